@@ -1,0 +1,147 @@
+"""The catalog: order, title, points, difficulty, needs, concepts and hints of every exercise.
+
+One TOML file per section lies beside this module. It is the only home of metadata, because
+learners break or forge what they edit.
+"""
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from grader import paths
+from grader.errors import KataError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Tree = Literal["exercises", "solutions", "public", "hidden", "specimens"]
+
+_FOLDERS: dict[Tree, Path] = {
+    "exercises": paths.EXERCISES,
+    "solutions": paths.SOLUTIONS,
+    "public": paths.PUBLIC,
+    "hidden": paths.HIDDEN,
+    "specimens": paths.SPECIMENS,
+}
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One row of the catalog.
+
+    ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether a first
+    reader works through the exercise (core) or comes back for it (further).
+    """
+
+    slug: str
+    section: str
+    order: int
+    title: str
+    kind: Literal["build", "fix"]
+    path: Literal["core", "further"]
+    points: float
+    difficulty: int
+    needs: tuple[str, ...]
+    concepts: tuple[str, ...]
+    hints: tuple[str, ...]
+    reading: str
+    seconds: float = 10.0
+
+    @property
+    def stem(self) -> str:
+        return f"ex{self.order:02d}_{self.slug}"
+
+    @property
+    def relative(self) -> str:
+        """The answer's path inside a submission: ``e01_tensors/ex15_merge_heads.py``."""
+        return f"{self.section}/{self.stem}.py"
+
+    def file(self, tree: Tree) -> Path:
+        """The exercise's file in one of the five mirrored places."""
+        prefix = "test_" if tree in ("public", "hidden") else ""
+        return _FOLDERS[tree] / self.section / f"{prefix}{self.stem}.py"
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    title: str
+    exercises: tuple[Exercise, ...]
+
+
+@dataclass(frozen=True)
+class Catalog:
+    sections: tuple[Section, ...]
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        return tuple(e for section in self.sections for e in section.exercises)
+
+    def exercise(self, slug: str) -> Exercise:
+        for exercise in self.exercises:
+            if exercise.slug == slug:
+                return exercise
+        raise KataError(f"no exercise is called {slug!r}{self._near(slug)}; `kata status` lists them all")
+
+    def select(self, name: str | None) -> tuple[Exercise, ...]:
+        """The exercises meant by a slug, a section (``e01_tensors`` or ``e01``) or None for all."""
+        if name is None:
+            return self.exercises
+        for section in self.sections:
+            if name in (section.name, section.name.split("_")[0]):
+                return section.exercises
+        return (self.exercise(name),)
+
+    def of_stem(self, stem: str) -> Exercise | None:
+        """The exercise a file name belongs to: ``ex15_merge_heads``, or the bare slug."""
+        return next((e for e in self.exercises if stem in (e.stem, e.slug)), None)
+
+    def _near(self, slug: str) -> str:
+        import difflib
+
+        near = difflib.get_close_matches(slug, [e.slug for e in self.exercises], n=1)
+        return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exercise:
+    try:
+        return Exercise(
+            slug=slug,
+            section=section,
+            order=row["order"],
+            title=row["title"],
+            kind=row["kind"],
+            path=row["path"],
+            points=row["points"],
+            difficulty=row["difficulty"],
+            needs=tuple(row.get("needs", ())),
+            concepts=tuple(row["concepts"]),
+            hints=tuple(row.get("hints", ())),
+            reading=row["reading"],
+            seconds=row.get("seconds", 10.0),
+        )
+    except KeyError as missing:
+        raise KataError(f"{paths.shown(source)}: exercise {slug!r} lacks {missing}; add it") from None
+
+
+def read(folder: Path) -> Catalog:
+    """Read every section's file in `folder`, in the order of the sections' names."""
+    sections = []
+    for source in sorted(folder.glob("e*.toml")):
+        try:
+            table = tomllib.loads(source.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+            raise KataError(f"{paths.shown(source)} is not valid TOML: {broken}") from None
+        rows = [_exercise(source.stem, slug, row, source) for slug, row in table["exercise"].items()]
+        sections.append(Section(source.stem, table["title"], tuple(sorted(rows, key=lambda e: e.order))))
+    return Catalog(tuple(sections))
+
+
+@cache
+def load() -> Catalog:
+    """The catalog of this clone."""
+    return read(paths.CATALOG)

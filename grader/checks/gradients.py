@@ -1,0 +1,138 @@
+"""Compare an answer's gradients with those of a reference in float64."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from grader.checks.failure import CheckFailure
+from grader.checks.values import tolerance
+from grader.explain import describe, explain
+
+Function = Callable[..., Tensor]
+
+
+def expect_gradients(
+    fn: Function,
+    inputs: Sequence[Tensor],
+    reference: Function,
+    *,
+    gen: torch.Generator,
+    call: str,
+    names: str = "",
+    second_order: bool = False,
+    ulps: float | None = None,
+    scale: float | None = None,
+) -> None:
+    """Fail unless `fn` has the gradients of `reference` at `inputs`, for a random cotangent.
+
+    The reference runs first, on float64 clones. Every floating input gets a gradient, in its own
+    dtype; integer and boolean inputs are passed on as they are.
+
+    Args:
+        fn: the answer, as a function of `inputs` that returns one tensor.
+        inputs: the tensors; they are not changed.
+        reference: the same function, written for float64.
+        gen: draws the cotangent.
+        call: the call as a learner would write it.
+        names: the inputs' names, in order: ``"x weight"``.
+        second_order: also compare the gradients of a random combination of the gradients.
+        ulps, scale: see `grader.checks.values.tolerance`.
+    """
+    labels = names.split() or [f"input {i}" for i in range(len(inputs))]
+    exact = [_leaf(x, torch.float64) for x in inputs]
+    wanted_out = reference(*exact)
+    if not wanted_out.requires_grad:
+        raise ValueError("the reference has no gradient: this check cannot judge anything")
+    cotangent = torch.randn(wanted_out.shape, generator=gen, dtype=torch.float64)
+    wanted = _gradients(wanted_out, exact, cotangent, create_graph=second_order)
+
+    leaves = [_leaf(x, x.dtype) for x in inputs]
+    out = fn(*leaves)
+    _expect_graph(out, wanted_out, call)
+    yours = _gradients(out, leaves, cotangent.to(out.dtype), create_graph=second_order)
+    _compare(yours, wanted, inputs, labels, f"through {call}", ulps, scale)
+    if not second_order:
+        return
+
+    weights = [torch.randn(w.shape, generator=gen, dtype=torch.float64) for w in exact]
+    wanted_second = _gradients(_combine(wanted, weights), exact, None, create_graph=False)
+    combined = _combine(yours, weights)
+    if not combined.requires_grad:
+        raise CheckFailure(
+            f"no second-order gradient through {call}\n"
+            "  yours   the gradient is a constant: it cannot be differentiated again\n"
+            "  likely  the graph is cut inside (`.detach()`, `.data`, `no_grad`)"
+        )
+    yours_second = _gradients(combined, leaves, None, create_graph=False)
+    _compare(yours_second, wanted_second, inputs, labels, f"(second order) through {call}", ulps, scale)
+
+
+def expect_gradient(yours: Tensor | None, wanted: Tensor, of: str, *, scale: float | None = None) -> None:
+    """Fail unless the gradient `yours`, found in `.grad` or by autograd, is `wanted`."""
+    if yours is None:
+        raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}{_CUT}")
+    rtol, atol = tolerance(wanted, scale=scale)
+    difference = explain(yours, wanted, call=f"the gradient of {of}", rtol=rtol, atol=atol)
+    if difference is not None:
+        raise CheckFailure(difference)
+
+
+_CUT = "\n  likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
+
+
+def _leaf(x: Tensor, dtype: torch.dtype) -> Tensor:
+    if not x.is_floating_point():
+        return x.clone()
+    return x.detach().to(dtype).clone().requires_grad_()
+
+
+def _gradients(
+    out: Tensor, leaves: Sequence[Tensor], cotangent: Tensor | None, *, create_graph: bool
+) -> list[Tensor | None]:
+    differentiable = [x for x in leaves if x.requires_grad]
+    found = iter(
+        torch.autograd.grad(out, differentiable, cotangent, create_graph=create_graph, allow_unused=True)
+    )
+    return [next(found) if x.requires_grad else None for x in leaves]
+
+
+def _expect_graph(out: object, wanted: Tensor, call: str) -> None:
+    if not isinstance(out, Tensor) or out.shape != wanted.shape:
+        raise CheckFailure(
+            f"wrong shape from {call}\n  yours   {describe(out)}\n  wanted  {describe(wanted.detach())}"
+        )
+    if not out.requires_grad:
+        raise CheckFailure(f"no gradient flows through {call}\n  yours   a constant, without grad_fn{_CUT}")
+
+
+def _combine(gradients: Sequence[Tensor | None], weights: Sequence[Tensor]) -> Tensor:
+    terms = [(g.double() * w).sum() for g, w in zip(gradients, weights, strict=True) if g is not None]
+    return torch.stack(terms).sum()
+
+
+def _compare(
+    yours: Sequence[Tensor | None],
+    wanted: Sequence[Tensor | None],
+    inputs: Sequence[Tensor],
+    labels: Sequence[str],
+    where: str,
+    ulps: float | None,
+    scale: float | None,
+) -> None:
+    for mine, right, x, label in zip(yours, wanted, inputs, labels, strict=True):
+        if right is None:
+            if mine is not None and bool(mine.ne(0).any()):
+                raise CheckFailure(f"a gradient for {label} {where}, where none is wanted")
+            continue
+        right = right.detach()
+        if mine is None and not bool(right.ne(0).any()):
+            continue
+        if mine is None:
+            raise CheckFailure(f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}{_CUT}")
+        rtol, atol = tolerance(right, ulps=ulps, scale=scale, dtype=x.dtype)
+        difference = explain(
+            mine.detach(), right.to(x.dtype), call=f"the gradient for {label} {where}", rtol=rtol, atol=atol
+        )
+        if difference is not None:
+            raise CheckFailure(difference)

@@ -1,0 +1,117 @@
+"""Views and copies, inputs left alone, and bytes held."""
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from grader.checks.failure import CheckFailure
+from grader.explain import describe
+
+
+def shares_storage(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors look at the same memory."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() and a.untyped_storage().nbytes() > 0
+
+
+def expect_view(yours: object, base: Tensor, call: str) -> None:
+    """Fail unless `yours` is a view into the memory of `base`: nothing was copied."""
+    if not isinstance(yours, Tensor) or not shares_storage(yours, base):
+        raise CheckFailure(
+            f"{call} copies\n  yours   {describe(yours)} in memory of its own\n  wanted  a view of the input's memory"
+        )
+
+
+def expect_copy(yours: object, base: Tensor, call: str) -> None:
+    """Fail if writing to `yours` would write to `base`."""
+    if not isinstance(yours, Tensor) or shares_storage(yours, base):
+        raise CheckFailure(
+            f"{call} returns a view of its input\n"
+            "  yours   shares the input's memory: writing to one changes the other\n"
+            "  wanted  memory of its own"
+        )
+
+
+@contextmanager
+def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
+    """Fail if the block changes one of the named tensors: values, shape, dtype or requires_grad.
+
+    Compared with a clone, because writes through `.data` and `.numpy()` leave no other trace.
+    """
+    before = {name: (t.detach().clone(), t.requires_grad) for name, t in tensors.items()}
+    yield
+    for name, (was, required) in before.items():
+        now = tensors[name]
+        same = now.shape == was.shape and now.dtype == was.dtype and torch.equal(
+            torch.nan_to_num(now.detach()) if was.is_floating_point() else now,
+            torch.nan_to_num(was) if was.is_floating_point() else was,
+        )  # fmt: skip
+        if not same:
+            changed = int(now.detach().ne(was).sum()) if now.shape == was.shape else "all"
+            raise CheckFailure(
+                f"{call} changes its input {name}\n  yours   {changed} of {was.numel()} values differ afterwards\n"
+                f"  wanted  {name} as it was\n  likely  an in-place operation or an assignment into {name}"
+            )
+        if now.requires_grad != required:
+            raise CheckFailure(f"{call} changes requires_grad of its input {name} to {now.requires_grad}")
+
+
+class _Storages(TorchDispatchMode):
+    """Follows the bytes of every storage that operations create while the mode is on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[int, int] = {}
+        self.live = 0
+        self.peak = 0
+
+    def _forget(self, key: int) -> None:
+        self.live -= self.known.pop(key, 0)
+
+    def ignore(self, value: Any) -> None:
+        for leaf in tree_leaves(value):
+            if isinstance(leaf, Tensor):
+                self.known.setdefault(leaf.untyped_storage()._cdata, 0)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.ignore((args, kwargs))
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if not isinstance(leaf, Tensor):
+                continue
+            storage = leaf.untyped_storage()
+            if storage._cdata not in self.known:
+                self.known[storage._cdata] = storage.nbytes()
+                self.live += storage.nbytes()
+                weakref.finalize(storage, self._forget, storage._cdata)
+        self.peak = max(self.peak, self.live)
+        return result
+
+
+def peak_bytes(fn: Callable[[], object]) -> int:
+    """The most bytes of new tensors alive at once while `fn` runs. Inputs do not count."""
+    mode = _Storages()
+    with mode:
+        result = fn()
+    del result
+    return mode.peak
+
+
+def saved_bytes(fn: Callable[[], object]) -> int:
+    """Bytes that autograd keeps for backward while `fn` runs, each storage counted once."""
+    storages: dict[int, int] = {}
+
+    def pack(x: Tensor) -> Tensor:
+        storage = x.untyped_storage()
+        storages[storage._cdata] = storage.nbytes()
+        return x
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        result = fn()
+    del result
+    return sum(storages.values())

@@ -1,0 +1,134 @@
+"""What an answer computes with: how many operations, how many Python steps, which functions."""
+
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.checks.failure import CheckFailure
+
+_LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "<")
+_HERE = str(Path(__file__).parent)
+
+
+class _Operations(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count[_name(func)] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def _name(func: Any) -> str:
+    """`softmax` for `aten::_softmax.default`, `aten::softmax.int` and `aten::softmax_`."""
+    packet = getattr(func, "overloadpacket", func)
+    return str(getattr(packet, "__name__", packet)).strip("_")
+
+
+def count_operations(fn: Callable[[], object]) -> Counter[str]:
+    """The ATen operations that `fn` runs on this thread, by name without underscores."""
+    with _Operations() as mode:
+        fn()
+    return mode.count
+
+
+def count_steps(fn: Callable[[], object]) -> int:
+    """Bytecode steps that `fn` takes in code that belongs to no library.
+
+    This sees the loops that `count_operations` cannot: over `.tolist()`, NumPy scalars, dictionaries.
+    """
+    steps = 0
+
+    def trace(frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal steps
+        if frame.f_code.co_filename.startswith((*_LIBRARIES, _HERE)):
+            return None
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        if event == "opcode":
+            steps += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        fn()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+def expect_flat_cost(make: Callable[[int], Callable[[], object]], call: str, *, sizes: tuple[int, int] = (6, 24), over: str = "n") -> None:
+    """Fail if the number of operations or of Python steps grows with a size: there is a loop.
+
+    `make(n)` prepares inputs of size n and returns the call to count. Chunks of a fixed count and a
+    logarithmic number of steps pass; one step per element does not.
+    """
+    small, large = sizes
+    calls = {n: make(n) for n in sizes}
+    calls[small]()  # what is done once, such as a lazy import, is no growth
+    operations = {n: sum(count_operations(calls[n]).values()) for n in sizes}
+    steps = {n: count_steps(calls[n]) for n in sizes}
+    allowed = (large - small) // 2
+    for what, count in (("operations", operations), ("Python steps", steps)):
+        if count[large] - count[small] > allowed:
+            raise CheckFailure(
+                f"the cost of {call} grows with {over}\n"
+                f"  yours   {count[small]} {what} for {over}={small}, {count[large]} for {over}={large}\n"
+                f"  wanted  the same number for every {over}\n"
+                f"  likely  a Python loop over {over}: one operation can do them all"
+            )
+
+
+class _Forbidding(TorchFunctionMode):
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__()
+        self.names = names
+        self.used: set[str] = set()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = str(getattr(func, "__name__", "")).strip("_")
+        if name in self.names:
+            self.used.add(name)
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def forbid(call: str, *names: str) -> Iterator[None]:
+    """Fail if the block uses a function that the statement rules out, under whatever path.
+
+    `names` are bare: ``"softmax"`` stands for `torch.softmax`, `Tensor.softmax`,
+    `torch.nn.functional.softmax` and `torch.ops.aten._softmax`. The calls are seen where they
+    happen, so an alias does not hide them and a mention in a comment does no harm.
+    """
+    functions = _Forbidding(frozenset(names))
+    with functions, _Operations() as operations:
+        yield
+    used = sorted(functions.used | (set(names) & set(operations.count)))
+    if used:
+        raise CheckFailure(
+            f"{call} uses what the statement rules out\n  yours   {', '.join(used)}\n  wanted  your own computation"
+        )
+
+
+@contextmanager
+def global_rng_untouched(call: str) -> Iterator[None]:
+    """Fail if the block draws from, or seeds, torch's global random stream."""
+    before = torch.get_rng_state()
+    yield
+    if not torch.equal(before, torch.get_rng_state()):
+        raise CheckFailure(
+            f"{call} touches the global random stream\n"
+            "  yours   torch's global generator has moved on, or was seeded again\n"
+            "  wanted  all draws from the generator that was given"
+        )

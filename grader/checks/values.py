@@ -1,0 +1,123 @@
+"""Compare what an answer returned with what was wanted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.checks.failure import CheckFailure
+from grader.explain import describe, explain
+
+ULPS: dict[torch.dtype, float] = {
+    torch.float64: 64.0,
+    torch.float32: 32.0,
+    torch.float16: 4.0,
+    torch.bfloat16: 4.0,
+}
+"""Rounding errors granted by dtype, in units of its `eps` at the size of the numbers at hand.
+
+Enough for another order of summation over a few hundred numbers, too little for a wrong formula.
+"""
+
+
+def tolerance(
+    wanted: Tensor, *, ulps: float | None = None, scale: float | None = None, dtype: torch.dtype | None = None
+) -> tuple[float, float]:
+    """The relative and absolute error that rounding in `dtype` explains.
+
+    `dtype` is by default that of `wanted`. `scale` is the size of the numbers that were added up:
+    by default the largest finite number in `wanted`. Give it where large numbers cancel.
+    """
+    dtype = dtype or wanted.dtype
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return 0.0, 0.0
+    resolution = torch.finfo(dtype).eps * (ULPS.get(dtype, 2.0) if ulps is None else ulps)
+    if scale is None:
+        finite = wanted.detach().abs()
+        finite = finite[torch.isfinite(finite)]
+        scale = float(finite.max()) if finite.numel() else 0.0
+    return resolution, resolution * scale
+
+
+def expect_close(
+    yours: object,
+    wanted: Tensor,
+    call: str,
+    *,
+    dims: str = "",
+    inputs: Mapping[str, Tensor] | None = None,
+    ulps: float | None = None,
+    scale: float | None = None,
+) -> None:
+    """Fail unless `yours` has the shape, dtype and device of `wanted`, and its values up to rounding.
+
+    Args:
+        yours: what the answer returned, whatever it is.
+        wanted: the tensor it should be, in the dtype it should have.
+        call: the call as a learner would write it: ``"softmax(x, dim=1)"``.
+        dims: the names of the dimensions of `wanted`: ``"batch heads time"``.
+        inputs: the call's inputs by name, to recognise one that came back unchanged.
+        ulps: rounding errors to grant, where the default of `ULPS` does not fit.
+        scale: see `tolerance`.
+    """
+    rtol, atol = tolerance(wanted, ulps=ulps, scale=scale)
+    difference = explain(
+        yours, wanted, call=call, dims=dims.split(), rtol=rtol, atol=atol, inputs=inputs or {}
+    )
+    if difference is not None:
+        raise CheckFailure(difference)
+
+
+def expect_equal(yours: object, wanted: Any, call: str, *, dims: str = "") -> None:
+    """Fail unless `yours` is `wanted` exactly: type, and for tensors shape, dtype, device and every bit.
+
+    Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`.
+    """
+    if isinstance(wanted, Tensor):
+        difference = explain(yours, wanted, call=call, dims=dims.split(), rtol=0.0, atol=0.0)
+        if difference is not None:
+            raise CheckFailure(difference)
+    elif isinstance(wanted, dict):
+        _expect_same_kind(yours, wanted, call, dict)
+        _expect_keys(yours, wanted, call)
+        for key, value in wanted.items():
+            expect_equal(yours[key], value, f"{call}[{key!r}]")  # type: ignore[index]
+    elif isinstance(wanted, (list, tuple)):
+        _expect_same_kind(yours, wanted, call, tuple if isinstance(wanted, tuple) else list)
+        _expect_length(yours, wanted, call)
+        for index, value in enumerate(wanted):
+            expect_equal(yours[index], value, f"{call}[{index}]")  # type: ignore[index]
+    elif type(yours) is not type(wanted) or not _same(yours, wanted):
+        raise CheckFailure(f"wrong result from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}")
+
+
+def expect_that(condition: bool, what: str, **facts: object) -> None:
+    """Fail with the sentence `what` and the given facts, one line each, unless `condition` holds."""
+    if condition is not True:
+        lines = [f"  {name.replace('_', ' '):<7} {_fact(value)}" for name, value in facts.items()]
+        raise CheckFailure("\n".join([what, *lines]))
+
+
+def _fact(value: object) -> str:
+    return value if isinstance(value, str) else describe(value)
+
+
+def _same(yours: object, wanted: object) -> bool:
+    return yours == wanted or (yours != yours and wanted != wanted)
+
+
+def _expect_same_kind(yours: object, wanted: object, call: str, kind: type) -> None:
+    # A torch.Size or a NamedTuple is as good as a tuple; a list is not.
+    if not isinstance(yours, kind):
+        raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}")
+
+
+def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str) -> None:
+    if list(map(str, sorted(yours, key=str))) != list(map(str, sorted(wanted, key=str))):
+        raise CheckFailure(f"wrong keys in {call}\n  yours   {sorted(yours, key=str)}\n  wanted  {sorted(wanted, key=str)}")
+
+
+def _expect_length(yours: Any, wanted: Sequence[Any], call: str) -> None:
+    if len(yours) != len(wanted):
+        raise CheckFailure(f"wrong length of {call}\n  yours   {len(yours)} items\n  wanted  {len(wanted)} items")

@@ -1,0 +1,162 @@
+"""From what a check raised to the lines that a learner reads."""
+
+import linecache
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from grader import paths
+from grader.answers import Answers
+from grader.catalog import Exercise
+from grader.checks.failure import CheckFailure
+from grader.explain import describe
+
+MOST_LINES = 15
+
+
+class NoAnswer(Exception):
+    """The place under judgement has no file for this exercise."""
+
+
+class DoesNotImport(Exception):
+    """The answer raised while it was imported; holds what it raised."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class TooSlow(BaseException):
+    """The answer's time ran out. Not an Exception, so that `except Exception` does not catch it."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"still running after {seconds:g} s")
+
+
+@dataclass(frozen=True)
+class Told:
+    verdict: Literal["todo", "failed", "not_graded"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the answer that was running."""
+
+    file: Path
+    line: int
+    values: str
+
+    def __str__(self) -> str:
+        source = linecache.getline(str(self.file), self.line).strip()
+        return f"  {paths.shown(self.file)}:{self.line}   {source}"
+
+
+def tell(
+    excinfo: pytest.ExceptionInfo[BaseException], item: pytest.Item, exercise: Exercise, answers: Answers
+) -> Told:
+    """The verdict on one check that raised, and its feedback."""
+    error = excinfo.value
+    file = answers.path(exercise)
+    if isinstance(error, pytest.skip.Exception):
+        return Told("not_graded", str(error))
+    if isinstance(error, NoAnswer):
+        return Told("todo", str(error))
+    if is_todo(excinfo, file):
+        return Told("todo", f"todo: {paths.shown(file) if file else exercise.relative}")
+    body = _body(excinfo, exercise, file)
+    head = f"{exercise.slug} · {title_of(item)}"
+    tail = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
+    where = [f"  {paths.shown(file)}"] if file and f"{file.name}:" not in "\n".join(body) else []
+    room = MOST_LINES - 1 - len(where) - len(tail)
+    return Told("failed", "\n".join([head, *body[:room], *where, *tail]))
+
+
+def title_of(item: pytest.Item) -> str:
+    """The check's sentence: its test's docstring on one line."""
+    text = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return " ".join(text.split())
+
+
+def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> bool:
+    """Whether the answer itself says that it is not written yet.
+
+    torch raises NotImplementedError too, for operations that a device lacks; only a `raise`
+    statement in the answer counts.
+    """
+    if not isinstance(excinfo.value, NotImplementedError) or file is None:
+        return False
+    last = excinfo.traceback[-1]
+    if Path(last.path) == file:
+        source = linecache.getline(str(file), last.lineno + 1)
+        return source.strip().startswith("raise NotImplementedError")
+    return type(excinfo.value).__name__ == "RankTodo"
+
+
+def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file: Path | None) -> list[str]:
+    error = excinfo.value
+    if isinstance(error, CheckFailure):
+        return str(error).splitlines()
+    if isinstance(error, DoesNotImport):
+        return _import_trouble(error.cause, file)
+    place = _place(excinfo, file)
+    if isinstance(error, TooSlow):
+        return [f"{error}: an endless loop?", *_where(place)]
+    if place is not None:
+        return [f"your code raised {_error_line(error)}", *_where(place)]
+    if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == exercise.stem:
+        return [f"`{error.name}` is missing: the statement asks for it under this name"]
+    if isinstance(error, TypeError) and "argument" in str(error):
+        return [f"wrong signature: {error}", "  likely  a parameter was renamed, added or removed"]
+    return [f"the check could not use what your code gave it: {_error_line(error)}"]
+
+
+def _import_trouble(cause: BaseException, file: Path | None) -> list[str]:
+    name = paths.shown(file) if file else "the answer"
+    if isinstance(cause, SyntaxError):
+        source = (cause.text or "").strip()
+        return ["the file does not import, so nothing can be judged", f"  {name}:{cause.lineno}   {source}",
+                f"  {type(cause).__name__}: {cause.msg}"]  # fmt: skip
+    line = _last_line_in(cause, file)
+    return ["the file does not import, so nothing can be judged", f"  {name}:{line}", f"  {_error_line(cause)}"]
+
+
+def _last_line_in(error: BaseException, file: Path | None) -> int:
+    trace, line = error.__traceback__, 1
+    while trace is not None:
+        if file is not None and Path(trace.tb_frame.f_code.co_filename) == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _error_line(error: BaseException) -> str:
+    """Type and message, at most three lines of it."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        lines = ["(its message cannot be shown)"]
+    short = [line[:160] for line in lines[:3]]
+    return f"{type(error).__name__}: " + "\n    ".join(short) if short else type(error).__name__
+
+
+def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> Place | None:
+    """The innermost line of the answer, with the tensors and numbers it held."""
+    inside = [entry for entry in excinfo.traceback if file is not None and Path(entry.path) == file]
+    if not inside:
+        return None
+    entry = inside[-1]
+    values = [
+        f"{name} {describe(value)}"
+        for name, value in entry.frame.f_locals.items()
+        if not name.startswith("__") and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
+    ]
+    return Place(Path(entry.path), entry.lineno + 1, ", ".join(values[:6]))
+
+
+def _where(place: Place | None) -> list[str]:
+    if place is None:
+        return []
+    return [str(place), *([f"  where  {place.values}"] if place.values else [])]

@@ -1,0 +1,23 @@
+"""Where things stand in a clone of torchkata."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXERCISES = ROOT / "exercises"
+SOLUTIONS = ROOT / "solutions"
+PUBLIC = ROOT / "tests" / "public"
+HIDDEN = ROOT / "tests" / "hidden"
+SPECIMENS = ROOT / "tests" / "specimens"
+CATALOG = ROOT / "grader" / "catalog"
+STATE = ROOT / ".kata"
+"""A learner's local state: backups, progress. A cache; deleting it loses nothing that matters."""
+
+
+def shown(path: Path) -> str:
+    """A path as a person would type it: relative to the clone or to the current folder."""
+    for base in (Path.cwd(), ROOT):
+        try:
+            return str(path.resolve().relative_to(base))
+        except ValueError:
+            continue
+    return str(path)

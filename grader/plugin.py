@@ -1,0 +1,221 @@
+"""The pytest face: `--answers`, the fixtures of suites, markers, todo, feedback and summary."""
+
+import signal
+import sys
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, ModuleType
+
+import pytest
+import torch
+
+from grader import answers, feedback, paths, seeds, summary
+from grader.catalog import Exercise, load
+from grader.checks import devices, ranks
+from grader.errors import KataError
+
+MARKERS = {
+    "gpu": "needs a CUDA device",
+    "mps": "needs an Apple GPU",
+    "multi_gpu": "needs two CUDA devices or more",
+    "multi_process": "starts several ranks",
+    "slow": "takes seconds: compiles with inductor, or starts fresh processes",
+}
+
+
+@dataclass
+class Judged:
+    """What this run judges: where the answers are, with which seed, and those loaded so far."""
+
+    answers: answers.Answers
+    seed: int
+    loaded: dict[str, ModuleType | BaseException] = field(default_factory=dict)
+
+    def module(self, exercise: Exercise) -> ModuleType:
+        """The answer to `exercise`, imported once; an answer that does not import raises each time."""
+        if exercise.slug not in self.loaded:
+            file = self.answers.path(exercise)
+            if file is None:
+                raise feedback.NoAnswer(f"{exercise.relative} is not there")
+            try:
+                self.loaded[exercise.slug] = answers.load(file, exercise)
+            except (Exception, SystemExit) as broken:
+                self.loaded[exercise.slug] = broken
+        found = self.loaded[exercise.slug]
+        if isinstance(found, BaseException):
+            raise feedback.DoesNotImport(found)
+        return found
+
+
+JUDGED = pytest.StashKey[Judged]()
+
+
+def exercise_of(path: Path) -> Exercise | None:
+    """The exercise that a suite's file belongs to, or None for any other test file."""
+    if path.parent.parent not in (paths.PUBLIC, paths.HIDDEN):
+        return None
+    return load().of_stem(path.stem.removeprefix("test_"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("torchkata")
+    group.addoption(
+        "--answers",
+        metavar="PATH",
+        default="exercises",
+        help="judge the answers in this folder or file (default: exercises)",
+    )
+    group.addoption("--seed", metavar="N", type=int, default=0, help="draw the inputs from this seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    # One thread: sums then come out the same on every machine, and a forked child cannot hang on
+    # a thread pool that it did not inherit.
+    torch.set_num_threads(1)
+    chosen = Path(config.getoption("--answers"))
+    try:
+        judged = answers.Answers(paths.ROOT / chosen if not chosen.exists() else chosen.resolve())
+    except KataError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[JUDGED] = Judged(judged, config.getoption("--seed"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A single file is judged alone: the other exercises are deselected."""
+    judged = config.stash[JUDGED].answers
+    if not judged.root.is_file():
+        return
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
+    for item in items:
+        exercise = exercise_of(item.path)
+        (dropped if exercise and not judged.path(exercise) else kept).append(item)
+    if dropped and not any(exercise_of(item.path) for item in kept):
+        name = judged.root.name
+        raise pytest.UsageError(f"--answers {name}: no exercise has this name; call it like its stub")
+    items[:] = kept
+    config.hook.pytest_deselected(items=dropped)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    is_controller = session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput")
+    if not (is_controller or session.config.option.collectonly):
+        prepare(session.items)
+
+
+def prepare(items: list[pytest.Item]) -> None:
+    """Start what suites need from a process that has run nothing yet.
+
+    Ranks are forked from a launcher that never saw a backward; the simulated device must be known
+    before the first backward. In this order, both hold.
+    """
+    if any(item.get_closest_marker("multi_process") for item in items) and not ranks.is_available():
+        ranks.prepare()
+    if any("device" in getattr(item, "fixturenames", ()) for item in items):
+        devices.install()
+
+
+def lacking(item: pytest.Item) -> str | None:
+    """What this machine lacks for a check, or None where it can run."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if item.get_closest_marker("gpu") and gpus < 1:
+        return "needs a CUDA device"
+    if item.get_closest_marker("multi_gpu") and gpus < 2:
+        return "needs two CUDA devices"
+    if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
+        return "needs an Apple GPU"
+    if item.get_closest_marker("multi_process"):
+        return ranks.is_available()
+    return None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if exercise_of(item.path) and (reason := lacking(item)):
+        pytest.skip(f"not graded here: {reason}")
+
+
+@pytest.fixture
+def answer(request: pytest.FixtureRequest) -> ModuleType:
+    """The module under judgement."""
+    exercise = exercise_of(request.path)
+    if exercise is None:
+        raise KataError(f"{paths.shown(request.path)} mirrors no exercise, so it has no answer to judge")
+    return request.config.stash[JUDGED].module(exercise)
+
+
+@pytest.fixture
+def gen(request: pytest.FixtureRequest) -> torch.Generator:
+    """Random numbers from the run's seed and this test's id."""
+    return seeds.generator(request.config.stash[JUDGED].seed, request.node.nodeid)
+
+
+@pytest.fixture
+def device() -> torch.device:
+    """The simulated device: another device than the CPU, on every machine."""
+    return devices.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    if exercise_of(pyfuncitem.path):
+        seeds.seed_globals(pyfuncitem.config.stash[JUDGED].seed, pyfuncitem.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Stop an answer that does not come back, at the line where it is."""
+    exercise = exercise_of(item.path)
+    debugging = sys.gettrace() is not None or item.config.getoption("usepdb", False)
+    if exercise is None or debugging or not hasattr(signal, "SIGALRM"):
+        return (yield)
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise feedback.TooSlow(exercise.seconds)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, exercise.seconds)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    exercise = exercise_of(item.path)
+    if exercise is None or call.excinfo is None:
+        return report
+    told = feedback.tell(call.excinfo, item, exercise, item.config.stash[JUDGED].answers)
+    report.kata = told.verdict  # type: ignore[attr-defined]  # reports carry extra attributes across xdist
+    if told.verdict == "todo":
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, told.text)
+    elif told.verdict == "failed":
+        report.outcome = "failed"
+        report.longrepr = told.text
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    verdict = getattr(report, "kata", None)
+    if verdict == "todo":
+        return "todo", "-", "TODO"
+    if verdict == "not_graded":
+        return "not graded here", "n", "NOT GRADED HERE"
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [r for rs in terminalreporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
+    lines = summary.lines(reports)
+    if lines:
+        terminalreporter.section("torchkata")
+        for line in lines:
+            terminalreporter.write_line(line)

@@ -1,0 +1,124 @@
+"""What judging says: plain records, and the JSON files that hold them."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+SCHEMA = 1
+
+Outcome = Literal["passed", "failed", "not_graded", "missing"]
+Status = Literal[
+    "passed",
+    "partial",
+    "failed",
+    "todo",
+    "broken",
+    "timeout",
+    "crashed",
+    "memory",
+    "tampered",
+    "not_graded",
+    "grader_fault",
+]
+
+
+@dataclass(frozen=True)
+class CheckRecord:
+    """One check's verdict. `title` is the sentence a learner reads, `message` the feedback."""
+
+    id: str
+    title: str
+    outcome: Outcome
+    message: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class ExerciseRecord:
+    """One exercise of one student. `flags` holds what an instructor may want to look at."""
+
+    status: Status
+    score: float
+    points: float
+    checks: tuple[CheckRecord, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def needs_manual_grade(self) -> bool:
+        """Nothing was judged, so there is no score to give: neither zero nor full."""
+        return self.status in ("not_graded", "grader_fault")
+
+
+@dataclass(frozen=True)
+class StudentRecord:
+    """All of one student's exercises, by slug in the catalog's order.
+
+    `notes` tells what was odd about the submission itself: unknown files, links, bad encoding.
+    """
+
+    student: str
+    seed: int
+    exercises: dict[str, ExerciseRecord] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return round(sum(e.score for e in self.exercises.values()), 4)
+
+    @property
+    def points(self) -> float:
+        """The points that could be earned: exercises that were not judged count for nothing."""
+        return round(sum(e.points for e in self.exercises.values() if not e.needs_manual_grade), 4)
+
+
+def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
+    return asdict(record)
+
+
+def exercise_from_json(data: dict[str, Any]) -> ExerciseRecord:
+    checks = tuple(CheckRecord(**check) for check in data["checks"])
+    return ExerciseRecord(data["status"], data["score"], data["points"], checks, tuple(data["flags"]))
+
+
+def student_to_json(record: StudentRecord) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "student": record.student,
+        "seed": record.seed,
+        "score": record.score,
+        "points": record.points,
+        "exercises": {slug: exercise_to_json(e) for slug, e in record.exercises.items()},
+        "notes": list(record.notes),
+    }
+
+
+def student_from_json(data: dict[str, Any]) -> StudentRecord:
+    exercises = {slug: exercise_from_json(e) for slug, e in data["exercises"].items()}
+    return StudentRecord(data["student"], data["seed"], exercises, tuple(data.get("notes", ())))
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write `data` so that a reader sees the old file or the new one, never a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(data, stream, ensure_ascii=True, indent=1)
+            stream.write("\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_json(path: Path) -> Any | None:
+    """The file's content, or None where there is none or it was cut short."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None

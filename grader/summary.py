@@ -1,0 +1,65 @@
+"""The end of a pytest run: how far each section is, and what to do next."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from grader import paths
+from grader.catalog import Catalog, Exercise, load
+
+State = Literal["done", "failing", "todo"]
+
+
+def lines(reports: Iterable[pytest.TestReport]) -> list[str]:
+    """One line per section that was run, and the next exercise."""
+    catalog = load()
+    states = _states(reports, catalog)
+    told = []
+    for section in catalog.sections:
+        seen = [states[e.slug] for e in section.exercises if e.slug in states]
+        if seen:
+            told.append(_section_line(section.name, Counter(seen), len(seen)))
+    unfinished = [e for e in catalog.exercises if states.get(e.slug, "done") != "done"]
+    if unfinished:
+        # What fails was begun: it comes before what is still to do.
+        first = min(unfinished, key=lambda e: states[e.slug] != "failing")
+        told += ["", f"next: {first.slug}   {paths.shown(first.file('exercises'))}   (kata hint {first.slug})"]
+    return told
+
+
+def _states(reports: Iterable[pytest.TestReport], catalog: Catalog) -> dict[str, State]:
+    states: dict[str, State] = {}
+    for report in reports:
+        exercise = _exercise(report, catalog)
+        if exercise is None:
+            continue
+        before = states.get(exercise.slug, "done")
+        states[exercise.slug] = _worse(before, _state(report))
+    return states
+
+
+def _exercise(report: pytest.TestReport, catalog: Catalog) -> Exercise | None:
+    file = Path(report.nodeid.split("::")[0])
+    if file.parts[:2] not in (("tests", "public"), ("tests", "hidden")):
+        return None
+    return catalog.of_stem(file.stem.removeprefix("test_"))
+
+
+def _state(report: pytest.TestReport) -> State:
+    if getattr(report, "kata", None) == "todo":
+        return "todo"
+    return "failing" if report.failed else "done"
+
+
+def _worse(one: State, other: State) -> State:
+    order: tuple[State, ...] = ("done", "todo", "failing")
+    return max(one, other, key=order.index)
+
+
+def _section_line(name: str, count: Counter[State], total: int) -> str:
+    bar = "█" * round(20 * count["done"] / total)
+    parts = [f"{count[state]} {state}" for state in ("done", "failing", "todo") if count[state]]
+    return f"{name:<16} {bar:░<20} {count['done']:>2}/{total:<2}  {', '.join(parts)}"

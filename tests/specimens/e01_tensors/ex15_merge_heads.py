@@ -1,0 +1,63 @@
+"""Answers to merge_heads that people write."""
+
+from grader.specimen import Right, Wrong
+
+SPECIMENS = [
+    Wrong(
+        "does what the error message suggests: reshape without moving time in front of heads",
+        edits=[("    side_by_side = x.transpose(1, 2)  # (batch, time, heads, dim)\n", "    side_by_side = x\n")],
+        check="test_heads_lie_side_by_side",
+        says="reshape",
+    ),
+    Wrong(
+        "keeps the broken transpose and swaps view for reshape",
+        edits=[("x.transpose(1, 2)", "x.transpose(2, 3)")],
+        check="test_heads_lie_side_by_side",
+    ),
+    Wrong(
+        "dim before heads: the numbers of one head are spread out",
+        edits=[("x.transpose(1, 2)", "x.permute(0, 2, 3, 1)")],
+        check="test_heads_lie_side_by_side",
+    ),
+    Wrong(
+        "always copies: contiguous().view()",
+        edits=[("side_by_side.reshape(", "side_by_side.contiguous().clone().view(")],
+        check="test_no_copy_where_none_is_needed",
+        says="copies",
+    ),
+    Wrong(
+        "detaches on the way",
+        edits=[("x.transpose(1, 2)", "x.detach().transpose(1, 2)")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "a loop over the heads",
+        edits=[("side_by_side.reshape(batch, time, heads * dim)", "__import__('torch').cat([x[:, h] for h in range(heads)], dim=-1)")],
+        check="test_no_loop_over_heads",
+        says="grows with heads",
+    ),
+    Wrong(
+        "transposes the caller's tensor in place",
+        edits=[("x.transpose(1, 2)", "x.transpose_(1, 2)")],
+        check="test_input_is_left_alone",
+        says="changes",
+    ),
+    Right(
+        "flatten after movedim",
+        code="""
+def merge_heads(x):
+    return x.movedim(2, 1).flatten(2)
+""",
+    ),
+    Right(
+        "permute, then reshape with the width written out",
+        code="""
+import torch
+
+def merge_heads(x):
+    b, h, t, d = x.size()
+    return torch.permute(x, (0, 2, 1, 3)).reshape(b, t, h * d)
+""",
+    ),
+]
