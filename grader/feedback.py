@@ -54,13 +54,14 @@ class Place:
         return f"  {paths.shown(self.file)}:{self.line}   {source}"
 
 
-def tell(
-    excinfo: pytest.ExceptionInfo[BaseException], item: pytest.Item, exercise: Exercise, answers: Answers
-) -> Told:
+def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, answers: Answers) -> Told:
     """The verdict on one check that raised, and its feedback."""
+    excinfo = call.excinfo
+    assert excinfo is not None
     error = excinfo.value
     file = answers.path(exercise)
-    if isinstance(error, pytest.skip.Exception):
+    # Only the plugin skips, before the answer runs. A skip from inside the answer is a failure.
+    if isinstance(error, pytest.skip.Exception) and call.when == "setup":
         return Told("not_graded", str(error))
     if isinstance(error, NoAnswer):
         return Told("todo", str(error))
@@ -100,7 +101,7 @@ def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file
     if isinstance(error, CheckFailure):
         return str(error).splitlines()
     if isinstance(error, DoesNotImport):
-        return _import_trouble(error.cause, file)
+        return import_trouble(error.cause, file)
     place = _place(excinfo, file)
     if isinstance(error, TooSlow):
         return [f"{error}: an endless loop?", *_where(place)]
@@ -113,14 +114,19 @@ def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file
     return [f"the check could not use what your code gave it: {_error_line(error)}"]
 
 
-def _import_trouble(cause: BaseException, file: Path | None) -> list[str]:
+def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
+    """Why the answer does not import, and at which of its lines."""
     name = paths.shown(file) if file else "the answer"
     if isinstance(cause, SyntaxError):
         source = (cause.text or "").strip()
         return ["the file does not import, so nothing can be judged", f"  {name}:{cause.lineno}   {source}",
                 f"  {type(cause).__name__}: {cause.msg}"]  # fmt: skip
     line = _last_line_in(cause, file)
-    return ["the file does not import, so nothing can be judged", f"  {name}:{line}", f"  {_error_line(cause)}"]
+    return [
+        "the file does not import, so nothing can be judged",
+        f"  {name}:{line}",
+        f"  {_error_line(cause)}",
+    ]
 
 
 def _last_line_in(error: BaseException, file: Path | None) -> int:
@@ -151,7 +157,8 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> P
     values = [
         f"{name} {describe(value)}"
         for name, value in entry.frame.f_locals.items()
-        if not name.startswith("__") and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
+        if not name.startswith("__")
+        and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
     ]
     return Place(Path(entry.path), entry.lineno + 1, ", ".join(values[:6]))
 

@@ -10,9 +10,9 @@ from types import FrameType, ModuleType
 import pytest
 import torch
 
-from grader import answers, feedback, paths, seeds, summary
+from grader import answers, feedback, paths, progress, seeds, summary
 from grader.catalog import Exercise, load
-from grader.checks import devices, ranks
+from grader.checks import devices
 from grader.errors import KataError
 
 MARKERS = {
@@ -101,7 +101,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    is_controller = session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput")
+    is_controller = session.config.getoption("numprocesses", None) and not hasattr(
+        session.config, "workerinput"
+    )
     if not (is_controller or session.config.option.collectonly):
         prepare(session.items)
 
@@ -112,8 +114,11 @@ def prepare(items: list[pytest.Item]) -> None:
     Ranks are forked from a launcher that never saw a backward; the simulated device must be known
     before the first backward. In this order, both hold.
     """
-    if any(item.get_closest_marker("multi_process") for item in items) and not ranks.is_available():
-        ranks.prepare()
+    if any(item.get_closest_marker("multi_process") for item in items):
+        from grader.checks import ranks  # imports torch.distributed, which most runs do not need
+
+        if ranks.is_available() is None:
+            ranks.prepare()
     if any("device" in getattr(item, "fixturenames", ()) for item in items):
         devices.install()
 
@@ -128,6 +133,8 @@ def lacking(item: pytest.Item) -> str | None:
     if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
         return "needs an Apple GPU"
     if item.get_closest_marker("multi_process"):
+        from grader.checks import ranks
+
         return ranks.is_available()
     return None
 
@@ -192,7 +199,7 @@ def pytest_runtest_makereport(
     exercise = exercise_of(item.path)
     if exercise is None or call.excinfo is None:
         return report
-    told = feedback.tell(call.excinfo, item, exercise, item.config.stash[JUDGED].answers)
+    told = feedback.tell(call, item, exercise, item.config.stash[JUDGED].answers)
     report.kata = told.verdict  # type: ignore[attr-defined]  # reports carry extra attributes across xdist
     if told.verdict == "todo":
         report.outcome = "skipped"
@@ -200,6 +207,7 @@ def pytest_runtest_makereport(
     elif told.verdict == "failed":
         report.outcome = "failed"
         report.longrepr = told.text
+        report.timed_out = isinstance(call.excinfo.value, feedback.TooSlow)  # type: ignore[attr-defined]
     return report
 
 
@@ -212,10 +220,20 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return None
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     reports = [r for rs in terminalreporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
-    lines = summary.lines(reports)
-    if lines:
-        terminalreporter.section("torchkata")
-        for line in lines:
-            terminalreporter.write_line(line)
+    states = summary.states_of(reports)
+    if not states:
+        return
+    if config.stash[JUDGED].answers.root == paths.EXERCISES and not _is_partial(config):
+        progress.remember(states)
+    terminalreporter.section("torchkata")
+    for line in summary.lines(states):
+        terminalreporter.write_line(line)
+
+
+def _is_partial(config: pytest.Config) -> bool:
+    """Whether checks were picked out, so that passing says little about a whole exercise."""
+    option = config.option
+    picked = option.keyword or option.markexpr or getattr(option, "lf", False) or option.deselect
+    return bool(picked) or any("::" in argument for argument in config.args)

@@ -32,7 +32,9 @@ class Specimen:
         for old, new in self.edits:
             if solution.count(old) != 1:
                 times = solution.count(old)
-                raise KataError(f"specimen {self.about!r}: {old!r} occurs {times} times in the solution, not once")
+                raise KataError(
+                    f"specimen {self.about!r}: {old!r} occurs {times} times in the solution, not once"
+                )
             solution = solution.replace(old, new)
         return solution
 

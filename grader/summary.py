@@ -1,22 +1,19 @@
 """The end of a pytest run: how far each section is, and what to do next."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from grader import paths
 from grader.catalog import Catalog, Exercise, load
+from grader.progress import State
 
-State = Literal["done", "failing", "todo"]
 
-
-def lines(reports: Iterable[pytest.TestReport]) -> list[str]:
+def lines(states: Mapping[str, State]) -> list[str]:
     """One line per section that was run, and the next exercise."""
     catalog = load()
-    states = _states(reports, catalog)
     told = []
     for section in catalog.sections:
         seen = [states[e.slug] for e in section.exercises if e.slug in states]
@@ -26,11 +23,16 @@ def lines(reports: Iterable[pytest.TestReport]) -> list[str]:
     if unfinished:
         # What fails was begun: it comes before what is still to do.
         first = min(unfinished, key=lambda e: states[e.slug] != "failing")
-        told += ["", f"next: {first.slug}   {paths.shown(first.file('exercises'))}   (kata hint {first.slug})"]
+        told += [
+            "",
+            f"next: {first.slug}   {paths.shown(first.file('exercises'))}   (kata hint {first.slug})",
+        ]
     return told
 
 
-def _states(reports: Iterable[pytest.TestReport], catalog: Catalog) -> dict[str, State]:
+def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:
+    """Each exercise that was run, by slug: done if all its checks passed."""
+    catalog = load()
     states: dict[str, State] = {}
     for report in reports:
         exercise = _exercise(report, catalog)

@@ -4,7 +4,13 @@ from grader.checks.errors import expect_raises
 from grader.checks.failure import CheckFailure
 from grader.checks.gradients import expect_gradient, expect_gradients
 from grader.checks.memory import expect_copy, expect_view, peak_bytes, saved_bytes, shares_storage, unchanged
-from grader.checks.operations import count_operations, count_steps, expect_flat_cost, forbid, global_rng_untouched
+from grader.checks.operations import (
+    count_operations,
+    count_steps,
+    expect_flat_cost,
+    forbid,
+    global_rng_untouched,
+)
 from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
 
 __all__ = [

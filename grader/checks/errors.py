@@ -7,7 +7,11 @@ from grader.explain import describe
 
 
 def expect_raises(
-    error: type[Exception] | tuple[type[Exception], ...], fn: Callable[[], object], call: str, *, words: str = ""
+    error: type[Exception] | tuple[type[Exception], ...],
+    fn: Callable[[], object],
+    call: str,
+    *,
+    words: str = "",
 ) -> None:
     """Fail unless `fn()` raises `error`, with each of `words` in its message (in any case).
 

@@ -129,7 +129,9 @@ def _compare(
         if mine is None and not bool(right.ne(0).any()):
             continue
         if mine is None:
-            raise CheckFailure(f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}{_CUT}")
+            raise CheckFailure(
+                f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}{_CUT}"
+            )
         rtol, atol = tolerance(right, ulps=ulps, scale=scale, dtype=x.dtype)
         difference = explain(
             mine.detach(), right.to(x.dtype), call=f"the gradient for {label} {where}", rtol=rtol, atol=atol

@@ -16,7 +16,9 @@ from grader.explain import describe
 
 def shares_storage(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors look at the same memory."""
-    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() and a.untyped_storage().nbytes() > 0
+    return (
+        a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() and a.untyped_storage().nbytes() > 0
+    )
 
 
 def expect_view(yours: object, base: Tensor, call: str) -> None:

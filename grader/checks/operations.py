@@ -39,7 +39,8 @@ def count_operations(fn: Callable[[], object]) -> Counter[str]:
     """The ATen operations that `fn` runs on this thread, by name without underscores."""
     with _Operations() as mode:
         fn()
-    return mode.count
+    count: Counter[str] = mode.count
+    return count
 
 
 def count_steps(fn: Callable[[], object]) -> int:
@@ -68,7 +69,13 @@ def count_steps(fn: Callable[[], object]) -> int:
     return steps
 
 
-def expect_flat_cost(make: Callable[[int], Callable[[], object]], call: str, *, sizes: tuple[int, int] = (6, 24), over: str = "n") -> None:
+def expect_flat_cost(
+    make: Callable[[int], Callable[[], object]],
+    call: str,
+    *,
+    sizes: tuple[int, int] = (6, 24),
+    over: str = "n",
+) -> None:
     """Fail if the number of operations or of Python steps grows with a size: there is a loop.
 
     `make(n)` prepares inputs of size n and returns the call to count. Chunks of a fixed count and a

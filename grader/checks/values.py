@@ -8,17 +8,7 @@ from torch import Tensor
 
 from grader.checks.failure import CheckFailure
 from grader.explain import describe, explain
-
-ULPS: dict[torch.dtype, float] = {
-    torch.float64: 64.0,
-    torch.float32: 32.0,
-    torch.float16: 4.0,
-    torch.bfloat16: 4.0,
-}
-"""Rounding errors granted by dtype, in units of its `eps` at the size of the numbers at hand.
-
-Enough for another order of summation over a few hundred numbers, too little for a wrong formula.
-"""
+from grader.tolerance import resolution
 
 
 def tolerance(
@@ -29,15 +19,14 @@ def tolerance(
     `dtype` is by default that of `wanted`. `scale` is the size of the numbers that were added up:
     by default the largest finite number in `wanted`. Give it where large numbers cancel.
     """
-    dtype = dtype or wanted.dtype
-    if not (dtype.is_floating_point or dtype.is_complex):
+    relative = resolution(str(dtype or wanted.dtype).removeprefix("torch."), ulps)
+    if relative == 0.0:
         return 0.0, 0.0
-    resolution = torch.finfo(dtype).eps * (ULPS.get(dtype, 2.0) if ulps is None else ulps)
     if scale is None:
         finite = wanted.detach().abs()
         finite = finite[torch.isfinite(finite)]
         scale = float(finite.max()) if finite.numel() else 0.0
-    return resolution, resolution * scale
+    return relative, relative * scale
 
 
 def expect_close(
@@ -58,7 +47,7 @@ def expect_close(
         call: the call as a learner would write it: ``"softmax(x, dim=1)"``.
         dims: the names of the dimensions of `wanted`: ``"batch heads time"``.
         inputs: the call's inputs by name, to recognise one that came back unchanged.
-        ulps: rounding errors to grant, where the default of `ULPS` does not fit.
+        ulps: rounding errors to grant, where the default of `grader.tolerance.ULPS` does not fit.
         scale: see `tolerance`.
     """
     rtol, atol = tolerance(wanted, ulps=ulps, scale=scale)
@@ -89,7 +78,9 @@ def expect_equal(yours: object, wanted: Any, call: str, *, dims: str = "") -> No
         for index, value in enumerate(wanted):
             expect_equal(yours[index], value, f"{call}[{index}]")  # type: ignore[index]
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        raise CheckFailure(f"wrong result from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}")
+        raise CheckFailure(
+            f"wrong result from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}"
+        )
 
 
 def expect_that(condition: bool, what: str, **facts: object) -> None:
@@ -110,14 +101,20 @@ def _same(yours: object, wanted: object) -> bool:
 def _expect_same_kind(yours: object, wanted: object, call: str, kind: type) -> None:
     # A torch.Size or a NamedTuple is as good as a tuple; a list is not.
     if not isinstance(yours, kind):
-        raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}")
+        raise CheckFailure(
+            f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}"
+        )
 
 
 def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str) -> None:
     if list(map(str, sorted(yours, key=str))) != list(map(str, sorted(wanted, key=str))):
-        raise CheckFailure(f"wrong keys in {call}\n  yours   {sorted(yours, key=str)}\n  wanted  {sorted(wanted, key=str)}")
+        raise CheckFailure(
+            f"wrong keys in {call}\n  yours   {sorted(yours, key=str)}\n  wanted  {sorted(wanted, key=str)}"
+        )
 
 
 def _expect_length(yours: Any, wanted: Sequence[Any], call: str) -> None:
     if len(yours) != len(wanted):
-        raise CheckFailure(f"wrong length of {call}\n  yours   {len(yours)} items\n  wanted  {len(wanted)} items")
+        raise CheckFailure(
+            f"wrong length of {call}\n  yours   {len(yours)} items\n  wanted  {len(wanted)} items"
+        )

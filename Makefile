@@ -1,0 +1,43 @@
+# Three verbs to start with; each sets up what it needs on a fresh machine.
+.PHONY: learn grade test setup sandbox clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+learn: .venv/.learner ## watch exercises/ and judge each file as it is saved
+	@$(BIN)/kata watch
+
+grade: .venv/.class sandbox ## grade the sample class into a gradebook
+	@$(BIN)/kata grade samples/class --out results --gradebook gradebook.db
+
+test: .venv/.dev sandbox ## everything the project checks of itself
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -p no:randomly -n 2 --answers solutions
+	$(BIN)/python -m pytest -q -n 2 tests/grader
+	$(BIN)/kata audit
+
+# torch first and by itself: its exact pin decides which build comes along.
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(PIP) install -c constraints.txt torch numpy
+
+.venv/.learner: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+.venv/.class: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[class]'
+	@touch $@ .venv/.learner
+
+.venv/.dev: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[class,dev]'
+	@touch $@ .venv/.class .venv/.learner
+
+sandbox: ## bubblewrap, through the system's package manager where we may
+	@sh grader/install_bubblewrap.sh
+
+clean:
+	rm -rf .venv results gradebook.db .kata

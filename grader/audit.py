@@ -1,0 +1,144 @@
+"""Does every suite tell right from wrong? Tries stubs, null answers, solutions and specimens.
+
+Everything is reported, without stopping at the first problem.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from grader import content, nulls, specimen
+from grader.catalog import Catalog, Exercise
+from grader.errors import KataError
+from grader.grade import References
+from grader.pool import Expected, Pool, Request
+from grader.results import CheckRecord, ExerciseRecord
+from grader.specimen import Wrong
+from grader.verdict import verdict
+
+SEEDS = (0, 1, 2)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is not as it should be: an exercise or section, and a sentence."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One answer to try, and what is expected of it."""
+
+    kind: Literal["stub", "null", "right", "wrong"]
+    about: str
+    request: Request
+    specimen: Wrong | None = None
+
+
+def audit(
+    catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress = lambda done, total: None
+) -> list[Problem]:
+    """Everything that is wrong with `exercises`, in the catalog's order."""
+    found = [Problem(*problem) for problem in content.problems(catalog, exercises)]
+    complete = tuple(e for e in exercises if all(e.file(tree).is_file() for tree in content.TREES))
+    trials: list[Trial] = []
+    for exercise in complete:
+        try:
+            trials += _trials(exercise)
+        except (KataError, SyntaxError) as broken:
+            found.append(Problem(exercise.slug, f"its specimens cannot be read: {broken}"))
+    found += _run(complete, trials, progress)
+    place = {e.slug: index for index, e in enumerate(catalog.exercises)}
+    return sorted(found, key=lambda p: (place.get(p.where, -1), p.where))
+
+
+def _trials(exercise: Exercise) -> Iterator[Trial]:
+    solution = exercise.file("solutions").read_text("utf-8")
+    stub = exercise.file("exercises").read_bytes()
+    yield Trial("stub", "the stub", Request(exercise, stub, 0))
+    for about, source in nulls.sources(solution).items():
+        yield Trial("null", f"the null answer that {about}", Request(exercise, source.encode(), 0))
+    for seed in SEEDS:
+        yield Trial("right", f"the solution (seed {seed})", _shuffled(exercise, solution, seed))
+    for kept in specimen.read(exercise.file("specimens")):
+        source = kept.source(solution)
+        if isinstance(kept, Wrong):
+            yield Trial("wrong", kept.about, Request(exercise, source.encode(), 0), kept)
+        else:
+            for seed in SEEDS[:2]:
+                yield Trial("right", f"{kept.about} (seed {seed})", _shuffled(exercise, source, seed))
+
+
+def _shuffled(exercise: Exercise, source: str, seed: int) -> Request:
+    return Request(exercise, source.encode(), seed, shuffled=True)
+
+
+def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progress) -> Iterator[Problem]:
+    by_request = {id(trial.request): trial for trial in trials}
+    killers: dict[str, set[str]] = defaultdict(set)
+    with Pool(exercises, jobs=os.cpu_count() or 1, confined=False) as pool:
+        references = {seed: References(pool, seed) for seed in SEEDS}
+        for done, (request, findings) in enumerate(pool.judge(t.request for t in trials), start=1):
+            trial = by_request[id(request)]
+            exercise = request.exercise
+            wanted = references[request.seed].of(exercise)
+            record = verdict(exercise, pool.inventory.get(exercise.slug, []), findings, wanted)
+            yield from _judge(trial, record)
+            if trial.kind == "wrong":
+                killers[exercise.slug] |= {_function(c.id) for c in record.checks if c.outcome == "failed"}
+            progress(done, len(trials))
+        for exercise in exercises:
+            yield from _idle_checks(exercise, pool.inventory.get(exercise.slug, []), killers[exercise.slug])
+
+
+def _judge(trial: Trial, record: ExerciseRecord) -> Iterator[Problem]:
+    where = trial.request.exercise.slug
+    if record.status == "grader_fault":
+        yield Problem(where, f"{trial.about}: the grader failed: {'; '.join(record.flags)}")
+    elif trial.kind in ("stub", "null") and record.score > 0.0:
+        yield Problem(where, f"{trial.about} earns {record.score:g} of {record.points:g} points")
+    elif trial.kind == "right" and record.status != "passed":
+        yield Problem(
+            where, f"{trial.about} is right but {record.status}: {_reasons(record.checks, record.flags)}"
+        )
+    elif trial.specimen is not None:
+        yield from _judge_wrong(trial.specimen, record, where)
+
+
+def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[Problem]:
+    about = f"wrong answer {wrong.about!r}"
+    if record.score == record.points:
+        yield Problem(where, f"{about} gets full marks")
+        return
+    failed = [c for c in record.checks if c.outcome == "failed" and _function(c.id) == wrong.check]
+    if wrong.check and not failed:
+        others = (
+            ", ".join(sorted({_function(c.id) for c in record.checks if c.outcome == "failed"}))
+            or record.status
+        )
+        yield Problem(where, f"{about} is not caught by {wrong.check}, only by {others}")
+    elif wrong.says and not any(wrong.says.lower() in c.message.lower() for c in failed):
+        yield Problem(
+            where, f"{about}: the feedback of {wrong.check} lacks {wrong.says!r}:\n{failed[0].message}"
+        )
+
+
+def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:
+    failed = [c for c in checks if c.outcome not in ("passed", "not_graded")]
+    return "; ".join([f"{c.id} {c.outcome}\n{c.message}" for c in failed] + list(flags))
+
+
+def _function(check: str) -> str:
+    """`test_dtype` for `hidden::test_dtype[float16]`."""
+    return check.split("::")[-1].split("[")[0]
+
+
+def _idle_checks(exercise: Exercise, expected: Iterable[Expected], killers: set[str]) -> Iterator[Problem]:
+    hidden = {_function(e.id) for e in expected if e.id.startswith("hidden::") and not e.lacks}
+    for name in sorted(hidden - killers):
+        yield Problem(exercise.slug, f"no wrong answer fails {name}: add one, or drop the check")

@@ -1,0 +1,119 @@
+"""The verbs of an instructor: `grade` and `export`."""
+
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from grader import paths
+from grader.catalog import Catalog, Exercise, load
+from grader.errors import KataError
+from grader.results import StudentRecord
+from grader.submissions import Submission, collect
+
+
+def grade(
+    submissions: Path,
+    *,
+    results: Path,
+    jobs: int | None,
+    seed: int,
+    only: str | None,
+    gradebook: str | None,
+    confined: bool,
+    out: Console,
+    err: Console,
+) -> None:
+    """Grade a class, print its table, and say where everything lies."""
+    from grader.grade import Settings
+    from grader.grade import grade as run
+
+    catalog = load()
+    exercises = catalog.select(only)
+    work = collect(submissions, catalog)
+    for note in work.notes:
+        err.print(f"note: {note}", markup=False)
+    chosen = exercises if only else _handed_in(work.submissions, exercises)
+    settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined)
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("judging answers", total=None)
+        records = run(
+            work.submissions,
+            chosen,
+            settings,
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    out.print(class_table(records))
+    for record in records:
+        for line in _remarks(record):
+            out.print(line, markup=False)
+    out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
+    if gradebook is not None:
+        _write_gradebook(gradebook, records, catalog, out, err)
+
+
+def _handed_in(submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...]) -> tuple[Exercise, ...]:
+    """The exercises of the sections that anybody handed in: nobody is judged on what was not set."""
+    slugs = {slug for s in submissions for slug in (*s.answers, *s.problems)}
+    sections = {e.section for e in exercises if e.slug in slugs}
+    return tuple(e for e in exercises if e.section in sections) or exercises
+
+
+def _write_gradebook(
+    url: str, records: list[StudentRecord], catalog: Catalog, out: Console, err: Console
+) -> None:
+    from grader import gradebook
+
+    for problem in gradebook.write(url, records, catalog):
+        err.print(problem, markup=False)
+    out.print(f"gradebook: {url}", markup=False)
+
+
+def class_table(records: list[StudentRecord]) -> Table:
+    """One line per student: total, and how many exercises ended how."""
+    statuses = sorted({e.status for r in records for e in r.exercises.values()})
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("student")
+    for name in ("score", "points", *statuses):
+        table.add_column(name, justify="right")
+    for record in records:
+        counts = [sum(e.status == status for e in record.exercises.values()) for status in statuses]
+        cells = [str(count) if count else "" for count in counts]
+        table.add_row(record.student, f"{record.score:g}", f"{record.points:g}", *cells)
+    if records:
+        mean = sum(r.score for r in records) / len(records)
+        table.add_section()
+        table.add_row("mean", f"{mean:.4g}", f"{records[0].points:g}")
+    return table
+
+
+def _remarks(record: StudentRecord) -> list[str]:
+    lines = [f"{record.student}: {note}" for note in record.notes]
+    for slug, exercise in record.exercises.items():
+        if exercise.status in ("tampered", "crashed", "timeout", "memory", "grader_fault", "broken"):
+            reason = "; ".join(exercise.flags)
+            lines.append(f"{record.student}: {slug} {exercise.status}" + (f": {reason}" if reason else ""))
+    return lines
+
+
+def export(results: Path, format: str, to: Path | None) -> None:
+    """Write results as a table, to a file or to standard output."""
+    from grader import export as exporting
+
+    writer = exporting.FORMATS.get(format)
+    if writer is None:
+        raise KataError(
+            f"--format {format}: there is no such format; choose from {', '.join(exporting.FORMATS)}"
+        )
+    records = exporting.load_results(results)
+    if to is None:
+        writer(records, load(), sys.stdout)
+        return
+    try:
+        with to.open("w", encoding="utf-8", newline="") as stream:
+            writer(records, load(), stream)
+    except OSError as error:
+        raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --to") from None

@@ -1,0 +1,161 @@
+"""The command line: `kata VERB`, or `python -m grader VERB`.
+
+Verbs import what they need themselves, so that `kata hint` does not wait for torch.
+"""
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.errors import KataError
+
+app = typer.Typer(
+    help="A pytest-based kata for PyTorch, with autograded answers.",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Slug = Annotated[str, typer.Argument(help="an exercise, such as merge_heads")]
+Only = Annotated[
+    str | None, typer.Option("--only", metavar="SLUG|SECTION", help="this exercise or section only")
+]
+
+
+class Sandbox(str, Enum):
+    """Whether answers must be confined."""
+
+    required = "required"
+    off = "off"
+
+
+def main() -> None:
+    """Run a verb. Bad input is told in one line and ends with status 2."""
+    try:
+        app()
+    except KataError as error:
+        err.print(f"kata: {error}", markup=False)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def default(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        status()
+
+
+@app.command()
+def status() -> None:
+    """Show every section: what is done, what fails, what is still to do."""
+    from grader import progress
+
+    progress.show(out)
+
+
+@app.command()
+def watch() -> None:
+    """Judge each exercise as you save it."""
+    from grader import watch as watching
+
+    watching.run(out)
+
+
+@app.command()
+def hint(slug: Slug) -> None:
+    """Give the next hint for an exercise."""
+    from grader import learner
+
+    out.print(learner.hint(slug), markup=False)
+
+
+@app.command()
+def reset(slug: Slug, yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False) -> None:
+    """Put an exercise's start back; your file is kept as a backup."""
+    from grader import learner
+
+    if not yes and not typer.confirm(f"Put the start of {slug} back? Your file is kept under .kata/backups"):
+        raise typer.Exit(1)
+    out.print(learner.reset(slug), markup=False)
+
+
+@app.command()
+def solution(slug: Slug) -> None:
+    """Show how the reference differs from your answer, once yours passes."""
+    from grader import learner
+
+    out.print(learner.solution(slug), markup=False)
+
+
+@app.command()
+def grade(
+    submissions: Annotated[Path, typer.Argument(help="a folder with one folder per student")],
+    results: Annotated[Path, typer.Option("--out", help="where results go")] = Path("results"),
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="answers at a time (default: cores)")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="draw the inputs from this seed")] = 0,
+    only: Only = None,
+    gradebook: Annotated[
+        str | None, typer.Option("--gradebook", metavar="URL", help="nbgrader gradebook")
+    ] = None,
+    sandbox: Annotated[
+        Sandbox, typer.Option("--sandbox", help="confine answers, or do not")
+    ] = Sandbox.required,
+) -> None:
+    """Grade a class's submissions."""
+    from grader import classroom
+
+    classroom.grade(
+        submissions,
+        results=results,
+        jobs=jobs,
+        seed=seed,
+        only=only,
+        gradebook=gradebook,
+        confined=sandbox is Sandbox.required,
+        out=out,
+        err=err,
+    )
+
+
+@app.command()
+def export(
+    results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
+        "results"
+    ),
+    format: Annotated[str, typer.Option("--format", help="csv")] = "csv",
+    to: Annotated[Path | None, typer.Option("--to", help="a file (default: standard output)")] = None,
+) -> None:
+    """Write results as a table for other programs."""
+    from grader import classroom
+
+    classroom.export(results, format, to)
+
+
+@app.command()
+def audit(only: Only = None) -> None:
+    """Try every suite on stubs, null answers, solutions and specimens."""
+    from grader import authors
+
+    if not authors.audit(only, out, err):
+        raise typer.Exit(1)
+
+
+@app.command()
+def new(
+    section: Annotated[str, typer.Argument(help="a section, such as e01_tensors")],
+    slug: Slug,
+    kind: Annotated[str, typer.Option("--kind", help="build or fix")] = "build",
+) -> None:
+    """Make the five files and the catalog row of a new exercise."""
+    from grader import authors
+
+    for path in authors.new(section, slug, kind):
+        out.print(f"made {path}", markup=False)

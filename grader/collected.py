@@ -1,0 +1,114 @@
+"""Suites collected once, run many times: the only module that uses pytest's private names.
+
+pytest's own entry point collects and runs in one go. The engine collects in a parent and runs
+single items in forked children, which pytest offers no public way to do. The range of pytest
+versions in `pyproject.toml` is pinned for this module's sake.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import pytest
+from _pytest.config import _prepareconfig
+from _pytest.main import Session
+from _pytest.runner import runtestprotocol
+
+from grader import paths
+from grader.catalog import Exercise
+from grader.feedback import title_of
+from grader.plugin import exercise_of
+
+# `--collect-only` keeps the plugin from starting ranks and devices in the parent.
+_ARGUMENTS = (
+    "--collect-only",
+    "--assert=plain",
+    "--capture=no",
+    "--answers=.",
+    "-pno:cacheprovider",
+    "-pno:terminal",
+    "-pno:logging",
+    "-pno:junitxml",
+    "-pno:faulthandler",
+    "-pno:unraisableexception",
+    "-pno:threadexception",
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One collected test of one exercise's suites."""
+
+    id: str
+    title: str
+    item: pytest.Item
+
+
+@dataclass(frozen=True)
+class Suites:
+    """The checks of every exercise, by slug, and the configuration that they run under."""
+
+    config: pytest.Config
+    checks: dict[str, list[Check]]
+    modules: list[ModuleType]
+
+
+def collect(exercises: Sequence[Exercise]) -> Suites:
+    """Import the suites of `exercises` and list their checks.
+
+    Raises:
+        pytest.UsageError: a suite does not import; its traceback is in the message.
+    """
+    files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
+    config._do_configure()
+    session = Session.from_config(config)
+    problems: list[str] = []
+    config.pluginmanager.register(_Problems(problems))
+    config.hook.pytest_sessionstart(session=session)
+    config.hook.pytest_collection(session=session)
+    if problems:
+        raise pytest.UsageError("\n".join(problems))
+    _settle_packages(session.items)
+    checks: dict[str, list[Check]] = defaultdict(list)
+    modules: dict[str, ModuleType] = {}
+    for item in session.items:
+        exercise = exercise_of(item.path)
+        if exercise is not None:
+            kind = item.path.parent.parent.name
+            checks[exercise.slug].append(Check(f"{kind}::{item.name}", title_of(item), item))
+            modules[item.module.__name__] = item.module  # type: ignore[attr-defined]
+    return Suites(config, dict(checks), list(modules.values()))
+
+
+def _settle_packages(items: Sequence[pytest.Item]) -> None:
+    """Keep packages from importing their `__init__.py` again in children, where the files are hidden."""
+    for package in {node for item in items for node in item.listchain() if isinstance(node, pytest.Package)}:
+        package.setup = lambda: None  # type: ignore[method-assign]
+
+
+class _Problems:
+    def __init__(self, found: list[str]) -> None:
+        self.found = found
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.found.append(f"{report.nodeid}: {report.longrepr}")
+
+
+def run(checks: Sequence[Check]) -> Iterator[tuple[Check, list[pytest.TestReport]]]:
+    """Run the checks in this process, one after the other, and give each one's reports."""
+    items = [check.item for check in checks]
+    for check, following in zip(checks, [*items[1:], None], strict=True):
+        yield check, runtestprotocol(check.item, log=False, nextitem=following)
+
+
+def oracle_of(slug: str, suites: Suites) -> object:
+    """The hidden suite's `oracle` function, or None where it has none."""
+    for check in suites.checks.get(slug, []):
+        if check.id.startswith("hidden::"):
+            return getattr(check.item.module, "oracle", None)  # type: ignore[attr-defined]
+    return None

@@ -1,0 +1,221 @@
+"""Submissions to results: plans, deduplicates, schedules, resumes.
+
+Every verdict is kept under the address of what it depends on: the answer's bytes, the suites, the
+reference, the grader, torch and the seed. So a file that many students hand in is judged once, a changed
+test regrades only its exercise, and a run that was killed goes on where it stopped.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from grader import paths, sandbox
+from grader.catalog import Exercise
+from grader.errors import KataError
+from grader.pool import Findings, Pool, Request
+from grader.results import (
+    ExerciseRecord,
+    StudentRecord,
+    exercise_from_json,
+    exercise_to_json,
+    read_json,
+    student_to_json,
+    write_json,
+)
+from grader.submissions import Submission
+from grader.verdict import unreadable, untouched, verdict
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One different answer, and everyone who handed it in."""
+
+    exercise: Exercise
+    answer: bytes
+    key: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to grade: where results go, the run's seed, workers at a time, confined or not."""
+
+    out: Path
+    seed: int
+    jobs: int
+    confined: bool
+
+
+def grade(
+    submissions: Sequence[Submission],
+    exercises: Sequence[Exercise],
+    settings: Settings,
+    progress: Progress = lambda done, total: None,
+) -> list[StudentRecord]:
+    """Judge every submission and write `results/<student>.json` for each.
+
+    Raises:
+        KataError: nothing can be graded: no sandbox, or an output folder that cannot be written.
+    """
+    _expect_writable(settings.out)
+    tasks = _plan(submissions, exercises, settings)
+    store = _Store(settings.out)
+    missing = [task for task in tasks.values() if store.get(task.key) is None]
+    if missing:
+        _judge(missing, settings, store, progress)
+    records = []
+    for submission in submissions:
+        record = _student(submission, exercises, settings, store)
+        write_json(settings.out / f"{submission.student}.json", student_to_json(record))
+        records.append(record)
+    return records
+
+
+def _expect_writable(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".writable"
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        raise KataError(
+            f"cannot write results to {out}: {error.strerror}; choose another folder with --out"
+        ) from None
+
+
+class _Store:
+    """Verdicts by the address of what they depend on."""
+
+    def __init__(self, out: Path) -> None:
+        self.folder = out / ".judged"
+        self.faults: dict[str, ExerciseRecord] = {}
+
+    def _file(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"
+
+    def get(self, key: str) -> ExerciseRecord | None:
+        data = read_json(self._file(key))
+        return exercise_from_json(data) if data is not None else None
+
+    def put(self, key: str, record: ExerciseRecord) -> None:
+        write_json(self._file(key), exercise_to_json(record))
+
+
+def _plan(
+    submissions: Iterable[Submission], exercises: Iterable[Exercise], settings: Settings
+) -> dict[str, Task]:
+    """Every different answer once, by its key."""
+    tasks: dict[str, Task] = {}
+    chosen = list(exercises)
+    for submission in submissions:
+        for exercise in chosen:
+            answer = submission.answers.get(exercise.slug)
+            if answer is not None and not is_stub(exercise, answer):
+                key = key_of(exercise, answer, settings)
+                tasks.setdefault(key, Task(exercise, answer, key))
+    return tasks
+
+
+def is_stub(exercise: Exercise, answer: bytes) -> bool:
+    return answer == _bytes(exercise.file("exercises"))
+
+
+def key_of(exercise: Exercise, answer: bytes, settings: Settings) -> str:
+    """The address of a verdict."""
+    digest = hashlib.sha256(_base(exercise, settings.confined).encode())
+    digest.update(f"{settings.seed}:{len(answer)}:".encode())
+    digest.update(answer)
+    return digest.hexdigest()
+
+
+@cache
+def _base(exercise: Exercise, confined: bool) -> str:
+    digest = hashlib.sha256(f"{version('torch')}:{version('pytest')}:{confined}:{exercise!r}".encode())
+    for tree in ("public", "hidden", "solutions"):
+        digest.update(hashlib.sha256(_bytes(exercise.file(tree))).digest())
+    digest.update(_grader().encode())
+    return digest.hexdigest()
+
+
+@cache
+def _bytes(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""
+
+
+@cache
+def _grader() -> str:
+    """A digest of the code that judges."""
+    judging = ("agreement", "answers", "collected", "engine", "explain", "feedback", "guard", "plugin", "pool",
+               "sandbox", "namespaces", "seeds", "tolerance", "verdict", "wire")  # fmt: skip
+    package = paths.ROOT / "grader"
+    files = [package / f"{name}.py" for name in judging]
+    files += sorted((package / "checks").glob("*.py")) + sorted((package / "causes").glob("*.py"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(hashlib.sha256(_bytes(file)).digest())
+    return digest.hexdigest()
+
+
+def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
+    if settings.confined and (reason := sandbox.unavailable()):
+        raise KataError(reason)
+    exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
+    with Pool(exercises, jobs=min(settings.jobs, len(tasks)), confined=settings.confined) as pool:
+        wanted = References(pool, settings.seed)
+        keys: dict[int, str] = {}
+        requests = []
+        for task in tasks:
+            request = Request(task.exercise, task.answer, settings.seed)
+            keys[id(request)] = task.key
+            requests.append(request)
+        for done, (request, findings) in enumerate(pool.judge(requests), start=1):
+            exercise = request.exercise
+            record = verdict(exercise, pool.inventory.get(exercise.slug, []), findings, wanted.of(exercise))
+            if record.status != "grader_fault":
+                store.put(keys[id(request)], record)
+            else:
+                store.faults[keys[id(request)]] = record
+            progress(done, len(tasks))
+
+
+class References:
+    """The oracle's result on each reference solution, computed once per seed."""
+
+    def __init__(self, pool: Pool, seed: int) -> None:
+        self._pool = pool
+        self._seed = seed
+        self._known: dict[str, Any] = {}
+
+    def of(self, exercise: Exercise) -> Any:
+        """The encoded result, or None where the reference itself fails."""
+        if exercise.slug not in self._known:
+            solution = _bytes(exercise.file("solutions"))
+            findings = self._pool.reference(Request(exercise, solution, self._seed, mode="oracle"))
+            self._known[exercise.slug] = _oracle_in(findings)
+        return self._known[exercise.slug]
+
+
+def _oracle_in(findings: Findings) -> Any:
+    return next((line["oracle"] for line in findings.lines if "oracle" in line), None)
+
+
+def _student(
+    submission: Submission, exercises: Iterable[Exercise], settings: Settings, store: _Store
+) -> StudentRecord:
+    found: dict[str, ExerciseRecord] = {}
+    for exercise in exercises:
+        answer = submission.answers.get(exercise.slug)
+        problem = submission.problems.get(exercise.slug)
+        if problem is not None:
+            found[exercise.slug] = unreadable(exercise, problem)
+        elif answer is None or is_stub(exercise, answer):
+            found[exercise.slug] = untouched(exercise)
+        else:
+            key = key_of(exercise, answer, settings)
+            found[exercise.slug] = store.get(key) or store.faults[key]
+    return StudentRecord(submission.student, settings.seed, found, submission.notes)

@@ -1,0 +1,238 @@
+"""The grading parent's side of the engine: start it, send it answers, read what comes back.
+
+Nothing here trusts what a child writes. Results arrive as JSON lines on a pipe of their own, capped in
+bytes; how the child ended arrives from the worker.
+"""
+
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from queue import SimpleQueue
+from types import TracebackType
+from typing import IO, Any
+
+from grader import paths, sandbox
+from grader.catalog import Exercise
+from grader.errors import KataError
+
+MOST_BYTES = 8 << 20
+"""What one child may write about its answer."""
+
+GRACE = 8.0
+"""Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A check that an answer is to pass, and what this machine lacks to run it."""
+
+    id: str
+    title: str
+    lacks: str | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One answer to judge. `mode` is "judge", or "oracle" to run the oracle alone."""
+
+    exercise: Exercise
+    answer: bytes
+    seed: int
+    mode: str = "judge"
+    shuffled: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came back for one answer: the child's lines, and how it ended by the worker's word.
+
+    `lost` is set where the grader itself failed to get an answer judged.
+    """
+
+    lines: tuple[dict[str, Any], ...] = ()
+    exit: int = 0
+    signal: int = 0
+    timed_out: bool = False
+    overflow: bool = False
+    lost: str = ""
+
+
+class Pool:
+    """An engine with `jobs` workers, and one more that only ever sees reference solutions."""
+
+    def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
+        self.inventory: dict[str, list[Expected]] = {}
+        pairs = [socket.socketpair() for _ in range(jobs + 1)]
+        self._channels: SimpleQueue[socket.socket] = SimpleQueue()
+        self._trusted = pairs[0][0]
+        for ours, _ in pairs[1:]:
+            self._channels.put(ours)
+        self._sockets = [ours for ours, _ in pairs]
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
+        control, inventory = os.pipe()
+        theirs = [other.fileno() for _, other in pairs]
+        self._process = self._start(exercises, theirs, inventory, confined)
+        for _, other in pairs:
+            other.close()
+        os.close(inventory)
+        self._control = control
+        self._jobs = jobs
+
+    def _start(
+        self, exercises: Sequence[Exercise], sockets: list[int], control: int, confined: bool
+    ) -> subprocess.Popen[bytes]:
+        settings = {
+            "sockets": sockets,
+            "control": control,
+            "confined": confined,
+            "slugs": [e.slug for e in exercises],
+        }
+        argv = [sys.executable, "-m", "grader.engine", json.dumps(settings)]
+        readable = [paths.ROOT / "grader", paths.PUBLIC, paths.HIDDEN, paths.ROOT / "tests" / "__init__.py",
+                    paths.ROOT / "pyproject.toml", paths.ROOT / "conftest.py"]  # fmt: skip
+        if confined:
+            argv = sandbox.command(argv, readable=readable)
+        return subprocess.Popen(
+            argv,
+            pass_fds=[*sockets, control],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._stderr,
+            env={**os.environ, **sandbox.ENVIRONMENT},
+            cwd=paths.ROOT,
+        )
+
+    def __enter__(self) -> "Pool":
+        """Wait until the engine is warm, and learn which checks there are."""
+        with os.fdopen(self._control) as control:
+            told = control.read()
+        hello: dict[str, Any] = json.loads(told) if told else {"fault": self._last_words()}
+        if "fault" in hello:
+            self.close()
+            raise KataError(f"the engine did not start: {hello['fault']}; nothing was graded")
+        self.inventory = {slug: [Expected(**c) for c in checks] for slug, checks in hello["checks"].items()}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for channel in self._sockets:
+            channel.close()
+        try:
+            self._process.wait(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._stderr.close()
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit status {self._process.returncode}"
+
+    def reference(self, request: Request) -> Findings:
+        """Run the oracle on a reference solution, in a worker that never sees an answer."""
+        return _ask(self._trusted, request)
+
+    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
+        """Judge the answers, as many at a time as there are workers; in the order they finish."""
+        with ThreadPoolExecutor(self._jobs) as threads:
+            futures = {threads.submit(self._with_channel, request): request for request in requests}
+            try:
+                for done in as_completed(futures):
+                    yield futures[done], done.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    def _with_channel(self, request: Request) -> Findings:
+        channel = self._channels.get()
+        try:
+            findings = _ask(channel, request)
+            # A worker that died was replaced; what it was doing deserves a second try.
+            return _ask(channel, request) if findings.lost else findings
+        finally:
+            self._channels.put(channel)
+
+
+def _ask(channel: socket.socket, request: Request) -> Findings:
+    """Send one answer to a worker and read until the child has ended."""
+    reader, writer = os.pipe()
+    try:
+        with tempfile.TemporaryFile() as answer:
+            answer.write(request.answer)
+            answer.flush()
+            os.lseek(answer.fileno(), 0, os.SEEK_SET)
+            job = {
+                "slug": request.exercise.slug,
+                "seed": request.seed,
+                "seconds": request.exercise.seconds,
+                "mode": request.mode,
+                "shuffled": request.shuffled,
+            }
+            socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer])
+    except OSError as error:
+        os.close(reader)
+        return Findings(lost=f"the engine is gone ({error.strerror})")
+    finally:
+        os.close(writer)
+    try:
+        return _read(channel, reader, time.monotonic() + request.exercise.seconds + GRACE)
+    finally:
+        os.close(reader)
+
+
+def _read(channel: socket.socket, reader: int, deadline: float) -> Findings:
+    os.set_blocking(reader, False)
+    written = bytearray()
+    with selectors.DefaultSelector() as ready:
+        ready.register(reader, selectors.EVENT_READ)
+        ready.register(channel, selectors.EVENT_READ)
+        while True:
+            events = ready.select(max(0.0, deadline - time.monotonic()))
+            if not events:
+                return Findings(lost="a worker did not answer in time")
+            for key, _ in events:
+                if key.fileobj is channel:
+                    reply = channel.recv(65536)
+                    if not reply:
+                        return Findings(lost="the engine is gone")
+                    while _drain(reader, written):
+                        pass
+                    overflow = len(written) >= MOST_BYTES
+                    return Findings(_lines(written), overflow=overflow, **json.loads(reply))
+                if not _drain(reader, written):
+                    ready.unregister(reader)
+
+
+def _drain(reader: int, written: bytearray) -> bool:
+    """Read what there is, keeping no more than `MOST_BYTES`; False at the end."""
+    try:
+        piece = os.read(reader, 1 << 16)
+    except BlockingIOError:
+        return False
+    written += piece[: MOST_BYTES - len(written)]
+    return bool(piece)
+
+
+def _lines(written: bytearray) -> tuple[dict[str, Any], ...]:
+    found = []
+    for line in bytes(written).splitlines():
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            data = {"garbled": True}
+        found.append(data if isinstance(data, dict) else {"garbled": True})
+    return tuple(found)

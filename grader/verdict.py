@@ -1,0 +1,136 @@
+"""From findings to a record: the score counts only the checks that are known to have passed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from grader.agreement import disagreement
+from grader.catalog import Exercise
+from grader.pool import Expected, Findings
+from grader.results import CheckRecord, ExerciseRecord, Outcome, Status
+
+ORACLE = "oracle"
+ORACLE_TITLE = "On fresh inputs the answer agrees with the reference."
+_OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
+"""What a child may claim; anything else, todo and timeout among it, is a failure."""
+
+
+
+def verdict(
+    exercise: Exercise, expected: Sequence[Expected], findings: Findings, wanted_oracle: Any
+) -> ExerciseRecord:
+    """The record of one judged answer.
+
+    Args:
+        expected: every check of the exercise, as listed before any answer was seen.
+        findings: what the child wrote, which may be forged, and how it ended, which is not.
+        wanted_oracle: the encoded oracle of the reference, for the same seed.
+    """
+    if findings.lost or wanted_oracle is None:
+        reason = findings.lost or "the reference solution has no oracle result"
+        return ExerciseRecord("grader_fault", 0.0, exercise.points, flags=(reason,))
+    forged = _forgery(findings)
+    checks = [_check(e, findings) for e in expected]
+    checks.append(_oracle(findings, wanted_oracle))
+    score = 0.0 if forged else _score(exercise, checks)
+    status = _status(exercise, findings, checks, score, forged)
+    return ExerciseRecord(status, score, exercise.points, tuple(checks), _flags(findings, forged))
+
+
+def untouched(exercise: Exercise) -> ExerciseRecord:
+    """The record of a stub that was handed in as it was, or not at all."""
+    return ExerciseRecord("todo", 0.0, exercise.points)
+
+
+def unreadable(exercise: Exercise, problem: str) -> ExerciseRecord:
+    """The record of a file that could not be read as an answer."""
+    return ExerciseRecord("broken", 0.0, exercise.points, flags=(problem,))
+
+
+def _forgery(findings: Findings) -> str:
+    """Why the findings cannot be what an honest child writes, or an empty text."""
+    for line in findings.lines:
+        if isinstance(line.get("tampered"), str):
+            return str(line["tampered"])[:200]
+    if findings.overflow:
+        return "wrote more results than judging does"
+    if any("garbled" in line for line in findings.lines):
+        return "wrote to the channel that carries results"
+    ids = [str(line["check"]) for line in findings.lines if "check" in line]
+    if len(ids) != len(set(ids)) or sum("oracle" in line for line in findings.lines) > 1:
+        return "results arrived twice"
+    return ""
+
+
+def _check(expected: Expected, findings: Findings) -> CheckRecord:
+    if expected.lacks:
+        return CheckRecord(expected.id, expected.title, "not_graded", expected.lacks)
+    line = next((x for x in findings.lines if x.get("check") == expected.id), None)
+    if line is None:
+        return CheckRecord(expected.id, expected.title, "missing", _message(findings.lines))
+    outcome = _OUTCOMES.get(str(line.get("outcome")), "failed")
+    seconds = line.get("seconds")
+    return CheckRecord(
+        expected.id,
+        expected.title,
+        outcome,
+        str(line.get("message", "")),
+        float(seconds) if isinstance(seconds, (int, float)) else 0.0,
+    )
+
+
+def _message(lines: Sequence[dict[str, Any]]) -> str:
+    return next((str(line["broken"]) for line in lines if "broken" in line), "")
+
+
+def _oracle(findings: Findings, wanted: Any) -> CheckRecord:
+    line = next((x for x in findings.lines if "oracle" in x or "oracle_error" in x), None)
+    if line is None:
+        return CheckRecord(ORACLE, ORACLE_TITLE, "missing")
+    if "oracle" not in line:
+        return CheckRecord(ORACLE, ORACLE_TITLE, "failed", str(line["oracle_error"]))
+    found = disagreement(line["oracle"], wanted)
+    return CheckRecord(ORACLE, ORACLE_TITLE, "failed" if found else "passed", found or "")
+
+
+def _score(exercise: Exercise, checks: Sequence[CheckRecord]) -> float:
+    judged = [c for c in checks if c.outcome != "not_graded"]
+    gates = [c for c in judged if not c.id.startswith("hidden::")]
+    hidden = [c for c in judged if c.id.startswith("hidden::")]
+    if not hidden or any(c.outcome != "passed" for c in gates):
+        return 0.0
+    return round(exercise.points * sum(c.outcome == "passed" for c in hidden) / len(hidden), 4)
+
+
+def _status(
+    exercise: Exercise, findings: Findings, checks: Sequence[CheckRecord], score: float, forged: str
+) -> Status:
+    lines = findings.lines
+    if forged:
+        return "tampered"
+    if any(line.get("memory") for line in lines):
+        return "memory"
+    if findings.timed_out or any(line.get("stopped") == "timeout" for line in lines):
+        return "timeout"
+    if any("broken" in line for line in lines):
+        return "broken"
+    if not any("done" in line for line in lines):
+        return "crashed"
+    if any(line.get("outcome") == "todo" for line in lines) and score == 0.0:
+        return "todo"
+    if all(c.outcome == "not_graded" for c in checks if c.id != ORACLE):
+        return "not_graded"
+    if score == exercise.points:
+        return "passed"
+    return "partial" if score > 0.0 else "failed"
+
+
+def _flags(findings: Findings, forged: str) -> tuple[str, ...]:
+    if forged:
+        return (forged,)
+    if findings.signal:
+        return (f"ended by signal {findings.signal}",)
+    if findings.exit:
+        return (f"left with exit status {findings.exit}",)
+    if not any("done" in line or "broken" in line or "stopped" in line for line in findings.lines):
+        return ("left before it was judged to the end",)
+    return ()
