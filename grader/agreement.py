@@ -92,7 +92,7 @@ def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | Non
         finite = np.isfinite(right)
         scale = float(np.abs(right[finite]).max()) if finite.any() else 0.0
         with np.errstate(invalid="ignore", over="ignore"):
-            close = np.abs(mine - right) <= relative * (np.abs(right) + scale)
+            close = finite & (np.abs(mine - right) <= relative * (np.abs(right) + scale))
         wrong = ~(close | (mine == right) | (np.isnan(mine) & np.isnan(right)))
     count = int(wrong.sum())
     return f"{path}: {count} of {wrong.size} values differ" if count else None

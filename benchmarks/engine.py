@@ -1,0 +1,88 @@
+"""The engine against one fresh pytest process per submission, side by side.
+
+    python benchmarks/engine.py [--submissions 30] [--section e01_tensors] [--jobs 2]
+
+Makes different full submissions of a section from its specimens, grades them once with the engine
+and once with a fresh `pytest` process for each, on the same suites, and prints both times, their
+ratio, and what the engine adds to the time of the checks themselves for each answer.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from grader import paths, specimen
+from grader.catalog import load
+
+
+def make_class(folder: Path, section: str, count: int) -> None:
+    """`count` submissions in which no file is like any other's."""
+    draw = random.Random(0)
+    exercises = load().select(section)
+    for number in range(count):
+        for exercise in exercises:
+            solution = exercise.file("solutions").read_text("utf-8")
+            sources = [solution] + [s.source(solution) for s in specimen.read(exercise.file("specimens"))]
+            target = folder / f"student{number:03d}" / exercise.relative
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(f"{draw.choice(sources)}\n# student {number}\n", "utf-8")
+
+
+def with_engine(folder: Path, section: str, jobs: int, out: Path) -> float:
+    command = [sys.executable, "-m", "grader", "grade", str(folder), "--only", section]
+    started = time.perf_counter()
+    subprocess.run(
+        [*command, "--jobs", str(jobs), "--out", str(out)], cwd=paths.ROOT, check=True, stdout=subprocess.DEVNULL
+    )
+    return time.perf_counter() - started
+
+
+def with_fresh_processes(folder: Path, section: str) -> float:
+    suites = [f"tests/public/{section}", f"tests/hidden/{section}"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    started = time.perf_counter()
+    for submission in sorted(folder.iterdir()):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "--answers", str(submission), *suites]
+        subprocess.run(command, cwd=paths.ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
+    return time.perf_counter() - started
+
+
+def seconds_in_checks(out: Path) -> tuple[float, int]:
+    """The time that the checks themselves took, and how many answers were judged."""
+    total, answers = 0.0, 0
+    for file in out.glob("*.json"):
+        for exercise in json.loads(file.read_text())["exercises"].values():
+            total += sum(check["seconds"] for check in exercise["checks"])
+            answers += 1
+    return total, answers
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submissions", type=int, default=30)
+    parser.add_argument("--section", default="e01_tensors")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, out = Path(scratch, "class"), Path(scratch, "results")
+        make_class(folder, options.section, options.submissions)
+        warm = with_engine(folder, options.section, options.jobs, out)
+        checks, answers = seconds_in_checks(out)
+        fresh = with_fresh_processes(folder, options.section)
+    added = warm * options.jobs - checks
+    print(f"{options.submissions} different submissions of {options.section}, {answers} answers")
+    print(f"engine, {options.jobs} jobs       {warm:8.1f} s")
+    print(f"fresh pytest processes {fresh:8.1f} s")
+    print(f"ratio                  {fresh / warm:8.1f}")
+    print(f"checks themselves      {checks:8.1f} s")
+    print(f"added per answer       {1000 * added / answers:8.1f} ms of processor time, starting included")
+
+
+if __name__ == "__main__":
+    main()

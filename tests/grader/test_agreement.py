@@ -1,0 +1,101 @@
+"""Oracle results are compared as plain data, up to rounding, and defensively."""
+
+import json
+
+import pytest
+import torch
+
+from grader.agreement import disagreement
+from grader.wire import encode
+
+
+def sent(value):
+    """What arrives in the parent."""
+    return json.loads(json.dumps(encode(value)))
+
+
+SAMPLES = [
+    None,
+    True,
+    3,
+    2.5,
+    float("inf"),
+    float("nan"),
+    "text",
+    [1, [2.0, "x"]],
+    {"a": torch.arange(3), "b": (1, 2)},
+    torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0]),
+    torch.zeros(0, 3),
+    torch.randn(2, 3).t(),
+    torch.randn(3, 4, dtype=torch.float64),
+    torch.randn(5).bfloat16(),
+    torch.randn(5).half(),
+    torch.randn(2, dtype=torch.complex64),
+    torch.tensor(True),
+    torch.randn(4).to(torch.float8_e4m3fn),
+]
+
+
+@pytest.mark.parametrize("value", SAMPLES, ids=lambda v: str(v)[:30])
+def test_a_value_agrees_with_itself(value):
+    assert disagreement(sent(value), sent(value)) is None
+
+
+@pytest.mark.parametrize(
+    ("yours", "wanted", "words"),
+    [
+        (1, 1.0, "type"),
+        (True, 1, "type"),
+        (1, 2, "differs"),
+        (0.1, 0.2, "differs"),
+        ("a", "b", "differs"),
+        ([1], [1, 2], "length"),
+        ({"a": 1}, {"b": 1}, "keys"),
+        ({"a": 1}, {"a": 2}, "['a']"),
+        (torch.zeros(2), torch.zeros(2, dtype=torch.float64), "dtype"),
+        (torch.zeros(2), torch.zeros(1, 2), "shape"),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), "1 of 2"),
+        (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 2.0]), "1 of 2"),
+        (torch.tensor([1.0, float("inf")]), torch.tensor([1.0, -float("inf")]), "1 of 2"),
+        (torch.tensor([1, 2]), torch.tensor([1, 3]), "1 of 2"),
+        (torch.tensor([1.0]).bfloat16(), torch.tensor([1.5]).bfloat16(), "1 of 1"),
+        (torch.tensor([True]), torch.tensor([False]), "1 of 1"),
+    ],
+)
+def test_a_difference_is_named(yours, wanted, words):
+    assert words in (disagreement(sent(yours), sent(wanted)) or "")
+
+
+def test_another_order_of_summation_agrees():
+    x = torch.randn(1000, generator=torch.Generator().manual_seed(0))
+    assert disagreement(sent(x.cumsum(0)), sent(x.double().cumsum(0).float())) is None
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        None,
+        [],
+        {},
+        "t",
+        ["t"],
+        ["t", "float32", [2], "!!"],
+        ["t", "float32", [2], "AAAA"],
+        ["t", "float32", [2], 7],
+        ["l", 3],
+        ["l", [["l", 3], 4]],
+        ["f", "one"],
+        ["d", [3]],
+        ["__reduce__", "os.system"],
+    ],
+    ids=str,
+)
+def test_anything_else_disagrees_without_an_error(hostile):
+    assert disagreement(hostile, sent(torch.zeros(2))) is not None
+    assert disagreement(hostile, sent([torch.zeros(2), 1.0])) is not None
+    assert disagreement(hostile, sent(1.0)) is not None
+
+
+def test_what_is_no_plain_data_is_refused():
+    with pytest.raises(TypeError, match="not plain data"):
+        encode(object())

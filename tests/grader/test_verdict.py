@@ -1,0 +1,116 @@
+"""The score counts the checks that are known to have passed, and nothing without public suite and oracle."""
+
+import pytest
+
+from grader.catalog import Exercise
+from grader.pool import Expected, Findings
+from grader.verdict import verdict
+
+EXERCISE = Exercise(
+    "merge_heads", "e01_tensors", 1, "Merge", "fix", "core", 2.0, 1, (), ("view",), ("look",), "https://x"
+)
+EXPECTED = [
+    Expected("public::test_shape", "Right shape.", None),
+    Expected("hidden::test_values", "Right values.", None),
+    Expected("hidden::test_gradient", "Right gradient.", None),
+    Expected("hidden::test_on_cuda", "On CUDA.", "needs a CUDA device"),
+]
+WANTED = ["i", "7"]
+HONEST = (
+    {"check": "public::test_shape", "outcome": "passed", "message": "", "seconds": 0.1},
+    {"check": "hidden::test_values", "outcome": "passed", "message": "", "seconds": 0.1},
+    {"check": "hidden::test_gradient", "outcome": "passed", "message": "", "seconds": 0.1},
+    {"oracle": ["i", "7"]},
+    {"done": True},
+)
+
+
+def judged(*lines, **ending):
+    return verdict(EXERCISE, EXPECTED, Findings(tuple(lines), **ending), WANTED)
+
+
+def without(check):
+    return [line for line in HONEST if line.get("check") != check]
+
+
+def test_all_passed():
+    record = judged(*HONEST)
+    assert (record.status, record.score, record.flags) == ("passed", 2.0, ())
+
+
+def test_what_cannot_run_here_costs_nothing():
+    outcomes = {c.id: c.outcome for c in judged(*HONEST).checks}
+    assert outcomes["hidden::test_on_cuda"] == "not_graded"
+
+
+@pytest.mark.parametrize("outcome", ["failed", "timeout", "todo", "skipped", "xfailed", "PASSED", None, 1])
+def test_only_the_word_passed_passes(outcome):
+    record = judged(*without("hidden::test_values"), {"check": "hidden::test_values", "outcome": outcome})
+    assert (record.status, record.score) == ("partial", 1.0)
+
+
+def test_a_silent_check_is_missing_and_not_passed():
+    record = judged(*without("hidden::test_gradient"))
+    assert record.score == 1.0
+    assert "missing" in {c.outcome for c in record.checks}
+
+
+def test_nothing_without_the_public_suite():
+    assert judged(*without("public::test_shape")).score == 0.0
+
+
+def test_nothing_without_the_oracle():
+    assert judged(*HONEST[:3], {"done": True}).score == 0.0
+    assert judged(*HONEST[:3], {"oracle": ["i", "8"]}, {"done": True}).score == 0.0
+    assert judged(*HONEST[:3], {"oracle_error": "ValueError"}, {"done": True}).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (*HONEST, HONEST[1]),
+        (*HONEST, {"oracle": ["i", "7"]}),
+        (*HONEST, {"garbled": True}),
+        ({"tampered": "replaces torch.allclose"}, *HONEST),
+    ],
+    ids=["check twice", "oracle twice", "garbled", "guard"],
+)
+def test_forged_results_earn_nothing(lines):
+    record = judged(*lines)
+    assert (record.status, record.score) == ("tampered", 0.0)
+    assert record.flags
+
+
+def test_too_much_output_earns_nothing():
+    assert judged(*HONEST, overflow=True).status == "tampered"
+
+
+@pytest.mark.parametrize(
+    ("lines", "ending", "status"),
+    [
+        ((), {}, "crashed"),
+        ((), {"signal": 11}, "crashed"),
+        ((), {"exit": 3}, "crashed"),
+        ((), {"timed_out": True}, "timeout"),
+        (({"stopped": "timeout"},), {}, "timeout"),
+        (({"broken": "SyntaxError", "memory": False},), {}, "broken"),
+        (({"broken": "MemoryError", "memory": True},), {}, "memory"),
+        (({"check": "hidden::test_values", "outcome": "todo"}, {"done": True}), {}, "todo"),
+        (({"done": True},), {}, "failed"),
+    ],
+)
+def test_how_it_ended_is_told(lines, ending, status):
+    record = judged(*lines, **ending)
+    assert (record.status, record.score) == (status, 0.0)
+
+
+def test_a_fault_of_the_grader_is_no_zero():
+    record = judged(lost="a worker did not answer in time")
+    assert record.status == "grader_fault"
+    assert record.needs_manual_grade
+    assert verdict(EXERCISE, EXPECTED, Findings(HONEST), None).status == "grader_fault"
+
+
+@pytest.mark.parametrize("junk", [{"check": ["a"]}, {"check": None}, {"oracle": {}}, {"tampered": 3}, {}])
+def test_junk_is_survived(junk):
+    assert judged(junk).score == 0.0
