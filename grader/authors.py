@@ -16,7 +16,7 @@ def audit(only: str | None, out: Console, err: Console) -> bool:
 
     catalog = load()
     exercises = catalog.select(only)
-    with Progress(console=err, transient=True) as bar:
+    with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("trying answers", total=None)
         found = run(catalog, exercises, lambda done, total: bar.update(task, completed=done, total=total))
     for problem in found:

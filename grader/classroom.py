@@ -38,7 +38,7 @@ def grade(
         err.print(f"note: {note}", markup=False)
     chosen = exercises if only else _handed_in(work.submissions, exercises)
     settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined)
-    with Progress(console=err, transient=True) as bar:
+    with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("judging answers", total=None)
         records = run(
             work.submissions,

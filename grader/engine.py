@@ -221,7 +221,7 @@ class Child:
         try:
             module = self.judged.module(self.exercise)
             data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = f"{type(error).__name__}: {error}"
             self._tell(oracle_error=text[:MOST_MESSAGE])
             return
