@@ -9,9 +9,10 @@ After attention, the heads' outputs have the shape (batch, heads, time, dim). Th
 The code below raises "view size is not compatible with input tensor's size and stride". The message
 suggests `reshape`. Put in its place, `reshape` stops the error; does it give the right numbers?
 
-Rules: any sizes, also an empty batch; any dtype; x itself is not changed. When the heads already lie
-side by side in memory (as they do in the output of `split_heads`, a transposed view), merging needs
-no copy: return a view then. Gradients flow through to x.
+Rules: any sizes, also an empty batch; any dtype; any layout in memory, and on any device; x itself is
+not changed. No Python loop over the heads. Where x is `y.transpose(1, 2)` of a contiguous
+(batch, time, heads, dim) tensor y, its heads already lie side by side in memory: return a view of it
+then, without a copy. Gradients flow through to x.
 """
 
 from jaxtyping import Shaped

@@ -5,7 +5,9 @@ from grader.specimen import Right, Wrong
 SPECIMENS = [
     Wrong(
         "does what the error message suggests: reshape without moving time in front of heads",
-        edits=[("    side_by_side = x.transpose(1, 2)  # (batch, time, heads, dim)\n", "    side_by_side = x\n")],
+        edits=[
+            ("    side_by_side = x.transpose(1, 2)  # (batch, time, heads, dim)\n", "    side_by_side = x\n")
+        ],
         check="test_heads_lie_side_by_side",
         says="reshape",
     ),
@@ -33,7 +35,12 @@ SPECIMENS = [
     ),
     Wrong(
         "a loop over the heads",
-        edits=[("side_by_side.reshape(batch, time, heads * dim)", "__import__('torch').cat([x[:, h] for h in range(heads)], dim=-1)")],
+        edits=[
+            (
+                "side_by_side.reshape(batch, time, heads * dim)",
+                "__import__('torch').cat([x[:, h] for h in range(heads)], dim=-1)",
+            )
+        ],
         check="test_no_loop_over_heads",
         says="grows with heads",
     ),

@@ -1,0 +1,161 @@
+"""What grades batched_matmul: leading dimensions, argument order, dtypes, gradients, cost."""
+
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_flat_cost, expect_gradients, expect_that, peak_bytes, unchanged
+
+# Leading dimensions of the first and of the last argument.
+ALIKE = [((), ()), ((3,), (3,)), ((1,), (1,)), ((2, 3), (2, 3)), ((0,), (0,))]
+BROADCAST = [((8, 1), (3,)), ((3,), (2, 1)), ((2, 3), ()), ((), (4,)), ((2, 1, 3), (4, 1)), ((0, 1), (3,))]
+M, N, OUT, TIME, SOURCE = 4, 5, 3, 2, 6
+
+
+def plain_scores(query, key):
+    return (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1)
+
+
+def plain_outer(left, right):
+    return left.unsqueeze(-1) * right.unsqueeze(-2)
+
+
+def plain_bilinear(left, weight, right):
+    return (plain_outer(left, right).unsqueeze(-3) * weight).sum((-2, -1))
+
+
+def arguments(first, last, draw):
+    """The arguments of each function, drawn by `draw(sizes)`."""
+    return {
+        "scores": (draw((*first, TIME, M)), draw((*last, SOURCE, M))),
+        "outer": (draw((*first, M)), draw((*last, N))),
+        "bilinear": (draw((*first, M)), draw((OUT, M, N)), draw((*last, N))),
+    }
+
+
+PLAIN = {"scores": plain_scores, "outer": plain_outer, "bilinear": plain_bilinear}
+CALLS = {
+    "scores": "scores(query, key)",
+    "outer": "outer(left, right)",
+    "bilinear": "bilinear(left, weight, right)",
+}
+NAMES = {"scores": "query key", "outer": "left right", "bilinear": "left weight right"}
+
+
+def expect_product(answer, name, inputs, note=""):
+    wanted = PLAIN[name](*(x.double() for x in inputs)).to(inputs[0].dtype)
+    expect_close(getattr(answer, name)(*inputs), wanted, CALLS[name] + note, scale=8.0)
+
+
+def normal(gen, dtype=torch.float32):
+    return lambda sizes: torch.randn(sizes, generator=gen, dtype=torch.float64).to(dtype)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_products(answer, gen, name):
+    """Each product is right for none, one and two leading dimensions, of size 0 and 1 too."""
+    for first, last in ALIKE:
+        inputs = arguments(first, last, normal(gen))[name]
+        expect_product(answer, name, inputs, f", leading dims {first}")
+
+
+def test_square_sizes(answer, gen):
+    """The arguments keep their roles where all sizes are equal and no shape gives a mix-up away."""
+    draw = normal(gen)
+    expect_product(answer, "scores", (draw((3, 3, 3)), draw((3, 3, 3))), ", all sizes 3")
+    expect_product(answer, "outer", (draw((3, 3)), draw((3, 3))), ", all sizes 3")
+    expect_product(answer, "bilinear", (draw((3, 3)), draw((3, 3, 3)), draw((3, 3))), ", all sizes 3")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_leading_dims_broadcast(answer, gen, name):
+    """Leading dimensions that differ broadcast, aligned from the right."""
+    for first, last in BROADCAST:
+        inputs = arguments(first, last, normal(gen))[name]
+        expect_product(answer, name, inputs, f", leading dims {first} and {last}")
+
+
+def test_strided_arguments(answer, gen):
+    """Transposed and expanded arguments are multiplied like any others."""
+
+    def draw(sizes):
+        backwards = torch.randn(sizes[::-1], generator=gen)
+        return backwards.permute(*reversed(range(len(sizes))))
+
+    for name, inputs in arguments((2, 3), (2, 3), draw).items():
+        expect_product(answer, name, inputs, " of transposed arguments")
+
+    def draw_one(sizes):
+        return torch.randn((1, *sizes[1:]), generator=gen).expand(sizes)
+
+    for name, inputs in arguments((2, 3), (2, 3), draw_one).items():
+        expect_product(answer, name, inputs, " of expanded arguments")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_dtype_is_kept(answer, gen, dtype):
+    """The result has the arguments' dtype; float64 keeps its precision."""
+    for name, inputs in arguments((2,), (2,), normal(gen, dtype)).items():
+        expect_product(answer, name, inputs, f" in {dtype}")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_gradients(answer, gen, name):
+    """Gradients reach every argument, summed over the dimensions along which it was broadcast."""
+    inputs = arguments((2, 1), (3,), normal(gen))[name]
+    expect_gradients(
+        getattr(answer, name), inputs, PLAIN[name], gen=gen, call=CALLS[name], names=NAMES[name], scale=16.0
+    )
+
+
+def test_arguments_are_left_alone(answer, gen):
+    """The arguments keep their values and their shapes."""
+    for name, inputs in arguments((2,), (2,), normal(gen)).items():
+        with unchanged(CALLS[name], **dict(zip(NAMES[name].split(), inputs, strict=True))):
+            getattr(answer, name)(*inputs)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_no_loop(answer, name):
+    """The number of operations does not grow with the batch or with any other size."""
+    function = getattr(answer, name)
+
+    def larger_batch(n):
+        inputs = arguments((n, 2), (n, 2), torch.ones)[name]
+        return lambda: function(*inputs)
+
+    def larger_rest(n):
+        shapes = {
+            "scores": [(2, n, n), (2, n, n)],
+            "outer": [(2, n), (2, n)],
+            "bilinear": [(2, n), (n, n, n), (2, n)],
+        }
+        inputs = [torch.ones(sizes) for sizes in shapes[name]]
+        return lambda: function(*inputs)
+
+    expect_flat_cost(larger_batch, CALLS[name], over="the batch")
+    expect_flat_cost(larger_rest, CALLS[name], over="a size")
+
+
+def test_scores_need_no_third_dimension(answer):
+    """`scores` never holds time × source × dim numbers at once."""
+    query, key = torch.ones(2, 32, 24), torch.ones(2, 40, 24)
+    blown_up = 2 * 32 * 40 * 24 * 4
+    peak = peak_bytes(lambda: answer.scores(query, key))
+    expect_that(
+        peak < blown_up // 2,
+        "scores(query, key) builds a tensor of time × source × dim numbers",
+        yours=f"{peak} bytes at once",
+        wanted=f"about {2 * 32 * 40 * 4} bytes, those of the result",
+        likely="a broadcast product and a sum; a matrix product adds up as it goes",
+    )
+
+
+def oracle(answer, gen):
+    found = []
+    for first, last in [((2, 1), (3,)), ((), ())]:
+        for name, inputs in arguments(first, last, normal(gen, torch.float64)).items():
+            leaves = [x.requires_grad_() for x in inputs]
+            out = getattr(answer, name)(*leaves)
+            out.backward(torch.randn(out.shape, generator=gen, dtype=out.dtype))
+            found.append([out.detach(), [x.grad for x in leaves]])
+    return found

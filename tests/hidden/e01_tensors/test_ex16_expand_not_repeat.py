@@ -1,0 +1,155 @@
+"""What grades expand_not_repeat: views, copies, bytes, gradients."""
+
+import pytest
+import torch
+
+from grader.checks import (
+    expect_copy,
+    expect_equal,
+    expect_gradients,
+    expect_that,
+    expect_view,
+    peak_bytes,
+    unchanged,
+)
+
+PROMPTS = [(), (4,), (3, 2), (2, 3, 4), (1, 3), (0, 3)]
+BEAMS = [0, 1, 3]
+
+
+def distinct(sizes, dtype=torch.float32):
+    return torch.arange(torch.Size(sizes).numel(), dtype=dtype).view(sizes)
+
+
+def stacked(prompt, beams):
+    return torch.stack([prompt] * beams) if beams else prompt.new_empty((0, *prompt.shape))
+
+
+def plain_sum(x, table):
+    return x + table[: x.shape[-2]].expand(x.shape)
+
+
+@pytest.mark.parametrize("name", ["share", "own"])
+def test_every_beam_gets_the_prompt(answer, name):
+    """Every beam holds the whole prompt, whatever the prompt's shape, for 0, 1 and 3 beams."""
+    for sizes in PROMPTS:
+        for beams in BEAMS:
+            wanted = stacked(distinct(sizes), beams)
+            yours = getattr(answer, name)(distinct(sizes), beams)
+            expect_equal(yours, wanted, f"{name}(prompt, {beams}) of a prompt of shape {sizes}")
+
+
+@pytest.mark.parametrize("name", ["share", "own"])
+def test_layout_and_dtype(answer, name):
+    """Transposed prompts and prompts of token ids or flags are treated like any others."""
+    for prompt in (distinct((4, 3)).T, distinct((3, 2), torch.int64), distinct((4,)) > 1):
+        wanted = stacked(prompt.clone(), 2)
+        expect_equal(getattr(answer, name)(prompt, 2), wanted, f"{name}(prompt, 2)")
+
+
+def test_sharing_copies_nothing(answer):
+    """`share` returns a view of the prompt and allocates nothing, for a transposed prompt too."""
+    for prompt in (distinct((4, 8)), distinct((8, 4)).T, distinct(())):
+        expect_view(answer.share(prompt, 5), prompt, "share(prompt, 5)")
+        expect_view(answer.share(prompt, 1), prompt, "share(prompt, 1)")
+        peak = peak_bytes(lambda prompt=prompt: answer.share(prompt, 5))
+        expect_that(peak == 0, "share(prompt, 5) copies the prompt", yours=f"{peak} new bytes", wanted="none")
+
+
+def test_owning_copies(answer):
+    """Each beam of `own` has memory of its own: a write reaches one beam, and never the prompt."""
+    for beams in (1, 3):
+        for prompt in (distinct((2, 4)), distinct((4, 2)).T):
+            before = prompt.clone()
+            beams_own = answer.own(prompt, beams)
+            expect_copy(beams_own, prompt, f"own(prompt, {beams})")
+            beams_own[0].fill_(-1.0)
+            expect_equal(
+                beams_own[1:], stacked(before, beams - 1), f"own(prompt, {beams})[1:] after a write to beam 0"
+            )
+            expect_equal(prompt, before, f"the prompt after a write to beam 0 of own(prompt, {beams})")
+
+
+def test_owning_copies_once(answer):
+    """`own` allocates the beams and nothing beside them."""
+    for prompt in (distinct((8, 16)), distinct((16, 8)).T):
+        wanted = 5 * 8 * 16 * 4
+        peak = peak_bytes(lambda prompt=prompt: answer.own(prompt, 5))
+        expect_that(
+            peak <= wanted,
+            "own(prompt, 5) copies more than once",
+            yours=f"{peak} new bytes at once",
+            wanted=f"{wanted} bytes: each number once per beam",
+        )
+
+
+def test_positions(answer):
+    """Row t of the table is added at position t of every sequence, for any leading dimensions."""
+    for sizes in [(3, 4), (2, 3, 4), (2, 5, 3, 4), (2, 1, 4), (0, 3, 4), (2, 6, 4), (6, 6, 6)]:
+        x, table = distinct(sizes), 1000 * distinct((6, sizes[-1]))
+        wanted = plain_sum(x, table)
+        yours = answer.add_positions(x, table)
+        expect_equal(yours, wanted, f"add_positions(x, table) of x of shape {sizes}")
+    for dtype in (torch.float16, torch.float64):
+        x, table = distinct((2, 3, 4), dtype), distinct((6, 4), dtype)
+        wanted = plain_sum(x, table)
+        expect_equal(answer.add_positions(x, table), wanted, f"add_positions(x, table) in {dtype}")
+
+
+def test_positions_allocate_the_sum_only(answer):
+    """`add_positions` makes a new tensor for the sums, and nothing else of that size."""
+    x, table = distinct((16, 8, 4)), distinct((10, 4))
+    expect_copy(answer.add_positions(x, table), x, "add_positions(x, table)")
+    peak = peak_bytes(lambda: answer.add_positions(x, table))
+    size = 16 * 8 * 4 * 4
+    expect_that(
+        peak < size + size // 2,
+        "add_positions(x, table) holds more than the sums",
+        yours=f"{peak} new bytes at once",
+        wanted=f"about {size} bytes, those of the sums",
+        likely="the table is repeated for every sequence; + broadcasts it without a copy",
+    )
+
+
+def test_arguments_are_left_alone(answer):
+    """No function changes its arguments."""
+    prompt, x, table = distinct((2, 3)), distinct((2, 3, 4)), distinct((6, 4))
+    with unchanged("share(prompt, 2)", prompt=prompt):
+        answer.share(prompt, 2)
+    with unchanged("own(prompt, 2)", prompt=prompt):
+        answer.own(prompt, 2)
+    with unchanged("add_positions(x, table)", x=x, table=table):
+        answer.add_positions(x, table)
+
+
+def test_gradients(answer, gen):
+    """Gradients flow to every argument: those of the beams add up in the prompt."""
+    prompt = torch.randn(2, 3, generator=gen)
+    for name in ("share", "own"):
+        function = getattr(answer, name)
+        call = f"{name}(prompt, 3)"
+        expect_gradients(
+            lambda p, f=function: f(p, 3), [prompt], lambda p: stacked(p, 3), gen=gen, call=call, names="prompt",
+            scale=3.0,
+        )  # fmt: skip
+    inputs = [torch.randn(2, 3, 4, generator=gen), torch.randn(6, 4, generator=gen)]
+    expect_gradients(
+        answer.add_positions,
+        inputs,
+        plain_sum,
+        gen=gen,
+        call="add_positions(x, table)",
+        names="x table",
+        scale=3.0,
+    )
+
+
+def oracle(answer, gen):
+    prompt = torch.randn(2, 3, generator=gen, requires_grad=True)
+    x = torch.randn(2, 4, 3, generator=gen, requires_grad=True)
+    table = torch.randn(6, 3, generator=gen, requires_grad=True)
+    outs = [answer.share(prompt, 4), answer.own(prompt, 3), answer.add_positions(x, table)]
+    torch.autograd.backward(outs, [torch.randn(out.shape, generator=gen) for out in outs])
+    one = answer.own(x.detach(), 1)
+    one.zero_()
+    return [[out.detach() for out in outs], prompt.grad, x.grad, table.grad, one, x.detach()]
