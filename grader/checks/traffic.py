@@ -1,0 +1,46 @@
+"""What crosses between the host and the simulated device, and when the host waits for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass
+class Traffic:
+    """Counted as on CUDA.
+
+    `to_device`: copies from the host: one for `x.to(device)`, one for `torch.tensor(data, device=device)`.
+    `to_host`: copies to the host (`.cpu()`, `.item()`, `.tolist()`, `bool(x)`, printing).
+    `syncs`: times that the host had to wait for the device: every blocking copy to the host, every
+    result whose shape depends on values (`nonzero`, `x[mask]`, `unique`), every `synchronize()`.
+    """
+
+    to_device: int = 0
+    to_host: int = 0
+    syncs: int = 0
+
+
+_open: list[Traffic] = []
+
+
+@contextmanager
+def count_traffic() -> Iterator[Traffic]:
+    """Count what the block sends to and fetches from the simulated device. Blocks may nest."""
+    traffic = Traffic()
+    _open.append(traffic)
+    try:
+        yield traffic
+    finally:
+        # by identity: two counters with the same numbers are equal
+        _open[:] = [counter for counter in _open if counter is not traffic]
+
+
+def is_counting() -> bool:
+    return bool(_open)
+
+
+def record(*, to_device: int = 0, to_host: int = 0, syncs: int = 0) -> None:
+    for traffic in _open:
+        traffic.to_device += to_device
+        traffic.to_host += to_host
+        traffic.syncs += syncs
