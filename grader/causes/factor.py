@@ -1,0 +1,126 @@
+"""Wrong by a constant: a factor, or a term that was added."""
+
+import math
+from collections.abc import Iterator
+
+import torch
+
+from grader.causes.evidence import Case, sample
+
+Factor = tuple[float, str]
+
+BASES: list[Factor] = [
+    (1 / math.log(2), "log2 where the natural log is wanted"),
+    (math.log(2), "the natural log where log2 is wanted"),
+    (1 / math.log(10), "log10 where the natural log is wanted"),
+    (math.log(10), "the natural log where log10 is wanted"),
+    (180 / math.pi, "degrees where radians are wanted"),
+    (math.pi / 180, "radians where degrees are wanted"),
+]
+
+
+def factor(case: Case) -> str | None:
+    """Every value is the same multiple of the wanted one."""
+    families = (
+        [(-1.0, "the sign is flipped")],
+        [*_counts(case), *_doubled()],
+        _roots(case),
+        _bessel(case),
+        BASES,
+    )
+    for family in families:
+        for ratio, told in family:
+            if case.maps(lambda t, c=ratio: t / c, case.yours, case.wanted, tried=len(family)):  # type: ignore[misc]
+                return told
+    place = case.wanted.nan_to_num(0, 0, 0).abs().argmax()
+    ratio = (case.yours.flatten()[place] / case.wanted.flatten()[place]).item()
+    if not math.isfinite(abs(ratio)) or ratio == 0:
+        return None
+    if case.maps(lambda t: t / ratio, case.yours, case.wanted, fitted=1):
+        return f"every value is {ratio:.6g} × the wanted one"
+    return None
+
+
+def additive(case: Case) -> str | None:
+    """Every value is too large or too small by the same amount."""
+    few = sample(case.wanted.numel(), min(case.wanted.numel(), 64))
+    gaps = (case.yours.flatten()[few] - case.wanted.flatten()[few]).flatten()
+    finite = gaps[torch.isfinite(gaps)]
+    if case.is_complex or not finite.numel():
+        return None
+    gap = float(finite.median())
+    if gap == 0 or not case.maps(lambda t: t - gap, case.yours, case.wanted, fitted=1):
+        return None
+    told = f"every value is {abs(gap):.6g} too {'large' if gap > 0 else 'small'}"
+    return f"{told}: off by one?" if abs(gap) == 1 else told
+
+
+def factor_along(case: Case) -> str | None:
+    """Off by a factor, or a term, that is the same all along one dim."""
+    if int(case.close(case.yours, case.wanted).sum()) > case.wanted.numel() // 10:
+        return None  # an error in few places is better told by where it is
+    for d, n in enumerate(case.wanted.shape):
+        if n < 2:
+            continue
+        fitted = case.wanted.numel() // n
+        sizes = case.wanted.nan_to_num(0, 0, 0) if not case.is_complex else case.wanted
+        place = sizes.abs().argmax(d, keepdim=True)
+        y, w = case.yours.gather(d, place), case.wanted.gather(d, place)
+        if case.agree(case.wanted * (y / w), fitted=fitted, tried=case.wanted.ndim):
+            return f"right up to a factor that is the same all along {case.name(d)}: normalised over it?"
+        if case.agree(case.wanted + (y - w), fitted=fitted, tried=case.wanted.ndim):
+            return f"right up to a term that is the same all along {case.name(d)}"
+    return None
+
+
+def _sizes(case: Case) -> dict[int, str]:
+    """The counts that a formula may divide by, and what each of them counts."""
+    found: dict[int, str] = {}
+    for d, name in enumerate(case.dims):
+        found.setdefault(case.wanted.shape[d], f"the size of {name}")
+    for name, value in case.inputs.items():
+        for d, n in enumerate(value.shape):
+            found.setdefault(n, f"{name}.shape[{d}]")
+    if not case.dims:
+        for d, n in enumerate(case.wanted.shape):
+            found.setdefault(n, f"the size of dim {d}")
+    for name, value in case.inputs.items():
+        found.setdefault(value.numel(), f"{name}.numel()")
+        for d, n in enumerate(value.shape):
+            if n:
+                found.setdefault(value.numel() // n, f"{name}.numel() / {name}.shape[{d}]")
+    return {n: label for n, label in found.items() if n > 1}
+
+
+def _counts(case: Case) -> Iterator[Factor]:
+    for n, label in _sizes(case).items():
+        yield float(n), f"every value is {n} × the wanted one, and {n} is {label}: a sum for a mean?"
+        yield 1 / n, f"every value is 1/{n} of the wanted one, and {n} is {label}: a mean for a sum?"
+
+
+def _doubled() -> Iterator[Factor]:
+    yield 2.0, "every value is twice the wanted one"
+    yield 0.5, "every value is half the wanted one"
+
+
+def _roots(case: Case) -> list[Factor]:
+    return [
+        (ratio, f"every value is {name} × the wanted one, and {n} is {label}")
+        for n, label in _sizes(case).items()
+        for ratio, name in ((math.sqrt(n), f"sqrt({n})"), (1 / math.sqrt(n), f"1/sqrt({n})"))
+    ]
+
+
+def _bessel(case: Case) -> list[Factor]:
+    found: list[Factor] = []
+    for n, label in _sizes(case).items():
+        too_large = f"divided by n - 1 where n is wanted (correction=0), n = {n}, {label}"
+        too_small = f"divided by n where n - 1 is wanted (correction=1), n = {n}, {label}"
+        r = n / (n - 1)
+        found += [
+            (r, too_large),
+            (math.sqrt(r), too_large),
+            (1 / r, too_small),
+            (1 / math.sqrt(r), too_small),
+        ]
+    return found

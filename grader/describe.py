@@ -1,0 +1,101 @@
+"""Any value in a few words, whoever made it."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+LONGEST = 60
+SHOWN = 3
+DEEPEST = 2
+
+
+def describe(value: object) -> str:
+    """`float32[2, 3]` for a tensor, short Python-like text for anything else.
+
+    Never raises: an object whose `__repr__` or `__len__` misbehaves is told by its type's name.
+    """
+    return _describe(value, 0)
+
+
+def is_tensor(value: object) -> bool:
+    """A real tensor or an instance of a subclass, whatever the object says about its `__class__`."""
+    return issubclass(type(value), Tensor)
+
+
+def plain(value: Tensor) -> Tensor | None:
+    """The values as an ordinary dense tensor on the CPU, without history; None where they cannot be read."""
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            read = Tensor.detach(value)
+            if read.device.type == "meta":
+                return None
+            read = (
+                (read if read.layout is torch.strided else read.to_dense()).cpu().resolve_conj().resolve_neg()
+            )
+    except Exception:  # a subclass may refuse anything
+        return None
+    return read if type(read) is Tensor else None
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def tensor_text(value: Tensor, *, always_device: bool = False) -> str:
+    """dtype and shape, and the device where it is not the CPU (or in any case)."""
+    with torch._C.DisableTorchFunctionSubclass():
+        device = f" on {value.device}" if always_device or value.device.type != "cpu" else ""
+        layout = "" if value.layout is torch.strided else f" {str(value.layout).removeprefix('torch.')}"
+        return f"{dtype_name(value.dtype)}{[int(n) for n in value.shape]}{layout}{device}"
+
+
+def _describe(value: Any, depth: int) -> str:
+    kind = type(value)
+    # Other people's methods run below: whatever they raise, sys.exit included, says nothing about ours.
+    try:
+        if value is None:
+            return "None"
+        if is_tensor(value):
+            return tensor_text(value)
+        if issubclass(kind, np.ndarray):
+            return f"numpy {value.dtype}{list(value.shape)}"
+        if issubclass(kind, (list, tuple, set, frozenset, dict)):
+            return _container(value, depth)
+        if kind.__module__ in ("torch", "builtins") and callable(value):
+            return _cut(f"{_name(kind)} {value.__name__}")
+        text = "".join([repr(value)])
+        return _cut(text if text.startswith((_name(kind), "<")) else f"{_name(kind)} {text}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return f"a {_name(kind)}"
+
+
+def _container(value: Any, depth: int) -> str:
+    name, size = _name(type(value)), len(value)
+    if depth == DEEPEST or not size:
+        return f"{name} of {size}" if size else f"empty {name}"
+    if isinstance(value, dict):
+        items = [
+            f"{_cut(repr(k), 20)}: {_describe(v, depth + 1)}"
+            for k, v in itertools.islice(value.items(), SHOWN)
+        ]
+    else:
+        items = [_describe(item, depth + 1) for item in itertools.islice(value, SHOWN)]
+    more = ", …" if size > SHOWN else ""
+    return _cut(f"{name} of {size} ({', '.join(items)}{more})", LONGEST + 20)
+
+
+def _name(kind: type) -> str:
+    try:
+        return _cut("".join([type.__dict__["__name__"].__get__(kind)]), 30)
+    except Exception:
+        return "object"
+
+
+def _cut(text: str, longest: int = LONGEST) -> str:
+    plain = "".join(c if c.isprintable() else " " for c in text[: 4 * longest])
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
