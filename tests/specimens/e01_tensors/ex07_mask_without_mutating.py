@@ -1,0 +1,182 @@
+"""Answers to mask_without_mutating that people write."""
+
+from grader.specimen import Right, Wrong
+
+BODY = """    not_too_low = x.masked_fill(x < low, low)  # (*shape), a new tensor
+    return not_too_low.masked_fill(x > high, high)
+"""
+
+
+def instead(body):
+    return [(BODY, body), ("from jaxtyping import Float\n", "import torch\nfrom jaxtyping import Float\n")]
+
+
+SPECIMENS = [
+    Wrong(
+        "writes through a slice, which is a view",
+        edits=instead("""
+    y = x[:] if x.dim() else x.clone()
+    y[y < low] = low
+    y[y > high] = high
+    return y
+"""),
+        check="test_input_is_left_alone",
+        says="changes",
+    ),
+    Wrong(
+        "takes contiguous() for a copy",
+        edits=instead("""
+    y = x.contiguous()
+    y[y < low] = low
+    y[y > high] = high
+    return y
+"""),
+        check="test_input_is_left_alone",
+        says="changes",
+    ),
+    Wrong(
+        "clamps in place through .data",
+        edits=instead("    x.data.clamp_(low, high)\n    return x.clone()\n"),
+        check="test_input_is_left_alone",
+        says="changes",
+    ),
+    Wrong(
+        "copies before it returns, but clips the caller's readings",
+        edits=instead("    x[x < low] = low\n    x[x > high] = high\n    return x.clone()\n"),
+        check="test_in_the_middle_of_a_network",
+    ),
+    Wrong(
+        "restores the readings afterwards: only good for a contiguous x",
+        edits=instead("""
+    before = x.detach().flatten().clone()
+    x.data.clamp_(low, high)
+    y = x.clone()
+    x.data.copy_(before.view(x.shape)) if x.is_contiguous() else None
+    return y
+"""),
+        check="test_strided_input",
+        says="changes",
+    ),
+    Wrong(
+        "hands back x itself if there is nothing to clip",
+        edits=instead("""
+    outside = (x < low) | (x > high)
+    if not outside.any():
+        return x
+    return torch.clamp(x, low, high)
+"""),
+        check="test_memory_of_its_own",
+        says="shares",
+    ),
+    Wrong(
+        "detaches the copy",
+        edits=instead("    return x.detach().clone().clamp_(low, high)\n"),
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "masks under no_grad",
+        edits=instead("    with torch.no_grad():\n        return x.clamp(low, high)\n"),
+        check="test_in_the_middle_of_a_network",
+    ),
+    Wrong(
+        "minimum and maximum: half a gradient at the bounds",
+        edits=instead("""
+    at_least, at_most = torch.full_like(x, low), torch.full_like(x, high)
+    return torch.minimum(torch.maximum(x, at_least), at_most)
+"""),
+        check="test_gradient_at_the_bounds",
+    ),
+    Wrong(
+        "a float32 bound: not the same number in float64",
+        edits=instead("""
+    least, most = torch.tensor(low), torch.tensor(high)
+    return torch.where(x < least, least, torch.where(x > most, most, x))
+"""),
+        check="test_bounds_in_the_dtype_of_x",
+    ),
+    Wrong(
+        "bounds in float32 of x's shape: half precision is promoted",
+        edits=instead("""
+    least, most = torch.full(x.shape, low, device=x.device), torch.full(x.shape, high, device=x.device)
+    return torch.where(x < least, least, torch.where(x > most, most, x))
+"""),
+        check="test_bounds_in_the_dtype_of_x",
+        says="float32",
+    ),
+    Wrong(
+        "bounds of x's shape on the CPU",
+        edits=instead("""
+    least, most = torch.full(x.shape, low, dtype=x.dtype), torch.full(x.shape, high, dtype=x.dtype)
+    return torch.where(x < least, least, torch.where(x > most, most, x))
+"""),
+        check="test_stays_on_the_device",
+    ),
+    Wrong(
+        "clips on the CPU and moves the result back",
+        edits=instead("    return x.cpu().clamp(low, high).to(x.device)\n"),
+        check="test_stays_on_the_device",
+        says="copies to the host",
+    ),
+    Wrong(
+        "multiplies with masks: inf times zero is NaN",
+        edits=instead("""
+    below, above = (x < low).to(x.dtype), (x > high).to(x.dtype)
+    return x * (1 - below - above) + low * below + high * above
+"""),
+        check="test_inf_and_nan",
+    ),
+    Wrong(
+        "throws NaN out as well",
+        edits=instead("    return x.nan_to_num(low, high, low).clamp(low, high)\n"),
+        check="test_inf_and_nan",
+    ),
+    Wrong(
+        "takes the bounds to be symmetric",
+        edits=instead("    return x.clamp(-high, high)\n"),
+        check="test_both_sides_are_clipped",
+    ),
+    Wrong(
+        "goes row by row: no 0-d and no empty readings",
+        edits=instead("    return torch.stack([row.clamp(low, high) for row in x])\n"),
+        check="test_any_shape",
+    ),
+    Wrong(
+        "writes past the graph: gradients of 1 for what is clipped",
+        edits=instead("""
+    y = x.clone()
+    y.data[x < low] = low
+    y.data[x > high] = high
+    return y
+"""),
+        check="test_gradient",
+    ),
+    Wrong(
+        "sets what is clipped to zero",
+        edits=instead("    return x.masked_fill((x < low) | (x > high), 0.0)\n"),
+        check="test_both_sides_are_clipped",
+    ),
+    Right("clamp", edits=instead("    return torch.clamp(x, min=low, max=high)\n")),
+    Right(
+        "assignment through masks into a clone",
+        edits=instead("""
+    y = x.clone()
+    y[x < low] = low
+    y[x > high] = high
+    return y
+"""),
+    ),
+    Right(
+        "where, with numbers",
+        edits=instead("    return torch.where(x < low, low, torch.where(x > high, high, x))\n"),
+    ),
+    Right(
+        "where, with tensors like x",
+        edits=instead("""
+    y = torch.where(x.ge(low) | x.isnan(), x, x.new_full((), low))
+    return torch.where(y.le(high) | y.isnan(), y, torch.full_like(x, high))
+"""),
+    ),
+    Right("clip_ on a clone", edits=instead("    return x.clone().clip_(low, high)\n")),
+    Right("one side after the other", edits=instead("    return x.clamp_min(low).clamp_max(high)\n")),
+]

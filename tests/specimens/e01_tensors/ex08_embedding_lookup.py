@@ -1,0 +1,218 @@
+"""Answers to embedding_lookup that people write."""
+
+from grader.specimen import Right, Wrong
+
+LOOKUP = """    rows = weight[flat]  # (n, dim), a copy
+    return rows.reshape(*ids.shape, dim)
+"""
+CHECKS = """    vocab, dim = weight.shape
+    flat = ids.reshape(-1).long()  # (n,); as int64 a uint8 index is no mask
+    if len(flat) and (flat.min() < 0 or flat.max() >= vocab):
+"""
+
+
+def instead(lookup):
+    return [(LOOKUP, lookup)]
+
+
+SPECIMENS = [
+    Wrong(
+        "plain indexing: uint8 is a mask, int16 an error, and negative ids count from the end",
+        code="""
+def embedding_lookup(weight, ids):
+    return weight[ids]
+""",
+        check="test_integer_dtypes",
+    ),
+    Wrong(
+        "leaves the dtype of ids to the indexing",
+        edits=[(".reshape(-1).long()", ".reshape(-1)"), (LOOKUP, "    return weight[ids].clone()\n")],
+        check="test_integer_dtypes",
+    ),
+    Wrong(
+        "no check for negative ids",
+        edits=[("flat.min() < 0 or flat.max() >= vocab", "flat.max() >= vocab")],
+        check="test_bad_ids",
+        says="no error",
+    ),
+    Wrong(
+        "clamps ids that are out of range",
+        edits=[
+            ("    flat = ids.reshape(-1).long()", "    flat = ids.reshape(-1).long().clamp(0, vocab - 1)")
+        ],
+        check="test_bad_ids",
+        says="no error",
+    ),
+    Wrong(
+        "lets floats through, truncated",
+        edits=[("if ids.is_floating_point() or ids.dtype == torch.bool", "if ids.dtype == torch.bool")],
+        check="test_bad_ids",
+        says="no error",
+    ),
+    Wrong(
+        "takes booleans for 0 and 1",
+        edits=[("if ids.is_floating_point() or ids.dtype == torch.bool", "if ids.is_floating_point()")],
+        check="test_bad_ids",
+        says="no error",
+    ),
+    Wrong(
+        "a ValueError for ids out of range",
+        edits=[("raise IndexError", "raise ValueError")],
+        check="test_bad_ids",
+        says="ValueError",
+    ),
+    Wrong(
+        "looks for the smallest of no ids",
+        edits=[
+            (
+                "if len(flat) and (flat.min() < 0 or flat.max() >= vocab)",
+                "if flat.min() < 0 or flat.max() >= vocab",
+            )
+        ],
+        check="test_any_shape",
+    ),
+    Wrong(
+        "only for ids of two dimensions",
+        edits=[("reshape(*ids.shape, dim)", "reshape(ids.shape[0], ids.shape[1], dim)")],
+        check="test_any_shape",
+    ),
+    Wrong(
+        "the result is flat",
+        edits=instead("    return weight[flat]\n"),
+        check="test_any_shape",
+    ),
+    Wrong(
+        "indexes with a 0-d id: a view",
+        edits=instead("    return weight[ids.long()]\n"),
+        check="test_memory_of_its_own",
+        says="view",
+    ),
+    Wrong(
+        "narrows the ids to a byte",
+        edits=[("rows = weight[flat]", "rows = weight[flat.to(torch.uint8).long()]")],
+        check="test_many_rows",
+    ),
+    Wrong(
+        "one-hot matrix product",
+        edits=instead("""
+    one_hot = torch.nn.functional.one_hot(flat, vocab).to(weight.dtype)
+    return (one_hot @ weight).reshape(*ids.shape, dim)
+"""),
+        check="test_other_rows_have_no_influence",
+    ),
+    Wrong(
+        "a one-hot mask over the whole table, careful with inf",
+        edits=instead("""
+    hits = flat.unsqueeze(1) == torch.arange(vocab, device=weight.device)
+    rows = weight.masked_fill(~hits.unsqueeze(-1), 0).sum(1, dtype=weight.dtype)
+    return rows.reshape(*ids.shape, dim)
+"""),
+        check="test_memory_in_proportion_to_the_result",
+        says="too much memory",
+    ),
+    Wrong(
+        "clones the table first",
+        edits=instead("    return weight.clone()[flat].reshape(*ids.shape, dim)\n"),
+        check="test_memory_in_proportion_to_the_result",
+        says="too much memory",
+    ),
+    Wrong(
+        "a loop over the ids",
+        edits=instead("""
+    rows = [weight[i] for i in flat.tolist()]
+    return (torch.stack(rows) if rows else weight[:0]).reshape(*ids.shape, dim)
+"""),
+        check="test_no_loop",
+        says="grows with ids",
+    ),
+    Wrong(
+        "a loop over the table",
+        edits=instead("""
+    out = weight.new_zeros(len(flat), dim)
+    for row in range(vocab):
+        out = torch.where((flat == row).unsqueeze(1), weight[row], out)
+    return out.reshape(*ids.shape, dim)
+"""),
+        check="test_no_loop",
+        says="grows with rows",
+    ),
+    Wrong(
+        "detaches the table",
+        edits=[("rows = weight[flat]", "rows = weight.detach()[flat]")],
+        check="test_gradient_accumulates",
+        says="no gradient",
+    ),
+    Wrong(
+        "its own backward, where the last of equal ids wins",
+        edits=instead("""
+    class Lookup(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, weight):
+            ctx.sizes = weight.shape
+            return weight[flat]
+
+        @staticmethod
+        def backward(ctx, grad):
+            out = grad.new_zeros(ctx.sizes)
+            out[flat] = grad
+            return out
+
+    return Lookup.apply(weight).reshape(*ids.shape, dim)
+"""),
+        check="test_gradient_accumulates",
+    ),
+    Wrong(
+        "always float32",
+        edits=[("rows = weight[flat]", "rows = weight.float()[flat]")],
+        check="test_dtype_of_weight",
+        says="float32",
+    ),
+    Wrong(
+        "assumes a contiguous table",
+        edits=instead("""
+    places = flat.unsqueeze(1) * dim + torch.arange(dim, device=weight.device)
+    return torch.as_strided(weight, (vocab * dim,), (1,))[places].reshape(*ids.shape, dim)
+"""),
+        check="test_strided_inputs",
+    ),
+    Wrong(
+        "fills a result on the CPU",
+        edits=instead(
+            "    return torch.zeros(len(flat), dim, dtype=weight.dtype).add(weight[flat]).reshape(*ids.shape, dim)\n"
+        ),
+        check="test_stays_on_the_device",
+    ),
+    Wrong(
+        "the functional that is ruled out",
+        edits=instead("    return torch.nn.functional.embedding(flat, weight).reshape(*ids.shape, dim)\n"),
+        check="test_without_embedding",
+        says="rules out",
+    ),
+    Right(
+        "index_select", edits=instead("    return weight.index_select(0, flat).reshape(*ids.shape, dim)\n")
+    ),
+    Right(
+        "gather along the rows",
+        edits=instead(
+            "    return weight.gather(0, flat.unsqueeze(1).expand(-1, dim)).view(*ids.shape, dim)\n"
+        ),
+    ),
+    Right(
+        "indexes with ids as they lie, and clones",
+        edits=instead("    return weight[ids.long()].clone()\n"),
+    ),
+    Right(
+        "asks any() for bad ids, and take_along_dim",
+        code="""
+import torch
+
+def embedding_lookup(weight, ids):
+    if ids.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        raise TypeError("integers, please")
+    ids = ids.to(torch.int64)
+    if bool(((ids < 0) | (ids >= weight.size(0))).any()):
+        raise IndexError("no such row")
+    return torch.take_along_dim(weight, ids.reshape(-1, 1), dim=0).unflatten(0, ids.shape) if ids.dim() else weight[ids].clone()
+""",
+    ),
+]
