@@ -1,0 +1,242 @@
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from grader.catalog import Catalog, Exercise, Section
+from grader.errors import KataError
+from grader.submissions import MAX_BYTES, Classwork, Submission, collect, escaped
+
+
+def exercise(slug: str, section: str, order: int) -> Exercise:
+    return Exercise(slug, section, order, slug, "build", "core", 2, 1, (), (), (), "")
+
+
+CATALOG = Catalog(
+    (
+        Section("e01_one", "One", (exercise("first", "e01_one", 1), exercise("second", "e01_one", 2))),
+        Section("e02_two", "Two", (exercise("third", "e02_two", 3),)),
+    )
+)
+
+
+def put(file: Path, content: bytes = b"x = 1\n") -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    return file
+
+
+def one(folder: Path) -> Submission:
+    (submission,) = collect(folder, CATALOG).submissions
+    return submission
+
+
+def test_answers_are_read_by_slug(tmp_path):
+    put(tmp_path / "ada/e01_one/ex01_first.py", b"a = 1\n")
+    put(tmp_path / "ada/e02_two/ex03_third.py", "b = 'å'\n".encode())
+    put(tmp_path / "bob/e01_one/ex02_second.py", b"")
+    ada, bob = collect(tmp_path, CATALOG).submissions
+    assert ada == Submission("ada", {"first": b"a = 1\n", "third": "b = 'å'\n".encode()}, {}, ())
+    assert bob == Submission("bob", {"second": b""}, {}, ())
+
+
+def test_a_whole_clone_is_read_without_a_word(tmp_path):
+    clone = tmp_path / "ada"
+    put(clone / "exercises/e01_one/ex01_first.py", b"a = 1\n")
+    for name in ("README.md", ".git/config", "grader/errors.py", "conftest.py", "exercises/__init__.py"):
+        put(clone / name)
+    for name in ("README.md", "__pycache__/x.pyc", ".DS_Store", "__init__.py"):
+        put(clone / "exercises/e01_one" / name)
+    assert one(tmp_path) == Submission("ada", {"first": b"a = 1\n"}, {}, ())
+
+
+def test_of_two_answers_the_one_outside_the_clone_counts(tmp_path):
+    put(tmp_path / "ada/exercises/e01_one/ex01_first.py", b"clone\n")
+    put(tmp_path / "ada/e01_one/ex01_first.py", b"direct\n")
+    ada = one(tmp_path)
+    assert ada.answers == {"first": b"direct\n"}
+    assert ada.notes == ("not read: exercises/e01_one/ex01_first.py is a second answer",)
+
+
+def test_unknown_names_are_noted_ten_at_most(tmp_path):
+    put(tmp_path / "ada/e01_one/ex01_first.py")
+    put(tmp_path / "ada/notes/deep/file.txt")
+    for number in range(11):
+        put(tmp_path / f"ada/e01_one/extra{number:02}.py")
+    (note,) = one(tmp_path).notes
+    assert note.startswith("no exercise's file, ignored: e01_one/extra00.py; ")
+    assert note.endswith("e01_one/extra09.py; and 2 more")
+
+
+LINK = "is a link, which is not followed"
+
+
+def test_no_link_is_followed_at_any_level(tmp_path):
+    secret = put(tmp_path / "secret/e01_one/ex01_first.py", b"secret\n")
+    put(tmp_path / "secret/exercises/e01_one/ex01_first.py", b"secret\n")
+    folder = tmp_path / "class"
+    for student in ("a_file", "b_section", "c_clone"):
+        put(folder / student / "e02_two/ex03_third.py")
+    (folder / "a_file/e01_one").mkdir()
+    (folder / "a_file/e01_one/ex01_first.py").symlink_to(secret)
+    (folder / "a_file/e01_one/ex02_second.py").symlink_to("nowhere")
+    (folder / "b_section/e01_one").symlink_to(secret.parent)
+    (folder / "c_clone/exercises").symlink_to(tmp_path / "secret/exercises")
+    (folder / "d_student").symlink_to(tmp_path / "secret")
+    a, b, c, d = collect(folder, CATALOG).submissions
+    for submission in (a, b, c):
+        assert submission.answers == {"third": b"x = 1\n"}
+    assert a.problems == {
+        "first": f"e01_one/ex01_first.py {LINK}",
+        "second": f"e01_one/ex02_second.py {LINK}",
+    }
+    assert b.problems == {"first": f"e01_one {LINK}", "second": f"e01_one {LINK}"}
+    assert c.problems == {"first": f"exercises {LINK}", "second": f"exercises {LINK}"}
+    assert d.answers == {}
+    assert d.problems == dict.fromkeys(("first", "second", "third"), f"the student's folder {LINK}")
+    assert a.notes == (f"not read: e01_one/ex01_first.py {LINK}; e01_one/ex02_second.py {LINK}",)
+    assert all(submission.notes for submission in (b, c, d))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"x" * (MAX_BYTES + 1), "is larger than 1 MiB"),
+        (b"name = '\xe5'\n", "is not UTF-8; save it as UTF-8 text"),
+        (b"x = 1\0\n", "holds null bytes"),
+    ],
+    ids=["large", "latin-1", "null"],
+)
+def test_a_file_that_is_no_text_is_a_problem(tmp_path, content, problem):
+    put(tmp_path / "ada/e01_one/ex01_first.py", content)
+    put(tmp_path / "ada/e01_one/ex02_second.py", b"x" * MAX_BYTES)
+    ada = one(tmp_path)
+    assert ada.problems == {"first": f"e01_one/ex01_first.py {problem}"}
+    assert [*ada.answers] == ["second"]
+
+
+def test_pipes_sockets_devices_and_folders_are_not_opened(tmp_path, monkeypatch):
+    section = tmp_path / "ada/e01_one"
+    (section / "ex02_second.py").mkdir(parents=True)
+    os.mkfifo(section / "ex01_first.py")
+    (tmp_path / "ada/e02_two").mkdir()
+    # A socket's path has to be short.
+    monkeypatch.chdir(tmp_path / "ada/e02_two")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("ex03_third.py")
+        opened = []
+        real = os.open
+        monkeypatch.setattr(
+            os, "open", lambda name, *rest, **more: opened.append(name) or real(name, *rest, **more)
+        )
+        ada = one(tmp_path)
+    assert ada.problems == {
+        "first": "e01_one/ex01_first.py is a named pipe",
+        "second": "e01_one/ex02_second.py is a folder",
+        "third": "e02_two/ex03_third.py is a socket",
+    }
+    assert opened == [tmp_path, "ada", "e01_one", "e02_two"]
+
+
+def test_a_file_exchanged_for_a_link_is_not_read(tmp_path, monkeypatch):
+    secret = put(tmp_path / "secret", b"secret\n")
+    answer = put(tmp_path / "class/ada/e01_one/ex01_first.py")
+    real = os.open
+
+    def exchange(name, *rest, **more):
+        if name == answer.name:
+            answer.unlink()
+            answer.symlink_to(secret)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", exchange)
+    ada = one(tmp_path / "class")
+    assert ada.answers == {}
+    assert "cannot be read" in ada.problems["first"]
+
+
+def test_an_unreadable_file_is_a_problem_of_that_exercise_alone(tmp_path, monkeypatch):
+    put(tmp_path / "ada/e01_one/ex01_first.py")
+    put(tmp_path / "ada/e01_one/ex02_second.py")
+    real = os.open
+
+    def refuse(name, *rest, **more):
+        if name == "ex01_first.py":
+            raise PermissionError(13, "Permission denied")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", refuse)  # permissions do not bind root
+    ada = one(tmp_path)
+    assert ada.problems == {"first": "e01_one/ex01_first.py cannot be read (Permission denied)"}
+    assert [*ada.answers] == ["second"]
+
+
+def test_an_empty_folder_is_a_student_who_handed_in_nothing(tmp_path):
+    (tmp_path / "ada").mkdir()
+    assert one(tmp_path) == Submission(
+        "ada", notes=("holds no answers; they lie in <section>/<exercise>.py",)
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["Lovelace, Ada", "=cmd|x", "two words", "Åsa Öberg", "-rf", "张伟", "a%s{0}"]
+)
+def test_odd_names_stay_as_they_are(tmp_path, name):
+    put(tmp_path / name / "e01_one/ex01_first.py")
+    assert one(tmp_path).student == name
+    assert one(tmp_path).answers
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (b"a\nb", r"a\nb"),
+        (b"a\x1b[2J", r"a\x1b[2J"),
+        (b"a\xff", r"a\udcff"),
+        ("a\u202eb".encode(), r"a\u202eb"),
+        (rb"a\nb", r"a\\nb"),
+    ],
+)
+def test_names_that_cannot_be_printed_are_escaped(tmp_path, name, shown):
+    put(tmp_path / os.fsdecode(name) / "e01_one/ex01_first.py")
+    put(tmp_path / os.fsdecode(name) / "e01_one" / os.fsdecode(name))
+    submission = one(tmp_path)
+    assert submission.student == escaped(os.fsdecode(name)) == shown
+    assert submission.answers
+    assert submission.notes == (f"no exercise's file, ignored: e01_one/{shown}",)
+
+
+def test_files_beside_the_students_are_noted(tmp_path):
+    put(tmp_path / "ada/e01_one/ex01_first.py")
+    for name in ("roster.csv", "README.md", ".hidden", ".git/config", "__pycache__/x.pyc"):
+        put(tmp_path / name)
+    os.mkfifo(tmp_path / "pipe")
+    work = collect(tmp_path, CATALOG)
+    assert isinstance(work, Classwork)
+    assert [s.student for s in work.submissions] == ["ada"]
+    assert work.notes == ("no student's folder, ignored: pipe; roster.csv",)
+
+
+@pytest.mark.parametrize("trouble", ["missing", "file", "empty", "dotted", "one student", "one clone"])
+def test_a_folder_that_is_no_class_is_one_line(tmp_path, trouble):
+    folder = tmp_path / "class"
+    if trouble == "file":
+        put(folder)
+    elif trouble != "missing":
+        folder.mkdir()
+    if trouble == "dotted":
+        put(folder / ".git/config")
+    if trouble == "one student":
+        put(folder / "e01_one/ex01_first.py")
+    if trouble == "one clone":
+        put(folder / "exercises/e01_one/ex01_first.py")
+    words = {
+        "missing": "No such file",
+        "file": "Not a directory",
+        "empty": "no student's",
+        "dotted": "no student's",
+    }
+    with pytest.raises(KataError, match=words.get(trouble, "folder above it")) as told:
+        collect(folder, CATALOG)
+    assert "\n" not in str(told.value)
