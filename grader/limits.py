@@ -1,0 +1,57 @@
+"""What one answer may use of the machine, and how a process is held to it."""
+
+import contextlib
+import os
+import resource
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one answer may use: bytes, seconds of CPU time per process, counts.
+
+    `wall_seconds` is for whoever waits for the child. `memory_bytes` counts on top of what the engine
+    has mapped already, for each process. `tmp_bytes` holds for the work folder and for shared memory.
+    """
+
+    wall_seconds: float = 60.0
+    cpu_seconds: int = 120
+    memory_bytes: int = 2048 * MIB
+    file_bytes: int = 256 * MIB
+    tmp_bytes: int = 512 * MIB
+    open_files: int = 256
+    processes: int = 64
+
+
+def apply(limits: Limits) -> None:
+    """Set the limits that every system has."""
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_CPU, limits.cpu_seconds)
+    lower(resource.RLIMIT_FSIZE, limits.file_bytes)
+    lower(resource.RLIMIT_NOFILE, limits.open_files)
+    mapped = Path("/proc/self/statm")
+    if mapped.exists():  # not on macOS, which has no limit on memory either
+        size = int(mapped.read_text().split()[0]) * resource.getpagesize()
+        lower(resource.RLIMIT_AS, size + limits.memory_bytes)
+        # When the machine runs out of memory all the same, end this process first.
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def lower(kind: int, value: int) -> None:
+    _, most = resource.getrlimit(kind)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(kind, (value, value))
+
+
+def close_all_but(keep: Collection[int]) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in {0, 1, 2}.difference(keep):
+        os.dup2(null, standard)
+    for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - names, not files
+        if descriptor > 2 and descriptor not in keep:
+            with contextlib.suppress(OSError):  # the descriptor of this very list
+                os.close(descriptor)

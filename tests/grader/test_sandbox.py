@@ -1,0 +1,223 @@
+"""What a confined child can not see, reach or do.
+
+Jobs are functions below: their source is sent to a worker inside bubblewrap and runs in a child there.
+"""
+
+# Jobs are written the way an answer would be.
+# ruff: noqa: PTH115, PTH110, PTH118, PTH123, PTH207, PTH208, SIM105
+
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from grader import sandbox
+
+pytest_plugins = ["tests.grader.warm_worker"]
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def listing(*folders):
+    import os
+
+    return [sorted(os.listdir(folder)) for folder in folders]
+
+
+def test_a_file_outside_is_not_there(worker, files):
+    assert files.secret.read_text() == "swordfish"
+    assert worker.run(read, str(files.secret)).error.startswith("FileNotFoundError")
+    assert worker.run(read, "/etc/shadow").error.startswith("FileNotFoundError")
+
+
+def test_hidden_suites_are_not_there_and_the_public_ones_are(worker, files):
+    assert worker.run(listing, str(files.suites), str(files.hidden)).value == [["hidden", "public.txt"], []]
+    assert worker.run(read, str(files.suites / "public.txt")).value == "public"
+
+
+def environments():
+    """Every environment that can be read, its own and those of other processes."""
+    import glob
+    import os
+
+    texts = [repr(dict(os.environ))]
+    for name in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(name) as file:
+                texts.append(file.read())
+        except OSError:
+            pass
+    return texts
+
+
+def test_the_callers_environment_is_not_there(worker):
+    found = worker.run(environments).value
+    assert len(found) == 2, "its own, by two ways"
+    assert "PYTHONHASHSEED" in found[0]
+    assert not any("swordfish" in text or "KATA_SECRET" in text for text in found)
+
+
+def connects(host, port, abstract):
+    import socket
+
+    found = []
+    for family, address in ((socket.AF_INET, (host, port)), (socket.AF_UNIX, abstract)):
+        try:
+            socket.socket(family).connect(address)
+            found.append("connected")
+        except OSError as error:
+            found.append(type(error).__name__)
+    with socket.create_server((host, 0)) as own, socket.create_connection(own.getsockname()):
+        return found
+
+
+def test_a_listener_on_the_machines_loopback_is_out_of_reach(worker):
+    abstract = f"\0kata-{tempfile.gettempprefix()}-{id(worker)}"
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix:
+        unix.bind(abstract)
+        unix.listen()
+        port = tcp.getsockname()[1]
+        assert connects("127.0.0.1", port, abstract) == ["connected", "connected"]
+        refused = ["ConnectionRefusedError", "ConnectionRefusedError"]
+        assert worker.run(connects, "127.0.0.1", port, abstract).value == refused
+
+
+def attack():
+    """Signal, trace and read the memory of everything in sight; return what worked."""
+    import ctypes
+    import os
+    import signal
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    own = int(os.readlink("/proc/self"))
+    seen = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {own}
+    worked = []
+    for pid in sorted(seen | set(range(2, 200)) - {own}):
+        if pid != os.getpid():
+            try:
+                os.kill(pid, signal.SIGKILL)
+                worked.append(f"kill {pid}")
+            except OSError:
+                pass
+        if libc.ptrace(16, pid, 0, 0) == 0:
+            worked.append(f"ptrace {pid}")
+        for name in ("mem", "maps", "root", "cwd", "environ", "fd/0", "ns/pid", "oom_score_adj"):
+            try:
+                os.close(os.open(f"/proc/{pid}/{name}", os.O_RDWR if name in ("mem", "oom_score_adj") else 0))
+                worked.append(f"{name} of {pid}")
+            except OSError:
+                pass
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except OSError:
+        pass
+    return {"worked": worked, "seen": len(seen), "ids": (os.getpid(), os.getppid())}
+
+
+def wait_for_ever():
+    import time
+
+    time.sleep(1000)
+
+
+def test_parent_and_sibling_can_not_be_signalled_traced_or_read(worker):
+    sibling = worker.start(wait_for_ever)
+    found = worker.run(attack).value
+    assert found["seen"] >= 3, "engine, worker, sibling: there was something to attack"
+    assert found["worked"] == []
+    assert found["ids"] == [1, 0]
+    assert worker.finish(sibling, 0.0).timed_out, "it went on until now"
+
+
+def leave_daemons(then_wait):
+    import os
+    import time
+
+    for _ in range(3):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(1000)
+            os._exit(0)
+    if then_wait:
+        time.sleep(1000)
+    return "left"
+
+
+def test_daemons_go_when_the_child_exits(worker):
+    assert worker.run(leave_daemons, False).value == "left"
+    assert worker.ask("state")["processes"] == 0
+
+
+def test_daemons_go_when_the_child_is_killed(worker):
+    child = worker.start(leave_daemons, True)
+    worker.ask("until", 4)
+    result = worker.finish(child, 0.0)
+    assert (result.signal, result.timed_out) == (9, True)
+    assert worker.ask("state")["processes"] == 0
+
+
+def writable(folders, files):
+    """Where a file can be made, and which files open for writing."""
+    import os
+
+    found = []
+    for folder in folders:
+        try:
+            os.close(os.open(os.path.join(folder, "left behind"), os.O_WRONLY | os.O_CREAT))
+            found.append(folder)
+        except OSError:
+            pass
+    for name in files:
+        try:
+            os.close(os.open(name, os.O_WRONLY))
+            found.append(name)
+        except OSError:
+            pass
+    return found
+
+
+def test_only_the_work_folder_and_shared_memory_can_be_written_to(worker, files):
+    folders = ["/", "/dev", "/etc", "/usr", "/proc", "/sys/devices/system/cpu", sys.prefix, sys.base_prefix]
+    folders += [str(Path(sandbox.__file__).parent), str(files.suites), str(files.hidden)]
+    switches = ["kernel/core_pattern", "kernel/hostname", "vm/overcommit_memory", "user/max_user_namespaces"]
+    names = [f"/proc/sys/{switch}" for switch in switches] + [
+        "/proc/self/oom_score_adj",
+        "/proc/sysrq-trigger",
+    ]
+    assert worker.run(writable, [*folders, "/tmp", "/dev/shm"], names).value == ["/tmp", "/dev/shm"]
+
+
+def write_and_wait():
+    import os
+    import time
+
+    for folder in (".", "/dev/shm"):
+        with open(f"{folder}/note.txt", "w") as file:
+            file.write("mine")
+    os.fork()  # seen from outside: the notes are written
+    time.sleep(1000)
+
+
+def notes():
+    import os
+
+    return [name for name in ("note.txt", "/tmp/note.txt", "/dev/shm/note.txt") if os.path.exists(name)]
+
+
+def test_another_childs_files_are_not_there(worker):
+    first = worker.start(write_and_wait)
+    worker.ask("until", 2)
+    beside = worker.run(notes).value
+    worker.finish(first, 0.0)
+    assert beside == worker.run(notes).value == []
+
+
+def test_the_work_folder_shows_only_the_way_to_what_is_readable(worker, files):
+    [names] = worker.run(listing, "/tmp").value
+    assert files.suites.parent.name in names
+    shown = [*sandbox.command([], readable=[files.suites])]
+    assert all(any(f"/tmp/{name}" in word for word in shown) for name in names)
