@@ -8,6 +8,7 @@ Only the child that judges an answer reads it, so that no later child can find i
 inherited. The worker itself answers with how the child ended.
 """
 
+import io
 import json
 import os
 import random
@@ -25,6 +26,7 @@ import torch
 from grader import collected, feedback, paths, plugin, sandbox, seeds, wire
 from grader.answers import Answers
 from grader.catalog import Exercise, load
+from grader.checks import CheckFailure
 from grader.collected import Check, Suites
 from grader.errors import KataError
 from grader.guard import Guard, freeze
@@ -35,7 +37,11 @@ MOST_MESSAGE = 4000
 
 @dataclass(frozen=True)
 class Job:
-    """What to do with the answer that comes along: judge it, or only run its oracle."""
+    """What to do with the answer that comes along.
+
+    `mode` is "judge" for checks and oracle, "check" for the checks alone with what the answer
+    prints, "oracle" for the oracle alone.
+    """
 
     slug: str
     seed: int
@@ -149,6 +155,22 @@ class Worker:
         return Ended(*self.sandbox.wait(pid, job.seconds + 2.0))
 
 
+class Printed(io.TextIOBase):
+    """Keeps the beginning of what is printed and forgets the rest, however much it is."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text[: MOST_MESSAGE - len(self.text)]
+        return len(text)
+
+    def take(self) -> str:
+        """What was printed since it was last taken."""
+        text, self.text = self.text, ""
+        return text
+
+
 class Child:
     """Judges one answer in a process of its own, and writes one JSON line per finding."""
 
@@ -157,25 +179,40 @@ class Child:
         self.job = job
         self.exercise = load().exercise(job.slug)
         self.results = os.fdopen(results, "wb", buffering=0)
-        self.judged = plugin.Judged(Answers(Path.cwd()), job.seed)
+        # The path that the learner knows: feedback points there.
+        root = Path.cwd() / "exercises"
+        root.mkdir()
+        self.judged = plugin.Judged(Answers(root), job.seed)
+        self.printed = Printed()
 
     def run(self, answer: int) -> None:
         with os.fdopen(answer, "rb") as source:
             text = source.read()
-        file = Path.cwd() / f"{self.exercise.stem}.py"
+        file = self.judged.answers.root / self.exercise.relative
+        file.parent.mkdir(parents=True)
         file.write_bytes(text)
         checks = list(self.engine.suites.checks.get(self.job.slug, []))
         if self.job.shuffled:
             random.Random(self.job.seed).shuffle(checks)
         self.engine.suites.config.stash[plugin.JUDGED] = self.judged
+        sys.breakpointhook = self._no_debugger
+        if self.job.mode == "check":
+            sys.stdout = sys.stderr = self.printed
         plugin.prepare([check.item for check in checks])
         if not self._imports():
             return
-        if self.job.mode == "judge":
+        if self.job.mode != "oracle":
             for check, reports in self._each(checks):
                 self._tell_check(check, *reports)
-        self._oracle()
+        if self.job.mode != "check":
+            self._oracle()
         self._tell(done=True)
+
+    def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:
+        raise CheckFailure(
+            f"breakpoint() was reached, and nobody is here to debug\n"
+            f"  likely  debug with `pytest -s -k {self.job.slug}`, or take it out"
+        )
 
     def _tell(self, **finding: Any) -> None:
         line = json.dumps(finding).encode() + b"\n"
@@ -209,7 +246,14 @@ class Child:
             started = time.perf_counter()
 
     def _tell_check(self, check: Check, outcome: str, message: str, seconds: float) -> None:
-        self._tell(check=check.id, outcome=outcome, message=message[:MOST_MESSAGE], seconds=round(seconds, 4))
+        printed = {"printed": self.printed.take()} if self.job.mode == "check" else {}
+        self._tell(
+            check=check.id,
+            outcome=outcome,
+            message=message[:MOST_MESSAGE],
+            seconds=round(seconds, 4),
+            **printed,
+        )
         if outcome == "timeout":
             self._tell(stopped="timeout")
             os._exit(0)

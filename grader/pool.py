@@ -41,7 +41,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to judge. `mode` is "judge", or "oracle" to run the oracle alone."""
+    """One answer to judge; for `mode` see `grader.engine.Job`."""
 
     exercise: Exercise
     answer: bytes
@@ -149,7 +149,7 @@ class Pool:
     def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
         """Judge the answers, as many at a time as there are workers; in the order they finish."""
         with ThreadPoolExecutor(self._jobs) as threads:
-            futures = {threads.submit(self._with_channel, request): request for request in requests}
+            futures = {threads.submit(self.judge_one, request): request for request in requests}
             try:
                 for done in as_completed(futures):
                     yield futures[done], done.result()
@@ -157,7 +157,8 @@ class Pool:
                 for future in futures:
                     future.cancel()
 
-    def _with_channel(self, request: Request) -> Findings:
+    def judge_one(self, request: Request) -> Findings:
+        """Judge one answer, as soon as a worker is free."""
         channel = self._channels.get()
         try:
             findings = _ask(channel, request)

@@ -1,0 +1,74 @@
+"""What a learner is told about one exercise: a plain record made from the findings of its checks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.catalog import Exercise
+from grader.pool import Expected, Findings
+from grader.progress import State
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A check that did not pass."""
+
+    title: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """How an answer fares. `trouble` is set where it could not be judged to the end."""
+
+    exercise: Exercise
+    state: State
+    passed: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    skipped: tuple[str, ...]
+    trouble: str
+    printed: str
+
+
+def learn(exercise: Exercise, expected: Sequence[Expected], findings: Findings) -> Lesson:
+    """The lesson in one answer's findings."""
+    lines = {str(line["check"]): line for line in findings.lines if "check" in line}
+    here = [check for check in expected if check.lacks is None]
+    passed = [c.title for c in here if lines.get(c.id, {}).get("outcome") == "passed"]
+    failures = [
+        Failure(c.title, str(lines[c.id].get("message", "")))
+        for c in here
+        if lines.get(c.id, {}).get("outcome") in ("failed", "timeout")
+    ]
+    trouble = _trouble(exercise, findings)
+    if trouble or failures:
+        state: State = "failing"
+    elif len(passed) == len(here) and here:
+        state = "done"
+    else:
+        state = "todo"
+    printed = "".join(str(line.get("printed", "")) for line in lines.values())
+    skipped = [f"{c.title} ({c.lacks})" for c in expected if c.lacks is not None]
+    return Lesson(exercise, state, _once(passed), tuple(failures), _once(skipped), trouble, printed)
+
+
+def _trouble(exercise: Exercise, findings: Findings) -> str:
+    for line in findings.lines:
+        if "broken" in line:
+            return str(line["broken"])
+        if "tampered" in line:
+            return f"your code {line['tampered']}, which the checks rely on: give it another name"
+        if "stopped" in line:
+            return ""  # the check that ran out of time says where
+    if findings.lost:
+        return f"the engine failed: {findings.lost}; save again, or restart `kata watch`"
+    if findings.timed_out:
+        return f"still running after {exercise.seconds:g} s: an endless loop, or something that waits?"
+    if not any("done" in line for line in findings.lines):
+        ended = f"signal {findings.signal}" if findings.signal else f"exit status {findings.exit}"
+        return f"your code ended the process ({ended}) before it was judged: `exit`, `os._exit` or a crash?"
+    return ""
+
+
+def _once(titles: Sequence[str]) -> tuple[str, ...]:
+    """Each sentence once: a check that runs on several inputs says the same each time."""
+    return tuple(dict.fromkeys(titles))
