@@ -1,0 +1,175 @@
+"""What grades coordinate_grid: both conventions, small sides, dtypes, devices, cost."""
+
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_that, shares_storage
+from grader.checks.devices import count_traffic, on_host
+
+
+def centres(count, align_corners):
+    """The centres along one side, one by one."""
+    if align_corners:
+        return [-1 + 2 * i / (count - 1) if count > 1 else 0.0 for i in range(count)]
+    return [(2 * i + 1) / count - 1 for i in range(count)]
+
+
+def reference(height, width, align_corners):
+    ys, xs = centres(height, align_corners), centres(width, align_corners)
+    points = [[x, y] for y in ys for x in xs]
+    return torch.tensor(points, dtype=torch.float64).view(height, width, 2)
+
+
+def expect_grid(answer, height, width, align_corners, dtype=None):
+    asked = "" if dtype is None else f", dtype={dtype}"
+    call = f"coordinate_grid({height}, {width}, align_corners={align_corners}{asked})"
+    wanted = reference(height, width, align_corners).to(dtype or torch.float32)
+    grid = answer.coordinate_grid(height, width, align_corners=align_corners, dtype=dtype)
+    expect_close(grid, wanted, call, dims="row column xy", scale=1.0)
+
+
+@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
+def test_every_pixel(answer, align_corners):
+    """Every pixel's x and y are right, by both conventions."""
+    for height, width in [(4, 3), (2, 5), (7, 7)]:
+        expect_grid(answer, height, width, align_corners)
+
+
+@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
+def test_side_of_one_pixel(answer, align_corners):
+    """The only pixel along a side lies in the middle, at 0."""
+    for height, width in [(1, 1), (1, 4), (3, 1)]:
+        expect_grid(answer, height, width, align_corners)
+
+
+@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
+def test_no_pixels(answer, align_corners):
+    """An image without rows or columns has an empty grid of the right shape."""
+    for height, width in [(0, 3), (2, 0), (0, 0)]:
+        expect_grid(answer, height, width, align_corners)
+
+
+def test_edges_are_the_default(answer):
+    """Without align_corners, -1 and 1 are the edges of the image."""
+    wanted = reference(3, 4, False).float()
+    expect_close(answer.coordinate_grid(3, 4), wanted, "coordinate_grid(3, 4)", dims="row column xy")
+
+
+@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
+def test_dtype_asked_for(answer, align_corners):
+    """The grid has the dtype that was asked for, and float64 is exact to the last digits."""
+    for dtype in (torch.float64, torch.float16, torch.bfloat16):
+        expect_grid(answer, 3, 7, align_corners, dtype)
+
+
+def test_default_dtype(answer):
+    """Without a dtype, grids and transforms of integer images follow torch.set_default_dtype."""
+    images = torch.zeros(2, 3, 4, 5, dtype=torch.uint8)
+    torch.set_default_dtype(torch.float64)
+    try:
+        grid, corners = answer.coordinate_grid(3, 4), answer.coordinate_grid(3, 4, align_corners=True)
+        single = answer.coordinate_grid(1, 1, align_corners=True)
+        transforms = answer.identity_transforms(images)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    expect_close(grid, reference(3, 4, False), "coordinate_grid(3, 4) with float64 as default")
+    expect_close(
+        corners, reference(3, 4, True), "coordinate_grid(3, 4, align_corners=True) with float64 as default"
+    )
+    expect_equal(single.dtype, torch.float64, "the dtype of a 1×1 grid with float64 as default")
+    expect_equal(transforms.dtype, torch.float64, "the dtype for uint8 images with float64 as default")
+
+
+def test_default_device(answer, device):
+    """Without a device, the grid is made on torch's default device."""
+    with device:
+        grids = [answer.coordinate_grid(3, 4, align_corners=aligned) for aligned in (False, True)]
+    for grid in grids:
+        where = str(getattr(grid, "device", None))
+        expect_that(
+            where == str(device), "the grid is not on torch's default device", yours=where, wanted=str(device)
+        )
+
+
+@pytest.mark.parametrize(("sizes", "kind"), [((3, 4), torch.device), ((1, 1), str)], ids=["3x4", "1x1"])
+def test_made_on_the_device(answer, device, sizes, kind):
+    """The grid is made on the device that is asked for; nothing is copied there from the CPU."""
+    for align_corners in (False, True):
+        call = f"coordinate_grid{sizes} with align_corners={align_corners} and a device"
+        wanted = reference(*sizes, align_corners).float()
+        with count_traffic() as traffic:
+            grid = answer.coordinate_grid(*sizes, align_corners=align_corners, device=kind(device))
+        expect_that(
+            grid.device == device, f"{call} is on another device", yours=str(grid.device), wanted=str(device)
+        )
+        expect_close(on_host(grid), wanted, call, dims="row column xy", scale=1.0)
+        expect_equal(
+            traffic.to_device + traffic.to_host, 0, f"the number of copies between CPU and device of {call}"
+        )
+
+
+def test_no_loop(answer):
+    """The number of operations does not grow with the size of the image."""
+
+    def make(side):
+        return lambda: (
+            answer.coordinate_grid(side, side),
+            answer.coordinate_grid(side, side, align_corners=True),
+        )
+
+    expect_flat_cost(make, "coordinate_grid(side, side)", over="side")
+
+
+def test_fresh_memory(answer):
+    """Writing into one grid does not show in the next one."""
+    for align_corners in (False, True):
+        first = answer.coordinate_grid(2, 3, align_corners=align_corners)
+        second = answer.coordinate_grid(2, 3, align_corners=align_corners)
+        expect_that(not shares_storage(first, second), "two calls return grids that share memory")
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.bfloat16, torch.uint8, torch.int64], ids=str
+)
+def test_identity_in_the_images_dtype(answer, dtype):
+    """The transforms have the images' dtype, or float32 for images of integers; any batch size works."""
+    wanted_dtype = dtype if dtype.is_floating_point else torch.float32
+    for batch in (3, 1, 0):
+        wanted = torch.tensor([[[1, 0, 0], [0, 1, 0]]], dtype=wanted_dtype).repeat(batch, 1, 1)
+        images = torch.full((batch, 3, 2, 4), 7, dtype=dtype)
+        call = f"identity_transforms(images) of {batch} images in {dtype}"
+        expect_equal(answer.identity_transforms(images), wanted, call, dims="image row column")
+
+
+def test_identity_is_made_on_the_device(answer, device):
+    """The transforms are made where the images are, without a copy from the CPU."""
+    images = torch.zeros(2, 3, 4, 5).to(device)
+    with count_traffic() as traffic:
+        transforms = answer.identity_transforms(images)
+    where = str(transforms.device)
+    expect_that(
+        transforms.device == device, "the transforms are on another device than the images", yours=where
+    )
+    expect_equal(on_host(transforms), torch.eye(2, 3).repeat(2, 1, 1), "identity_transforms(images)")
+    expect_equal(traffic.to_device + traffic.to_host, 0, "the number of copies between CPU and device")
+
+
+def test_no_loop_over_images(answer):
+    """The number of operations for the transforms does not grow with the batch."""
+
+    def make(batch):
+        images = torch.zeros(batch, 1, 2, 2)
+        return lambda: answer.identity_transforms(images)
+
+    expect_flat_cost(make, "identity_transforms(images)", over="batch")
+
+
+def oracle(answer, gen):
+    height, width, batch = torch.randint(2, 9, (3,), generator=gen).tolist()
+    images = torch.rand(batch, 3, height, width, generator=gen, dtype=torch.float64)
+    return [
+        answer.coordinate_grid(height, width),
+        answer.coordinate_grid(height, width, align_corners=True, dtype=torch.float64),
+        answer.coordinate_grid(1, width, align_corners=True),
+        answer.identity_transforms(images),
+    ]

@@ -1,0 +1,238 @@
+"""Answers to coordinate_grid that people write."""
+
+from grader.specimen import Right, Wrong
+
+SPECIMENS = [
+    Wrong(
+        "y before x: meshgrid's order is stacked as it comes",
+        edits=[("torch.stack((columns, rows), dim=-1)", "torch.stack((rows, columns), dim=-1)")],
+        check="test_every_pixel",
+        says="wrong",
+    ),
+    Wrong(
+        "the corners convention only: align_corners is ignored",
+        edits=[("if align_corners and count > 1:", "if count > 1:")],
+        check="test_edges_are_the_default",
+    ),
+    Wrong(
+        "linspace from -1 to 1, also for a side of one pixel",
+        edits=[("if align_corners and count > 1:", "if align_corners:")],
+        check="test_side_of_one_pixel",
+    ),
+    Wrong(
+        "divides by count - 1, which is 0 for a single pixel",
+        edits=[
+            (
+                "        return torch.linspace(-1.0, 1.0, count, dtype=dtype, device=device)\n",
+                "        return torch.linspace(-1.0, 1.0, count, dtype=dtype, device=device)\n"
+                "    if align_corners:\n"
+                "        return 2 * torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device) / (count - 1) - 1\n",
+            )
+        ],
+        check="test_side_of_one_pixel",
+        says="nan",
+    ),
+    Wrong(
+        "one over the size, which an empty side does not have",
+        edits=[("(2 * pixels + 1) / count - 1", "(2 * pixels + 1) * (1 / count) - 1")],
+        check="test_no_pixels",
+        says="ZeroDivisionError",
+    ),
+    Wrong(
+        "an arange of integers, and so float32 whatever the dtype",
+        edits=[
+            (
+                "torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device)",
+                "torch.arange(count, device=device)",
+            )
+        ],
+        check="test_dtype_asked_for",
+        says="float64",
+    ),
+    Wrong(
+        "computes in float32 and casts to float64 at the end",
+        edits=[
+            (
+                "_centres(width, align_corners, dtype, device)",
+                "_centres(width, align_corners, torch.float32, device)",
+            ),
+            (
+                "_centres(height, align_corners, dtype, device)",
+                "_centres(height, align_corners, torch.float32, device)",
+            ),
+            ("dim=-1)  # (height, width, 2)", "dim=-1).to(dtype or torch.get_default_dtype())"),
+        ],
+        check="test_dtype_asked_for",
+        says="wrong values",
+    ),
+    Wrong(
+        "float32 where no dtype is given",
+        edits=[
+            ("    xs = _centres(", "    dtype = dtype or torch.float32\n    xs = _centres("),
+        ],
+        check="test_default_dtype",
+        says="float32",
+    ),
+    Wrong(
+        "the CPU where no device is given",
+        edits=[("    xs = _centres(", "    device = device or 'cpu'\n    xs = _centres(")],
+        check="test_default_device",
+        says="default device",
+    ),
+    Wrong(
+        "made on the CPU, then moved",
+        edits=[
+            (
+                "    xs = _centres(width, align_corners, dtype, device)\n",
+                "    xs = _centres(width, align_corners, dtype, None).to(device)\n",
+            ),
+            (
+                "    ys = _centres(height, align_corners, dtype, device)\n",
+                "    ys = _centres(height, align_corners, dtype, None).to(device)\n",
+            ),
+        ],
+        check="test_made_on_the_device",
+        says="copies between CPU and device",
+    ),
+    Wrong(
+        "the device is forgotten",
+        edits=[
+            (
+                "dtype=dtype or torch.get_default_dtype(), device=device)",
+                "dtype=dtype or torch.get_default_dtype())",
+            )
+        ],
+        check="test_made_on_the_device",
+        says="another device",
+    ),
+    Wrong(
+        "two loops over the pixels",
+        edits=[
+            (
+                "    return torch.stack((columns, rows), dim=-1)  # (height, width, 2)",
+                "    grid = torch.empty(height, width, 2, dtype=xs.dtype, device=xs.device)\n"
+                "    for i in range(height):\n        for j in range(width):\n"
+                "            grid[i, j, 0] = xs[j]\n            grid[i, j, 1] = ys[i]\n    return grid",
+            )
+        ],
+        check="test_no_loop",
+        says="grows with side",
+    ),
+    Wrong(
+        "a list of coordinates, one Python number each",
+        edits=[
+            (
+                "    xs = _centres(width, align_corners, dtype, device)\n",
+                "    if not align_corners:\n"
+                "        points = [[((2 * j + 1) / width - 1, (2 * i + 1) / height - 1) for j in range(width)] for i in range(height)]\n"
+                "        return torch.tensor(points, dtype=dtype, device=device).reshape(height, width, 2)\n"
+                "    xs = _centres(width, align_corners, dtype, device)\n",
+            )
+        ],
+        check="test_no_loop",
+    ),
+    Wrong(
+        "grids are kept in a cache and handed out again",
+        edits=[("def coordinate_grid(", "@__import__('functools').lru_cache\ndef coordinate_grid(")],
+        check="test_fresh_memory",
+        says="share memory",
+    ),
+    Wrong(
+        "transforms in the dtype of uint8 pixels",
+        edits=[("images.dtype if images.is_floating_point() else None", "images.dtype")],
+        check="test_identity_in_the_images_dtype",
+        says="uint8",
+    ),
+    Wrong(
+        "transforms always in the default dtype",
+        edits=[("images.dtype if images.is_floating_point() else None", "None")],
+        check="test_identity_in_the_images_dtype",
+        says="float32",
+    ),
+    Wrong(
+        "transforms from a list of numbers, copied to the device",
+        edits=[
+            (
+                "torch.eye(2, 3, dtype=dtype, device=images.device)",
+                "torch.tensor([[1.0, 0, 0], [0, 1, 0]], dtype=dtype, device=images.device)",
+            )
+        ],
+        check="test_identity_is_made_on_the_device",
+        says="copies between CPU and device",
+    ),
+    Wrong(
+        "transforms on the CPU",
+        edits=[("torch.eye(2, 3, dtype=dtype, device=images.device)", "torch.eye(2, 3, dtype=dtype)")],
+        check="test_identity_is_made_on_the_device",
+        says="another device",
+    ),
+    Wrong(
+        "a stack of one transform for each image: fails on an empty batch, and loops",
+        edits=[("one.repeat(images.shape[0], 1, 1)", "torch.stack([one for _ in images])")],
+        check="test_no_loop_over_images",
+        says="grows with batch",
+    ),
+    Right(
+        "affine_grid of the identity",
+        code="""
+import torch
+import torch.nn.functional as F
+
+def coordinate_grid(height, width, *, align_corners=False, dtype=None, device=None):
+    if 0 in (height, width):
+        return torch.empty(height, width, 2, dtype=dtype, device=device)
+    theta = torch.eye(2, 3, dtype=dtype, device=device).unsqueeze(0)
+    return F.affine_grid(theta, (1, 1, height, width), align_corners=align_corners)[0]
+
+def identity_transforms(images):
+    dtype = images.dtype if images.dtype.is_floating_point else torch.get_default_dtype()
+    return torch.eye(3, dtype=dtype, device=images.device)[:2].expand(len(images), 2, 3)
+""",
+    ),
+    Right(
+        "fills an empty grid by broadcasting",
+        code="""
+import torch
+
+def coordinate_grid(height, width, *, align_corners=False, dtype=None, device=None):
+    grid = torch.zeros(height, width, 2, dtype=dtype, device=device)
+    for channel, n in ((0, width), (1, height)):
+        if align_corners:
+            line = torch.zeros(n, dtype=dtype, device=device) if n < 2 else torch.linspace(-1, 1, n, dtype=dtype, device=device)
+        else:
+            edge = 1 - 1 / n if n else 0.0
+            line = torch.linspace(-edge, edge, n, dtype=dtype, device=device)
+        grid[:, :, channel] = line if channel == 0 else line[:, None]
+    return grid
+
+def identity_transforms(images):
+    dtype = None if not torch.is_floating_point(images) else images.dtype
+    theta = torch.zeros(images.size(0), 2, 3, dtype=dtype, device=images.device)
+    theta[:, 0, 0] = 1
+    theta[:, 1, 1] = 1
+    return theta
+""",
+    ),
+    Right(
+        "cumulative sums of full tensors",
+        code="""
+import torch
+
+def line(n, aligned, dtype, device):
+    step = 2 / max(n - 1, 1) if aligned else 2 / max(n, 1)
+    start = -1.0 if aligned else -1 + step / 2
+    if n == 1:
+        start = 0.0
+    return torch.full((n,), step, dtype=torch.float64, device=device).cumsum(0).sub(step).add(start).to(dtype or torch.get_default_dtype())
+
+def coordinate_grid(height, width, *, align_corners=False, dtype=None, device=None):
+    x = line(width, align_corners, dtype, device)[None, :].expand(height, width)
+    y = line(height, align_corners, dtype, device)[:, None].expand(height, width)
+    return torch.cat([x[..., None], y[..., None]], -1)
+
+def identity_transforms(images):
+    kwargs = {"device": images.device, **({"dtype": images.dtype} if images.is_floating_point() else {})}
+    return torch.stack([torch.tril(torch.triu(torch.ones(2, 3, **kwargs)))] * 1).repeat(images.shape[0], 1, 1)
+""",
+    ),
+]
