@@ -39,10 +39,14 @@ def test_strided_input(answer):
     """Inputs that are not contiguous, or expanded, are merged like any others."""
     strided = distinct((5, 4, 3, 2)).permute(3, 2, 1, 0)
     wanted = side_by_side(strided)
-    expect_equal(answer.merge_heads(strided), wanted, "merge_heads(x) of a permuted x", dims="batch time width")
+    expect_equal(
+        answer.merge_heads(strided), wanted, "merge_heads(x) of a permuted x", dims="batch time width"
+    )
     expanded = distinct((1, 3, 4, 5)).expand(2, 3, 4, 5)
     wanted = side_by_side(expanded)
-    expect_equal(answer.merge_heads(expanded), wanted, "merge_heads(x) of an expanded x", dims="batch time width")
+    expect_equal(
+        answer.merge_heads(expanded), wanted, "merge_heads(x) of an expanded x", dims="batch time width"
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.bfloat16, torch.float64], ids=str)

@@ -129,9 +129,14 @@ def test_gradients(answer, gen):
         function = getattr(answer, name)
         call = f"{name}(prompt, 3)"
         expect_gradients(
-            lambda p, f=function: f(p, 3), [prompt], lambda p: stacked(p, 3), gen=gen, call=call, names="prompt",
+            lambda p, f=function: f(p, 3),
+            [prompt],
+            lambda p: stacked(p, 3),
+            gen=gen,
+            call=call,
+            names="prompt",
             scale=3.0,
-        )  # fmt: skip
+        )
     inputs = [torch.randn(2, 3, 4, generator=gen), torch.randn(6, 4, generator=gen)]
     expect_gradients(
         answer.add_positions,

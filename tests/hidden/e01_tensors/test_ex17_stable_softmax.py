@@ -1,0 +1,164 @@
+"""What grades stable_softmax: dims, large logits, -inf, dtypes, gradients, devices."""
+
+import math
+
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_gradients, expect_that, forbid, unchanged
+from grader.checks.devices import count_traffic, on_host
+
+BOTH = ["softmax", "logsumexp"]
+OWN = (
+    "softmax", "log_softmax", "safe_softmax", "softmin", "logsumexp", "special_logsumexp", "logaddexp",
+    "logaddexp2", "logcumsumexp", "cross_entropy", "gumbel_softmax", "scaled_dot_product_attention",
+)  # fmt: skip
+
+
+def exact(name, x, dim):
+    """The right result in float64: PyTorch's own, and 0 where it has no softmax to give."""
+    x = x.double()
+    if name == "logsumexp":
+        return torch.logsumexp(x, dim)
+    hopeless = (x == -math.inf).all(dim, keepdim=True)
+    return torch.softmax(x.masked_fill(hopeless, 0.0), dim).masked_fill(hopeless, 0.0)
+
+
+def expect_right(answer, name, x, dim, note="", **options):
+    wanted = exact(name, x, dim).to(x.dtype)
+    yours = getattr(answer, name)(x, dim)
+    expect_close(yours, wanted, f"{name}(x, {dim}){note}", **options)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_along_every_dim(answer, gen, name):
+    """Every dim is the right one to sum over, counted from the front or from the back."""
+    for sizes in [(7,), (4, 5), (2, 3, 4), (3, 3, 3), (1, 1)]:
+        x = 3 * torch.randn(sizes, generator=gen)
+        for dim in range(-len(sizes), len(sizes)):
+            expect_right(answer, name, x, dim, f" of shape {tuple(sizes)}")
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_empty_batch(answer, name):
+    """An empty batch gives an empty result."""
+    expect_right(answer, name, torch.zeros(0, 3), 1, " of no rows")
+    expect_right(answer, name, torch.zeros(2, 3, 0), -2, " of shape (2, 3, 0)")
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("height", [1e4, -1e4, 120.0, -120.0])
+def test_large_logits(answer, gen, name, height):
+    """Logits near 1e4 and near -1e4 give what they give near 0, as exactly as their numbers allow."""
+    x = height + 2 * torch.randn(3, 5, generator=gen)
+    expect_right(answer, name, x, 1, f" near {height:g}")
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_each_slice_has_its_own_height(answer, gen, name):
+    """Slices at 1e4, 0 and -1e4 in one batch do not disturb each other."""
+    heights = torch.tensor([1e4, 0.0, -1e4])
+    x = heights[:, None] + torch.randn(3, 5, generator=gen)
+    expect_right(answer, name, x, 1, " of rows at 1e4, 0 and -1e4")
+    expect_right(answer, name, x.T, 0, " of columns at 1e4, 0 and -1e4")
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_masked_logits(answer, gen, name):
+    """-inf counts for nothing; a slice of -inf alone has softmax 0 and logsumexp -inf."""
+    x = torch.randn(4, 5, generator=gen)
+    x[0, 1:3] = x[2] = x[3, 0] = -math.inf
+    x[3] += 1e4
+    expect_right(answer, name, x, 1, " with -inf")
+    expect_right(answer, name, x.T.contiguous(), 0, " with -inf")
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_rounds_once(answer, gen, name, dtype):
+    """Half-precision logits are computed in float32, and rounded once at the end."""
+    many = torch.full((1, 70000), 0.5, dtype=dtype)
+    expect_right(answer, name, many, 1, f" of 70000 equal logits in {dtype}")
+    x = (4 * torch.randn(64, 12, generator=gen)).to(dtype)
+    wanted = exact(name, x, 1)
+    # Not against a rounded result: near a tie, that is a whole step off for a right answer.
+    half_a_step = 0.6 * torch.finfo(dtype).eps / torch.finfo(torch.float64).eps
+    yours = getattr(answer, name)(x, 1)
+    expect_close(yours.double(), wanted, f"{name}(x, 1) in {dtype}", ulps=half_a_step, scale=0.001)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_float64_stays_exact(answer, gen, name):
+    """float64 logits are computed in float64."""
+    x = 3 * torch.randn(3, 5, generator=gen, dtype=torch.float64)
+    expect_right(answer, name, x, 1, " in float64")
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_gradients(answer, gen, name):
+    """Gradients are right, at large logits and next to -inf too."""
+    function = getattr(answer, name)
+    for dim, height in [(0, 0.0), (2, 0.0), (-2, 1e4)]:
+        x = height + torch.randn(2, 3, 4, generator=gen)
+        x[0, 0, 1] = -math.inf
+        expect_gradients(
+            lambda x, dim=dim: function(x, dim),
+            [x],
+            lambda x, dim=dim: exact(name, x, dim),
+            gen=gen,
+            call=f"{name}(x, {dim}) near {height:g}",
+            names="x",
+            scale=4.0,
+        )
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_gradient_of_a_masked_slice(answer, name):
+    """The gradient of a slice of -inf alone is 0, not NaN."""
+    x = torch.tensor([[0.0, 1.0], [-math.inf, -math.inf]], requires_grad=True)
+    out = getattr(answer, name)(x, 1)
+    out[1].sum().backward()
+    expect_close(x.grad, torch.zeros(2, 2), f"the gradient for x through {name}(x, 1), second row of -inf")
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_logits_are_left_alone(answer, gen, name):
+    """x keeps its values."""
+    x = torch.randn(3, 4, generator=gen)
+    x[1] = -math.inf
+    with unchanged(f"{name}(x, 1)", x=x):
+        getattr(answer, name)(x, 1)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_own_computation(answer, name):
+    """Neither function leans on one that does its work."""
+    with forbid(f"{name}(x, 1)", *OWN):
+        getattr(answer, name)(torch.ones(2, 3), 1)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_stays_on_the_device(answer, gen, device, name):
+    """Logits on another device are worked on there, without a copy to or from the CPU."""
+    x = torch.randn(3, 4, generator=gen)
+    x[1] = -math.inf
+    wanted = exact(name, x, 1).float()
+    there = x.to(device)
+    with count_traffic() as traffic:
+        yours = getattr(answer, name)(there, 1)
+    expect_that(yours.device == there.device, f"{name}(x, 1) is on another device than x", yours=yours)
+    expect_close(on_host(yours), wanted, f"{name}(x, 1)")
+    expect_equal(traffic.to_host + traffic.to_device, 0, "copies between host and device")
+
+
+def oracle(answer, gen):
+    x = torch.randn(4, 5, generator=gen, dtype=torch.float64)
+    x[0] += 1e4
+    x[1, 2] = x[2] = -math.inf
+    found = []
+    for name in BOTH:
+        leaf = x.clone().requires_grad_()
+        out = getattr(answer, name)(leaf, 1)
+        out[[0, 1, 3]].mul(torch.randn(out[[0, 1, 3]].shape, generator=gen)).sum().backward()
+        found.append([out.detach(), leaf.grad])
+    return found

@@ -1,0 +1,32 @@
+"""The contract of stable_softmax."""
+
+import math
+
+import torch
+
+from grader.checks import expect_close, expect_equal
+
+
+def logits():
+    return torch.tensor([[0.0, 0.0, math.log(2.0)], [1e4, 1e4, -math.inf]])
+
+
+def test_softmax_example(answer):
+    """The worked example of softmax comes out."""
+    wanted = torch.tensor([[0.25, 0.25, 0.5], [0.5, 0.5, 0.0]])
+    expect_close(answer.softmax(logits(), dim=1), wanted, "softmax(logits, dim=1)", dims="batch class")
+
+
+def test_logsumexp_example(answer):
+    """The worked example of logsumexp comes out."""
+    wanted = torch.tensor([math.log(4.0), 1e4 + math.log(2.0)])
+    expect_close(answer.logsumexp(logits()[:1], dim=1), wanted[:1], "logsumexp(logits, dim=1)", dims="batch")
+    expect_close(answer.logsumexp(logits(), dim=1), wanted, "logsumexp(logits, dim=1)", dims="batch")
+
+
+def test_shapes_and_dtypes(answer):
+    """softmax keeps the shape, logsumexp drops `dim`, and both keep the dtype."""
+    x = torch.zeros(2, 3, 4, dtype=torch.float16)
+    p, s = answer.softmax(x, 1), answer.logsumexp(x, 1)
+    expect_equal((p.shape, p.dtype), (torch.Size([2, 3, 4]), torch.float16), "softmax: shape and dtype")
+    expect_equal((s.shape, s.dtype), (torch.Size([2, 4]), torch.float16), "logsumexp: shape and dtype")
