@@ -182,7 +182,7 @@ class Child:
         # The path that the learner knows: feedback points there.
         root = Path.cwd() / "exercises"
         root.mkdir()
-        self.judged = plugin.Judged(Answers(root), job.seed)
+        self.judged = plugin.Judged(Answers(root), job.seed, job.seconds)
         self.printed = Printed()
 
     def run(self, answer: int) -> None:

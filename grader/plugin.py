@@ -26,10 +26,14 @@ MARKERS = {
 
 @dataclass
 class Judged:
-    """What this run judges: where the answers are, with which seed, and those loaded so far."""
+    """What this run judges: where the answers are, with which seed, and those loaded so far.
+
+    `seconds` is the limit for one check, where it is not the exercise's own.
+    """
 
     answers: answers.Answers
     seed: int
+    seconds: float | None = None
     loaded: dict[str, ModuleType | BaseException] = field(default_factory=dict)
 
     def module(self, exercise: Exercise) -> ModuleType:
@@ -179,11 +183,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if exercise is None or debugging or not hasattr(signal, "SIGALRM"):
         return (yield)
 
+    seconds = item.config.stash[JUDGED].seconds or exercise.seconds
+
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise feedback.TooSlow(exercise.seconds)
+        raise feedback.TooSlow(seconds)
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, exercise.seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         return (yield)
     finally:

@@ -1,0 +1,168 @@
+"""Golden transcripts: what a learner reads for each kind of mistake, word for word."""
+
+import os
+import textwrap
+from dataclasses import replace
+
+import pytest
+
+from grader.catalog import load
+from grader.pool import Pool, Request
+
+EXERCISE = load().exercise("merge_heads")
+SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
+RIGHT = "return side_by_side.reshape(batch, time, heads * dim)  # a view where strides allow it"
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool([EXERCISE], jobs=os.cpu_count() or 1, confined=False) as pool:
+        yield pool
+
+
+def transcript(pool, source, check):
+    """The feedback of one check, or what is told where there was none."""
+    findings = pool.judge_one(Request(EXERCISE, source.encode(), seed=0, mode="check"))
+    for line in findings.lines:
+        if line.get("check") == check:
+            return line["message"]
+    return next(str(line["broken"]) for line in findings.lines if "broken" in line)
+
+
+def returning(expression):
+    assert SOLUTION.count(RIGHT) == 1
+    return SOLUTION.replace(RIGHT, f"return {expression}")
+
+
+EXAMPLE = "public::test_worked_example"
+KINDS = {
+    "wrong shape": (
+        returning("x.flatten(1)"),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        wrong shape from merge_heads(x)
+          yours   int64[1, 8]
+          wanted  int64[1, 2, 4]   (batch, time, width)
+          exercises/e01_tensors/ex15_merge_heads.py
+          hint: kata hint merge_heads""",
+    ),
+    "nothing returned": (
+        returning("None"),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        wrong type from merge_heads(x)
+          yours   None
+          wanted  int64[1, 2, 4]   (batch, time, width)
+          likely  does the function end with `return`?
+          exercises/e01_tensors/ex15_merge_heads.py
+          hint: kata hint merge_heads""",
+    ),
+    "exception inside the answer": (
+        returning("x.view(batch, -1, 3)"),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        your code raised RuntimeError: shape '[1, -1, 3]' is invalid for input of size 8
+          exercises/e01_tensors/ex15_merge_heads.py:33   return x.view(batch, -1, 3)
+          where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2, side_by_side int64[1, 2, 2, 2]
+          hint: kata hint merge_heads""",
+    ),
+    "wrong signature": (
+        SOLUTION.replace("def merge_heads(x:", "def merge_heads(x, heads:"),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        wrong signature: merge_heads() missing 1 required positional argument: 'heads'
+          likely  a parameter was renamed, added or removed
+          exercises/e01_tensors/ex15_merge_heads.py
+          hint: kata hint merge_heads""",
+    ),
+    "missing name": (
+        SOLUTION.replace("def merge_heads(", "def join_heads("),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        `merge_heads` is missing: the statement asks for it under this name
+          exercises/e01_tensors/ex15_merge_heads.py
+          hint: kata hint merge_heads""",
+    ),
+    "syntax error": (
+        "def merge_heads(x:\n",
+        EXAMPLE,
+        """\
+        the file does not import, so nothing can be judged
+          exercises/e01_tensors/ex15_merge_heads.py:1   def merge_heads(x:
+          SyntaxError: '(' was never closed""",
+    ),
+    "error while importing": (
+        "import torch\ntorch.nope\n",
+        EXAMPLE,
+        """\
+        the file does not import, so nothing can be judged
+          exercises/e01_tensors/ex15_merge_heads.py:2
+          AttributeError: module 'torch' has no attribute 'nope'""",
+    ),
+    "a copy where a view was wanted": (
+        returning("side_by_side.clone().reshape(batch, time, heads * dim)"),
+        "hidden::test_no_copy_where_none_is_needed",
+        """\
+        merge_heads · Heads that already lie side by side in memory are merged without a copy.
+        merge_heads(x) of a transposed view copies
+          yours   float32[2, 4, 15] in memory of its own
+          wanted  a view of the input's memory
+          exercises/e01_tensors/ex15_merge_heads.py
+          hint: kata hint merge_heads""",
+    ),
+    "a cut graph": (
+        returning("side_by_side.detach().reshape(batch, time, heads * dim)"),
+        "hidden::test_gradient",
+        """\
+        merge_heads · The gradient of each merged number reaches the number of x that it came from.
+        no gradient flows through merge_heads(x)
+          yours   a constant, without grad_fn
+          likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)
+          exercises/e01_tensors/ex15_merge_heads.py
+          hint: kata hint merge_heads""",
+    ),
+    "a skip from inside the answer": (
+        SOLUTION.replace("    batch, heads", "    import pytest\n\n    pytest.skip('no')\n    batch, heads"),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        your code raised Skipped: no
+          exercises/e01_tensors/ex15_merge_heads.py:33   pytest.skip('no')
+          where  x int64[1, 2, 2, 2]
+          hint: kata hint merge_heads""",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_transcript(pool, kind):
+    source, check, wanted = KINDS[kind]
+    assert transcript(pool, source, check) == textwrap.dedent(wanted)
+
+
+def test_an_endless_loop_is_told_with_its_line(pool):
+    source = SOLUTION.replace("    batch, heads", "    while True:\n        pass\n    batch, heads")
+    short = replace(EXERCISE, seconds=1.0)
+    findings = pool.judge_one(Request(short, source.encode(), seed=0, mode="check"))
+    (told,) = [line["message"] for line in findings.lines if "message" in line]
+    assert "endless loop" in told
+    assert "ex15_merge_heads.py:3" in told
+    assert any(line.get("stopped") == "timeout" for line in findings.lines)
+
+
+def test_feedback_never_exceeds_fifteen_lines(pool):
+    noisy = returning("(_ for _ in ()).throw(ValueError('line\\n' * 50))")
+    for source, check, _ in [*KINDS.values(), (noisy, EXAMPLE, "")]:
+        assert len(transcript(pool, source, check).splitlines()) <= 15
+
+
+def test_what_is_printed_is_kept_and_capped(pool):
+    source = SOLUTION.replace("    batch, heads", "    print('x' * 10_000_000)\n    batch, heads")
+    findings = pool.judge_one(Request(EXERCISE, source.encode(), seed=0, mode="check"))
+    assert all(len(line.get("printed", "")) <= 4000 for line in findings.lines)
+    assert any(line.get("printed", "").startswith("xxx") for line in findings.lines)
