@@ -71,7 +71,7 @@ def _describe(value: Any, depth: int) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException:
-        return f"a {_name(kind)}"
+        return _name(kind)
 
 
 def _container(value: Any, depth: int) -> str:

@@ -10,7 +10,7 @@ from grader.causes.evidence import Case, make_case
 from grader.causes.factor import additive, factor, factor_along
 from grader.causes.formula import formula, one_value, rounded, softmaxed
 from grader.causes.nonfinite import nonfinite
-from grader.causes.order import reordered, unchanged_input
+from grader.causes.order import reordered, shifted, unchanged_input
 from grader.causes.shape import misshapen
 from grader.causes.triangle import masked
 from grader.causes.type import cause_of_type
@@ -28,6 +28,7 @@ BY_NUMBERS: tuple[Callable[[Case], str | None], ...] = (
     reordered,
     factor,
     additive,
+    shifted,
     softmaxed,
     formula,
     factor_along,

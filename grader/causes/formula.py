@@ -46,7 +46,7 @@ def one_value(case: Case) -> str | None:
 
 def rounded(case: Case) -> str | None:
     """Yours holds only numbers of a narrower dtype, and is right up to the rounding of that dtype."""
-    if not case.wanted_dtype.is_floating_point:
+    if case.is_complex or not case.wanted_dtype.is_floating_point:
         return None
     for dtype in (torch.bfloat16, torch.float16, torch.float32):
         eps = torch.finfo(dtype).eps

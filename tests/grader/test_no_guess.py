@@ -1,0 +1,79 @@
+"""No cause is guessed where yours and wanted have nothing to do with each other."""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from grader.explain import explain
+
+NAN, INF = float("nan"), float("inf")
+SHAPES = [
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (4,),
+    (6,),
+    (12,),
+    (2, 2),
+    (2, 3),
+    (3, 2),
+    (3, 3),
+    (4, 4),
+    (3, 1),
+    (2, 3, 1),
+    (2, 3, 4),
+]
+KINDS = [
+    "normal",
+    "uniform",
+    "integers",
+    "few integers",
+    "bools",
+    "rare bools",
+    "quarters",
+    "special",
+    "tiny",
+    "bytes",
+]
+FLOATS = [torch.float64, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.complex64]
+
+
+def unrelated(shape: tuple[int, ...], kind: str, dtype: torch.dtype, gen: torch.Generator) -> Tensor:
+    """Random numbers of a kind that learners meet, from the shape's worth of draws."""
+    normal = torch.randn(shape, generator=gen)
+    uniform = torch.rand(shape, generator=gen)
+    return {
+        "normal": normal.to(dtype),
+        "uniform": uniform,
+        "integers": (1000 * normal).long(),
+        "few integers": (3 * uniform).long(),
+        "bools": uniform < 0.5,
+        "rare bools": uniform < 0.1,
+        "quarters": (8 * uniform).round() / 4,
+        "special": torch.where(uniform < 0.3, NAN, torch.where(uniform > 0.7, INF, normal)),
+        "tiny": 1e-9 * normal,
+        "bytes": (256 * uniform).to(torch.uint8),
+    }[kind]
+
+
+@settings(max_examples=2500, deadline=None, derandomize=True, database=None)
+@given(
+    data=st.data(),
+    shape=st.sampled_from(SHAPES),
+    same_shape=st.booleans(),
+    tolerance=st.sampled_from([0.0, 4e-6, 0.03]),
+    draw=st.integers(0, 2**32),
+)
+def test_no_cause_is_guessed(
+    data: st.DataObject, shape: tuple[int, ...], same_shape: bool, tolerance: float, draw: int
+) -> None:
+    gen = torch.Generator().manual_seed(draw)
+    other = shape if same_shape else data.draw(st.sampled_from(SHAPES))
+    pick = st.tuples(st.sampled_from(KINDS), st.sampled_from(FLOATS))
+    yours = unrelated(other, *data.draw(pick), gen)
+    wanted = unrelated(shape, *data.draw(pick), gen)
+    inputs = {"x": unrelated(data.draw(st.sampled_from(SHAPES)), "normal", torch.float32, gen)}
+    message = explain(yours, wanted, call="f(x)", inputs=inputs, rtol=tolerance, atol=tolerance)
+    assert message is None or "likely" not in message, message
