@@ -54,6 +54,7 @@ def test_transfers_are_counted(device: torch.device) -> None:
     assert counted(lambda: x.to("cpu", torch.float64)) == (0, 1, 1)
     assert counted(lambda: x.to("cpu", non_blocking=True)) == (0, 1, 0)
     assert counted(lambda: host.copy_(x)) == (0, 1, 1)
+    assert counted(lambda: host.copy_(x, non_blocking=True)) == (0, 1, 0)
 
 
 @on_device
@@ -91,9 +92,9 @@ def test_what_waits_for_nothing_is_not_counted(device: torch.device) -> None:
 def test_counters_nest_and_stop(device: torch.device) -> None:
     x = torch.ones(2, device=device)
     with count_traffic() as outer:
-        x.cpu()
         with count_traffic() as inner:
             x.cpu()
+        x.cpu()
     x.cpu()
     assert (outer.to_host, inner.to_host) == (2, 1)
 
@@ -113,6 +114,7 @@ def test_cpu_tensors_do_not_mix(device: torch.device) -> None:
         lambda: x.add_(host),
         lambda: host.add_(x),
         lambda: host.add_(x[0, 0]),
+        lambda: torch.tensor(1.0).add_(x[0, 0]),
         lambda: torch.where(x > 0, x, host),
         lambda: x.index_select(0, labels),
         lambda: x.gather(0, labels[None]),

@@ -104,7 +104,10 @@ def test_recurrent_layers(device: torch.device) -> None:
         out.sum().backward()
         assert torch.equal(sizes, lengths) and all(p.grad is not None for p in twin.parameters())
         with torch.inference_mode():
-            assert twin(x.to(device))[0].shape == (2, 5, 8)
+            again = copy.deepcopy(host).to(device)(x.to(device))[0]
+            torch.testing.assert_close(on_host(again), host(x)[0])
+    with torch.inference_mode():
+        assert nn.GRUCell(3, 4).to(device)(x[0].to(device)).shape == (5, 4)
 
 
 @on_device
