@@ -110,7 +110,7 @@ def test_other_rows_have_no_influence(answer):
 
 
 def test_memory_in_proportion_to_the_result(answer):
-    """A lookup in a large table copies the rows that are asked for, not the table, and builds no one-hot matrix."""
+    """A lookup copies the rows that are asked for, not the table, and builds no one-hot matrix."""
     weight, ids = torch.zeros(4000, 16), torch.arange(0, 4000, 80)
     used, result = peak_bytes(lambda: answer.embedding_lookup(weight, ids)), len(ids) * 16 * 4
     expect_that(

@@ -1,0 +1,146 @@
+"""What grades stack_or_cat: shapes, samples without boxes, dtypes, devices, memory, bad input."""
+
+import torch
+
+from grader.checks import expect_copy, expect_equal, expect_gradients, expect_raises, unchanged
+from grader.checks.devices import on_host
+
+CALL = "collate_detections(samples)"
+SIZES = (3, 5, 7)
+
+
+def draw(counts, gen, sizes=SIZES):
+    """One sample for each count of boxes, all numbers distinct."""
+    return [(torch.randn(sizes, generator=gen), torch.randn(n, 4, generator=gen)) for n in counts]
+
+
+def collated(samples):
+    """Number by number, into tensors of the right size."""
+    images = samples[0][0].new_zeros(len(samples), *samples[0][0].shape)
+    rows, owner = [], []
+    for number, (image, boxes) in enumerate(samples):
+        images[number] = image
+        rows += list(boxes)
+        owner += [number] * len(boxes)
+    boxes = torch.stack(rows) if rows else samples[0][1].clone()
+    return images, boxes, torch.tensor(owner, dtype=torch.int64)
+
+
+def expect_batch(yours, wanted, about):
+    images, boxes, owner = wanted
+    expect_equal(type(yours), tuple, f"the type of {CALL}")
+    expect_equal(len(yours), 3, f"the number of results of {CALL}")
+    expect_equal(yours[0], images, f"images of {about}", dims="batch channels height width")
+    expect_equal(yours[1], boxes, f"boxes of {about}")
+    expect_equal(yours[2], owner, f"owner of {about}")
+
+
+def test_a_batch(answer, gen):
+    """Images are stacked in order, boxes follow each other, and owner tells whose each box is."""
+    for counts in [(2, 1, 4), (1, 3)]:
+        samples = draw(counts, gen)
+        expect_batch(answer.collate_detections(samples), collated(samples), f"samples with {counts} boxes")
+
+
+def test_equal_numbers_of_boxes(answer, gen):
+    """Boxes are one list even where each image has the same number of them."""
+    samples = draw((2, 2, 2), gen)
+    expect_batch(answer.collate_detections(samples), collated(samples), "samples with 2 boxes each")
+
+
+def test_images_without_boxes(answer, gen):
+    """An image without boxes counts as an image, and adds no boxes."""
+    for counts in [(0, 2, 0, 1), (1, 0), (0, 0)]:
+        samples = draw(counts, gen)
+        expect_batch(answer.collate_detections(samples), collated(samples), f"samples with {counts} boxes")
+
+
+def test_batch_of_one(answer, gen):
+    """A batch of one sample has a batch dimension, and shares no memory with the sample."""
+    samples = draw((3,), gen)
+    batch = answer.collate_detections(samples)
+    expect_batch(batch, collated(samples), "one sample")
+    expect_copy(batch[0], samples[0][0], f"images of {CALL}")
+    expect_copy(batch[1], samples[0][1], f"boxes of {CALL}")
+
+
+def test_a_tuple_of_transposed_samples(answer, gen):
+    """Samples may come in a tuple, with images that are not contiguous; they are not changed."""
+    samples = tuple((image.permute(2, 0, 1), boxes[::2]) for image, boxes in draw((3, 4), gen))
+    wanted = collated(samples)
+    with unchanged(
+        CALL, image_0=samples[0][0], boxes_0=samples[0][1], image_1=samples[1][0], boxes_1=samples[1][1]
+    ):
+        batch = answer.collate_detections(samples)
+    expect_batch(batch, wanted, "a tuple of transposed samples")
+
+
+def test_dtypes_are_kept(answer, gen):
+    """Images and boxes keep their dtypes, down to the last digit; owner is int64."""
+    for image_dtype, box_dtype in [(torch.uint8, torch.float64), (torch.float16, torch.int32)]:
+        samples = [
+            ((90 * x).to(image_dtype), (90 * b.double() / 7).to(box_dtype)) for x, b in draw((2, 0, 1), gen)
+        ]
+        samples = [(x.abs() if image_dtype.is_floating_point else x, b) for x, b in samples]
+        wanted = collated(samples)
+        expect_batch(
+            answer.collate_detections(samples), wanted, f"{image_dtype} images and {box_dtype} boxes"
+        )
+
+
+def test_gradient(answer, gen):
+    """Gradients flow back to the image and the boxes that each number came from."""
+    samples = draw((2, 3), gen)
+    inputs = [part for sample in samples for part in sample]
+
+    def joined(collate):
+        def forward(image_0, boxes_0, image_1, boxes_1):
+            images, boxes, _ = collate([(image_0, boxes_0), (image_1, boxes_1)])
+            return torch.cat([images.flatten(), boxes.flatten()])
+
+        return forward
+
+    fn, reference = joined(answer.collate_detections), joined(collated)
+    expect_gradients(fn, inputs, reference, gen=gen, call=CALL, names="image_0 boxes_0 image_1 boxes_1")
+
+
+def test_all_on_the_device_of_the_samples(answer, device, gen):
+    """Images, boxes and owner lie on the device of the samples."""
+    samples = draw((2, 0, 1), gen)
+    wanted = collated(samples)
+    there = [(image.to(device), boxes.to(device)) for image, boxes in samples]
+    batch = answer.collate_detections(there)
+    for name, part in zip(("images", "boxes", "owner"), batch, strict=True):
+        expect_equal(part.device, there[0][0].device, f"the device of {name}")
+    expect_batch(tuple(on_host(part) for part in batch), wanted, "samples on another device")
+
+
+def test_images_that_differ_in_shape(answer, gen):
+    """An image of another shape raises ValueError, with the number of the first such sample."""
+    for sizes in [(3, 5, 8), (3, 6, 7), (4, 5, 7), (3, 7, 5)]:
+        samples = draw((1,) * 12, gen)
+        samples[11:11] = draw((1,), gen, sizes)
+        call = f"{CALL}, where sample 11 has an image of {sizes}, and the others of {SIZES}"
+        expect_raises(
+            ValueError, lambda samples=samples: answer.collate_detections(samples), call, words="11"
+        )
+    expect_raises(ValueError, lambda: answer.collate_detections(()), "collate_detections(())")
+
+
+def test_the_first_of_several_that_differ(answer, gen):
+    """Where several images differ, the number is that of the first of them."""
+    samples = draw((1,) * 24, gen)
+    samples[17] = samples[22] = draw((1,), gen, (3, 9, 9))[0]
+    call = f"{CALL}, where samples 17 and 22 differ"
+    expect_raises(ValueError, lambda: answer.collate_detections(samples), call, words="17")
+
+
+def oracle(answer, gen):
+    samples = [(torch.randn(2, 3, 4, generator=gen), torch.randn(n, 4, generator=gen)) for n in (2, 0, 3)]
+    for image, boxes in samples:
+        image.requires_grad_()
+        boxes.requires_grad_()
+    images, boxes, owner = answer.collate_detections(samples)
+    (images * torch.randn(images.shape, generator=gen)).sum().backward()
+    (boxes * torch.randn(boxes.shape, generator=gen)).sum().backward()
+    return [images.detach(), boxes.detach(), owner, samples[1][0].grad, samples[2][1].grad]

@@ -1,0 +1,123 @@
+"""What grades missing_unsqueeze: rows meet their own targets and weights, gradients, shapes, memory."""
+
+import torch
+
+from grader.checks import (
+    expect_close,
+    expect_flat_cost,
+    expect_gradients,
+    expect_raises,
+    expect_that,
+    peak_bytes,
+    unchanged,
+)
+
+CALL = "weighted_mse(predictions, targets, weights)"
+
+
+def draw(batch, gen, dtype=torch.float32):
+    predictions = torch.randn(batch, 1, generator=gen, dtype=dtype)
+    targets = torch.randn(batch, generator=gen, dtype=dtype) + 2
+    return predictions, targets, torch.rand(batch, generator=gen, dtype=dtype) + 0.1
+
+
+def row_by_row(predictions, targets, weights):
+    """Each row on its own, in float64, then added up."""
+    rows = zip(
+        predictions.double().unbind(), targets.double().unbind(), weights.double().unbind(), strict=True
+    )
+    parts = [torch.stack([w * (p[0] - t) ** 2, w]) for p, t, w in rows]
+    error, weight = torch.stack(parts).sum(0)
+    return error / weight
+
+
+def test_each_row_has_its_own_target(answer, gen):
+    """Each prediction is compared with the target of its own row, for batches of any size."""
+    for batch in (1, 2, 5, 33):
+        predictions, targets, _ = draw(batch, gen)
+        weights = torch.ones(batch)
+        wanted = row_by_row(predictions, targets, weights).float()
+        yours = answer.weighted_mse(predictions, targets, weights)
+        expect_close(yours, wanted, f"{CALL} with weights of 1 and {batch} rows")
+
+
+def test_each_row_has_its_own_weight(answer, gen):
+    """Each error counts with the weight of its own row, and the sum is divided by that of the weights."""
+    for batch in (1, 2, 5, 33):
+        inputs = draw(batch, gen)
+        wanted = row_by_row(*inputs).float()
+        expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} rows")
+
+
+def test_float64(answer, gen):
+    """Inputs in float64 give a loss in float64, with all its digits."""
+    inputs = draw(7, gen, torch.float64)
+    expect_close(answer.weighted_mse(*inputs), row_by_row(*inputs), f"{CALL} in float64")
+
+
+def test_columns_of_a_table(answer, gen):
+    """Columns of a table and of wider outputs, which are strided, are read right and left alone."""
+    table, outputs = torch.rand(6, 3, generator=gen) + 0.1, torch.randn(6, 4, generator=gen)
+    targets, weights, predictions = table[:, 0], table[:, 2], outputs[:, 1:2]
+    wanted = row_by_row(predictions, targets, weights).float()
+    with unchanged(CALL, predictions=predictions, targets=targets, weights=weights):
+        loss = answer.weighted_mse(predictions, targets, weights)
+    expect_close(loss, wanted, f"{CALL} of columns")
+
+
+def test_gradient(answer, gen):
+    """Gradients flow to predictions, targets and weights, each to its own row."""
+    inputs, names = draw(6, gen), "predictions targets weights"
+    expect_gradients(answer.weighted_mse, inputs, row_by_row, gen=gen, call=CALL, names=names)
+
+
+def test_memory_in_proportion_to_the_batch(answer):
+    """Memory grows in proportion to the batch: there is no (batch, batch) tensor on the way."""
+    batch = 400
+    inputs = torch.zeros(batch, 1), torch.ones(batch), torch.ones(batch)
+    used, one = peak_bytes(lambda: answer.weighted_mse(*inputs)), batch * 4
+    expect_that(
+        used <= 40 * one,
+        f"{CALL} takes too much memory",
+        yours=f"{used:,} bytes, where one number for each of {batch} rows takes {one:,}",
+        wanted="memory in proportion to batch",
+    )
+
+
+def test_no_loop(answer, gen):
+    """The cost is the same for 6 rows and for 24."""
+    inputs = {n: draw(n, gen) for n in (6, 24)}
+    expect_flat_cost(lambda n: lambda: answer.weighted_mse(*inputs[n]), CALL, over="batch")
+
+
+def test_predictions_of_another_shape(answer):
+    """Predictions that are not exactly (batch, 1) raise ValueError."""
+    for shape in [(4,), (4, 2), (1, 4), (1, 1), (3, 1), (4, 1, 1), (2, 2), (), (1,)]:
+        inputs = torch.zeros(shape), torch.zeros(4), torch.ones(4)
+        call = f"{CALL} with predictions of shape {shape}, the others of (4,)"
+        expect_raises(ValueError, lambda inputs=inputs: answer.weighted_mse(*inputs), call)
+
+
+def test_targets_of_another_shape(answer):
+    """Targets that are not exactly (batch,) raise ValueError, also those that could be broadcast."""
+    for shape in [(4, 1), (1,), (1, 4), (3,), (), (2, 2), (4, 4)]:
+        inputs = torch.zeros(4, 1), torch.zeros(shape), torch.ones(4)
+        call = f"{CALL} with targets of shape {shape}, where the batch is 4"
+        expect_raises(ValueError, lambda inputs=inputs: answer.weighted_mse(*inputs), call)
+
+
+def test_weights_of_another_shape(answer):
+    """Weights that are not exactly (batch,) raise ValueError, also those that could be broadcast."""
+    for shape in [(4, 1), (1,), (1, 4), (5,), (), (4, 4)]:
+        inputs = torch.zeros(4, 1), torch.zeros(4), torch.ones(shape)
+        call = f"{CALL} with weights of shape {shape}, where the batch is 4"
+        expect_raises(ValueError, lambda inputs=inputs: answer.weighted_mse(*inputs), call)
+    one = torch.zeros(1, 1), torch.zeros(1), torch.ones(())
+    expect_raises(ValueError, lambda: answer.weighted_mse(*one), f"{CALL} with one row and a 0-d weight")
+
+
+def oracle(answer, gen):
+    inputs = [x.requires_grad_() for x in draw(9, gen)]
+    loss = answer.weighted_mse(*inputs)
+    loss.backward()
+    return [loss.detach(), *(x.grad for x in inputs)]

@@ -1,0 +1,239 @@
+"""Answers to gather_token_logprobs that people write."""
+
+from grader.specimen import Right, Wrong
+
+SOFTMAX = "    logprobs = logits.log_softmax(dim=-1)  # (batch, time, vocab)\n"
+PICK = """    picked = logprobs.gather(-1, targets.unsqueeze(-1))  # (batch, time, 1)
+    return picked.squeeze(-1)  # (batch, time)
+"""
+UPCAST = """    if logits.dtype in (torch.float16, torch.bfloat16):
+        logits = logits.float()
+"""
+
+SPECIMENS = [
+    Wrong(
+        "log of softmax: -inf for unlikely tokens",
+        edits=[(".log_softmax(dim=-1)", ".softmax(dim=-1).log()")],
+        check="test_large_logits",
+    ),
+    Wrong(
+        "logsumexp without the shift",
+        edits=[(SOFTMAX, "    logprobs = logits - logits.exp().sum(-1, keepdim=True).log()\n")],
+        check="test_large_logits",
+    ),
+    Wrong(
+        "normalises along time",
+        edits=[(".log_softmax(dim=-1)", ".log_softmax(dim=1)")],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "forgets to normalise",
+        edits=[(SOFTMAX, "    logprobs = logits\n")],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "one-hot times log-probabilities: zero times -inf is NaN",
+        edits=[
+            (
+                PICK,
+                "    one_hot = torch.nn.functional.one_hot(targets, logits.shape[-1])\n    return (logprobs * one_hot).sum(-1)\n",
+            )
+        ],
+        check="test_forbidden_tokens",
+    ),
+    Wrong(
+        "makes forbidden tokens very unlikely instead",
+        edits=[(SOFTMAX, "    logprobs = logits.clamp(min=-20000.0).log_softmax(dim=-1)\n")],
+        check="test_forbidden_tokens",
+    ),
+    Wrong(
+        "where with a forbidden branch: NaN gradients",
+        edits=[
+            (
+                SOFTMAX,
+                "    top = logits.amax(-1, keepdim=True)\n    shifted = logits - top\n    safe = (shifted.exp() * shifted).nan_to_num()\n"
+                "    logprobs = shifted - shifted.exp().sum(-1, keepdim=True).log() + 0 * safe.sum(-1, keepdim=True)\n",
+            )
+        ],
+        check="test_gradient_beside_forbidden_tokens",
+    ),
+    Wrong(
+        "shifts the targets by one, as for training",
+        edits=[
+            (SOFTMAX, "    logprobs = logits.log_softmax(dim=-1)\n    targets = targets.roll(-1, dims=1)\n")
+        ],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "indexes the vocabulary with all targets",
+        edits=[(PICK, "    return logprobs[..., targets].squeeze()\n")],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "squeezes every dimension of size 1",
+        edits=[("picked.squeeze(-1)", "picked.squeeze()")],
+        check="test_sizes_of_one_and_empty",
+    ),
+    Wrong(
+        "keeps the last dimension",
+        edits=[("picked.squeeze(-1)", "picked")],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "computes in half precision, then casts",
+        edits=[
+            (UPCAST, ""),
+            (
+                "picked.squeeze(-1)",
+                "picked.squeeze(-1).float() if logits.dtype.itemsize == 2 else picked.squeeze(-1)",
+            ),
+        ],
+        check="test_half_precision_is_computed_in_float32",
+    ),
+    Wrong(
+        "upcasts float16 only",
+        edits=[("(torch.float16, torch.bfloat16)", "(torch.float16,)")],
+        check="test_half_precision_is_computed_in_float32",
+    ),
+    Wrong(
+        "casts everything to float32",
+        edits=[(UPCAST, "    logits = logits.float()\n")],
+        check="test_float64_is_kept",
+        says="float64",
+    ),
+    Wrong(
+        "the loss, not the log-probability",
+        edits=[("return picked", "return -picked")],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "in base 2",
+        edits=[("return picked.squeeze(-1)", "return picked.squeeze(-1) / 0.6931471805599453")],
+        check="test_log_probability_of_each_target",
+    ),
+    Wrong(
+        "a constant normaliser: no gradient for the other tokens",
+        edits=[(SOFTMAX, "    logprobs = logits - logits.detach().logsumexp(-1, keepdim=True)\n")],
+        check="test_gradient",
+    ),
+    Wrong(
+        "cuts the graph",
+        edits=[("logits.log_softmax", "logits.data.log_softmax")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "shifts the caller's logits in place",
+        edits=[
+            (
+                SOFTMAX,
+                "    logits.data.sub_(logits.data.amax(-1, keepdim=True))\n    logprobs = logits.log_softmax(dim=-1)\n",
+            )
+        ],
+        check="test_strided_inputs",
+        says="changes",
+    ),
+    Wrong(
+        "views both as flat",
+        edits=[
+            (
+                PICK,
+                "    flat = logits.view(-1, logits.shape[-1]).log_softmax(-1)\n"
+                "    return flat.gather(1, targets.view(-1, 1)).view(targets.shape)\n",
+            )
+        ],
+        check="test_strided_inputs",
+    ),
+    Wrong(
+        "a mask made on the CPU",
+        edits=[
+            (
+                PICK,
+                "    is_target = targets.unsqueeze(-1) == torch.arange(logits.shape[-1])\n"
+                "    return logprobs.masked_fill(~is_target, 0).sum(-1)\n",
+            )
+        ],
+        check="test_stays_on_the_device",
+    ),
+    Wrong(
+        "asks for values to check the targets",
+        edits=[(SOFTMAX, "    assert targets.numel() == 0 or targets.max() < logits.shape[-1]\n" + SOFTMAX)],
+        check="test_stays_on_the_device",
+        says="copies to the host",
+    ),
+    Wrong(
+        "a loop over the batch",
+        edits=[
+            (
+                PICK,
+                "    rows = [p.gather(1, t.unsqueeze(1)).squeeze(1) for p, t in zip(logprobs, targets)]\n"
+                "    return torch.stack(rows) if rows else logprobs[:, :, 0]\n",
+            )
+        ],
+        check="test_no_loop",
+        says="grows with batch",
+    ),
+    Wrong(
+        "a loop over time",
+        edits=[
+            (
+                PICK,
+                "    return torch.stack([logprobs[:, t].gather(1, targets[:, t : t + 1])[:, 0] for t in range(targets.shape[1])], dim=1)\n",
+            )
+        ],
+        check="test_no_loop",
+        says="grows with time",
+    ),
+    Right(
+        "gathers first, then subtracts the normaliser",
+        edits=[
+            (SOFTMAX, ""),
+            (
+                PICK,
+                "    chosen = logits.gather(2, targets[:, :, None])[:, :, 0]\n    return chosen - torch.logsumexp(logits, dim=2)\n",
+            ),
+        ],
+    ),
+    Right(
+        "cross entropy without reduction",
+        code="""
+import torch
+import torch.nn.functional as F
+
+def token_logprobs(logits, targets):
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    loss = F.cross_entropy(wide.reshape(-1, wide.size(-1)), targets.reshape(-1), reduction="none")
+    return -loss.reshape(targets.shape)
+""",
+    ),
+    Right(
+        "three index tensors",
+        edits=[
+            (
+                PICK,
+                "    b = torch.arange(logits.shape[0], device=logits.device).unsqueeze(1)\n"
+                "    t = torch.arange(logits.shape[1], device=logits.device)\n    return logprobs[b, t, targets]\n",
+            )
+        ],
+    ),
+    Right(
+        "a categorical distribution",
+        edits=[
+            (SOFTMAX, ""),
+            (
+                PICK,
+                "    return torch.distributions.Categorical(logits=logits, validate_args=False).log_prob(targets)\n",
+            ),
+        ],
+    ),
+    Right(
+        "shifted by hand",
+        edits=[
+            (
+                SOFTMAX,
+                "    shifted = logits - logits.amax(-1, keepdim=True)\n"
+                "    logprobs = shifted - shifted.exp().sum(-1, keepdim=True).log()\n",
+            )
+        ],
+    ),
+]

@@ -1,0 +1,226 @@
+"""Answers to stack_or_cat that people write."""
+
+from grader.specimen import Right, Wrong
+
+IMAGES = "torch.stack([image for image, _ in samples])"
+BOXES = "torch.cat([found for _, found in samples])"
+OWNER = """    owner = torch.cat(
+        [torch.full((len(found),), number, device=found.device) for number, (_, found) in enumerate(samples)]
+    )  # (total,)
+"""
+CHECK = """        if image.shape != first:
+            raise ValueError(
+                f"sample {number} has an image of {tuple(image.shape)}, sample 0 of {tuple(first)}"
+            )
+"""
+
+SPECIMENS = [
+    Wrong(
+        "mends the images only",
+        edits=[(BOXES, "torch.stack([found for _, found in samples])")],
+        check="test_equal_numbers_of_boxes",
+    ),
+    Wrong(
+        "mends the boxes only",
+        edits=[(IMAGES, "torch.cat([image for image, _ in samples])")],
+        check="test_a_batch",
+    ),
+    Wrong(
+        "stacks along a new last dimension",
+        edits=[(IMAGES, "torch.stack([image for image, _ in samples], dim=-1)")],
+        check="test_a_batch",
+    ),
+    Wrong(
+        "pads the boxes",
+        edits=[(BOXES, "torch.nn.utils.rnn.pad_sequence([found for _, found in samples], batch_first=True)")],
+        check="test_a_batch",
+    ),
+    Wrong(
+        "flattens padded boxes",
+        edits=[
+            (
+                BOXES,
+                "torch.nn.utils.rnn.pad_sequence([found for _, found in samples], batch_first=True).flatten(0, 1)",
+            )
+        ],
+        check="test_a_batch",
+    ),
+    Wrong(
+        "drops images without boxes",
+        edits=[
+            (
+                "    first = samples[0][0].shape\n",
+                "    samples = [s for s in samples if len(s[1])]\n    first = samples[0][0].shape\n",
+            )
+        ],
+        check="test_images_without_boxes",
+    ),
+    Wrong(
+        "counts only images with boxes in owner",
+        edits=[("in enumerate(samples)]\n", "in enumerate([s for s in samples if len(s[1])] or samples)]\n")],
+        check="test_images_without_boxes",
+    ),
+    Wrong(
+        "numbers the images from 1",
+        edits=[("torch.full((len(found),), number, device", "torch.full((len(found),), number + 1, device")],
+        check="test_a_batch",
+    ),
+    Wrong(
+        "owner in the dtype of the boxes",
+        edits=[
+            (
+                "torch.full((len(found),), number, device=found.device)",
+                "found.new_full((len(found),), number)",
+            )
+        ],
+        check="test_a_batch",
+        says="int64",
+    ),
+    Wrong(
+        "owner as a list made into a tensor: float32 when there are no boxes",
+        edits=[
+            (
+                OWNER,
+                "    owner = torch.tensor([n for n, s in enumerate(samples) for _ in s[1]], device=boxes.device)\n",
+            )
+        ],
+        check="test_images_without_boxes",
+    ),
+    Wrong(
+        "owner on the CPU",
+        edits=[("number, device=found.device)", "number)")],
+        check="test_all_on_the_device_of_the_samples",
+    ),
+    Wrong(
+        "casts images to float32",
+        edits=[(IMAGES, "torch.stack([image.float() for image, _ in samples])")],
+        check="test_dtypes_are_kept",
+        says="uint8",
+    ),
+    Wrong(
+        "boxes through Python lists",
+        edits=[(BOXES, "torch.tensor([row for _, found in samples for row in found.tolist()]).view(-1, 4)")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "fills a tensor of float32",
+        edits=[
+            (
+                IMAGES,
+                "torch.empty(len(samples), *first, device=samples[0][0].device)\n"
+                "    for number, (image, _) in enumerate(samples):\n        images[number] = image",
+            )
+        ],
+        check="test_dtypes_are_kept",
+    ),
+    Wrong(
+        "a view for a batch of one",
+        edits=[(IMAGES, "samples[0][0].unsqueeze(0) if len(samples) == 1 else " + IMAGES)],
+        check="test_batch_of_one",
+        says="view",
+    ),
+    Wrong(
+        "no batch dimension for a batch of one",
+        edits=[(IMAGES, IMAGES + ".squeeze(0)")],
+        check="test_batch_of_one",
+    ),
+    Wrong(
+        "scales the caller's boxes",
+        edits=[
+            (
+                "    boxes = torch.cat",
+                "    for _, found in samples:\n        found.data.mul_(1.0 if found.is_contiguous() else 2)\n    boxes = torch.cat",
+            )
+        ],
+        check="test_a_tuple_of_transposed_samples",
+        says="changes",
+    ),
+    Wrong(
+        "leaves images of different shapes to stack",
+        edits=[(CHECK, "        pass\n")],
+        check="test_images_that_differ_in_shape",
+        says="RuntimeError",
+    ),
+    Wrong(
+        "reshapes, which lets a turned image through",
+        edits=[
+            ("image.shape != first", "image.numel() != first.numel()"),
+            (IMAGES, "torch.stack([image.reshape(first) for image, _ in samples])"),
+        ],
+        check="test_images_that_differ_in_shape",
+        says="no error",
+    ),
+    Wrong(
+        "compares height and width only",
+        edits=[("image.shape != first", "image.shape[1:] != first[1:]")],
+        check="test_images_that_differ_in_shape",
+    ),
+    Wrong(
+        "an error that does not say which sample",
+        edits=[
+            (
+                'f"sample {number} has an image of {tuple(image.shape)}, sample 0 of {tuple(first)}"',
+                '"shapes differ"',
+            )
+        ],
+        check="test_images_that_differ_in_shape",
+        says="does not say enough",
+    ),
+    Wrong(
+        "names the last sample that differs",
+        edits=[
+            (
+                "    for number, (image, _) in enumerate(samples):\n        if image",
+                "    for number, (image, _) in reversed(list(enumerate(samples))):\n        if image",
+            )
+        ],
+        check="test_the_first_of_several_that_differ",
+    ),
+    Wrong(
+        "leaves an empty batch to stack",
+        edits=[
+            (
+                '        raise ValueError("a batch needs at least one sample")',
+                '        raise RuntimeError("no samples")',
+            )
+        ],
+        check="test_images_that_differ_in_shape",
+        says="RuntimeError",
+    ),
+    Wrong(
+        "hands back a list",
+        edits=[("return images, boxes, owner", "return [images, boxes, owner]")],
+        check="test_a_batch",
+    ),
+    Right(
+        "cat of unsqueezed images, repeat_interleave",
+        code="""
+import torch
+
+def collate_detections(samples):
+    if not samples:
+        raise ValueError("empty")
+    images, boxes = zip(*samples)
+    for i, image in enumerate(images):
+        if image.shape != images[0].shape:
+            raise ValueError("image %d differs" % i)
+    counts = torch.tensor([len(b) for b in boxes], device=boxes[0].device)
+    owner = torch.arange(len(boxes), device=boxes[0].device).repeat_interleave(counts)
+    return torch.cat([image[None] for image in images]), torch.vstack(boxes), owner
+""",
+    ),
+    Right(
+        "owner from a list, with its dtype",
+        edits=[
+            (
+                OWNER,
+                "    owner = torch.tensor([n for n, s in enumerate(samples) for _ in s[1]], dtype=torch.long, device=boxes.device)\n",
+            )
+        ],
+    ),
+    Right(
+        "cat, then unflatten",
+        edits=[(IMAGES, "torch.cat([image for image, _ in samples]).unflatten(0, (len(samples), -1))")],
+    ),
+]

@@ -1,0 +1,199 @@
+"""Answers to missing_unsqueeze that people write."""
+
+from grader.specimen import Right, Wrong
+
+COMPUTE = """    errors = predictions.squeeze(1) - targets  # (batch,)
+    return (weights * errors**2).sum() / weights.sum()
+"""
+CHECK = "    if batch is None or weights.shape != (batch,) or predictions.shape != (batch, 1):\n"
+
+
+def instead(compute):
+    return [
+        (COMPUTE, compute),
+        ("from jaxtyping import Float\n", "import torch\nfrom jaxtyping import Float\n"),
+    ]
+
+
+SPECIMENS = [
+    Wrong(
+        "checks the shapes, then computes as before",
+        edits=[("predictions.squeeze(1) - targets", "predictions - targets")],
+        check="test_each_row_has_its_own_target",
+    ),
+    Wrong(
+        "unsqueezes the targets, not the weights",
+        edits=instead("""
+    errors = (predictions - targets.unsqueeze(1)) ** 2
+    return (weights * errors).sum() / weights.sum()
+"""),
+        check="test_each_row_has_its_own_weight",
+    ),
+    Wrong(
+        "weights the mean, not the rows",
+        edits=instead(
+            "    return (predictions.squeeze(1) - targets).square().mean() * weights.mean() / weights.mean()\n"
+        ),
+        check="test_each_row_has_its_own_weight",
+    ),
+    Wrong(
+        "divides by the number of rows",
+        edits=[("/ weights.sum()", "/ len(weights)")],
+        check="test_each_row_has_its_own_weight",
+    ),
+    Wrong(
+        "squares the weights as well",
+        edits=instead(
+            "    return ((weights * (predictions.squeeze(1) - targets)) ** 2).sum() / weights.sum()\n"
+        ),
+        check="test_each_row_has_its_own_weight",
+    ),
+    Wrong(
+        "absolute errors",
+        edits=[("errors**2", "errors.abs()")],
+        check="test_each_row_has_its_own_target",
+    ),
+    Wrong(
+        "takes the diagonal of (batch, batch)",
+        edits=instead(
+            "    return (weights * (predictions - targets).diagonal() ** 2).sum() / weights.sum()\n"
+        ),
+        check="test_memory_in_proportion_to_the_batch",
+        says="too much memory",
+    ),
+    Wrong(
+        "a loop over rows",
+        edits=instead("""
+    total = 0
+    for p, t, w in zip(predictions, targets, weights):
+        total = total + w * (p[0] - t) ** 2
+    return total / weights.sum()
+"""),
+        check="test_no_loop",
+        says="grows with batch",
+    ),
+    Wrong(
+        "gives the caller's targets another shape",
+        edits=instead("""
+    targets.unsqueeze_(1)
+    return (weights.unsqueeze(1) * (predictions - targets) ** 2).sum() / weights.sum()
+"""),
+        check="test_columns_of_a_table",
+        says="changes",
+    ),
+    Wrong(
+        "normalises the caller's weights in place",
+        edits=instead("""
+    weights.data.div_(weights.data.sum())
+    return (weights * (predictions.squeeze(1) - targets) ** 2).sum()
+"""),
+        check="test_columns_of_a_table",
+        says="changes",
+    ),
+    Wrong(
+        "reads columns as if they were contiguous",
+        edits=[("predictions.squeeze(1) - targets", "predictions.as_strided((batch,), (1,)) - targets")],
+        check="test_columns_of_a_table",
+    ),
+    Wrong(
+        "always float32",
+        edits=[("(weights * errors**2).sum()", "(weights * errors**2).float().sum()")],
+        check="test_float64",
+    ),
+    Wrong(
+        "returns shape (1,)",
+        edits=[
+            (
+                "(weights * errors**2).sum() / weights.sum()",
+                "(weights * errors**2).sum(0, keepdim=True) / weights.sum()",
+            )
+        ],
+        check="test_each_row_has_its_own_target",
+    ),
+    Wrong(
+        "the sum of the weights as a number: no gradient through it",
+        edits=[("/ weights.sum()", "/ weights.sum().item()")],
+        check="test_gradient",
+        says="weights",
+    ),
+    Wrong(
+        "detaches the predictions",
+        edits=[("predictions.squeeze(1) - targets", "predictions.detach().squeeze(1) - targets")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "flattens whatever comes",
+        code="""
+def weighted_mse(predictions, targets, weights):
+    predictions, targets, weights = predictions.reshape(-1), targets.reshape(-1), weights.reshape(-1)
+    if not len(predictions) == len(targets) == len(weights):
+        raise ValueError("lengths differ")
+    return (weights * (predictions - targets) ** 2).sum() / weights.sum()
+""",
+        check="test_targets_of_another_shape",
+        says="no error",
+    ),
+    Wrong(
+        "checks nothing",
+        code="""
+def weighted_mse(predictions, targets, weights):
+    errors = predictions[:, 0] - targets
+    return (weights * errors**2).sum() / weights.sum()
+""",
+        check="test_weights_of_another_shape",
+        says="no error",
+    ),
+    Wrong(
+        "compares the lengths only",
+        edits=[(CHECK, "    if not len(predictions) == len(targets) == len(weights):\n")],
+        check="test_predictions_of_another_shape",
+    ),
+    Wrong(
+        "forgets to look at the weights",
+        edits=[(CHECK, "    if batch is None or predictions.shape != (batch, 1):\n")],
+        check="test_weights_of_another_shape",
+    ),
+    Wrong(
+        "lets a 0-d weight through",
+        edits=[("weights.shape != (batch,)", "weights.numel() != batch or weights.ndim > 1")],
+        check="test_weights_of_another_shape",
+        says="0-d",
+    ),
+    Wrong(
+        "asserts the shapes",
+        edits=[
+            (
+                CHECK,
+                "    assert batch is not None and weights.shape == (batch,) and predictions.shape == (batch, 1)\n    if False:\n",
+            )
+        ],
+        check="test_targets_of_another_shape",
+        says="AssertionError",
+    ),
+    Right(
+        "everything as columns",
+        code="""
+import torch
+
+def weighted_mse(predictions, targets, weights):
+    if targets.dim() != 1 or targets.shape != weights.shape or predictions.shape != (*targets.shape, 1):
+        raise ValueError("shapes")
+    t, w = targets[:, None], weights[:, None]
+    return torch.sum(w * torch.square(predictions - t)) / torch.sum(w)
+""",
+    ),
+    Right(
+        "a dot product with normalised weights",
+        edits=instead(
+            "    return torch.dot(weights / weights.sum(), (predictions[:, 0] - targets).pow(2))\n"
+        ),
+    ),
+    Right(
+        "mse_loss without reduction",
+        edits=instead("""
+    errors = torch.nn.functional.mse_loss(predictions.flatten(), targets, reduction="none")
+    return (errors * weights).sum().div(weights.sum())
+"""),
+    ),
+]
