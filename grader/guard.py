@@ -2,8 +2,8 @@
 
 An answer shares its process with the checks, so it can replace `torch.allclose` or a check itself.
 The references are taken before any answer is imported, and compared after the import and after each
-check. New names are fine (torch adds some when modules load); a known name that stands for another
-object is not.
+check. New names are fine (torch adds some when modules load), unless they hide one that a class
+inherits; a known name that stands for another object is not.
 """
 
 import builtins
@@ -12,7 +12,9 @@ import math
 import operator
 import random
 import sys
-from types import FunctionType, ModuleType
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -43,7 +45,39 @@ _MODULES = (
     "os",
     "weakref",
 )
-_CHANGING = {"torch": {"_GLOBAL_DEVICE_CONTEXT"}}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A name, what it stands for, and its code: a function can be kept and its code replaced."""
+
+    name: str
+    value: object
+    code: CodeType | None
+
+
+@dataclass(frozen=True)
+class Space:
+    """A module's or class's namespace as it was."""
+
+    name: str
+    names: Mapping[str, Any]
+    members: tuple[Member, ...]
+    inherited: frozenset[str]
+    size: int
+
+    def broken(self) -> str | None:
+        """The first of its names that stands for something else, or None."""
+        get = self.names.get
+        for member in self.members:
+            now = get(member.name)
+            if now is not member.value or (member.code is not None and now.__code__ is not member.code):
+                return f"{self.name}.{member.name}"
+        if self.inherited and len(self.names) != self.size:
+            known = {member.name for member in self.members}
+            hiding = sorted((self.inherited & self.names.keys()) - known)
+            return f"{self.name}.{hiding[0]}" if hiding else None
+        return None
 
 
 class Guard:
@@ -53,35 +87,32 @@ class Guard:
         known = [sys.modules[name] for name in _MODULES if name in sys.modules]
         ours = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "grader"]
         modules = [*known, *ours, *suites, builtins, math, operator, random]
-        spaces: dict[str, Any] = {module.__name__: vars(module) for module in modules if module is not None}
-        spaces |= {f"{cls.__module__}.{cls.__qualname__}": vars(cls) for cls in _CLASSES}
-        self._known: list[tuple[str, Any, list[tuple[str, Any, Any]]]] = [
-            (
-                name,
-                space,
-                [(key, value, _code(value)) for key, value in space.items() if _callable(name, key, value)],
-            )
-            for name, space in spaces.items()
-        ]
+        self._spaces = [_space_of_module(module) for module in modules]
+        self._spaces += [_space_of_class(cls) for each in _CLASSES for cls in each.__mro__[:-1]]
 
     def broken(self) -> str | None:
         """The first known name that now stands for something else, or None."""
-        for name, space, members in self._known:
-            get = space.get
-            for key, value, code in members:
-                now = get(key)
-                if now is not value or (code is not None and now.__code__ is not code):
-                    return f"{name}.{key}"
+        for space in self._spaces:
+            if found := space.broken():
+                return found
         return None
 
 
-def _callable(space: str, key: str, value: Any) -> bool:
-    return key not in _CHANGING.get(space, ()) and (callable(value) or isinstance(value, property))
+def _space_of_module(module: ModuleType) -> Space:
+    names = vars(module)
+    return Space(module.__name__, names, tuple(_members(names)), frozenset(), len(names))
 
 
-def _code(value: Any) -> Any:
-    # A function can be kept and its code replaced.
-    return value.__code__ if isinstance(value, FunctionType) else None
+def _space_of_class(cls: type) -> Space:
+    names = vars(cls)
+    inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
+    return Space(f"{cls.__module__}.{cls.__qualname__}", names, tuple(_members(names)), inherited, len(names))
+
+
+def _members(names: Mapping[str, Any]) -> Iterator[Member]:
+    for name, value in names.items():
+        if callable(value) or hasattr(type(value), "__get__"):
+            yield Member(name, value, value.__code__ if isinstance(value, FunctionType) else None)
 
 
 def freeze() -> None:

@@ -1,0 +1,78 @@
+"""A known name that stands for another object is seen; what torch does by itself is not."""
+
+import os
+import sys
+
+import pytest
+import torch
+import torch._dynamo
+
+from grader import checks
+from grader.checks import memory, values
+from grader.guard import Guard
+
+
+@pytest.fixture
+def guard():
+    # The first compilation replaces a few of torch's own functions; the engine does one to get warm.
+    torch.compile(torch.sin, backend="eager")(torch.ones(1))
+    return Guard([sys.modules[__name__]])
+
+
+def helper():
+    """Stands for a suite's own function."""
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (torch, "allclose"),
+        (torch, "isfinite"),
+        (torch, "randn"),
+        (torch.Tensor, "__eq__"),
+        (torch.Tensor, "backward"),
+        (torch.Tensor, "grad_fn"),
+        (torch.testing, "assert_close"),
+        (torch.nn.Module, "__call__"),
+        (torch.nn.functional, "softmax"),
+        (checks, "expect_close"),
+        (values, "explain"),
+        (memory, "unchanged"),
+        (os, "write"),
+        (sys.modules[__name__], "helper"),
+    ],
+    ids=lambda v: getattr(v, "__name__", v),
+)
+def test_a_replaced_name_is_seen(guard, monkeypatch, owner, name):
+    assert guard.broken() is None
+    monkeypatch.setattr(owner, name, lambda *a, **k: True)
+    assert name in guard.broken()
+
+
+def test_a_replaced_builtin_is_seen(guard, monkeypatch):
+    monkeypatch.setattr("builtins.isinstance", isinstance)
+    assert guard.broken() is None
+    original = abs
+    monkeypatch.setattr("builtins.abs", lambda x: original(x))
+    assert "abs" in guard.broken()
+
+
+def test_replaced_code_is_seen(guard, monkeypatch):
+    monkeypatch.setattr(values.tolerance, "__code__", (lambda *a, **k: (1e9, 1e9)).__code__)
+    assert "tolerance" in guard.broken()
+
+
+def test_a_removed_name_is_seen(guard, monkeypatch):
+    monkeypatch.delattr(torch, "allclose")
+    assert "allclose" in guard.broken()
+
+
+def test_honest_use_of_torch_is_not_seen(guard):
+    x = torch.randn(3, requires_grad=True)
+    torch.nn.Linear(3, 2)(x).sum().backward()
+    torch.set_grad_enabled(True)
+    torch.manual_seed(0)
+    torch.optim.AdamW([x]).step()
+    torch.compile(lambda y: y + 1, backend="eager")(x)
+    torch.utils.data.DataLoader([1, 2])
+    assert guard.broken() is None
