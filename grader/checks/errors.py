@@ -34,6 +34,8 @@ def expect_raises(
         raise
     except Exception as raised:
         raise CheckFailure(
-            f"wrong error from {call}\n  yours   {type(raised).__name__}: {str(raised)[:200]}\n  wanted  {wanted}"
+            f"wrong error from {call}\n"
+            f"  yours   {type(raised).__name__}: {str(raised)[:200]}\n"
+            f"  wanted  {wanted}"
         ) from None
     raise CheckFailure(f"no error from {call}\n  yours   returned {describe(result)}\n  wanted  {wanted}")

@@ -25,7 +25,9 @@ def expect_view(yours: object, base: Tensor, call: str) -> None:
     """Fail unless `yours` is a view into the memory of `base`: nothing was copied."""
     if not isinstance(yours, Tensor) or not shares_storage(yours, base):
         raise CheckFailure(
-            f"{call} copies\n  yours   {describe(yours)} in memory of its own\n  wanted  a view of the input's memory"
+            f"{call} copies\n"
+            f"  yours   {describe(yours)} in memory of its own\n"
+            "  wanted  a view of the input's memory"
         )
 
 
@@ -56,8 +58,10 @@ def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
         if not same:
             changed = int(now.detach().ne(was).sum()) if now.shape == was.shape else "all"
             raise CheckFailure(
-                f"{call} changes its input {name}\n  yours   {changed} of {was.numel()} values differ afterwards\n"
-                f"  wanted  {name} as it was\n  likely  an in-place operation or an assignment into {name}"
+                f"{call} changes its input {name}\n"
+                f"  yours   {changed} of {was.numel()} values differ afterwards\n"
+                f"  wanted  {name} as it was\n"
+                f"  likely  an in-place operation or an assignment into {name}"
             )
         if now.requires_grad != required:
             raise CheckFailure(f"{call} changes requires_grad of its input {name} to {now.requires_grad}")

@@ -124,7 +124,9 @@ def forbid(call: str, *names: str) -> Iterator[None]:
     used = sorted(functions.used | (set(names) & set(operations.count)))
     if used:
         raise CheckFailure(
-            f"{call} uses what the statement rules out\n  yours   {', '.join(used)}\n  wanted  your own computation"
+            f"{call} uses what the statement rules out\n"
+            f"  yours   {', '.join(used)}\n"
+            "  wanted  your own computation"
         )
 
 
