@@ -1,0 +1,147 @@
+"""What grades tensor_constructor: shapes and dtypes of numbers, sequences and arrays."""
+
+import numpy as np
+import pytest
+import torch
+
+from grader.checks import expect_equal, expect_raises, expect_that
+
+
+def expect_vector(answer, values, wanted, dtype, asked=None):
+    """`asked` is given as the argument dtype, where it is not None."""
+    call = f"as_vector({values!r})" if asked is None else f"as_vector({values!r}, dtype={asked})"
+    yours = answer.as_vector(values) if asked is None else answer.as_vector(values, dtype=asked)
+    expect_equal(yours, torch.tensor(wanted, dtype=dtype), call, dims="i")
+
+
+@pytest.mark.parametrize("number", [7, 1, 0, -3, 2**53 + 1], ids=str)
+def test_an_int_is_a_value(answer, number):
+    """A single int becomes a vector with that one int, never a size."""
+    expect_vector(answer, number, [number], torch.int64)
+
+
+def test_a_float_or_bool_is_a_value(answer):
+    """A single float or bool becomes a vector with one element."""
+    expect_vector(answer, 2.5, [2.5], torch.float32)
+    expect_vector(answer, True, [True], torch.bool)
+    expect_vector(answer, False, [False], torch.bool)
+
+
+def test_ints_stay_ints(answer):
+    """Ints become int64, exact to the last digit, in a list, a tuple and alone in a list."""
+    large = 2**53 + 1
+    expect_vector(answer, [large, -large, 0], [large, -large, 0], torch.int64)
+    expect_vector(answer, (16_777_217, 4), [16_777_217, 4], torch.int64)
+    expect_vector(answer, [3], [3], torch.int64)
+
+
+def test_bools_stay_bools(answer):
+    """Bools become torch.bool."""
+    expect_vector(answer, [True, False, True], [True, False, True], torch.bool)
+
+
+def test_floats(answer):
+    """Floats, and ints mixed with floats, become float32."""
+    expect_vector(answer, [0.1, -2.5, 1e30], [0.1, -2.5, 1e30], torch.float32)
+    expect_vector(answer, (1, 2.5, -3), [1.0, 2.5, -3.0], torch.float32)
+
+
+def test_default_dtype(answer):
+    """Floats and empty lists follow torch.set_default_dtype; ints and NumPy's float32 do not."""
+    torch.set_default_dtype(torch.float64)
+    try:
+        made = [answer.as_vector(values) for values in (0.1, [0.1, 2], [], [4], np.float32(0.5))]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    wanted = [
+        torch.tensor([0.1], dtype=torch.float64),
+        torch.tensor([0.1, 2], dtype=torch.float64),
+        torch.empty(0, dtype=torch.float64),
+        torch.tensor([4]),
+        torch.tensor([0.5]),
+    ]
+    expect_equal(
+        made, wanted, "[as_vector(v) for v in (0.1, [0.1, 2], [], [4], np.float32(0.5))], float64 as default"
+    )
+
+
+def test_no_values(answer):
+    """No values make a vector of shape (0,)."""
+    expect_vector(answer, [], [], torch.float32)
+    expect_vector(answer, (), [], torch.float32)
+    expect_vector(answer, [], [], torch.int64, asked=torch.int64)
+    expect_vector(answer, np.zeros(0, dtype=np.int32), [], torch.int32)
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float16, torch.int32, torch.bool, torch.int64], ids=str
+)
+def test_dtype_asked_for(answer, dtype):
+    """The dtype that is asked for is the one that comes, for numbers, lists and arrays."""
+    expect_vector(answer, 1, [1], dtype, asked=dtype)
+    expect_vector(answer, [0, 1, 5], [0, 1, 5], dtype, asked=dtype)
+    expect_vector(answer, np.array([2.0, 0.0]), [2, 0], dtype, asked=dtype)
+    expect_vector(answer, np.int32(4), [4], dtype, asked=dtype)
+    if dtype == torch.int64:
+        expect_vector(answer, [2**62 + 1], [2**62 + 1], dtype, asked=dtype)
+        expect_vector(answer, 2**62 + 1, [2**62 + 1], dtype, asked=dtype)
+    if dtype == torch.float64:
+        expect_vector(answer, [0.1], [0.1], dtype, asked=dtype)
+
+
+def test_arrays_keep_their_dtype(answer):
+    """A NumPy array keeps its dtype."""
+    for name in ("int32", "uint8", "int64", "bool", "float16", "float32", "float64"):
+        array = np.array([3, 0, 1]).astype(name)
+        expect_vector(answer, array, array.tolist(), getattr(torch, name))
+
+
+def test_numpy_numbers(answer):
+    """A NumPy number becomes a vector with one element and keeps its dtype."""
+    expect_vector(answer, np.int64(3), [3], torch.int64)
+    expect_vector(answer, np.int32(-2), [-2], torch.int32)
+    expect_vector(answer, np.float32(0.1), [float(np.float32(0.1))], torch.float32)
+    expect_vector(answer, np.float64(0.1), [0.1], torch.float64)
+    expect_vector(answer, np.bool_(True), [True], torch.bool)
+
+
+def test_memory_of_its_own(answer):
+    """Writing into the vector does not change the NumPy array that was given."""
+    array = np.array([1.0, 2.0, 3.0])
+    for dtype in (None, torch.float64):
+        answer.as_vector(array, dtype=dtype).zero_()
+        expect_that(
+            array.tolist() == [1.0, 2.0, 3.0],
+            "writing into as_vector(array) changes the array",
+            yours=str(array.tolist()),
+            wanted="[1.0, 2.0, 3.0]",
+        )
+
+
+@pytest.mark.parametrize("dtype", [None, torch.float32], ids=["no dtype", "dtype"])
+def test_more_dims_are_refused(answer, dtype):
+    """Values with more than one dim raise ValueError, also when they are few."""
+    for values in (
+        [[1, 2, 3]],
+        [[1.5], [2.5]],
+        ((7,),),
+        [[[1, 2]]],
+        np.ones((1, 3)),
+        np.ones((1, 1)),
+        np.ones((2, 0)),
+    ):
+        expect_raises(ValueError, lambda v=values: answer.as_vector(v, dtype=dtype), f"as_vector({values!r})")
+
+
+def oracle(answer, gen):
+    ids = torch.randint(2**53, 2**60, (5,), generator=gen)
+    prices = torch.rand(4, generator=gen, dtype=torch.float64)
+    return [
+        answer.as_vector(int(ids[0])),
+        answer.as_vector(ids.tolist()),
+        answer.as_vector(float(prices[0])),
+        answer.as_vector(prices.tolist()),
+        answer.as_vector(prices.numpy()),
+        answer.as_vector(tuple(ids.tolist()), dtype=torch.float64),
+        answer.as_vector((ids % 2).bool().tolist()),
+    ]
