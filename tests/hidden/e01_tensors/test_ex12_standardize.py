@@ -1,0 +1,179 @@
+"""What grades standardize: dimensions, correction, eps, precision, constants, gradients, cost."""
+
+import pytest
+import torch
+
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_flat_cost,
+    expect_gradients,
+    expect_that,
+    unchanged,
+)
+from grader.checks.devices import on_host
+
+
+def draw(sizes, gen, dtype=torch.float32):
+    """Features whose means and sizes differ along every dimension."""
+    x = torch.randn(sizes, generator=gen, dtype=torch.float64)
+    return (3 * x + torch.arange(x.numel()).view(sizes) / 5).to(dtype)
+
+
+def exact(x, dim, correction=0, eps=1e-5):
+    """The formula of the statement, term by term in float64."""
+    dims = (dim,) if isinstance(dim, int) else dim
+    count = torch.Size(x.shape[d] for d in dims).numel()
+    x = x.double()
+    centred = x - x.sum(dims, keepdim=True) / count
+    variance = (centred * centred).sum(dims, keepdim=True) / (count - correction)
+    return centred / (variance + eps).sqrt()
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1, (0, 2), (-3, 1), (2, 1, 0), (1,)], ids=str)
+def test_any_dimensions(answer, gen, dim):
+    """Mean and variance are taken along dim, together over those of a tuple, counted from either end."""
+    for sizes in [(2, 5, 3), (4, 4, 4)]:
+        x = draw(sizes, gen)
+        wanted = exact(x, dim).float()
+        yours = answer.standardize(x, dim)
+        expect_close(yours, wanted, f"standardize(x, dim={dim})", dims="batch time feature", scale=20.0)
+
+
+def test_other_numbers_of_dimensions(answer, gen):
+    """Features with one dimension, and with four, are standardized alike."""
+    for sizes, dim in [((7,), 0), ((7,), -1), ((2, 3, 4, 5), (0, 2, 3)), ((2, 3, 4, 5), -3)]:
+        x = draw(sizes, gen)
+        wanted = exact(x, dim).float()
+        yours = answer.standardize(x, dim)
+        expect_close(yours, wanted, f"standardize(x, dim={dim}) of {len(sizes)} dimensions", scale=20.0)
+
+
+def test_correction(answer, gen):
+    """The sum of squares is divided by n - correction, where n counts all numbers behind one variance."""
+    x = draw((3, 4, 5), gen)
+    for dim, correction in [(1, 1), ((0, 2), 1), (2, 2), (1, 0)]:
+        wanted = exact(x, dim, correction).float()
+        yours = answer.standardize(x, dim, correction=correction)
+        expect_close(yours, wanted, f"standardize(x, dim={dim}, correction={correction})", scale=20.0)
+
+
+def test_eps(answer, gen):
+    """eps is added to the variance under the root, and its default is 1e-5."""
+    x = torch.randn(4, 6, generator=gen) / 200
+    wanted = exact(x, 1).float()
+    expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) of small numbers")
+    for eps in (0.5, 1e-3, 1e-12):
+        wanted = exact(x, 1, eps=eps).float()
+        expect_close(
+            answer.standardize(x, 1, eps=eps), wanted, f"standardize(x, 1, eps={eps}) of small numbers"
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision(answer, gen, dtype):
+    """Half precision is computed in float32 and rounded once, at the end: squares do not overflow."""
+    noise = torch.randn(3, 8, 32, generator=gen)
+    for x in (900 * noise[0], 1000 + 8 * noise[1], noise[2] / 50):
+        x = x.to(dtype)
+        wanted, call = exact(x, 1).to(dtype), f"standardize(x, 1) of {dtype}"
+        yours = answer.standardize(x, 1)
+        # Numbers that are right to float32 may still round to either neighbour, but few do.
+        expect_close(yours, wanted, call, ulps=1.01, scale=0.05)
+        off = int(yours.ne(wanted).sum())
+        expect_that(
+            off <= 0.1 * wanted.numel(),
+            f"{call} rounds more than once",
+            yours=f"{off} of {wanted.numel()} numbers are not the ones nearest to the exact result",
+            wanted="float32 up to the end, and one rounding there",
+        )
+
+
+def test_float64(answer, gen):
+    """float64 is computed in float64, with all its digits."""
+    x = draw((4, 6), gen, torch.float64)
+    expect_close(answer.standardize(x, 0), exact(x, 0), "standardize(x, 0) of float64", scale=20.0)
+
+
+def test_constant_and_single_numbers(answer):
+    """Numbers that are all equal come out as 0, and so does a single one."""
+    x = torch.tensor([[7.25] * 4, [0.0] * 4, [-1.0, 1.0, -1.0, 1.0]])
+    wanted = exact(x, 1).float()
+    expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) with constant rows")
+    wanted = torch.zeros(1, 4)
+    expect_close(answer.standardize(x[:1], 0), wanted, "standardize(x, 0) of a single row")
+
+
+def test_far_from_zero(answer, gen):
+    """Numbers such as 30000 + noise keep the digits that they have."""
+    x = 30000 + torch.randn(8, 32, generator=gen)
+    wanted = exact(x, 1).float()
+    # The mean of such numbers is itself only known up to their rounding.
+    expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) of 30000 + noise", ulps=8, scale=3e4)
+
+
+def test_empty_batch(answer):
+    """No rows give no rows, whichever dimension is asked for."""
+    for sizes, dim in [((0, 4), 1), ((3, 0, 2), -1), ((3, 0, 2), (0, 2))]:
+        x = torch.zeros(sizes)
+        expect_equal(answer.standardize(x, dim), x.clone(), f"standardize(x, dim={dim}) of shape {sizes}")
+
+
+def test_strided_input(answer, gen):
+    """Transposed and expanded features are standardized like any others, and left as they were."""
+    for x in (
+        draw((4, 6), gen).t()[::2],
+        draw((1, 4), gen).expand(3, 4),
+        draw((2, 3, 4), gen).permute(2, 0, 1),
+    ):
+        wanted = exact(x, 0).float()
+        with unchanged("standardize(x, 0) of a strided x", x=x):
+            yours = answer.standardize(x, 0)
+        expect_close(yours, wanted, "standardize(x, 0) of a strided x", scale=20.0)
+
+
+def test_gradient(answer, gen):
+    """Gradients flow through the mean and the variance as well."""
+    x = draw((3, 4, 5), gen)
+    for dim, correction in [(1, 0), ((0, 2), 1)]:
+        call = f"standardize(x, dim={dim}, correction={correction})"
+        fn = lambda x, dim=dim, c=correction: answer.standardize(x, dim, correction=c)  # noqa: E731
+        reference = lambda x, dim=dim, c=correction: exact(x, dim, c)  # noqa: E731
+        expect_gradients(fn, [x], reference, gen=gen, call=call, names="x", scale=10.0)
+
+
+def test_gradient_of_constant_numbers(answer, gen):
+    """Where all numbers are equal the gradient is finite."""
+    x = torch.tensor([[7.25] * 4, [0.0] * 4, [1.0, 2.0, 3.0, 4.0]])
+    fn, reference = (lambda x: answer.standardize(x, 1)), (lambda x: exact(x, 1))
+    expect_gradients(fn, [x], reference, gen=gen, call="standardize(x, 1) with constant rows", names="x")
+
+
+def test_stays_on_the_device(answer, device, gen):
+    """Features on another device are standardized there."""
+    x = draw((3, 4), gen)
+    wanted = exact(x, (0, 1), 1).float()
+    there = x.to(device)
+    yours = answer.standardize(there, (0, 1), correction=1)
+    expect_equal(yours.device, there.device, "the device of standardize(x, (0, 1), correction=1)")
+    expect_close(on_host(yours), wanted, "standardize(x, (0, 1), correction=1)", scale=20.0)
+
+
+def test_no_loop(answer):
+    """The cost is the same for 6 rows or features and for 24."""
+    rows, features = {n: torch.rand(n, 3) for n in (6, 24)}, {n: torch.rand(3, n) for n in (6, 24)}
+    expect_flat_cost(lambda n: lambda: answer.standardize(rows[n], 0), "standardize(x, 0)", over="rows")
+    expect_flat_cost(lambda n: lambda: answer.standardize(rows[n], 1), "standardize(x, 1)", over="rows")
+    expect_flat_cost(
+        lambda n: lambda: answer.standardize(features[n], 0), "standardize(x, 0)", over="features"
+    )
+    expect_flat_cost(
+        lambda n: lambda: answer.standardize(features[n], (0, 1)), "standardize(x, (0, 1))", over="features"
+    )
+
+
+def oracle(answer, gen):
+    x = (2 * torch.randn(3, 4, 5, generator=gen) + 1).requires_grad_()
+    y = answer.standardize(x, (0, -1), correction=1, eps=1e-3)
+    y.backward(torch.randn(y.shape, generator=gen))
+    return [y.detach(), x.grad, answer.standardize(x.detach().half() * 500, 1)]

@@ -1,0 +1,137 @@
+"""What grades best_and_confidence: index and value, shapes, dtypes, close and extreme logits, gradients."""
+
+import math
+
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_gradients, unchanged
+from grader.checks.devices import count_traffic, on_host
+
+CALL = "best_and_confidence(logits)"
+
+
+def draw(sizes, gen, dtype=torch.float32):
+    """Logits whose largest one in each row stands clear of the others."""
+    logits = torch.randn(sizes, generator=gen, dtype=torch.float64)
+    winner = torch.randint(sizes[-1], (*sizes[:-1], 1), generator=gen)
+    return logits.scatter(-1, winner, logits.amax(-1, keepdim=True) + 0.5).to(dtype)
+
+
+def exact(logits):
+    """In float64, by comparison with the largest logit."""
+    is_best = logits == logits.amax(-1, keepdim=True)
+    best = (is_best * torch.arange(logits.shape[-1])).sum(-1)
+    probabilities = logits.double().softmax(-1)
+    return best, probabilities.masked_fill(~is_best, 0.0).sum(-1)
+
+
+def expect_pair(yours, wanted, dtype, about, dims="", **tolerance):
+    expect_equal(isinstance(yours, tuple) and len(yours) == 2, True, f"whether {CALL} returns a tuple of two")
+    expect_equal(yours[0], wanted[0], f"best of {about}", dims=dims)
+    expect_close(yours[1], wanted[1].to(dtype), f"confidence of {about}", dims=dims, **tolerance)
+
+
+def test_best_and_its_probability(answer, gen):
+    """best is the number of the largest logit, confidence its softmax over the classes."""
+    for sizes in [(4, 3), (3, 5), (4, 4)]:
+        logits = draw(sizes, gen)
+        wanted = exact(logits)
+        expect_pair(answer.best_and_confidence(logits), wanted, torch.float32, f"{CALL} for {sizes}", "batch")
+
+
+def test_any_dimensions_before_the_classes(answer, gen):
+    """Classes lie along the last dimension, whatever stands before it, also nothing."""
+    for sizes in [(2, 3, 5), (5,), (2, 3, 2, 4)]:
+        logits = draw(sizes, gen)
+        wanted = exact(logits)
+        expect_pair(answer.best_and_confidence(logits), wanted, torch.float32, f"{CALL} for {sizes}")
+
+
+def test_sizes_of_one_and_empty(answer, gen):
+    """A batch of one, a single class and an empty batch keep their dimensions."""
+    for sizes in [(1, 4), (4, 1), (1, 1), (3, 1, 4), (0, 4), (2, 0, 3)]:
+        logits = draw(sizes, gen)
+        wanted = exact(logits)
+        expect_pair(answer.best_and_confidence(logits), wanted, torch.float32, f"{CALL} for {sizes}")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_dtypes(answer, gen, dtype):
+    """best is int64, and confidence has the dtype of logits."""
+    logits = draw((4, 5), gen, dtype)
+    wanted = exact(logits)
+    expect_pair(answer.best_and_confidence(logits), wanted, dtype, f"{CALL} for {dtype}", "batch")
+
+
+def test_close_logits(answer):
+    """best is decided by the logits, also where their probabilities round to the same number."""
+    tiny = torch.full((4, 5), 1e-9)
+    tiny[range(4), [3, 1, 4, 2]] = 2e-9
+    narrow = torch.full((3, 5), 0.1, dtype=torch.bfloat16)
+    narrow[range(3), [2, 4, 1]] = 0.1006
+    for logits in (tiny, narrow):
+        wanted = exact(logits)
+        expect_pair(
+            answer.best_and_confidence(logits), wanted, logits.dtype, f"{CALL} for close logits", "batch"
+        )
+
+
+def test_large_and_forbidden_logits(answer):
+    """Logits of 10000, and classes ruled out by -inf, give finite probabilities."""
+    inf = math.inf
+    rows = [
+        [1e4, 9999.0, 0.0],
+        [-1e4, -1e4 - 1, -2e4],
+        [-inf, 1.0, -inf],
+        [2.0, -inf, 3.0],
+        [-90.0, -200.0, -91.0],
+    ]
+    logits = torch.tensor(rows)
+    wanted = exact(logits)
+    yours = answer.best_and_confidence(logits)
+    # A normaliser of this size is itself only known up to its rounding.
+    expect_pair(yours, wanted, torch.float32, f"{CALL} for extreme logits", "batch", scale=1e4, ulps=4)
+
+
+def test_strided_logits(answer, gen):
+    """Transposed and expanded logits are read like any others, and nothing is changed in them."""
+    for logits in (draw((5, 4), gen).t(), draw((1, 5), gen).expand(3, 5), draw((2, 3, 4), gen)[:, ::2]):
+        wanted = exact(logits)
+        with unchanged(CALL, logits=logits):
+            yours = answer.best_and_confidence(logits)
+        expect_pair(yours, wanted, torch.float32, f"{CALL} for strided logits")
+
+
+def test_gradient(answer, gen):
+    """Gradients flow from confidence to all logits of a row."""
+    logits = draw((2, 3, 4), gen)
+    fn, reference = (lambda x: answer.best_and_confidence(x)[1]), (lambda x: exact(x)[1])
+    expect_gradients(fn, [logits], reference, gen=gen, call=f"the confidence of {CALL}", names="logits")
+
+
+def test_stays_on_the_device(answer, device, gen):
+    """Logits on another device are read there: no number is copied to the host."""
+    logits = draw((4, 5), gen)
+    wanted = exact(logits)
+    there = logits.to(device)
+    with count_traffic() as traffic:
+        best, confidence = answer.best_and_confidence(there)
+    expect_equal(
+        (best.device, confidence.device), (there.device, there.device), "the devices of best and confidence"
+    )
+    expect_pair((on_host(best), on_host(confidence)), wanted, torch.float32, CALL, "batch")
+    expect_equal(traffic.to_host, 0, "the number of copies to the host")
+
+
+def test_no_loop(answer, gen):
+    """The cost is the same for 6 rows and for 24."""
+    inputs = {n: draw((n, 3), gen) for n in (6, 24)}
+    expect_flat_cost(lambda n: lambda: answer.best_and_confidence(inputs[n]), CALL, over="batch")
+
+
+def oracle(answer, gen):
+    logits = draw((3, 4, 5), gen).requires_grad_()
+    best, confidence = answer.best_and_confidence(logits)
+    confidence.backward(torch.randn(confidence.shape, generator=gen))
+    return [best, confidence.detach(), logits.grad]
