@@ -13,6 +13,7 @@ import pytest
 from grader import gradebook
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
+from grader.paths import ROOT
 from grader.results import CheckRecord, ExerciseRecord, StudentRecord
 
 api = pytest.importorskip("nbgrader.api", reason="the gradebook is an optional extra: torchkata[class]")
@@ -234,15 +235,35 @@ def refused(url: str) -> str:
     return str(told.value)
 
 
-def test_a_locked_gradebook_is_one_line(db, capfd):
-    gradebook.write(db, [student("bob", third=PASSED)], CATALOG)
+@contextmanager
+def locked(db: str) -> Iterator[str]:
+    """Another program writes to the gradebook; the URL has us wait for it shortly."""
     other = sqlite3.connect(db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    assert "locked; another program" in refused(f"sqlite:///{db}?timeout=0.05")
-    other.rollback()
-    other.close()
-    assert "Traceback" not in capfd.readouterr().err
+    try:
+        yield f"sqlite:///{db}?timeout=0.05"
+    finally:
+        other.rollback()
+        other.close()
+
+
+def test_a_locked_gradebook_is_one_line_and_works_once_free(db):
+    with locked(db) as url:
+        assert "locked; another program" in refused(url)
     assert gradebook.write(db, [student("ada", first=PASSED)], CATALOG) == []
+
+
+def test_nbgraders_own_traceback_is_not_shown(db):
+    # In a fresh process: pytest catches what is logged.
+    script = (
+        "import sys; from grader.errors import KataError; from tests.grader import test_gradebook as t\n"
+        "try: t.gradebook.write(sys.argv[1], [t.student('ada', first=t.PASSED)], t.CATALOG)\n"
+        "except KataError as told: print(told)"
+    )
+    with locked(db) as url:
+        run = subprocess.run([sys.executable, "-c", script, url], cwd=ROOT, capture_output=True, text=True)
+    assert "locked" in run.stdout
+    assert "Traceback" not in run.stderr
 
 
 def test_a_gradebook_that_cannot_be_written_is_one_line(db, tmp_path):
