@@ -1,0 +1,176 @@
+"""What grades causal_mask: offsets, -inf, dtypes, memory, devices."""
+
+import math
+
+import pytest
+import torch
+
+from grader.checks import (
+    expect_copy,
+    expect_equal,
+    expect_flat_cost,
+    expect_gradients,
+    expect_raises,
+    expect_that,
+    peak_bytes,
+    unchanged,
+)
+from grader.checks.devices import count_traffic, is_simulated, on_host
+
+PLANES = [(3, 3), (2, 5), (1, 4), (4, 5), (1, 1), (0, 0), (0, 3), (2, 2)]
+DIMS = "query key"
+
+
+def plain_mask(queries, keys):
+    rows = [[key <= query + keys - queries for key in range(keys)] for query in range(queries)]
+    return torch.tensor(rows, dtype=torch.bool).reshape(queries, keys)
+
+
+def plain_scores(scores):
+    visible = plain_mask(*scores.shape[-2:])
+    return torch.where(visible, scores, torch.full_like(scores, -math.inf))
+
+
+def distinct(sizes, dtype=torch.float32):
+    return (torch.arange(torch.Size(sizes).numel()) + 1).to(dtype).view(sizes)
+
+
+def test_mask(answer):
+    """Each query sees its own position and all before it, counted from the end of the keys."""
+    for queries, keys in PLANES:
+        wanted = plain_mask(queries, keys)
+        expect_equal(answer.causal_mask(queries, keys), wanted, f"causal_mask({queries}, {keys})", dims=DIMS)
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (1, 2), (0, 2), (2, 3, 2)], ids=str)
+def test_scores(answer, lead):
+    """Hidden scores become -inf and visible ones stay, for any number of leading dimensions."""
+    for plane in PLANES:
+        scores = distinct((*lead, *plane))
+        wanted = plain_scores(scores)
+        expect_equal(
+            answer.mask_scores(scores), wanted, f"mask_scores(scores) of shape {tuple(scores.shape)}"
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_dtype_is_kept(answer, dtype):
+    """Scores keep their dtype, and hidden ones are -inf in each."""
+    scores = distinct((2, 3, 4), dtype)
+    wanted = plain_scores(scores)
+    expect_equal(answer.mask_scores(scores), wanted, f"mask_scores(scores) in {dtype}")
+
+
+def test_garbage_in_the_future(answer):
+    """inf and NaN at hidden positions become -inf; at visible ones inf, -inf and 0 stay."""
+    scores = torch.tensor([[0.0, math.nan, math.inf], [-math.inf, 2.0, -math.inf], [math.inf, -0.0, 3.0]])
+    wanted = plain_scores(scores)
+    expect_equal(answer.mask_scores(scores), wanted, "mask_scores(scores) with inf and NaN", dims=DIMS)
+
+
+def test_strided_scores(answer):
+    """Transposed and expanded scores are masked like any others."""
+    for scores in (distinct((3, 2, 4, 3)).permute(1, 0, 3, 2), distinct((1, 3, 4)).expand(2, 3, 4)):
+        wanted = plain_scores(scores)
+        expect_equal(answer.mask_scores(scores), wanted, "mask_scores(scores) of strided scores")
+
+
+@pytest.mark.parametrize("plane", [(3, 4), (1, 4)], ids=str)
+def test_scores_are_left_alone(answer, plane):
+    """The result is a new tensor, also where a single query sees every key."""
+    scores = distinct((2, *plane))
+    with unchanged("mask_scores(scores)", scores=scores):
+        masked = answer.mask_scores(scores)
+    expect_copy(masked, scores, f"mask_scores(scores) of shape {tuple(scores.shape)}")
+
+
+def test_masks_are_independent(answer):
+    """Writing into one mask does not change the next one."""
+    wanted = plain_mask(3, 4)
+    answer.causal_mask(3, 4).fill_(False)
+    expect_equal(answer.causal_mask(3, 4), wanted, "causal_mask(3, 4), called again", dims=DIMS)
+
+
+def test_one_mask_for_the_whole_batch(answer):
+    """Beyond the result, memory for a few planes is enough for a batch of 256."""
+    plane = 8 * 8
+    scores = torch.zeros(64, 4, 8, 8)
+    peak = peak_bytes(lambda: answer.mask_scores(scores))
+    result = 256 * plane * 4
+    expect_that(
+        peak <= result + 48 * plane,
+        "mask_scores(scores) holds more than the result and a few (query, key) planes",
+        yours=f"{peak} bytes at once",
+        wanted=f"{result} bytes for the result, and at most {48 * plane} more",
+        likely="a mask or a fill value for every element of the batch; one plane broadcasts",
+    )
+
+
+def test_no_loop(answer):
+    """The number of operations does not grow with queries, keys or the batch."""
+    expect_flat_cost(lambda n: lambda: answer.causal_mask(n, n), "causal_mask(n, n)")
+
+    def make(n):
+        scores = torch.zeros(n, n, n)
+        return lambda: answer.mask_scores(scores)
+
+    expect_flat_cost(make, "mask_scores(scores)", over="n (n, n, n)")
+
+
+def test_gradient(answer, gen):
+    """Gradients pass to visible scores unchanged, and are 0 at hidden ones."""
+    scores = torch.randn(2, 3, 4, generator=gen)
+
+    def visible_part(function):
+        return lambda scores: function(scores).masked_fill(~plain_mask(3, 4), 0.0)
+
+    expect_gradients(
+        visible_part(answer.mask_scores),
+        [scores],
+        visible_part(plain_scores),
+        gen=gen,
+        call="mask_scores(scores)",
+        names="scores",
+    )
+
+
+def test_made_on_the_device(answer, device):
+    """Masks are made on the device that is asked for; scores are masked where they are."""
+    wanted_mask, wanted = plain_mask(2, 3), plain_scores(distinct((2, 2, 3)))
+    answer.causal_mask(2, 3), answer.mask_scores(distinct((2, 2, 3)))  # a mask kept from here is on the CPU
+    there = distinct((2, 2, 3)).to(device)
+    with count_traffic() as traffic:
+        mask = answer.causal_mask(2, 3, device=device)
+        masked = answer.mask_scores(there)
+    expect_that(is_simulated(mask), "causal_mask(2, 3, device) is on another device", yours=mask)
+    expect_that(is_simulated(masked), "mask_scores(scores) is on another device than scores", yours=masked)
+    expect_equal(on_host(mask), wanted_mask, "causal_mask(2, 3, device)", dims=DIMS)
+    expect_equal(on_host(masked), wanted, "mask_scores(scores) on a device")
+    expect_equal(traffic.to_host + traffic.to_device, 0, "copies between host and device")
+
+
+def test_default_device(answer):
+    """Without a device, the mask is made on PyTorch's default device."""
+    on_cpu = answer.causal_mask(2, 3)
+    expect_that(on_cpu.device.type == "cpu", "causal_mask(2, 3) is not on the CPU, the default", yours=on_cpu)
+    with torch.device("meta"):
+        mask = answer.causal_mask(2, 3)
+    expect_that(mask.device.type == "meta", "causal_mask(2, 3) is not on the default device", yours=mask)
+
+
+def test_too_many_queries(answer):
+    """More queries than keys is refused, by one and by many, with and without a batch."""
+    for queries, keys in [(4, 3), (1, 0), (9, 2)]:
+        call = f"causal_mask({queries}, {keys})"
+        expect_raises(ValueError, lambda q=queries, k=keys: answer.causal_mask(q, k), call)
+        scores = torch.zeros(2, queries, keys)
+        call = f"mask_scores(scores) of shape {tuple(scores.shape)}"
+        expect_raises(ValueError, lambda s=scores: answer.mask_scores(s), call)
+
+
+def oracle(answer, gen):
+    scores = torch.randn(2, 3, 5, generator=gen, requires_grad=True)
+    masked = answer.mask_scores(scores)
+    masked.backward(torch.randn(masked.shape, generator=gen))
+    square = answer.mask_scores(torch.randn(4, 4, generator=gen, dtype=torch.float64))
+    return [masked.detach(), scores.grad, square, answer.causal_mask(3, 5), answer.causal_mask(4, 4)]
