@@ -57,7 +57,7 @@ def grade(
 
 def _handed_in(submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...]) -> tuple[Exercise, ...]:
     """The exercises of the sections that anybody handed in: nobody is judged on what was not set."""
-    slugs = {slug for s in submissions for slug in (*s.answers, *s.problems)}
+    slugs = {slug for s in submissions for slug in s.answers}
     sections = {e.section for e in exercises if e.slug in slugs}
     return tuple(e for e in exercises if e.section in sections) or exercises
 
@@ -69,7 +69,7 @@ def _write_gradebook(
 
     for problem in gradebook.write(url, records, catalog):
         err.print(problem, markup=False)
-    out.print(f"gradebook: {url}", markup=False)
+    out.print(f"gradebook: {gradebook.shown(url)}", markup=False)
 
 
 def class_table(records: list[StudentRecord]) -> Table:

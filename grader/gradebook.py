@@ -49,6 +49,11 @@ def write(url: str, records: Iterable[StudentRecord], catalog: Catalog) -> list[
     return problems
 
 
+def shown(url: str) -> str:
+    """The gradebook's address as it may be printed: without its password."""
+    return _address(url)[1]
+
+
 def _address(url: str) -> tuple[Any, str]:
     """The SQLAlchemy URL that is meant, and how to show it: never with its password."""
     try:

@@ -70,8 +70,8 @@ class Space:
         """The first of its names that stands for something else, or None."""
         get = self.names.get
         for member in self.members:
-            now = get(member.name)
-            if now is not member.value or (member.code is not None and now.__code__ is not member.code):
+            now: Any = get(member.name)
+            if now is not member.value or (member.code is not None and getattr(now, "__code__", None) is not member.code):
                 return f"{self.name}.{member.name}"
         if self.inherited and len(self.names) != self.size:
             known = {member.name for member in self.members}

@@ -26,6 +26,17 @@ from grader.errors import KataError
 MOST_BYTES = 8 << 20
 """What one child may write about its answer."""
 
+READABLE = (
+    paths.ROOT / "grader",
+    paths.ROOT / "conftest.py",
+    paths.ROOT / "pyproject.toml",
+    paths.ROOT / "tests" / "__init__.py",
+    paths.EXERCISES,
+    paths.PUBLIC,
+    paths.HIDDEN,
+)
+"""What the engine sees of the clone: no solutions, no specimens, nobody's work."""
+
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
 
@@ -41,7 +52,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to judge; for `mode` see `grader.engine.Job`."""
+    """One answer to judge; for `mode` see `grader.child.Job`."""
 
     exercise: Exercise
     answer: bytes
@@ -96,10 +107,8 @@ class Pool:
             "slugs": [e.slug for e in exercises],
         }
         argv = [sys.executable, "-m", "grader.engine", json.dumps(settings)]
-        readable = [paths.ROOT / "grader", paths.PUBLIC, paths.HIDDEN, paths.ROOT / "tests" / "__init__.py",
-                    paths.ROOT / "pyproject.toml", paths.ROOT / "conftest.py"]  # fmt: skip
         if confined:
-            argv = sandbox.command(argv, readable=readable)
+            argv = sandbox.command(argv, readable=READABLE)
         return subprocess.Popen(
             argv,
             pass_fds=[*sockets, control],

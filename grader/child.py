@@ -1,0 +1,175 @@
+"""Judge one answer in a process of its own, and write one JSON line per finding.
+
+The answer runs here, so nothing that this process writes is trusted further on.
+"""
+
+import io
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import collected, feedback, plugin, seeds, wire
+from grader.answers import Answers
+from grader.catalog import load
+from grader.checks import CheckFailure
+from grader.collected import Check, Suites
+from grader.guard import Guard
+
+MOST_MESSAGE = 4000
+"""Characters of feedback that one check may take."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with the answer that comes along.
+
+    `mode` is "judge" for checks and oracle, "check" for the checks alone with what the answer
+    prints, "oracle" for the oracle alone.
+    """
+
+    slug: str
+    seed: int
+    seconds: float
+    mode: str = "judge"
+    shuffled: bool = False
+
+
+class Printed(io.TextIOBase):
+    """Keeps the beginning of what is printed and forgets the rest, however much it is."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text[: MOST_MESSAGE - len(self.text)]
+        return len(text)
+
+    def take(self) -> str:
+        """What was printed since it was last taken."""
+        text, self.text = self.text, ""
+        return text
+
+
+class Child:
+    """The process that judges one answer; `results` is the descriptor that it writes to."""
+
+    def __init__(self, suites: Suites, guard: Guard, job: Job, results: int) -> None:
+        self.suites = suites
+        self.guard = guard
+        self.job = job
+        self.exercise = load().exercise(job.slug)
+        self.results = os.fdopen(results, "wb", buffering=0)
+        # The path that the learner knows: feedback points there.
+        root = Path.cwd() / "exercises"
+        root.mkdir()
+        self.judged = plugin.Judged(Answers(root), job.seed, job.seconds)
+        self.printed = Printed()
+
+    def run(self, answer: int) -> None:
+        with os.fdopen(answer, "rb") as source:
+            text = source.read()
+        file = self.judged.answers.root / self.exercise.relative
+        file.parent.mkdir(parents=True)
+        file.write_bytes(text)
+        checks = list(self.suites.checks.get(self.job.slug, []))
+        if self.job.shuffled:
+            random.Random(self.job.seed).shuffle(checks)
+        self.suites.config.stash[plugin.JUDGED] = self.judged
+        sys.breakpointhook = self._no_debugger
+        if self.job.mode == "check":
+            sys.stdout = sys.stderr = self.printed
+        plugin.prepare([check.item for check in checks])
+        if not self._imports():
+            return
+        if self.job.mode != "oracle":
+            for check, reports in self._each(checks):
+                self._tell_check(check, *reports)
+        if self.job.mode != "check":
+            self._oracle()
+        self._tell(done=True)
+
+    def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:
+        raise CheckFailure(
+            f"breakpoint() was reached, and nobody is here to debug\n"
+            f"  likely  debug with `pytest -s -k {self.job.slug}`, or take it out"
+        )
+
+    def _tell(self, **finding: Any) -> None:
+        line = json.dumps(finding).encode() + b"\n"
+        while line:
+            line = line[self.results.write(line) :]
+
+    def _imports(self) -> bool:
+        try:
+            self.judged.module(self.exercise)
+        except feedback.DoesNotImport as broken:
+            file = self.judged.answers.path(self.exercise)
+            text = "\n".join(feedback.import_trouble(broken.cause, file))
+            self._tell(broken=text[:MOST_MESSAGE], memory=isinstance(broken.cause, MemoryError))
+            return False
+        return self._untouched()
+
+    def _untouched(self) -> bool:
+        """Whether the judging machinery is still what it was; says so and stops where it is not."""
+        name = self.guard.broken()
+        if name is not None:
+            self._tell(tampered=f"replaces {name}")
+            os._exit(0)
+        return True
+
+    def _each(self, checks: list[Check]) -> Iterator[tuple[Check, tuple[str, str, float]]]:
+        started = time.perf_counter()
+        for check, reports in collected.run(checks):
+            seconds = time.perf_counter() - started
+            yield check, (*_outcome(reports), seconds)
+            self._untouched()
+            started = time.perf_counter()
+
+    def _tell_check(self, check: Check, outcome: str, message: str, seconds: float) -> None:
+        printed = {"printed": self.printed.take()} if self.job.mode == "check" else {}
+        self._tell(
+            check=check.id,
+            outcome=outcome,
+            message=message[:MOST_MESSAGE],
+            seconds=round(seconds, 4),
+            **printed,
+        )
+        if outcome == "timeout":
+            self._tell(stopped="timeout")
+            os._exit(0)
+
+    def _oracle(self) -> None:
+        oracle: Any = collected.oracle_of(self.job.slug, self.suites)
+        name = f"{self.job.slug}::oracle"
+        seeds.seed_globals(self.job.seed, name)
+        try:
+            module = self.judged.module(self.exercise)
+            data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
+        except (Exception, SystemExit) as error:
+            text = f"{type(error).__name__}: {error}"
+            self._tell(oracle_error=text[:MOST_MESSAGE])
+            return
+        self._tell(oracle=data)
+
+
+def _outcome(reports: list[pytest.TestReport]) -> tuple[str, str]:
+    """One word for a check's reports, and its feedback."""
+    for report in reports:
+        verdict = getattr(report, "kata", None)
+        if report.failed:
+            return ("timeout" if getattr(report, "timed_out", False) else "failed"), str(report.longrepr)
+        if verdict == "todo":
+            return "todo", ""
+        if verdict == "not_graded":
+            return "not_graded", ""
+        if report.outcome != "passed" or hasattr(report, "wasxfail"):
+            return "failed", "the check was skipped"
+    return "passed", ""
