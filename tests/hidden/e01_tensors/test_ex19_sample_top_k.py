@@ -1,0 +1,160 @@
+"""What grades sample_top_k: frequencies, ids, the generator, shapes, errors."""
+
+import math
+
+import pytest
+import torch
+
+from grader.checks import (
+    expect_equal,
+    expect_flat_cost,
+    expect_raises,
+    expect_that,
+    global_rng_untouched,
+    unchanged,
+)
+
+ROWS = 4000
+
+
+def shuffled(sizes, gen):
+    """Logits without ties: the numbers 0, 0.5, 1, … of each row in a random order."""
+    return torch.rand(sizes, generator=gen).argsort(-1) / 2
+
+
+def expect_frequencies(answer, gen, row, k, call):
+    """Draw one row many times at once; every token's count lies within six deviations."""
+    kept = row.double().clone()
+    kept[kept < kept.topk(k).values[-1]] = -math.inf
+    chances = kept.softmax(-1)
+    ids = answer.sample_top_k(row.expand(ROWS, -1), k, gen)
+    counts = torch.bincount(ids.flatten(), minlength=row.numel())
+    expect_equal(counts.shape, row.shape, f"the range of ids from {call}")
+    room = 6 * (ROWS * chances * (1 - chances)).sqrt() + (chances > 0) * 2
+    off = (counts - ROWS * chances).abs() - room
+    worst = int(off.argmax())
+    expect_that(
+        off[worst].item() <= 0,
+        f"wrong frequencies from {call}",
+        yours=f"token {worst} came {int(counts[worst])} times in {ROWS} draws",
+        wanted=f"about {ROWS * float(chances[worst]):.0f} times",
+    )
+
+
+def test_frequencies(answer, gen):
+    """The k largest are drawn as often as their softmax says, and no others; rows are independent."""
+    row = torch.tensor([0.3, 2.0, -1.0, 1.5, 0.9, 2.4, -3.0])
+    for k in (2, 3, 7):
+        expect_frequencies(answer, gen, row, k, f"sample_top_k(logits, {k}, generator)")
+
+
+def test_large_logits_and_inf(answer, gen):
+    """Logits near 1e4 and near -1e4 are drawn like those near 0, and -inf never."""
+    row = torch.tensor([0.0, 1.0, -math.inf, 0.5, -math.inf])
+    for height in (1e4, -1e4):
+        expect_frequencies(
+            answer, gen, row + height, 2, f"sample_top_k(logits near {height:g}, 2, generator)"
+        )
+        expect_frequencies(
+            answer, gen, row + height, 5, f"sample_top_k(logits with -inf near {height:g}, 5, generator)"
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_every_floating_dtype(answer, gen, dtype):
+    """Logits of every floating dtype are drawn from, and ids are int64."""
+    row = torch.tensor([0.5, 2.0, -1.0, 1.5, 20.0]).to(dtype)
+    ids = answer.sample_top_k(row[:4], 2, gen)
+    expect_equal(ids.dtype, torch.int64, f"the dtype of the ids of {dtype} logits")
+    expect_frequencies(answer, gen, row[:4], 3, f"sample_top_k({dtype} logits, 3, generator)")
+
+
+@pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 3), (1, 1), (3, 2, 2), (0,), (2, 0)], ids=str)
+def test_leading_dims(answer, gen, lead):
+    """Ids have the shape of the leading dimensions, and each belongs to its own row."""
+    logits = shuffled((*lead, 6), gen)
+    greedy = logits.argmax(-1)
+    call = f"sample_top_k(logits, 1, generator) of shape {tuple(logits.shape)}"
+    expect_equal(answer.sample_top_k(logits, 1, gen), greedy, call)
+    top = logits.topk(3).indices
+    ids = answer.sample_top_k(logits, 3, gen)
+    expect_equal((ids.shape, ids.dtype), (torch.Size(lead), torch.int64), "shape and dtype")
+    inside = (top == ids.unsqueeze(-1)).any(-1)
+    expect_that(
+        bool(inside.all()),
+        "an id is not among the 3 largest of its row",
+        yours=ids,
+        wanted=f"of {top.tolist()}",
+    )
+
+
+def test_strided_logits(answer, gen):
+    """Transposed logits are drawn from like any others."""
+    logits = shuffled((3, 2, 5), gen).permute(1, 0, 2)
+    greedy = logits.argmax(-1)
+    expect_equal(answer.sample_top_k(logits, 1, gen), greedy, "sample_top_k(transposed logits, 1, generator)")
+
+
+def test_generator_decides(answer, gen):
+    """The same state of the generator gives the same ids; the next call draws new ones."""
+    logits = torch.zeros(64, 32)
+    state = gen.get_state()
+    first = answer.sample_top_k(logits, 32, gen).clone()
+    second = answer.sample_top_k(logits, 32, gen).clone()
+    gen.set_state(state)
+    torch.rand(5)
+    again = answer.sample_top_k(logits, 32, gen)
+    expect_equal(again, first, "sample_top_k(logits, 32, generator), back in the same state")
+    expect_that(
+        not torch.equal(first, second),
+        "two calls in a row draw the same ids",
+        likely="the generator is seeded, copied or replaced inside",
+    )
+    other = answer.sample_top_k(logits, 32, torch.Generator().manual_seed(gen.initial_seed() + 1))
+    expect_that(not torch.equal(first, other), "generators with different seeds give the same ids")
+
+
+def test_global_stream_is_left_alone(answer, gen):
+    """PyTorch's global random stream is neither drawn from nor seeded."""
+    logits = shuffled((4, 6), gen)
+    with global_rng_untouched("sample_top_k(logits, 3, generator)"):
+        answer.sample_top_k(logits, 3, gen)
+
+
+def test_logits_are_left_alone(answer, gen):
+    """The logits keep their values: nothing is masked in place."""
+    logits = shuffled((4, 6), gen)
+    with unchanged("sample_top_k(logits, 3, generator)", logits=logits):
+        answer.sample_top_k(logits, 3, gen)
+
+
+def test_no_loop_over_rows(answer, gen):
+    """The number of operations is the same for 6 rows and for 24."""
+
+    def make(rows):
+        logits = torch.zeros(rows, 5)
+        return lambda: answer.sample_top_k(logits, 3, gen)
+
+    expect_flat_cost(make, "sample_top_k(logits, 3, generator)", over="rows")
+
+
+def test_impossible_k(answer, gen):
+    """k below 1 or above the vocabulary is a ValueError; the vocabulary's own size is not."""
+    for sizes in [(5,), (2, 5), (2, 3, 5), (7, 5)]:
+        logits = shuffled(sizes, gen)
+        for k in (0, -1, 6, 7):
+            call = f"sample_top_k(logits, {k}, generator) of shape {sizes}"
+            expect_raises(ValueError, lambda logits=logits, k=k: answer.sample_top_k(logits, k, gen), call)
+        expect_equal(answer.sample_top_k(logits, 5, gen).shape, torch.Size(sizes[:-1]), "the shape for k = 5")
+
+
+def oracle(answer, gen):
+    # All inputs come first: how many numbers an answer draws from the generator is its own affair.
+    logits = shuffled((3, 4, 9), gen)
+    sure = torch.full((5, 9), -1e3).scatter(1, torch.randint(9, (5, 1), generator=gen), 1e3)
+    row = torch.tensor([0.0, 3.0, 1.0]).expand(ROWS, 3)
+    greedy = answer.sample_top_k(logits, 1, gen)
+    ids = answer.sample_top_k(logits, 4, gen)
+    inside = (logits.topk(4).indices == ids.unsqueeze(-1)).any(-1)
+    share = (answer.sample_top_k(row, 2, gen) == 1).double().mean().item()
+    return [ids.shape, inside, greedy, answer.sample_top_k(sure, 9, gen), abs(share - 0.8808) < 0.04]

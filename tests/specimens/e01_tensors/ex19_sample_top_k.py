@@ -1,0 +1,246 @@
+"""Answers to sample_top_k that people write."""
+
+from grader.specimen import Right, Wrong
+
+REFUSE = """    if not 1 <= k <= vocab:
+        raise ValueError(f"k is {k}; it must be between 1 and {vocab}, the size of the vocabulary")
+"""
+CHANCES = "chances = largest.float().softmax(dim=-1).reshape(-1, k)  # multinomial wants (rows, k)"
+DRAW = "drawn = torch.multinomial(chances, 1, generator=generator)  # (rows, 1): places among the k"
+IDS = "ids.reshape(-1, k).gather(-1, drawn).reshape(logits.shape[:-1])  # (*batch): token ids"
+
+SPECIMENS = [
+    Wrong(
+        "returns places among the k for token ids",
+        edits=[(IDS, "drawn.reshape(logits.shape[:-1])")],
+        check="test_leading_dims",
+    ),
+    Wrong(
+        "draws from the whole vocabulary",
+        edits=[
+            ("logits.topk(k, dim=-1)", "logits.topk(vocab, dim=-1)"),
+            (CHANCES, "k = vocab\n    chances = largest.float().softmax(-1).reshape(-1, k)"),
+        ],
+        check="test_frequencies",
+    ),
+    Wrong(
+        "draws evenly among the k",
+        edits=[(CHANCES, "chances = torch.ones_like(largest, dtype=torch.float32).reshape(-1, k)")],
+        check="test_frequencies",
+        says="wrong frequencies",
+    ),
+    Wrong(
+        "takes the most likely token, and draws nothing",
+        edits=[(DRAW, "drawn = torch.zeros_like(chances[:, :1], dtype=torch.int64)")],
+        check="test_frequencies",
+    ),
+    Wrong(
+        "a temperature of two, which nobody asked for",
+        edits=[("largest.float().softmax(dim=-1)", "(largest.float() / 2).softmax(dim=-1)")],
+        check="test_frequencies",
+    ),
+    Wrong(
+        "keeps the smallest",
+        edits=[("logits.topk(k, dim=-1)", "logits.topk(k, dim=-1, largest=False)")],
+        check="test_frequencies",
+    ),
+    Wrong(
+        "one more than k",
+        edits=[
+            ("logits.topk(k, dim=-1)", "logits.topk(min(k + 1, vocab), dim=-1)"),
+            (CHANCES, "k = largest.shape[-1]\n    chances = largest.float().softmax(-1).reshape(-1, k)"),
+        ],
+        check="test_leading_dims",
+    ),
+    Wrong(
+        "one draw for all rows",
+        edits=[
+            (
+                DRAW,
+                "drawn = torch.multinomial(chances[:1], 1, generator=generator).expand(chances.shape[0], 1)",
+            )
+        ],
+        check="test_frequencies",
+    ),
+    Wrong(
+        "softmax by hand, without a shift",
+        edits=[
+            (
+                CHANCES,
+                "powers = largest.float().exp()\n    chances = (powers / powers.sum(-1, keepdim=True)).reshape(-1, k)",
+            )
+        ],
+        check="test_large_logits_and_inf",
+    ),
+    Wrong(
+        "weights that are logits",
+        edits=[(CHANCES, "chances = largest.float().clamp(min=0).reshape(-1, k)")],
+        check="test_frequencies",
+    ),
+    Wrong(
+        "drops tokens by a logit of 0, which is no small logit among negative ones",
+        code="""
+import torch
+
+def sample_top_k(logits, k, generator):
+    vocab = logits.shape[-1]
+    if not 1 <= k <= vocab:
+        raise ValueError("k")
+    kth = logits.topk(k).values[..., -1:]
+    chances = torch.where(logits < kth, 0.0, logits.double()).softmax(-1)
+    return torch.multinomial(chances.reshape(-1, vocab), 1, generator=generator).reshape(logits.shape[:-1])
+""",
+        check="test_large_logits_and_inf",
+    ),
+    Wrong(
+        "ids as int32",
+        edits=[("# (*batch): token ids", ".int()")],
+        check="test_every_floating_dtype",
+    ),
+    Wrong(
+        "a float32 constant in the middle",
+        edits=[
+            ("largest.float()", "(largest if largest.dtype == torch.float32 else largest @ torch.eye(k))")
+        ],
+        check="test_every_floating_dtype",
+    ),
+    Wrong(
+        "one or two dimensions, as multinomial takes them",
+        edits=[
+            (CHANCES, "chances = largest.float().softmax(dim=-1)"),
+            (IDS, "ids.gather(-1, drawn).squeeze(-1)"),
+        ],
+        check="test_leading_dims",
+    ),
+    Wrong(
+        "squeezes a batch of one away",
+        edits=[(IDS, "ids.reshape(-1, k).gather(-1, drawn).reshape(logits.shape[:-1]).squeeze()")],
+        check="test_leading_dims",
+        says="wrong shape",
+    ),
+    Wrong(
+        "keeps the last dim",
+        edits=[(".reshape(logits.shape[:-1])", ".reshape(*logits.shape[:-1], 1)")],
+        check="test_leading_dims",
+        says="wrong shape",
+    ),
+    Wrong(
+        "views transposed logits",
+        edits=[("logits.topk(k, dim=-1)", "logits.view(-1, vocab).topk(k, dim=-1)")],
+        check="test_strided_logits",
+        says="view size",
+    ),
+    Wrong(
+        "ignores the generator",
+        edits=[(", generator=generator)", ")")],
+        check="test_global_stream_is_left_alone",
+        says="global random stream",
+    ),
+    Wrong(
+        "seeds the global stream from the generator",
+        edits=[
+            (
+                DRAW,
+                "torch.manual_seed(int(torch.randint(2**31, (1,), generator=generator)))\n    drawn = torch.multinomial(chances, 1)",
+            )
+        ],
+        check="test_global_stream_is_left_alone",
+    ),
+    Wrong(
+        "seeds the generator, for reproducible ids",
+        edits=[(DRAW, "drawn = torch.multinomial(chances, 1, generator=generator.manual_seed(0))")],
+        check="test_generator_decides",
+        says="seeded",
+    ),
+    Wrong(
+        "draws from a copy of the generator",
+        edits=[
+            (
+                DRAW,
+                "copy = torch.Generator()\n    copy.set_state(generator.get_state())\n    drawn = torch.multinomial(chances, 1, generator=copy)",
+            )
+        ],
+        check="test_generator_decides",
+        says="copied",
+    ),
+    Wrong(
+        "masks the caller's logits",
+        code="""
+import torch
+
+def sample_top_k(logits, k, generator):
+    if not 1 <= k <= logits.shape[-1]:
+        raise ValueError(f"k is {k}")
+    if not logits.numel():
+        return torch.zeros(logits.shape[:-1], dtype=torch.int64)
+    logits = logits if logits.is_contiguous() else logits.contiguous()
+    logits[logits < logits.topk(k).values[..., -1:]] = -float("inf")
+    chances = logits.float().softmax(-1).flatten(0, -2) if logits.dim() > 1 else logits.float().softmax(-1)[None]
+    return torch.multinomial(chances, 1, generator=generator).reshape(logits.shape[:-1])
+""",
+        check="test_logits_are_left_alone",
+        says="changes its input logits",
+    ),
+    Wrong(
+        "row by row",
+        edits=[
+            (
+                DRAW,
+                "drawn = torch.stack([torch.multinomial(row, 1, generator=generator) for row in chances]) if len(chances) else torch.zeros(0, 1, dtype=torch.int64)",
+            )
+        ],
+        check="test_no_loop_over_rows",
+        says="loop",
+    ),
+    Wrong(
+        "makes an impossible k possible",
+        edits=[(REFUSE, "    k = max(1, min(k, vocab))\n")],
+        check="test_impossible_k",
+        says="no error",
+    ),
+    Wrong(
+        "compares k with the number of rows",
+        edits=[("1 <= k <= vocab:", "1 <= k <= logits.shape[0]:")],
+        check="test_impossible_k",
+    ),
+    Wrong(
+        "refuses the size of the vocabulary too",
+        edits=[("1 <= k <= vocab:", "1 <= k < vocab:")],
+        check="test_impossible_k",
+    ),
+    Wrong(
+        "leaves the refusal to topk, whose RuntimeError is another error",
+        edits=[(REFUSE, "")],
+        check="test_impossible_k",
+        says="wrong error",
+    ),
+    Right(
+        "Gumbel noise instead of multinomial",
+        code="""
+import torch
+
+def sample_top_k(logits, k, generator):
+    if k < 1 or k > logits.size(-1):
+        raise ValueError(f"cannot keep {k} of {logits.size(-1)} tokens")
+    values, ids = torch.topk(logits.double(), k)
+    noise = -torch.empty_like(values).exponential_(generator=generator).log()
+    return ids.gather(-1, (values + noise).argmax(-1, keepdim=True)).squeeze(-1)
+""",
+    ),
+    Right(
+        "inverts the cumulative distribution of the sorted logits",
+        code="""
+import torch
+
+def sample_top_k(logits, k, generator):
+    vocab = logits.shape[-1]
+    if k not in range(1, vocab + 1):
+        raise ValueError("k must be in 1..vocab")
+    ordered, ids = torch.sort(logits.to(torch.float64), dim=-1, descending=True)
+    steps = torch.softmax(ordered[..., :k], -1).cumsum(-1)
+    u = torch.rand(*logits.shape[:-1], 1, dtype=torch.float64, generator=generator) * steps[..., -1:]
+    place = (steps <= u).sum(-1, keepdim=True).clamp(max=k - 1)
+    return torch.take_along_dim(ids, place, -1)[..., 0]
+""",
+    ),
+]
