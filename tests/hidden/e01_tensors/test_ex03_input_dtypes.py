@@ -1,0 +1,176 @@
+"""What grades input_dtypes: dtypes, values, copies only where needed, devices, gradients."""
+
+import pytest
+import torch
+
+from grader.checks import (
+    expect_copy,
+    expect_equal,
+    expect_gradients,
+    expect_raises,
+    expect_that,
+    expect_view,
+    unchanged,
+)
+from grader.checks.devices import count_traffic, on_host
+
+IDS = torch.tensor([[3, 1, 4], [1, 5, 9]])
+FEATURES = torch.tensor([[0.5, -2.0], [3.25, 1.0], [0.0, 7.0]])
+MASK = torch.tensor([True, False, True, True])
+
+
+def ids_of(answer, token_ids):
+    return answer.model_inputs(token_ids, FEATURES.clone(), MASK.clone())[0]
+
+
+def features_of(answer, features):
+    return answer.model_inputs(IDS.clone(), features, MASK.clone())[1]
+
+
+def mask_of(answer, mask):
+    return answer.model_inputs(IDS.clone(), FEATURES.clone(), mask)[2]
+
+
+def test_ids_of_any_integer_dtype(answer):
+    """Token ids of every integer dtype become int64 and keep their values, large and negative ones too."""
+    for dtype in (torch.uint8, torch.int8, torch.int16, torch.uint16, torch.int32, torch.int64):
+        limits = torch.iinfo(dtype)
+        values = [[0, 7, limits.max], [max(limits.min, -100), 1, limits.max - 1]]
+        call = f"model_inputs(token_ids, …)[0] of ids in {dtype}"
+        expect_equal(ids_of(answer, torch.tensor(values, dtype=dtype)), torch.tensor(values), call)
+
+
+def test_features_of_any_dtype(answer):
+    """Features of every dtype become float32 and keep their values."""
+    for dtype in (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.uint8,
+        torch.int64,
+        torch.bool,
+    ):
+        features = torch.tensor([[0.0, 1.0, 200.0], [3.0, 0.0, 7.0]]).to(dtype)
+        wanted = torch.tensor([[float(v) for v in row] for row in features.tolist()])
+        expect_equal(
+            features_of(answer, features), wanted, f"model_inputs(…, features, …)[1] of features in {dtype}"
+        )
+    fine = torch.tensor([0.1, -1e-30, 1e30], dtype=torch.float64)
+    wanted = torch.tensor([0.1, -1e-30, 1e30])
+    expect_equal(features_of(answer, fine), wanted, "model_inputs(…, features, …)[1] of features in float64")
+
+
+def test_mask_is_true_where_it_is_not_zero(answer):
+    """A mask is True wherever it is not 0, and is of dtype bool."""
+    for dtype, values in (
+        (torch.uint8, [1, 0, 255, 2]),
+        (torch.int64, [1, 0, -1, 2**40]),
+        (torch.float32, [1.0, 0.0, 0.5, -0.25]),
+        (torch.bool, [True, False, True, True]),
+    ):
+        mask = torch.tensor(values, dtype=dtype)
+        call = f"model_inputs(…, mask)[2] of {values} in {dtype}"
+        expect_equal(mask_of(answer, mask), torch.tensor([True, False, True, True]), call)
+
+
+def test_right_dtype_is_not_copied(answer):
+    """A tensor that has its dtype already comes back without a copy, also when another one needs one."""
+    for ids, features, mask in (
+        (IDS.clone(), FEATURES.double(), MASK.int()),
+        (IDS.int(), FEATURES.clone(), MASK.int()),
+        (IDS.int(), FEATURES.double(), MASK.clone()),
+    ):
+        inputs = answer.model_inputs(ids, features, mask)
+        for yours, x, dtype in zip(
+            inputs, (ids, features, mask), (torch.int64, torch.float32, torch.bool), strict=True
+        ):
+            if x.dtype == dtype:
+                expect_view(yours, x, f"model_inputs of a tensor in {dtype}")
+                expect_equal(yours, x.clone(), f"model_inputs of a tensor in {dtype}")
+
+
+def test_strided_is_not_copied(answer):
+    """A transposed or sliced tensor in its dtype comes back without a copy, and with its shape."""
+    given = (IDS.clone().t(), FEATURES.clone()[::2], MASK.clone()[::2])
+    wanted = [x.clone() for x in given]
+    for yours, x, value in zip(answer.model_inputs(*given), given, wanted, strict=True):
+        expect_view(yours, x, f"model_inputs of a strided tensor in {x.dtype}")
+        expect_equal(yours, value, f"model_inputs of a strided tensor in {x.dtype}")
+
+
+def test_conversion_makes_memory_of_its_own(answer):
+    """A converted tensor does not share memory with the one it came from."""
+    given = (IDS.to(torch.uint8), FEATURES.int(), MASK.to(torch.uint8))
+    wanted = (IDS.clone(), FEATURES.int().float(), MASK.clone())
+    inputs = answer.model_inputs(*given)
+    for yours, x, value in zip(inputs, given, wanted, strict=True):
+        expect_copy(yours, x, f"model_inputs of a tensor in {x.dtype}")
+        expect_equal(yours, value, f"model_inputs of a tensor in {x.dtype}")
+
+
+def test_arguments_are_left_alone(answer):
+    """The arguments keep their dtypes and their values."""
+    for given in (
+        {"token_ids": IDS.int(), "features": FEATURES.double(), "mask": torch.tensor([2, 0, -1, 1])},
+        {"token_ids": IDS.clone(), "features": FEATURES.clone(), "mask": MASK.clone()},
+    ):
+        with unchanged("model_inputs(token_ids, features, mask)", **given):
+            answer.model_inputs(**given)
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (2, 0, 3), (1,), (2, 1, 3, 2)], ids=str)
+def test_any_shape(answer, sizes):
+    """Any shape goes through unchanged, from a single number to an empty batch."""
+    for kinds in ((torch.int64, torch.float32, torch.bool), (torch.int32, torch.float64, torch.int32)):
+        given = [torch.ones(sizes, dtype=dtype) for dtype in kinds]
+        wanted = (
+            torch.ones(sizes, dtype=torch.int64),
+            torch.ones(sizes),
+            torch.ones(sizes, dtype=torch.bool),
+        )
+        expect_equal(answer.model_inputs(*given), wanted, f"model_inputs of tensors of shape {sizes}")
+
+
+def test_other_ids_are_refused(answer):
+    """Float and bool ids raise TypeError, also whole numbers and empty tensors."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.bool):
+        for ids in (IDS.to(dtype), torch.ones(0, dtype=dtype)):
+            call = f"model_inputs(token_ids, features, mask) with {ids.numel()} ids in {dtype}"
+            expect_raises(
+                TypeError, lambda x=ids: answer.model_inputs(x, FEATURES.clone(), MASK.clone()), call
+            )
+
+
+@pytest.mark.parametrize("convert", [False, True], ids=["right dtypes", "other dtypes"])
+def test_stays_on_the_device(answer, device, convert):
+    """Tensors on another device stay there, without a trip through the CPU."""
+    kinds = (torch.int32, torch.float64, torch.uint8) if convert else (torch.int64, torch.float32, torch.bool)
+    given = [x.to(dtype).to(device) for x, dtype in zip((IDS, FEATURES, MASK), kinds, strict=True)]
+    with count_traffic() as traffic:
+        inputs = answer.model_inputs(*given)
+    for yours, wanted in zip(inputs, (IDS, FEATURES, MASK), strict=True):
+        where = str(yours.device)
+        expect_that(yours.device == device, "model_inputs moved a tensor to another device", yours=where)
+        expect_equal(on_host(yours), wanted, "model_inputs(token_ids, features, mask)")
+    expect_equal(traffic.to_host + traffic.to_device, 0, "the number of copies between CPU and device")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_gradient(answer, gen, dtype):
+    """Gradients flow back to the features, in their own dtype."""
+    features = torch.randn(3, 2, generator=gen).to(dtype)
+    call = f"model_inputs(…, features, …)[1] of features in {dtype}"
+    expect_gradients(
+        lambda x: features_of(answer, x), [features], lambda x: x * 1, gen=gen, call=call, names="features"
+    )
+
+
+def oracle(answer, gen):
+    ids = torch.randint(0, 2**15, (2, 5), generator=gen)
+    features = torch.randn(2, 3, generator=gen, dtype=torch.float64, requires_grad=True)
+    mask = torch.randint(-2, 3, (7,), generator=gen)
+    made = answer.model_inputs(ids.to(torch.int16), features, mask)
+    made[1].sum().backward()
+    kept = answer.model_inputs(ids, features.detach().half(), mask.to(torch.float32) / 4)
+    return [list(made), features.grad, list(kept)]
