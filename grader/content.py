@@ -96,5 +96,5 @@ def _hint_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
     given = exercise.file("exercises").read_text("utf-8")
     for line in exercise.file("solutions").read_text("utf-8").splitlines():
         code = line.split("  # ")[0].strip()
-        if len(code) >= 16 and code not in given and any(code in hint for hint in exercise.hints):
+        if len(code) >= 12 and code not in given and any(code in hint for hint in exercise.hints):
             yield exercise.slug, f"a hint quotes the solution: {code}"

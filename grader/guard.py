@@ -70,8 +70,9 @@ class Space:
         """The first of its names that stands for something else, or None."""
         get = self.names.get
         for member in self.members:
-            now: Any = get(member.name)
-            if now is not member.value or (member.code is not None and getattr(now, "__code__", None) is not member.code):
+            now = get(member.name)
+            kept = member.code is None or getattr(now, "__code__", None) is member.code
+            if now is not member.value or not kept:
                 return f"{self.name}.{member.name}"
         if self.inherited and len(self.names) != self.size:
             known = {member.name for member in self.members}
