@@ -9,8 +9,8 @@ probabilities that add up to one (softmax), and draw one token id for each row.
 
 Rules: `logits` has any leading dimensions of any size, or none; any floating dtype; it is not changed.
 Entries may be as large as ±1e4, or -inf: such a token is never drawn (each row has another). The result
-is int64 and lacks the last dimension: for a single row it is 0-d. Where logits are equal, either may
-count as the larger.
+is int64 and lacks the last dimension: for a single row it is 0-d. No more than k tokens stay in the draw
+of a row; where logits are equal, any of them may count as the larger.
 
 All randomness comes from `generator`, a CPU generator for logits on the CPU. The same state gives the
 same ids; the next call goes on where the last one stopped; PyTorch's global stream is neither drawn from

@@ -60,6 +60,20 @@ def test_large_logits_and_inf(answer, gen):
         )
 
 
+def test_ties(answer, gen):
+    """Where logits are equal, no more than k tokens stay: the others lose nothing to the rest of a tie."""
+    row = torch.tensor([0.0, 0.0, 2.0, 0.0, 0.0, 0.0])
+    ids = answer.sample_top_k(row.expand(ROWS, -1), 2, gen)
+    wanted = float(torch.tensor(2.0).sigmoid()) * ROWS  # against one of the five that are equal
+    expect_that(
+        abs(int((ids == 2).sum()) - wanted) < 6 * math.sqrt(ROWS * 0.88 * 0.12),
+        "wrong frequencies from sample_top_k(logits with ties, 2, generator)",
+        yours=f"the largest came {int((ids == 2).sum())} times in {ROWS} draws",
+        wanted=f"about {wanted:.0f} times",
+        likely="every logit as large as the k-th stays in the draw, which may be more than k",
+    )
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_every_floating_dtype(answer, gen, dtype):
     """Logits of every floating dtype are drawn from, and ids are int64."""

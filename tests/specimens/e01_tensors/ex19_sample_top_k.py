@@ -93,6 +93,22 @@ def sample_top_k(logits, k, generator):
         check="test_large_logits_and_inf",
     ),
     Wrong(
+        "keeps all that are as large as the k-th",
+        code="""
+import torch
+
+def sample_top_k(logits, k, generator):
+    vocab = logits.shape[-1]
+    if not 1 <= k <= vocab:
+        raise ValueError("k")
+    kth = logits.topk(k).values[..., -1:]
+    chances = logits.double().masked_fill(logits < kth, -float("inf")).softmax(-1)
+    return torch.multinomial(chances.reshape(-1, vocab), 1, generator=generator).reshape(logits.shape[:-1])
+""",
+        check="test_ties",
+        says="more than k",
+    ),
+    Wrong(
         "ids as int32",
         edits=[("# (*batch): token ids", ".int()")],
         check="test_every_floating_dtype",

@@ -1,0 +1,136 @@
+"""What grades device_agnostic: devices, dtypes, precision."""
+
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_copy, expect_equal, expect_gradients, expect_that, unchanged
+from grader.checks.devices import count_traffic, is_simulated, on_host
+
+EPS = torch.finfo(torch.float64).eps
+
+
+def exact_table(time, dim):
+    position = torch.arange(time, dtype=torch.float64)[:, None]
+    column = torch.arange(dim)
+    angle = position / 10000.0 ** ((column - column % 2).double() / dim)
+    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+
+
+def plain(x):
+    return x.double() + exact_table(*x.shape[-2:])
+
+
+def expect_positions(answer, x, note=""):
+    wanted = plain(x).to(x.dtype)
+    # In float64 the rates themselves are rounded, which position after position multiplies.
+    ulps = 16.0 * (1 + x.shape[-2]) if x.dtype == torch.float64 else None
+    expect_close(answer.add_positions(x), wanted, f"add_positions(x){note}", ulps=ulps, scale=2.0)
+
+
+def test_any_sizes(answer, gen):
+    """Every position of every sequence gets its own row, for any leading dimensions."""
+    for sizes in [(5, 6), (2, 5, 6), (2, 3, 4, 8), (3, 1, 4), (1, 7, 2), (0, 3, 4), (2, 0, 4), (6, 6)]:
+        expect_positions(answer, torch.randn(sizes, generator=gen), f" of shape {sizes}")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_dtype_is_kept(answer, gen, dtype):
+    """Sequences keep their dtype, and float64 its precision."""
+    x = torch.randn(2, 40, 6, generator=gen, dtype=torch.float64).to(dtype)
+    expect_positions(answer, x, f" in {dtype}")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+def test_late_positions(answer, dtype):
+    """The table is right to the last digits at position 4000 too."""
+    expect_positions(answer, torch.zeros(4100, 6, dtype=dtype), f" with 4100 positions in {dtype}")
+
+
+def test_made_on_the_device(answer, device, gen):
+    """Sequences on another device get their positions there, without a copy from or to the CPU."""
+    for dtype in (torch.float32, torch.float16):
+        x = torch.randn(2, 5, 6, generator=gen).to(dtype)
+        wanted = plain(x).to(dtype)
+        answer.add_positions(x)  # a table kept from here is on the CPU
+        there = x.to(device)
+        with count_traffic() as traffic:
+            yours = answer.add_positions(there)
+        expect_that(is_simulated(yours), "add_positions(x) is on another device than x", yours=yours)
+        expect_close(on_host(yours), wanted, "add_positions(x) on a device", scale=2.0)
+        expect_equal(traffic.to_host + traffic.to_device, 0, "copies between host and device")
+
+
+def test_sequences_of_all_kinds_in_turn(answer, gen):
+    """A call does not depend on the calls before it: other lengths, widths and dtypes."""
+    for sizes, dtype in [
+        ((2, 9, 4), torch.float16),
+        ((2, 9, 4), torch.float64),
+        ((2, 12, 4), torch.float32),
+        ((2, 9, 8), torch.float32),
+    ]:
+        x = torch.randn(sizes, generator=gen, dtype=torch.float64).to(dtype)
+        expect_positions(answer, x, f" in {dtype} after other calls")
+
+
+def test_default_dtype_does_not_matter(answer, gen):
+    """PyTorch's default dtype has no say in the result."""
+    x = torch.randn(2, 40, 6, generator=gen)
+    wanted = plain(x).float()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yours = answer.add_positions(x)
+    finally:
+        torch.set_default_dtype(before)
+    expect_close(yours, wanted, "add_positions(x) while the default dtype is float64", scale=2.0)
+
+
+def test_x_is_left_alone(answer, gen):
+    """x keeps its values, and the sums are a new tensor."""
+    x = torch.randn(2, 5, 4, generator=gen)
+    with unchanged("add_positions(x)", x=x):
+        y = answer.add_positions(x)
+    expect_copy(y, x, "add_positions(x)")
+
+
+def test_gradient(answer, gen):
+    """Gradients flow through to x."""
+    x = torch.randn(2, 5, 4, generator=gen)
+    expect_gradients(answer.add_positions, [x], plain, gen=gen, call="add_positions(x)", names="x")
+
+
+def test_order_of_devices(answer, monkeypatch):
+    """CUDA comes before an Apple GPU, which comes before the CPU, asked anew at each call."""
+    for cuda, mps, wanted in [
+        (False, False, "cpu"),
+        (True, True, "cuda"),
+        (False, True, "mps"),
+        (True, False, "cuda"),
+        (False, False, "cpu"),
+    ]:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda cuda=cuda: cuda)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda mps=mps: mps)
+        picked = answer.pick_device()
+        call = f"pick_device() where cuda.is_available() is {cuda} and mps.is_available() is {mps}"
+        expect_that(isinstance(picked, torch.device), "pick_device() returns no torch.device", yours=picked)
+        expect_equal(picked.type, wanted, call)
+
+
+def test_widest_dtype(answer, device):
+    """float64 is right everywhere but on mps, with or without an index."""
+    for name, wanted in [("cpu", torch.float64), ("cuda:1", torch.float64), ("mps", torch.float32)]:
+        expect_equal(answer.angle_dtype(torch.device(name)), wanted, f'angle_dtype(torch.device("{name}"))')
+    expect_equal(
+        answer.angle_dtype(torch.device("mps", 0)), torch.float32, 'angle_dtype(torch.device("mps:0"))'
+    )
+    expect_equal(answer.angle_dtype(device), torch.float64, f'angle_dtype(torch.device("{device}"))')
+
+
+def oracle(answer, gen):
+    x = torch.randn(2, 50, 6, generator=gen, requires_grad=True)
+    y = answer.add_positions(x)
+    y.backward(torch.randn(y.shape, generator=gen))
+    half = answer.add_positions(torch.randn(7, 4, generator=gen).half())
+    late = answer.add_positions(torch.zeros(1, 3000, 4))[0, ::100]
+    dtypes = [str(answer.angle_dtype(torch.device(name))) for name in ("cpu", "cuda", "mps")]
+    return [y.detach(), x.grad, half, late, dtypes]

@@ -1,0 +1,202 @@
+"""Answers to device_agnostic that people write."""
+
+from grader.specimen import Right, Wrong
+
+MPS = """    if torch.backends.mps.is_available():
+        return torch.device("mps")
+"""
+WIDEST = 'torch.float32 if device.type == "mps" else torch.float64'
+WIDE = "wide = angle_dtype(x.device)"
+POSITION = "position = torch.arange(time, dtype=wide, device=x.device).unsqueeze(1)  # (time, 1)"
+TABLE = "table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (time, dim), in turns"
+SUM = "x + table.to(x.dtype)  # (*batch, time, dim)"
+
+SPECIMENS = [
+    Wrong(
+        "makes the table on the CPU and moves it",
+        edits=[
+            (POSITION, "position = torch.arange(time, dtype=wide).unsqueeze(1)"),
+            ("dim, 2, dtype=wide, device=x.device)", "dim, 2, dtype=wide)"),
+            (SUM, "x + table.to(x)"),
+        ],
+        check="test_made_on_the_device",
+        says="copies between host and device",
+    ),
+    Wrong(
+        "forgets the device of one tensor",
+        edits=[("dim, 2, dtype=wide, device=x.device)", "dim, 2, dtype=wide)")],
+        check="test_made_on_the_device",
+    ),
+    Wrong(
+        "fills a table that is made on the CPU",
+        edits=[
+            (
+                TABLE,
+                "table = torch.zeros(time, dim, dtype=wide)\n    table[:, 0::2], table[:, 1::2] = angle.sin(), angle.cos()",
+            )
+        ],
+        check="test_made_on_the_device",
+    ),
+    Wrong(
+        "keeps the table of the first call",
+        edits=[
+            (
+                WIDE,
+                "wide = angle_dtype(x.device)\n    if (time, dim) in KEPT:\n        return x + KEPT[time, dim]",
+            ),
+            (SUM, "x + KEPT.setdefault((time, dim), table.to(x.dtype))\n\n\nKEPT = {}"),
+        ],
+        check="test_sequences_of_all_kinds_in_turn",
+    ),
+    Wrong(
+        "returns the dtype of the table",
+        edits=[(SUM, "x + table")],
+        check="test_dtype_is_kept",
+        says="float64",
+    ),
+    Wrong(
+        "angles in the dtype of x: half precision has no 2049",
+        edits=[(WIDE, "wide = x.dtype")],
+        check="test_late_positions",
+    ),
+    Wrong(
+        "angles in float32",
+        edits=[(WIDE, "wide = torch.float32")],
+        check="test_late_positions",
+    ),
+    Wrong(
+        "a table in float32, whatever x is",
+        edits=[(SUM, "(x + table.float()).to(x.dtype)")],
+        check="test_dtype_is_kept",
+    ),
+    Wrong(
+        "the default dtype for the table",
+        edits=[
+            (
+                SUM,
+                "x + (table.to(x.dtype) if x.dtype != torch.float32 else table.to(torch.get_default_dtype()))",
+            )
+        ],
+        check="test_default_dtype_does_not_matter",
+        says="float64",
+    ),
+    Wrong(
+        "sines first, then cosines",
+        edits=[(TABLE, "table = torch.cat([angle.sin(), angle.cos()], dim=-1)")],
+        check="test_any_sizes",
+    ),
+    Wrong(
+        "positions from 1",
+        edits=[("torch.arange(time, dtype=wide", "torch.arange(1, time + 1, dtype=wide")],
+        check="test_any_sizes",
+    ),
+    Wrong(
+        "time counted along the first of three dims",
+        edits=[("time, dim = x.shape[-2:]", "_, time, dim = x.shape")],
+        check="test_any_sizes",
+    ),
+    Wrong(
+        "adds in place",
+        edits=[(SUM, "x.add_(table.to(x.dtype)) if not x.requires_grad else x + table.to(x.dtype)")],
+        check="test_x_is_left_alone",
+        says="changes its input x",
+    ),
+    Wrong(
+        "wraps x in a new tensor",
+        edits=[(SUM, "x.detach().clone() + table.to(x.dtype)")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "an Apple GPU before CUDA",
+        edits=[
+            (MPS, ""),
+            (
+                "    if torch.cuda.is_available():",
+                '    if torch.backends.mps.is_available():\n        return torch.device("mps")\n    if torch.cuda.is_available():',
+            ),
+        ],
+        check="test_order_of_devices",
+    ),
+    Wrong(
+        "never an Apple GPU",
+        edits=[(MPS, "")],
+        check="test_order_of_devices",
+        says="mps",
+    ),
+    Wrong(
+        "asks once, when the file is imported",
+        edits=[
+            (MPS, "    if MPS:\n        return torch.device('mps')\n"),
+            (SUM, SUM + "\n\n\nMPS = torch.backends.mps.is_available()"),
+        ],
+        check="test_order_of_devices",
+    ),
+    Wrong(
+        "a string for a device",
+        edits=[('return torch.device("cpu")', 'return "cpu"')],
+        check="test_order_of_devices",
+        says="torch.device",
+    ),
+    Wrong(
+        "float32 everywhere but on the CPU",
+        edits=[(WIDEST, 'torch.float64 if device.type == "cpu" else torch.float32')],
+        check="test_widest_dtype",
+    ),
+    Wrong(
+        "float64 on mps",
+        edits=[(WIDEST, "torch.float64")],
+        check="test_widest_dtype",
+        says="float32",
+    ),
+    Wrong(
+        "compares the device with mps without an index",
+        edits=[(WIDEST, 'torch.float32 if device == torch.device("mps") else torch.float64')],
+        check="test_widest_dtype",
+    ),
+    Right(
+        "powers for rates, a table filled column by column",
+        code="""
+import torch
+
+def pick_device():
+    available = [("cuda", torch.cuda.is_available), ("mps", torch.backends.mps.is_available), ("cpu", lambda: True)]
+    return torch.device(next(name for name, asked in available if asked()))
+
+def angle_dtype(device):
+    return {"mps": torch.float32}.get(device.type, torch.float64)
+
+def add_positions(x):
+    *_, time, dim = x.shape
+    like = dict(dtype=angle_dtype(x.device), device=x.device)
+    rate = 10000.0 ** -(torch.arange(0, dim, 2, **like) / dim)
+    angle = torch.outer(torch.arange(time, **like), rate)
+    table = torch.empty(time, dim, **like)
+    table[:, 0::2] = torch.sin(angle)
+    table[:, 1::2] = torch.cos(angle)
+    return x.add(table.to(dtype=x.dtype))
+""",
+    ),
+    Right(
+        "new_tensor style: everything from x; cosines as shifted positions in the sum",
+        code="""
+import math
+import torch
+
+def pick_device():
+    name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    return torch.device(name)
+
+def angle_dtype(device):
+    return torch.float32 if "mps" in str(device) else torch.float64
+
+def add_positions(x):
+    wide = x.new_ones(x.shape[-2:], dtype=angle_dtype(x.device))
+    position = wide.cumsum(0) - 1
+    column = wide.cumsum(1) - 1
+    even = column.remainder(2) == 0
+    angle = position / torch.pow(10000.0, (column - column.remainder(2)) / x.shape[-1])
+    return x + torch.where(even, angle.sin(), angle.cos()).type(x.dtype)
+""",
+    ),
+]
