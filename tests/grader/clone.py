@@ -1,0 +1,132 @@
+"""A small clone of the project, with exercises of its own, for tests that run the command line."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from grader import paths
+
+STUB = '''"""Double a tensor."""
+
+
+def double(x):
+    """Twice x."""
+    raise NotImplementedError
+'''
+SOLUTION = '''"""Double a tensor."""
+
+
+def double(x):
+    """Twice x."""
+    return x * 2.0
+'''
+PUBLIC = '''import torch
+from grader.checks import expect_close
+
+
+def test_example(answer):
+    """One becomes two."""
+    expect_close(answer.double(torch.ones(3)), torch.full((3,), 2.0), "double(x)")
+'''
+HIDDEN = '''import torch
+from grader.checks import expect_close, unchanged
+
+
+def test_values(answer, gen):
+    """Every number is doubled."""
+    x = torch.randn(4, generator=gen)
+    wanted = x * 2
+    expect_close(answer.double(x), wanted, "double(x)")
+
+
+def test_input(answer):
+    """x stays as it is."""
+    x = torch.ones(3)
+    with unchanged("double(x)", x=x):
+        answer.double(x)
+
+
+def oracle(answer, gen):
+    return answer.double(torch.randn(4, generator=gen))
+'''
+MUTATING = 'Wrong("in place", code="def double(x): return x.mul_(2.0)", check="test_input", says="changes")'
+CONSTANT = (
+    'Wrong("constant", code="def double(x): return x * 0 + 2", check="test_values", says="wrong values")'
+)
+ADDING = 'Right("adds", code="def double(x): return x + x")'
+ROW = """
+[exercise.{slug}]
+order = {order}
+kind = "build"
+path = "core"
+title = "Double"
+points = 1
+difficulty = 1
+needs = {needs}
+concepts = ["mul"]
+hints = {hints}
+reading = "https://docs.pytorch.org"
+"""
+
+
+class Clone:
+    """A clone of the grader with exercises of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        ours = shutil.ignore_patterns("__pycache__", "e*.toml")
+        shutil.copytree(paths.ROOT / "grader", root / "grader", ignore=ours)
+        for name in ("conftest.py", "pyproject.toml"):
+            shutil.copy(paths.ROOT / name, root / name)
+        for name in ("exercises", "solutions", "tests/public", "tests/hidden", "tests/specimens"):
+            (root / name / "e01_tensors").mkdir(parents=True)
+            for folder in (root / name, root / name / "e01_tensors"):
+                (folder / "__init__.py").touch()
+        (root / "tests" / "__init__.py").touch()
+        (root / "exercises" / "e01_tensors" / "README.md").write_text("Tensors.")
+        self.catalog = root / "grader" / "catalog" / "e01_tensors.toml"
+        self.catalog.write_text('title = "The tensor"\n')
+        self.count = 0
+
+    def add(
+        self,
+        slug,
+        *,
+        stub=STUB,
+        solution=SOLUTION,
+        public=PUBLIC,
+        hidden=HIDDEN,
+        specimens=(MUTATING, CONSTANT, ADDING),
+        needs="[]",
+        hints='["Multiply."]',
+    ):
+        self.count += 1
+        stem = f"ex{self.count:02d}_{slug}"
+        texts = {
+            f"exercises/e01_tensors/{stem}.py": stub,
+            f"solutions/e01_tensors/{stem}.py": solution,
+            f"tests/public/e01_tensors/test_{stem}.py": public,
+            f"tests/hidden/e01_tensors/test_{stem}.py": hidden,
+            f"tests/specimens/e01_tensors/{stem}.py": "from grader.specimen import Right, Wrong\n\n"
+            f"SPECIMENS = [{', '.join(specimens)}]\n",
+        }
+        for name, text in texts.items():
+            if text is not None:
+                (self.root / name).write_text(text)
+        with self.catalog.open("a") as stream:
+            stream.write(ROW.format(slug=slug, order=self.count, needs=needs, hints=hints))
+
+    def kata(self, *arguments, answer="") -> tuple[int, list[str]]:
+        """Run a verb in this clone: its exit status and the lines that it printed."""
+        command = [sys.executable, "-m", "grader", *arguments]
+        done = subprocess.run(
+            command, cwd=self.root, capture_output=True, text=True, input=answer, check=False
+        )
+        return done.returncode, (done.stdout + done.stderr).splitlines()
+
+    def commit(self):
+        """Make it a git repository with one commit."""
+        identity = ["-c", "user.name=kata", "-c", "user.email=kata@example.org"]
+        for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "start"]):
+            subprocess.run(["git", *arguments], cwd=self.root, check=True)

@@ -1,0 +1,120 @@
+"""The verbs, run in a small clone: what they do, and one line for bad input."""
+
+import pytest
+from typer.testing import CliRunner
+
+from grader import cli
+from tests.grader.clone import SOLUTION, STUB, Clone
+
+VERBS = {"status", "watch", "hint", "reset", "solution", "grade", "export", "audit", "new"}
+
+
+@pytest.fixture
+def clone(tmp_path):
+    clone = Clone(tmp_path)
+    clone.add("double", hints='["First.", "Second."]')
+    clone.add("twice")
+    return clone
+
+
+def test_the_verbs_are_frozen():
+    assert {command.name or command.callback.__name__ for command in cli.app.registered_commands} == VERBS
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_every_verb_explains_itself(verb):
+    result = CliRunner().invoke(cli.app, [verb, "--help"])
+    assert result.exit_code == 0
+    assert "Usage" in result.stdout
+
+
+def test_status_is_the_default(clone):
+    code, lines = clone.kata()
+    assert code == 0
+    assert (code, lines) == clone.kata("status")
+    assert "0/2" in lines[0]
+    assert "next: double" in lines[-1]
+
+
+def test_hints_come_one_at_a_time(clone):
+    told = [clone.kata("hint", "double")[1][0] for _ in range(3)]
+    assert [line.split("  ")[0] for line in told] == ["hint 1/2", "hint 2/2", "hint 1/2"]
+    assert "First." in told[0] and "Second." in told[1]
+
+
+def test_reset_puts_the_start_back_and_keeps_a_backup(clone):
+    clone.commit()
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file.write_text("my work")
+    code, lines = clone.kata("reset", "double", "--yes")
+    assert code == 0
+    assert file.read_text() == STUB
+    (kept,) = (clone.root / ".kata" / "backups").iterdir()
+    assert kept.read_text() == "my work"
+    assert kept.name in lines[0]
+    assert "already" in clone.kata("reset", "double", "--yes")[1][0]
+
+
+def test_reset_asks_first(clone):
+    clone.commit()
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file.write_text("my work")
+    assert clone.kata("reset", "double", answer="n\n")[0] == 1
+    assert file.read_text() == "my work"
+
+
+def test_the_solution_is_shown_once_the_exercise_passes(clone):
+    code, lines = clone.kata("solution", "double")
+    assert code == 2
+    assert "not solved yet" in lines[0]
+    (clone.root / ".kata").mkdir(exist_ok=True)
+    (clone.root / ".kata" / "progress.json").write_text('{"states": {"double": "done"}}')
+    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(
+        SOLUTION.replace("x * 2.0", "x + x")
+    )
+    code, lines = clone.kata("solution", "double")
+    assert code == 0
+    assert "-    return x + x" in lines
+    assert "+    return x * 2.0" in lines
+
+
+def test_new_makes_an_exercise_that_the_audit_reads(clone):
+    code, lines = clone.kata("new", "e01", "third_one")
+    assert code == 0
+    assert len(lines) == 6
+    code, lines = clone.kata("audit", "--only", "third_one")
+    assert code == 1
+    assert any("0 hints" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["hint", "dubble"], "did you mean 'double'?"),
+        (["hint", "zzz"], "no exercise is called 'zzz'"),
+        (["audit", "--only", "e99"], "no exercise is called"),
+        (["new", "e99", "x"], "no section is called"),
+        (["new", "e01", "double"], "already"),
+        (["new", "e01", "No-Slug"], "is no slug"),
+        (["new", "e01", "third", "--kind", "odd"], "neither build nor fix"),
+        (["reset", "double", "--yes"], "git"),
+        (["grade", "nowhere"], "nowhere"),
+        (["export", "--results", "nowhere"], "nowhere"),
+        (["export", "--format", "xls"], "there is no such format"),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else "",
+)
+def test_bad_input_gets_one_line(clone, arguments, words):
+    code, lines = clone.kata(*arguments)
+    assert code == 2
+    assert len(lines) == 1
+    assert lines[0].startswith("kata: ")
+    assert words in lines[0]
+
+
+def test_a_broken_catalog_is_told_in_one_line(clone):
+    clone.catalog.write_text("title = [")
+    code, lines = clone.kata("status")
+    assert code == 2
+    assert len(lines) == 1
+    assert "not valid TOML" in lines[0]
