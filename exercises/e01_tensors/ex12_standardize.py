@@ -16,10 +16,12 @@ Rules:
   dimension or more and any strides; the result has its shape, dtype and device. x is not changed.
 - float16 and bfloat16: everything is computed in float32 and only the result is rounded back, so that
   squares above 65504 do no harm. float32 and float64 are computed in their own dtype.
-- Constant numbers, or a single one, come out as 0 with correction=0, and their gradient is finite.
+- Constant numbers, or a single one with correction=0, come out as 0 up to rounding, and their gradient
+  is finite.
 - Numbers far from zero, such as 30000 + noise, are standardized as well as others. (The formula
   mean(x²) - mean² is not good enough.)
-- Gradients flow through the mean and the variance. An empty batch, (0, features), comes back empty.
+- Gradients flow through the mean and the variance. An empty batch, (0, features) with
+  dim=1, comes back empty.
 - No Python loop over rows or features. Any function of PyTorch is welcome.
 """
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import expect_copy, expect_equal, expect_gradients, expect_raises, unchanged
+from grader.checks import expect_copy, expect_equal, expect_gradients, expect_raises, expect_that, unchanged
 from grader.checks.devices import on_host
 
 CALL = "collate_detections(samples)"
@@ -36,30 +36,36 @@ def expect_batch(yours, wanted, about):
 
 
 def test_a_batch(answer, gen):
-    """Images are stacked in order, boxes follow each other, and owner tells whose each box is."""
+    """Images are stacked in order, boxes follow each other, owner tells whose each is; the list stays."""
     for counts in [(2, 1, 4), (1, 3)]:
         samples = draw(counts, gen)
-        expect_batch(answer.collate_detections(samples), collated(samples), f"samples with {counts} boxes")
+        wanted, before = collated(samples), list(samples)
+        expect_batch(answer.collate_detections(samples), wanted, f"samples with {counts} boxes")
+        same = len(samples) == len(before) and all(a is b for a, b in zip(samples, before, strict=True))
+        expect_that(same, f"{CALL} changes the list of samples")
 
 
 def test_equal_numbers_of_boxes(answer, gen):
     """Boxes are one list even where each image has the same number of them."""
     samples = draw((2, 2, 2), gen)
-    expect_batch(answer.collate_detections(samples), collated(samples), "samples with 2 boxes each")
+    wanted = collated(samples)
+    expect_batch(answer.collate_detections(samples), wanted, "samples with 2 boxes each")
 
 
 def test_images_without_boxes(answer, gen):
     """An image without boxes counts as an image, and adds no boxes."""
     for counts in [(0, 2, 0, 1), (1, 0), (0, 0)]:
         samples = draw(counts, gen)
-        expect_batch(answer.collate_detections(samples), collated(samples), f"samples with {counts} boxes")
+        wanted = collated(samples)
+        expect_batch(answer.collate_detections(samples), wanted, f"samples with {counts} boxes")
 
 
 def test_batch_of_one(answer, gen):
     """A batch of one sample has a batch dimension, and shares no memory with the sample."""
     samples = draw((3,), gen)
+    wanted = collated(samples)
     batch = answer.collate_detections(samples)
-    expect_batch(batch, collated(samples), "one sample")
+    expect_batch(batch, wanted, "one sample")
     expect_copy(batch[0], samples[0][0], f"images of {CALL}")
     expect_copy(batch[1], samples[0][1], f"boxes of {CALL}")
 

@@ -92,7 +92,8 @@ def test_half_precision(answer, gen, dtype):
 def test_float64(answer, gen):
     """float64 is computed in float64, with all its digits."""
     x = draw((4, 6), gen, torch.float64)
-    expect_close(answer.standardize(x, 0), exact(x, 0), "standardize(x, 0) of float64", scale=20.0)
+    wanted = exact(x, 0)
+    expect_close(answer.standardize(x, 0), wanted, "standardize(x, 0) of float64", scale=20.0)
 
 
 def test_constant_and_single_numbers(answer):
@@ -113,17 +114,19 @@ def test_far_from_zero(answer, gen):
 
 
 def test_empty_batch(answer):
-    """No rows give no rows, whichever dimension is asked for."""
+    """No rows give no rows."""
     for sizes, dim in [((0, 4), 1), ((3, 0, 2), -1), ((3, 0, 2), (0, 2))]:
         x = torch.zeros(sizes)
-        expect_equal(answer.standardize(x, dim), x.clone(), f"standardize(x, dim={dim}) of shape {sizes}")
+        expect_equal(
+            answer.standardize(x, dim), torch.zeros(sizes), f"standardize(x, dim={dim}) of shape {sizes}"
+        )
 
 
 def test_strided_input(answer, gen):
     """Transposed and expanded features are standardized like any others, and left as they were."""
     for x in (
         draw((4, 6), gen).t()[::2],
-        draw((1, 4), gen).expand(3, 4),
+        draw((1, 6), gen).expand(4, 6),
         draw((2, 3, 4), gen).permute(2, 0, 1),
     ):
         wanted = exact(x, 0).float()

@@ -137,6 +137,17 @@ SPECIMENS = [
         says="changes",
     ),
     Wrong(
+        "takes the samples off the caller's list",
+        edits=[
+            (
+                "    return images, boxes, owner",
+                "    if isinstance(samples, list):\n        samples.clear()\n    return images, boxes, owner",
+            )
+        ],
+        check="test_a_batch",
+        says="changes the list",
+    ),
+    Wrong(
         "leaves images of different shapes to stack",
         edits=[(CHECK, "        pass\n")],
         check="test_images_that_differ_in_shape",

@@ -43,7 +43,6 @@ SPECIMENS = [
             )
         ],
         check="test_any_dimensions",
-        says="factor",
     ),
     Wrong(
         "ignores correction",
@@ -134,7 +133,7 @@ SPECIMENS = [
         says="NaN",
     ),
     Wrong(
-        "a root of zero, then where: NaN gradients",
+        "squares a root: NaN gradients where the variance is zero",
         edits=[
             (
                 RESULT,
@@ -217,7 +216,7 @@ def standardize(x, dim, *, correction=0, eps=1e-5):
 """,
     ),
     Right(
-        "through the standard deviation where it is not zero",
+        "the mean of the squares, times n / (n - correction)",
         edits=[
             (VARIANCE, "    n = max(wide.numel() // max(centred.sum(dim).numel(), 1), 1)\n"),
             (
