@@ -1,0 +1,298 @@
+"""What grades train_step: weights after several steps, gradients, what runs, what is kept, the device."""
+
+import contextlib
+import copy
+import gc
+import io
+import math
+import weakref
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_gradient, expect_that, unchanged
+from grader.checks.devices import count_traffic
+
+CALL = "train_step(model, loss_fn, optimizer, inputs, targets)"
+
+OPTIMIZERS = {
+    "SGD": lambda groups: torch.optim.SGD(groups, lr=0.1),
+    "SGD with momentum": lambda groups: torch.optim.SGD(groups, lr=0.1, momentum=0.9, weight_decay=0.1),
+    "AdamW": lambda groups: torch.optim.AdamW(groups, lr=0.05, weight_decay=0.1),
+}
+
+
+class Recorded(nn.Module):
+    """Remembers what it was given and what it gave."""
+
+    def __init__(self, fn):
+        super().__init__()
+        self.fn, self.calls = fn, []
+
+    def forward(self, *args):
+        self.calls.append(args)
+        return self.fn(*args)
+
+
+def network(gen, dtype=torch.float32):
+    """3 features, 4 hidden units, 2 outputs."""
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).to(dtype)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(torch.randn(p.shape, generator=gen))
+    return model
+
+
+def batches(gen, count=3, size=5, dtype=torch.float32):
+    return [
+        (torch.randn(size, 3, generator=gen, dtype=dtype), torch.randn(size, 2, generator=gen, dtype=dtype))
+        for _ in range(count)
+    ]
+
+
+def in_groups(model):
+    """The first layer learns faster than the last."""
+    first, last = model[0], model[2]
+    return [{"params": list(first.parameters()), "lr": 0.2}, {"params": list(last.parameters())}]
+
+
+def steps_written_out(model, optimizer, steps):
+    """The losses of a training loop without any helper."""
+    losses = []
+    for inputs, targets in steps:
+        for p in model.parameters():
+            p.grad = None
+        loss = F.mse_loss(model(inputs), targets)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def expect_weights(model, twin, when):
+    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
+        # several steps add up the rounding of each
+        wanted = right.detach().to(p.device)
+        expect_close(p.detach(), wanted, f"{name} after {when}", ulps=1000, scale=1.0)
+
+
+def expect_loss(yours, wanted, of):
+    expect_equal(type(yours).__name__, "float", f"the type of {of}")
+    close = math.isclose(yours, wanted, rel_tol=1e-5)
+    expect_that(
+        close, f"wrong loss from {of}", yours=f"{yours:.6g}", wanted=f"{wanted:.6g}, before the update"
+    )
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_several_steps(answer, gen, kind):
+    """Over several batches, losses and weights are those of a loop that is written out."""
+    # in float64, because AdamW's division enlarges the rounding of small gradients
+    model, steps = network(gen, torch.float64), batches(gen, dtype=torch.float64)
+    twin = copy.deepcopy(model)
+    wanted = steps_written_out(twin, OPTIMIZERS[kind](in_groups(twin)), steps)
+    optimizer = OPTIMIZERS[kind](in_groups(model))
+    for number, ((inputs, targets), loss) in enumerate(zip(steps, wanted, strict=True), start=1):
+        yours = answer.train_step(model, F.mse_loss, optimizer, inputs, targets)
+        expect_loss(yours, loss, f"step {number} with {kind}")
+    expect_weights(model, twin, f"three steps of {kind}")
+
+
+def test_gradients_stay(answer, gen):
+    """Afterwards `.grad` holds the gradients of this batch alone, also for parameters outside the model."""
+    model, temperature = network(gen), nn.Parameter(torch.tensor(1.5))
+    (inputs, targets), _ = batches(gen, 2)
+
+    def loss_fn(predictions, targets):
+        return F.mse_loss(predictions / temperature, targets)
+
+    parameters = [*model.parameters(), temperature]
+    wanted = torch.autograd.grad(loss_fn(model(inputs), targets), parameters)
+    for p in parameters:
+        p.grad = torch.full_like(p, 10.0)
+    moved = temperature.detach() - 0.1 * wanted[-1]
+    answer.train_step(model, loss_fn, torch.optim.SGD(parameters, lr=0.1), inputs, targets)
+    names = [*dict(model.named_parameters()), "temperature, which loss_fn holds"]
+    for name, p, right in zip(names, parameters, wanted, strict=True):
+        expect_gradient(p.grad, right, f"{name} (in `.grad` afterwards)", scale=float(right.abs().max()) + 1)
+    expect_close(temperature.detach(), moved, "the temperature in loss_fn afterwards")
+
+
+@pytest.mark.parametrize("how", ["unused", "frozen"])
+def test_parameters_without_gradient(answer, gen, how):
+    """A parameter that the loss does not depend on gets no gradient, and no momentum moves it."""
+    model, steps = network(gen), batches(gen, 2)
+    extra = nn.Linear(3, 2)
+    used = [True]
+
+    def loss_fn(predictions, targets):
+        if used[0]:
+            predictions = predictions + extra(torch.ones(3))
+        return F.mse_loss(predictions, targets)
+
+    optimizer = OPTIMIZERS["AdamW"]([*model.parameters(), *extra.parameters()])
+    answer.train_step(model, loss_fn, optimizer, *steps[0])  # builds up momentum
+    without = [extra.weight]
+    if how == "unused":
+        used[0] = False
+    else:
+        without.append(model[2].weight)
+        for p in without:
+            p.requires_grad_(False)
+    before, others = [p.detach().clone() for p in without], model[0].weight.detach().clone()
+    answer.train_step(model, loss_fn, optimizer, *steps[1])
+    for p, was in zip(without, before, strict=True):
+        expect_that(p.grad is None, f"a parameter that is {how} has a gradient", yours=p.grad)
+        expect_equal(p.detach(), was, f"a parameter that is {how}, after {CALL}")
+    expect_that(not torch.equal(model[0].weight, others), "the other parameters do not move any more")
+
+
+def test_called_once(answer, gen):
+    """Model, loss and optimizer run once each, and the hooks of the model see it."""
+    model, (inputs, targets) = network(gen), batches(gen, 1)[0]
+    loss_fn, optimizer = Recorded(F.mse_loss), OPTIMIZERS["SGD"](model.parameters())
+    runs, inside, steps = [], [], []
+    model.register_forward_hook(lambda *_: runs.append(1))
+    model[0].register_forward_hook(lambda *_: inside.append(1))
+    optimizer.register_step_post_hook(lambda *_: steps.append(1))
+    answer.train_step(model, loss_fn, optimizer, inputs, targets)
+    expect_equal(len(inside), 1, "the number of times that the first layer runs in train_step(…)")
+    expect_equal(len(runs), 1, "the number of times that the model's hook runs in train_step(…)")
+    expect_equal(len(loss_fn.calls), 1, "the number of times that loss_fn runs in train_step(…)")
+    expect_equal(len(steps), 1, "the number of times that optimizer.step runs in train_step(…)")
+
+
+def test_passed_on_as_they_are(answer, gen):
+    """Tokens, class numbers and whatever the model returns are passed on in their shape and dtype."""
+    tokens, labels = torch.tensor([[3, 1, 4], [1, 5, 2]]), torch.tensor([1, 0])
+    embedding, head = nn.Embedding(6, 4), nn.Linear(4, 2)
+    model = Recorded(lambda x: (head(embedding(x).mean(1)), x))
+    loss_fn = Recorded(lambda predictions, labels: F.cross_entropy(predictions[0], labels))
+    optimizer = OPTIMIZERS["SGD"]([*embedding.parameters(), *head.parameters()])
+    with unchanged(CALL, inputs=tokens, targets=labels):
+        loss = answer.train_step(model, loss_fn, optimizer, tokens, labels)
+    expect_equal(type(loss).__name__, "float", f"the type of {CALL} with class numbers")
+    (seen,), (predictions, seen_labels) = model.calls[0], loss_fn.calls[0]
+    expect_equal(seen, tokens, "what the model is given")
+    expect_equal(predictions[1], tokens, "the second of the pair that the model returns")
+    expect_equal(seen_labels, labels, "the targets that loss_fn is given")
+
+    # a batch of one, of two rows, in float64
+    rows = nn.Sequential(network(gen, torch.float64), nn.Linear(2, 1).double())
+    inputs, targets = torch.randn(1, 2, 3, generator=gen).double(), torch.ones(1, 2, 1).double()
+    loss_fn = Recorded(lambda p, t: (p - 2 * t).square().mean())
+    with unchanged(CALL, inputs=inputs, targets=targets):
+        answer.train_step(rows, loss_fn, OPTIMIZERS["SGD"](rows.parameters()), inputs, targets)
+    predictions, seen_targets = loss_fn.calls[0]
+    expect_equal(
+        (predictions.shape, predictions.dtype),
+        (torch.Size([1, 2, 1]), torch.float64),
+        "predictions given to loss_fn",
+    )
+    expect_equal(seen_targets, targets, "the targets that loss_fn is given")
+
+
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+def test_modes_are_the_callers(answer, training):
+    """The model runs in the mode it is in, layer by layer, and keeps it."""
+    norm = nn.BatchNorm1d(3)
+    model = nn.Sequential(norm, nn.Linear(3, 2)).train(training)
+    norm.train(not training)
+    modes = [m.training for m in model.modules()]
+    inputs, targets = torch.arange(12.0).view(4, 3), torch.zeros(4, 2)
+    answer.train_step(model, F.mse_loss, OPTIMIZERS["SGD"](model.parameters()), inputs, targets)
+    expect_equal(
+        [m.training for m in model.modules()], modes, "the training flag of each layer after train_step(…)"
+    )
+    ran = int(norm.num_batches_tracked)
+    expect_equal(ran, int(norm.training), "the batches that went into the batch norm's statistics")
+
+
+def test_nothing_else_happens(answer, gen):
+    """Large gradients are not clipped, a loss of NaN or inf stops nothing, and nothing is printed."""
+    model, (inputs, targets) = network(gen), batches(gen, 1)[0]
+    loss_fn = lambda p, t: 1e4 * F.mse_loss(p, t)  # noqa: E731
+    (gradient,) = torch.autograd.grad(loss_fn(model(inputs), targets), [model[2].weight])
+    wanted = model[2].weight.detach() - 0.1 * gradient
+    optimizer = OPTIMIZERS["SGD"](model.parameters())
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        answer.train_step(model, loss_fn, optimizer, inputs, targets)
+    expect_close(model[2].weight.detach(), wanted, "the last weight after a step with large gradients")
+    expect_equal(printed.getvalue(), "", "what train_step(…) prints")
+
+    for bad in (math.nan, math.inf):
+        model, steps = network(gen), []
+        optimizer = OPTIMIZERS["SGD"](model.parameters())
+        optimizer.register_step_post_hook(lambda *_, steps=steps: steps.append(1))
+        loss_fn = lambda p, t, bad=bad: (p * bad).square().sum()  # noqa: E731
+        loss = answer.train_step(model, loss_fn, optimizer, inputs, targets)
+        expect_equal(loss, bad, f"{CALL} where the loss is {bad}")
+        expect_equal(len(steps), 1, f"the number of optimizer steps where the loss is {bad}")
+
+
+def test_graph_is_freed(answer, gen):
+    """No activation outlives `backward`, and neither predictions nor loss outlive the call."""
+    model, (inputs, targets) = network(gen), batches(gen, 1)[0]
+    optimizer = OPTIMIZERS["AdamW"](model.parameters())
+    saved, alive, results = [], [], []
+
+    class Kept:
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+    def pack(tensor):
+        kept = Kept(tensor)
+        saved.append(weakref.ref(kept))
+        return kept
+
+    def loss_fn(predictions, targets):
+        loss = F.mse_loss(predictions, targets)
+        results.extend((weakref.ref(predictions), weakref.ref(loss)))
+        return loss
+
+    optimizer.register_step_post_hook(lambda *_: alive.append(sum(ref() is not None for ref in saved)))
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
+        answer.train_step(model, loss_fn, optimizer, inputs, targets)
+    expect_equal(alive, [0], "the activations still held for backward when the optimizer has stepped")
+    if any(ref() is not None for ref in results):
+        gc.collect()  # what only hangs in a reference cycle is not kept
+    expect_equal(
+        [ref() is not None for ref in results],
+        [False, False],
+        "whether predictions and loss are alive after train_step(…)",
+    )
+    expect_that(
+        all(p.grad is not None and not p.grad.requires_grad for p in model.parameters()),
+        "the gradients carry a graph of their own",
+    )
+
+
+def test_on_a_device(answer, gen, device):
+    """On another device the step has the same result there, and the host waits once: for the float."""
+    model, steps = network(gen), batches(gen)
+    twin = copy.deepcopy(model)
+    wanted = steps_written_out(twin, OPTIMIZERS["SGD with momentum"](twin.parameters()), steps)
+    model.to(device)
+    optimizer = OPTIMIZERS["SGD with momentum"](model.parameters())
+    there = [(inputs.to(device), targets.to(device)) for inputs, targets in steps]
+    for (inputs, targets), loss in zip(there, wanted, strict=True):
+        with count_traffic() as traffic:
+            yours = answer.train_step(model, F.mse_loss, optimizer, inputs, targets)
+        expect_loss(yours, loss, "train_step(…) on another device")
+        expect_equal(traffic.syncs, 1, "the times that the host waits for the device in train_step(…)")
+        expect_equal(traffic.to_device, 0, "the copies from the host to the device in train_step(…)")
+    expect_weights(model, twin.to(device), "three steps on another device")
+
+
+def oracle(answer, gen):
+    model = network(gen, torch.float64)
+    results = []
+    for kind in ("SGD with momentum", "AdamW"):
+        optimizer = OPTIMIZERS[kind](in_groups(model))
+        for inputs, targets in batches(gen, dtype=torch.float64):
+            results.append(answer.train_step(model, F.mse_loss, optimizer, inputs, targets))
+        results += [p.grad.clone() for p in model.parameters()]
+        results += [p.detach().clone() for p in model.parameters()]
+    return results
