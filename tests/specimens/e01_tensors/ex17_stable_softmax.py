@@ -69,6 +69,16 @@ def logsumexp(x, dim):
         check="test_half_precision_rounds_once",
     ),
     Wrong(
+        "rounds twice: the logarithm, then the sum with the peak",
+        edits=[
+            (
+                "return result.masked_fill(empty, -math.inf).to(x.dtype)",
+                "log = total.masked_fill(empty, 1).log().to(x.dtype)\n    return (log + peak.squeeze(dim).to(x.dtype)).masked_fill(empty, -math.inf)",
+            )
+        ],
+        check="test_half_precision_rounds_once",
+    ),
+    Wrong(
         "float32 for everybody",
         edits=[(HALF, "exact = x.float()")],
         check="test_float64_stays_exact",
