@@ -113,6 +113,7 @@ def test_far_from_zero(answer, gen):
     expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) of 30000 + noise", ulps=8, scale=3e4)
 
 
+@pytest.mark.filterwarnings("ignore:var")
 def test_empty_batch(answer):
     """No rows give no rows."""
     for sizes, dim in [((0, 4), 1), ((3, 0, 2), -1), ((3, 0, 2), (0, 2))]:
