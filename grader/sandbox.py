@@ -2,7 +2,7 @@
 
 Two layers. `command` starts a warm engine inside bubblewrap: no network, no files but the ones it is
 given, no environment. Inside, every answer gets a forked child of its own, and `Confinement` shuts
-that child off from the engine and from all other children in about a millisecond. `Unconfined` has
+that child off from the engine and from all other children in some three milliseconds. `Unconfined` has
 the same face for grading without a sandbox.
 
 A confined child is the first process of its namespace. So when it ends, however it ends, the kernel
