@@ -14,7 +14,6 @@ _OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
 """What a child may claim; anything else, todo and timeout among it, is a failure."""
 
 
-
 def verdict(
     exercise: Exercise, expected: Sequence[Expected], findings: Findings, wanted_oracle: Any
 ) -> ExerciseRecord:

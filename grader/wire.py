@@ -39,9 +39,7 @@ def encode(value: Any) -> Encoded:
         return ["l", [encode(item) for item in value]]
     if isinstance(value, (torch.dtype, torch.device)):
         return ["s", str(value)]
-    raise TypeError(
-        f"the oracle returned a {kind.__name__}, which is not plain data"
-    )
+    raise TypeError(f"the oracle returned a {kind.__name__}, which is not plain data")
 
 
 def _encode_tensor(value: Tensor) -> Encoded:

@@ -44,11 +44,24 @@ def hand_in(folder: Path, work: dict[str, str]) -> Path:
 
 
 def command(work: Path, out: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "grader", "grade", str(work), "--out", str(out), "--only", "merge_heads", *options]
+    return [
+        sys.executable,
+        "-m",
+        "grader",
+        "grade",
+        str(work),
+        "--out",
+        str(out),
+        "--only",
+        "merge_heads",
+        *options,
+    ]
 
 
 def grade(work: Path, out: Path, *options: str) -> dict[str, dict]:
-    done = subprocess.run(command(work, out, *options), cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command(work, out, *options), cwd=paths.ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return records(out)
 
