@@ -1,0 +1,243 @@
+"""Answers to numpy_bridge that people write."""
+
+from grader.specimen import Right, Wrong
+
+COPY = "    if not array.flags.writeable or any(stride < 0 for stride in array.strides):\n        array = array.copy()\n"
+THERE = "    values = x.detach().cpu()  # neither copies on the CPU"
+CAST = "    if values.dtype == torch.bfloat16:\n        values = values.float()\n"
+
+SPECIMENS = [
+    Wrong(
+        "detaches and forgets other devices",
+        edits=[("x.detach().cpu()", "x.detach()")],
+        check="test_from_another_device",
+        says="Tensor.cpu()",
+    ),
+    Wrong(
+        "asks for CUDA only",
+        edits=[("x.detach().cpu()", "(x.detach().cpu() if x.is_cuda else x.detach())")],
+        check="test_from_another_device",
+    ),
+    Wrong(
+        "two trips: once to look, once to fetch",
+        edits=[(CAST, CAST + "    x.cpu()\n")],
+        check="test_from_another_device",
+        says="copies to the CPU",
+    ),
+    Wrong(
+        "a copy for safety",
+        edits=[("    return values.numpy()", "    return values.numpy().copy()")],
+        check="test_array_on_the_tensors_memory",
+        says="wrong values",
+    ),
+    Wrong(
+        "contiguous first: a strided tensor is copied",
+        edits=[("x.detach().cpu()", "x.detach().cpu().contiguous()")],
+        check="test_array_on_the_tensors_memory",
+        says="transposed",
+    ),
+    Wrong(
+        "detaches in place",
+        edits=[("x.detach().cpu()", "x.detach_().cpu()")],
+        check="test_graph_is_left_alone",
+        says="requires_grad",
+    ),
+    Wrong(
+        "float32 for everything",
+        edits=[(CAST, "    values = values.float()\n")],
+        check="test_dtypes_stay",
+        says="float32",
+    ),
+    Wrong(
+        "bfloat16 as float16, which has a smaller range",
+        edits=[("values = values.float()", "values = values.half()")],
+        check="test_bfloat16_becomes_float32",
+        says="float16",
+    ),
+    Wrong(
+        "bfloat16 as float16 and then float32",
+        edits=[("values = values.float()", "values = values.half().float()")],
+        check="test_bfloat16_becomes_float32",
+        says="inf",
+    ),
+    Wrong(
+        "bfloat16 as its bits",
+        edits=[("values = values.float()", "values = values.view(torch.int16)")],
+        check="test_bfloat16_becomes_float32",
+        says="int16",
+    ),
+    Wrong(
+        "float32 for float16 too",
+        edits=[("values.dtype == torch.bfloat16", "values.dtype in (torch.bfloat16, torch.float16)")],
+        check="test_dtypes_stay",
+        says="float32",
+    ),
+    Wrong(
+        "by way of a list",
+        edits=[("    return values.numpy()", "    return np.array(values.tolist())")],
+        check="test_dtypes_stay",
+    ),
+    Wrong(
+        "a number for a 0-d tensor",
+        edits=[("    return values.numpy()", "    return values.numpy()[()]")],
+        check="test_any_shape",
+        says="no NumPy array",
+    ),
+    Wrong(
+        "from_numpy as it is",
+        edits=[(COPY, "")],
+        check="test_negative_strides",
+        says="negative",
+    ),
+    Wrong(
+        "copies what is reversed, not what is read-only",
+        edits=[("not array.flags.writeable or ", "")],
+        check="test_read_only_array_is_left_alone",
+        says="warning",
+    ),
+    Wrong(
+        "silences the warning for read-only arrays",
+        edits=[
+            ("not array.flags.writeable or ", ""),
+            (
+                "    return torch.from_numpy(array)",
+                "    import warnings\n    with warnings.catch_warnings():\n        warnings.simplefilter('ignore')\n        return torch.from_numpy(array)",
+            ),
+        ],
+        check="test_read_only_array_is_left_alone",
+        says="wrong values",
+    ),
+    Wrong(
+        "copies the tensor, after the warning",
+        edits=[
+            ("not array.flags.writeable or ", ""),
+            (
+                "    return torch.from_numpy(array)",
+                "    return torch.from_numpy(array) if array.flags.writeable else torch.from_numpy(array).clone()",
+            ),
+        ],
+        check="test_read_only_array_is_left_alone",
+        says="warning",
+    ),
+    Wrong(
+        "makes the caller's array writable",
+        edits=[
+            (
+                "    if not array.flags.writeable or any(",
+                "    try:\n        array.flags.writeable = True\n    except ValueError:\n        pass\n    if not array.flags.writeable or any(",
+            )
+        ],
+        check="test_read_only_array_is_left_alone",
+        says="wrong values",
+    ),
+    Wrong(
+        "a new tensor each time",
+        edits=[("torch.from_numpy(array)", "torch.tensor(array)")],
+        check="test_tensor_on_the_arrays_memory",
+        says="from_numpy(array).fill_(3)",
+    ),
+    Wrong(
+        "copies whatever is not contiguous",
+        edits=[("any(stride < 0 for stride in array.strides)", "not array.flags.c_contiguous")],
+        check="test_tensor_on_the_arrays_memory",
+        says="transposed",
+    ),
+    Wrong(
+        "looks at the first stride only",
+        edits=[("any(stride < 0 for stride in array.strides)", "(array.ndim > 0 and array.strides[0] < 0)")],
+        check="test_negative_strides",
+        says="negative",
+    ),
+    Wrong(
+        "ascontiguousarray, which gives a 0-d array a dim",
+        edits=[("array = array.copy()", "array = np.ascontiguousarray(array).copy()")],
+        check="test_any_shape",
+        says="wrong shape",
+    ),
+    Wrong(
+        "float32 on the way in",
+        edits=[("torch.from_numpy(array)", "torch.from_numpy(array).float()")],
+        check="test_dtypes_stay",
+        says="float32",
+    ),
+    Wrong(
+        "requires gradients where it can",
+        edits=[
+            (
+                "    return torch.from_numpy(array)",
+                "    x = torch.from_numpy(array)\n    return x.requires_grad_(x.dtype == torch.float32 and array.ndim == 1)",
+            )
+        ],
+        check="test_tensor_from_numpy_requires_no_gradients",
+        says="requires gradients",
+    ),
+    Wrong(
+        "reads objects and text as numbers",
+        edits=[
+            (
+                "    return torch.from_numpy(array)",
+                "    if array.dtype.kind in 'OU':\n        array = np.nan_to_num(array.astype(np.float64))\n    return torch.from_numpy(array)",
+            )
+        ],
+        check="test_not_numbers",
+        says="no error",
+    ),
+    Wrong(
+        "refuses with a ValueError",
+        edits=[
+            (
+                "    return torch.from_numpy(array)",
+                "    if array.dtype.kind not in 'biufc':\n        raise ValueError(array.dtype)\n    return torch.from_numpy(array)",
+            )
+        ],
+        check="test_not_numbers",
+        says="ValueError",
+    ),
+    Wrong(
+        "warns that a copy is made",
+        edits=[
+            (
+                "        array = array.copy()\n",
+                "        array = array.copy()\n        __import__('warnings').warn('copied')\n",
+            )
+        ],
+        check="test_no_warning",
+        says="warning",
+    ),
+    Right(
+        "numpy(force=True), and a tensor of what cannot be shared",
+        code="""
+import numpy as np
+import torch
+
+def to_numpy(x):
+    return (x.to(torch.float32) if x.dtype is torch.bfloat16 else x).numpy(force=True)
+
+def from_numpy(array):
+    if array.dtype.hasobject or array.dtype.kind in "US":
+        raise TypeError(f"no numbers: {array.dtype}")
+    shareable = array.flags["WRITEABLE"] and all(s >= 0 for s in array.strides)
+    return torch.as_tensor(array) if shareable else torch.as_tensor(np.array(array, order="C", copy=True))
+""",
+    ),
+    Right(
+        "asarray both ways",
+        code="""
+import numpy as np
+import torch
+
+def to_numpy(x):
+    with torch.no_grad():
+        if x.device.type != "cpu":
+            x = x.to("cpu")
+        return np.asarray((x.type(torch.float) if x.dtype == torch.bfloat16 else x).detach())
+
+def from_numpy(array):
+    array = np.require(array, requirements=["W"])
+    if min(array.strides, default=0) < 0:
+        array = np.array(array)
+        array = np.ascontiguousarray(array).reshape(array.shape)
+    return torch.from_numpy(array)
+""",
+    ),
+]
