@@ -226,16 +226,28 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return None
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    reports = [r for rs in terminalreporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Tell each mistake once, and end with the sections and what to do next."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        summary.shorten(reporter.stats.get("failed", []))
+    result = yield
+    if reporter is not None:
+        _summarise(reporter, session.config)
+    return result
+
+
+def _summarise(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
     states = summary.states_of(reports)
     if not states:
         return
     if config.stash[JUDGED].answers.root == paths.EXERCISES and not _is_partial(config):
         progress.remember(states)
-    terminalreporter.section("torchkata")
+    reporter.section("torchkata")
     for line in summary.lines(states):
-        terminalreporter.write_line(line)
+        reporter.write_line(line)
 
 
 def _is_partial(config: pytest.Config) -> bool:

@@ -1,5 +1,6 @@
 """The end of a pytest run: how far each section is, and what to do next."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,6 +20,9 @@ def lines(states: Mapping[str, State]) -> list[str]:
         seen = [states[e.slug] for e in section.exercises if e.slug in states]
         if seen:
             told.append(_section_line(section.name, Counter(seen), len(seen)))
+    failing = [e.slug for e in catalog.exercises if states.get(e.slug) == "failing"]
+    if failing:
+        told += ["", *textwrap.wrap("failing: " + ", ".join(failing), 100, subsequent_indent=" " * 9)]
     unfinished = [e for e in catalog.exercises if states.get(e.slug, "done") != "done"]
     if unfinished:
         # What fails was begun: it comes before what is still to do.
@@ -41,6 +45,25 @@ def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:
         before = states.get(exercise.slug, "done")
         states[exercise.slug] = _worse(before, _state(report))
     return states
+
+
+def shorten(failed: Iterable[pytest.TestReport]) -> None:
+    """Tell a mistake once: later checks of an exercise that say the same only name the first one."""
+    first: dict[tuple[str, str], str] = {}
+    for report in failed:
+        if getattr(report, "kata", None) != "failed":
+            continue
+        head, _, body = str(report.longrepr).partition("\n")
+        key = (head.split(" · ")[0], _without_values(body))
+        if key in first:
+            report.longrepr = f"{head}\n  the same as in {first[key]}"
+        else:
+            first[key] = report.nodeid.split("::")[-1]
+
+
+def _without_values(body: str) -> str:
+    """The feedback but for the line that lists values: they differ with each check's inputs."""
+    return "\n".join(line for line in body.splitlines() if not line.startswith("  where  "))
 
 
 def _exercise(report: pytest.TestReport, catalog: Catalog) -> Exercise | None:
