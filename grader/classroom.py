@@ -46,7 +46,7 @@ def grade(
             settings,
             lambda done, total: bar.update(task, completed=done, total=total),
         )
-    out.print(class_table(records))
+    out.print(class_table(records), crop=False)
     for record in records:
         for line in _remarks(record):
             out.print(line, markup=False)
@@ -76,13 +76,15 @@ def class_table(records: list[StudentRecord]) -> Table:
     """One line per student: total, and how many exercises ended how."""
     statuses = sorted({e.status for r in records for e in r.exercises.values()})
     table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("student")
+    table.add_column(
+        "student", no_wrap=True, min_width=max(map(len, ["student", *(r.student for r in records)]))
+    )
     for name in ("score", "points", *statuses):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     for record in records:
         counts = [sum(e.status == status for e in record.exercises.values()) for status in statuses]
         cells = [str(count) if count else "" for count in counts]
-        table.add_row(record.student, f"{record.score:g}", f"{record.points:g}", *cells)
+        table.add_row(record.student, f"{record.score:.4g}", f"{record.points:g}", *cells)
     if records:
         mean = sum(r.score for r in records) / len(records)
         table.add_section()

@@ -126,6 +126,9 @@ def _status(
 def _flags(findings: Findings, forged: str) -> tuple[str, ...]:
     if forged:
         return (forged,)
+    broken = _message(findings.lines)
+    if broken:
+        return (broken.splitlines()[-1].strip()[:200],)
     if findings.signal:
         return (f"ended by signal {findings.signal}",)
     if findings.exit:

@@ -23,7 +23,7 @@ def expect_array(yours, wanted, call):
 
 @contextmanager
 def no_warning(call):
-    """Fail if the block shows a warning, also one that torch would show only once."""
+    """Fail if torch warns that an array is not writable, also if it has done so before."""
     always = torch.is_warn_always_enabled()
     torch.set_warn_always(True)
     try:
@@ -32,7 +32,7 @@ def no_warning(call):
             yield
     finally:
         torch.set_warn_always(always)
-    shown = [str(warning.message)[:80] for warning in shown]
+    shown = [str(warning.message)[:80] for warning in shown if "writable" in str(warning.message)]
     expect_that(not shown, f"{call} shows a warning", yours="; ".join(shown))
 
 
@@ -170,20 +170,6 @@ def test_tensor_from_numpy_requires_no_gradients(answer):
     reverse = answer.from_numpy(np.ones(3, dtype=np.float32)[::-1])
     expect_that(not reverse.requires_grad, "from_numpy of a reversed array requires gradients")
 
-
-def test_no_warning(answer):
-    """Neither way shows a warning."""
-    with no_warning("to_numpy"):
-        for x in (
-            torch.ones(2),
-            torch.ones(2, requires_grad=True),
-            torch.ones(2).bfloat16(),
-            torch.ones(1, 2).t(),
-        ):
-            answer.to_numpy(x)
-    with no_warning("from_numpy"):
-        for array in (np.ones(2), np.ones(2)[::-1], np.ones((2, 3)).T, np.ones(())):
-            answer.from_numpy(array)
 
 
 def test_not_numbers(answer):

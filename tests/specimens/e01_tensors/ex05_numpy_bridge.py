@@ -193,17 +193,6 @@ SPECIMENS = [
         check="test_not_numbers",
         says="ValueError",
     ),
-    Wrong(
-        "warns that a copy is made",
-        edits=[
-            (
-                "        array = array.copy()\n",
-                "        array = array.copy()\n        __import__('warnings').warn('copied')\n",
-            )
-        ],
-        check="test_no_warning",
-        says="warning",
-    ),
     Right(
         "numpy(force=True), and a tensor of what cannot be shared",
         code="""
