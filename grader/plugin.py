@@ -231,7 +231,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Tell each mistake once, and end with the sections and what to do next."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
-        summary.shorten(reporter.stats.get("failed", []))
+        summary.shorten(reporter)
     result = yield
     if reporter is not None:
         _summarise(reporter, session.config)

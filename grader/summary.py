@@ -47,12 +47,21 @@ def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:
     return states
 
 
-def shorten(failed: Iterable[pytest.TestReport]) -> None:
-    """Tell a mistake once: later checks of an exercise that say the same only name the first one."""
+def shorten(reporter: pytest.TerminalReporter) -> None:
+    """Say less, where a learner's exercises failed: each mistake once, and no list of failed checks.
+
+    The section at the end names the exercises instead.
+    """
+    failed = [r for r in reporter.stats.get("failed", []) if getattr(r, "kata", None) == "failed"]
+    _tell_once(failed)
+    if failed and len(failed) == len(reporter.stats["failed"]):
+        reporter.reportchars = ""
+
+
+def _tell_once(failed: Iterable[pytest.TestReport]) -> None:
+    """Let later checks of an exercise that say the same only name the first one."""
     first: dict[tuple[str, str], str] = {}
     for report in failed:
-        if getattr(report, "kata", None) != "failed":
-            continue
         head, _, body = str(report.longrepr).partition("\n")
         key = (head.split(" · ")[0], _without_values(body))
         if key in first:
