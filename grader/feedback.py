@@ -14,6 +14,7 @@ from grader.checks.failure import CheckFailure
 from grader.explain import describe
 
 MOST_LINES = 15
+MOST_COLUMNS = 90
 
 
 class NoAnswer(Exception):
@@ -160,7 +161,17 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> P
         if not name.startswith("__")
         and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
     ]
-    return Place(Path(entry.path), entry.lineno + 1, ", ".join(values[:6]))
+    return Place(Path(entry.path), entry.lineno + 1, _fitting(values))
+
+
+def _fitting(values: list[str]) -> str:
+    """As many of the values as fit into a line."""
+    line = ""
+    for value in values:
+        if len(line) + len(value) > MOST_COLUMNS:
+            break
+        line = f"{line}, {value}" if line else value
+    return line
 
 
 def _where(place: Place | None) -> list[str]:

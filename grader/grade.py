@@ -147,10 +147,10 @@ def _bytes(file: Path) -> bytes:
     return file.read_bytes() if file.is_file() else b""
 
 
-_FACES = frozenset(
-    "__main__ authors audit classroom cli content export gradebook learner lesson nulls progress screen"
-    " specimen submissions summary watch".split()
-)
+_FACES = {
+    *("__main__", "authors", "audit", "classroom", "cli", "content", "export", "gradebook", "learner"),
+    *("lesson", "nulls", "progress", "screen", "specimen", "submissions", "summary", "watch"),
+}
 """Modules that show or store verdicts and do not bear on them."""
 
 

@@ -66,7 +66,7 @@ KINDS = {
         merge_heads · The worked example of the statement comes out.
         your code raised RuntimeError: shape '[1, -1, 3]' is invalid for input of size 8
           exercises/e01_tensors/ex15_merge_heads.py:33   return x.view(batch, -1, 3)
-          where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2, side_by_side int64[1, 2, 2, 2]
+          where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
           hint: kata hint merge_heads""",
     ),
     "wrong signature": (
