@@ -4,6 +4,32 @@ from grader.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(
+        "as_strided from the beginning of the storage, where x may start later",
+        code="""
+import torch
+
+
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    if x.transpose(1, 2).is_contiguous():
+        return torch.as_strided(x, (batch, time, heads * dim), (time * heads * dim, heads * dim, 1), 0)
+    return x.transpose(1, 2).reshape(batch, time, heads * dim)
+""",
+        check="test_strided_input",
+    ),
+    Wrong(
+        "looks for the tensor that x was transposed from",
+        code="""
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    base = x._base
+    if base is not None and base.shape == (batch, time, heads, dim):
+        return base.view(batch, time, heads * dim)
+    return x.transpose(1, 2).reshape(batch, time, heads * dim)
+""",
+        check="test_strided_input",
+    ),
+    Wrong(
         "does what the error message suggests: reshape without moving time in front of heads",
         edits=[
             ("    side_by_side = x.transpose(1, 2)  # (batch, time, heads, dim)\n", "    side_by_side = x\n")

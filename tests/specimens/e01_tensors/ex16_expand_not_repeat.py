@@ -8,6 +8,23 @@ SUM = "x + table[:time]  # (*batch, time, dim) + (time, dim)"
 
 SPECIMENS = [
     Wrong(
+        "takes the whole table for sequences without a position",
+        edits=[("table[:time]", "table[: time or None]")],
+        check="test_positions",
+    ),
+    Wrong(
+        "makes the sequences contiguous before adding",
+        edits=[("return x + table", "return x.contiguous() + table")],
+        check="test_positions_allocate_the_sum_only",
+        says="copied",
+    ),
+    Wrong(
+        "gathers the rows of the table by an index",
+        edits=[("table[:time]", "table[__import__('torch').arange(time)]")],
+        check="test_positions_allocate_the_sum_only",
+        says="copied",
+    ),
+    Wrong(
         "stacks the prompt to share it",
         edits=[
             (

@@ -12,6 +12,11 @@ SOFTMAX = "return (powers / total).to(x.dtype)  # (*shape)"
 
 SPECIMENS = [
     Wrong(
+        "does not shift below -1e4: slices further down vanish",
+        edits=[("peak.masked_fill(peak == -math.inf, 0)", "peak.clamp(min=-1e4)")],
+        check="test_large_logits",
+    ),
+    Wrong(
         "by the book, without a shift",
         edits=[(PEAK, "peak = torch.zeros_like(exact.detach().amax(dim, keepdim=True))")],
         check="test_large_logits",
