@@ -1,0 +1,228 @@
+"""What grades vector_output: gradients, shapes, dtypes, constants, no trace left, cost."""
+
+import torch
+
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_flat_cost,
+    expect_gradient,
+    expect_raises,
+    expect_that,
+    unchanged,
+)
+
+SHAPES = [(), (1,), (5,), (3, 4), (2, 1, 3), (0, 3)]
+
+
+def randn(gen, *shape, dtype=torch.float32):
+    return torch.randn(shape, generator=gen, dtype=torch.float64).to(dtype)
+
+
+def losses_of(w):
+    return (w * w.sum() + w.sin()) * 1.5
+
+
+def weighted(w, weights):
+    """The gradient of the weighted sum, in float64."""
+    w = w.detach().double().requires_grad_()
+    (losses_of(w) * weights.detach().double()).sum().backward()
+    return w.grad
+
+
+def product(fn, x, v):
+    """v @ J in float64, number by number of the output."""
+    x = x.detach().double().requires_grad_()
+    rows = [torch.autograd.grad(number, x, retain_graph=True)[0] for number in fn(x).flatten()]
+    return sum(row * weight for row, weight in zip(rows, v.detach().double().flatten(), strict=True))
+
+
+def mixed(x):
+    """(rows, columns) to (columns, 2): every output depends on several inputs."""
+    return torch.stack([(x * x).sum(0), x.prod(0)], -1).sin() + x.sum() / 3
+
+
+def test_weighted_sum_of_losses(answer, gen):
+    """The gradient is that of the weighted sum of the losses, for losses of any shape."""
+    for shape in SHAPES:
+        w, weights = randn(gen, *shape).requires_grad_(), randn(gen, *shape)
+        wanted = weighted(w, weights).float()
+        answer.weighted_backward(losses_of(w), weights)
+        expect_gradient(
+            w.grad, wanted, f"w after weighted_backward(losses, weights), shape {shape}", scale=20.0
+        )
+
+
+def test_no_weights(answer, gen):
+    """Without weights, each loss counts once: their sum, not their mean."""
+    for shape in [(), (5,), (3, 4)]:
+        w = randn(gen, *shape).requires_grad_()
+        wanted = weighted(w, torch.ones(shape)).float()
+        answer.weighted_backward(losses_of(w))
+        expect_gradient(w.grad, wanted, f"w after weighted_backward(losses), shape {shape}", scale=20.0)
+
+
+def test_adds_to_grad(answer, gen):
+    """Gradients are added to what stands in `.grad` already, as with any backward."""
+    w, weights = randn(gen, 4).requires_grad_(), randn(gen, 4)
+    w.grad = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    wanted = (weighted(w, weights) + torch.tensor([1.0, 2.0, 3.0, 4.0])).float()
+    answer.weighted_backward(losses_of(w), weights)
+    expect_gradient(w.grad, wanted, "w after weighted_backward, on top of an older .grad", scale=20.0)
+
+
+def test_weights_of_any_dtype(answer, gen):
+    """Weights of other dtypes count as their numbers: masks, counts, floats of another precision."""
+    for dtype in (torch.float32, torch.float64):
+        for weights in (
+            torch.tensor([True, False, True, True]),
+            torch.tensor([3, 0, -2, 1]),
+            randn(gen, 4, dtype=torch.float64),
+            randn(gen, 4, dtype=torch.bfloat16),
+        ):
+            w = randn(gen, 4, dtype=dtype).requires_grad_()
+            wanted = weighted(w, weights.to(dtype)).to(dtype)
+            answer.weighted_backward(losses_of(w), weights)
+            note = f"{dtype} losses, {weights.dtype} weights"
+            expect_gradient(w.grad, wanted, f"w after weighted_backward with {note}", scale=20.0)
+            x, wanted_product = w.detach(), product(losses_of, w, weights.to(dtype)).to(dtype)
+            yours = answer.vjp(losses_of, x, weights)[1]
+            expect_close(yours, wanted_product, f"vjp(fn, x, v)[1] with {note}", scale=20.0)
+
+
+def test_weights_are_constants(answer, gen):
+    """No gradient flows to the weights, nor through them."""
+    w, weights = randn(gen, 4).requires_grad_(), randn(gen, 4).requires_grad_()
+    wanted = weighted(w, weights).float()
+    with unchanged("weighted_backward(losses, weights)", weights=weights):
+        answer.weighted_backward(losses_of(w), weights)
+    expect_gradient(w.grad, wanted, "w after weighted_backward(losses, weights)", scale=20.0)
+    expect_that(weights.grad is None, "weighted_backward puts a gradient on the weights")
+
+    w = randn(gen, 4).requires_grad_()
+    wanted = weighted(w, w.softmax(0)).float()
+    answer.weighted_backward(losses_of(w), w.softmax(0))
+    expect_gradient(w.grad, wanted, "w after weighted_backward(losses, softmax(w))", scale=20.0)
+
+    v = randn(gen, 4).requires_grad_()
+    found = answer.vjp(losses_of, w.detach(), v)[1]
+    expect_that(v.grad is None and not found.requires_grad, "vjp lets gradients flow to v")
+
+
+def test_other_shapes_are_refused(answer):
+    """Weights of any other shape get a ValueError, also those that would broadcast; no gradient changes."""
+    for shape, others in {(3,): [(1,), (), (3, 1), (1, 3)], (2, 3): [(3,), (3, 2), (6,), (2, 1)]}.items():
+        for other in others:
+            w = torch.ones(shape, requires_grad=True)
+            call = f"weighted_backward(losses, weights), shapes {shape} and {other}"
+            expect_raises(
+                ValueError, lambda w=w, o=other: answer.weighted_backward(w**2, torch.ones(o)), call
+            )
+            expect_that(w.grad is None, f"{call} raises, but changes a gradient first", grad=w.grad)
+            call = f"vjp(fn, x, v), fn(x) of shape {shape} and v of shape {other}"
+            expect_raises(
+                ValueError, lambda w=w, o=other: answer.vjp(torch.exp, w.detach(), torch.ones(o)), call
+            )
+    call = "vjp(fn, x, v), v of the shape of x instead of fn(x)"
+    expect_raises(ValueError, lambda: answer.vjp(torch.sum, torch.ones(3), torch.ones(3)), call)
+
+
+def test_vjp_of_any_shapes(answer, gen):
+    """Value and product are right for inputs and outputs of different shapes, strided and expanded too."""
+    for x in (randn(gen, 3, 4), randn(gen, 1, 1), randn(gen, 4, 6).t()[::2], randn(gen, 1, 5).expand(3, 5)):
+        v = randn(gen, x.shape[1], 2)
+        wanted = mixed(x.double()).float(), product(mixed, x, v).float()
+        value, found = answer.vjp(mixed, x, v)
+        expect_close(value, wanted[0], "vjp(fn, x, v)[0]", dims="column output", scale=10.0)
+        expect_close(found, wanted[1], "vjp(fn, x, v)[1]", dims="row column", inputs={"x": x}, scale=20.0)
+    x, v = randn(gen, 3), randn(gen)
+    wanted = product(lambda x: x.exp().sum(), x, v).float()
+    expect_close(answer.vjp(lambda x: x.exp().sum(), x, v)[1], wanted, "vjp(fn, x, v)[1], fn(x) of shape ()")
+    value, found = answer.vjp(lambda x: x.double().exp(), x, torch.ones(3))
+    expect_close(value, x.double().exp(), "vjp(fn, x, v)[0], fn to float64")
+    expect_close(found, x.exp(), "vjp(fn, x, v)[1], fn to float64: the dtype is that of x")
+
+
+def test_vjp_leaves_no_trace(answer, gen):
+    """x keeps its values, `.grad` and requires_grad; parameters that fn uses keep their `.grad`."""
+    weight = randn(gen, 4).requires_grad_()
+    source = randn(gen, 4).requires_grad_()
+    old = torch.ones(4)
+    fn, v = (lambda x: x.sin() * weight), randn(gen, 4)
+    constant, leaf, inner = randn(gen, 4), randn(gen, 4).requires_grad_(), source * 2
+    leaf.grad = old.clone()
+    for x, about in [(constant, "a constant"), (leaf, "a leaf"), (inner, "part of a graph")]:
+        wanted = (x.detach().double().cos() * weight.detach().double() * v.double()).float()
+        with unchanged(f"vjp(fn, x, v), x {about},", x=x, v=v):
+            found = answer.vjp(fn, x, v)[1]
+        expect_close(found, wanted, f"vjp(fn, x, v)[1], x {about}")
+    expect_that(constant.grad is None, "vjp puts a gradient on x", grad=constant.grad)
+    expect_equal(leaf.grad, old, "the .grad of x, which was there before vjp(fn, x, v)")
+    expect_that(source.grad is None, "vjp goes on behind x, into the graph that x comes from")
+    expect_that(weight.grad is None, "vjp puts a gradient on a parameter that fn uses", grad=weight.grad)
+
+
+def test_vjp_results_are_constants(answer, gen):
+    """Neither result of vjp requires a gradient, even if x and the parameters of fn do."""
+    weight, x = randn(gen, 4).requires_grad_(), randn(gen, 4).requires_grad_()
+    value, found = answer.vjp(lambda x: x.sin() * weight, x, torch.ones(4))
+    expect_that(not value.requires_grad, "the first result of vjp(fn, x, v) requires a gradient", yours=value)
+    expect_that(
+        not found.requires_grad, "the second result of vjp(fn, x, v) requires a gradient", yours=found
+    )
+
+
+def test_vjp_inside_no_grad(answer, gen):
+    """vjp differentiates inside `torch.no_grad()` too, and leaves that switch where it was."""
+    x, v = randn(gen, 4), randn(gen, 4)
+    wanted = (x.double().cos() * v.double()).float()
+    with torch.no_grad():
+        found = answer.vjp(torch.sin, x, v)[1]
+        expect_that(not torch.is_grad_enabled(), "vjp switches gradients on for its caller")
+    expect_close(found, wanted, "vjp(sin, x, v)[1] inside no_grad")
+    answer.vjp(torch.sin, x, v)
+    expect_that(torch.is_grad_enabled(), "vjp switches gradients off for its caller")
+
+
+def test_vjp_of_a_constant(answer, gen):
+    """Where fn(x) does not depend on x, the product is zeros."""
+    weight, x = randn(gen, 2).requires_grad_(), randn(gen, 3, 4)
+    for fn, about in [
+        (lambda x: torch.tensor([1.0, 2.0]), "a constant"),
+        (lambda x: weight * 2, "of parameters only"),
+    ]:
+        wanted = fn(x).detach()
+        value, found = answer.vjp(fn, x, torch.ones(2))
+        expect_close(value, wanted, f"vjp(fn, x, v)[0], fn {about}")
+        expect_close(found, torch.zeros(3, 4), f"vjp(fn, x, v)[1], fn {about}")
+
+
+def test_one_pass(answer, gen):
+    """One call of fn and one backward pass do, however many numbers there are."""
+    calls = []
+
+    def fn(x):
+        calls.append(1)
+        return x.sin()
+
+    answer.vjp(fn, torch.ones(5), torch.ones(5))
+    expect_equal(len(calls), 1, "the number of calls of fn in vjp(fn, x, v)")
+
+    def make_backward(n):
+        w = randn(gen, n).requires_grad_()
+        return lambda: answer.weighted_backward(w.sin(), torch.ones(n))
+
+    def make_vjp(n):
+        x = randn(gen, n)
+        return lambda: answer.vjp(torch.sin, x, torch.ones(n))
+
+    expect_flat_cost(make_backward, "weighted_backward(losses, weights)", over="losses")
+    expect_flat_cost(make_vjp, "vjp(fn, x, v)", over="outputs")
+
+
+def oracle(answer, gen):
+    w = torch.randn(3, 4, generator=gen).requires_grad_()
+    answer.weighted_backward(losses_of(w), torch.randn(3, 4, generator=gen))
+    x, v = torch.randn(3, 4, generator=gen), torch.randn(4, 2, generator=gen)
+    value, found = answer.vjp(mixed, x, v)
+    return [w.grad, value, found]
