@@ -1,0 +1,153 @@
+"""What `torch.compile` makes of an answer: how many graphs, and whether they compute the same.
+
+Graphs are captured and counted, and then run as they are: no code is generated, so this takes
+milliseconds and needs no C++ compiler.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from traceback import FrameSummary
+from typing import Any
+
+import torch
+import torch._dynamo
+from torch import Tensor
+from torch._dynamo.exc import TorchDynamoException
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from grader import paths
+from grader.checks.failure import CheckFailure
+from grader.checks.values import expect_close, expect_equal
+
+# The first capture imports this, for 0.15 s: here a warm parent does it once for all its children.
+import_module("functorch.compile")
+
+_TORCH = str(Path(torch.__file__).parent)
+_DEFAULTS: dict[str, Any] = torch._dynamo.config.get_config_copy()
+
+
+class Compiled:
+    """A function compiled by a backend that counts the graphs it is handed. See `compiled`."""
+
+    def __init__(self, fn: Callable[..., Any], call: str, *, fullgraph: bool, dynamic: bool | None) -> None:
+        self.graphs: list[torch.fx.GraphModule] = []
+        self._call = call
+        self._compiled = torch.compile(fn, backend=self._keep, fullgraph=fullgraph, dynamic=dynamic)
+
+    def _keep(self, graph: torch.fx.GraphModule, inputs: Sequence[object]) -> Callable[..., Any]:
+        self.graphs.append(graph)
+        return graph.forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What `fn` returns. Raises CheckFailure where it cannot be captured."""
+        try:
+            return self._compiled(*args, **kwargs)
+        except TorchDynamoException as error:
+            raise CheckFailure(
+                f"{self._call} does not compile in one graph\n"
+                f"  yours   {_headline(error)}{_place(error)}\n"
+                "  wanted  one graph, captured with `fullgraph=True`"
+            ) from None
+
+
+@contextmanager
+def compiled(
+    fn: Callable[..., Any], call: str, *, fullgraph: bool = True, dynamic: bool | None = None
+) -> Iterator[Compiled]:
+    """`fn` compiled afresh, under the default settings, and forgotten by the compiler afterwards.
+
+    With `fullgraph` each of its `graphs` is one compilation; without it, breaks add graphs as well.
+
+    Args:
+        fn: the answer.
+        call: the call as a learner would write it.
+        fullgraph, dynamic: as `torch.compile` takes them.
+    """
+    now = torch._dynamo.config.get_config_copy()
+    changed = {name: value for name, value in _DEFAULTS.items() if now[name] != value}
+    torch._dynamo.reset()
+    try:
+        with torch._dynamo.config.patch(changed):
+            yield Compiled(fn, call, fullgraph=fullgraph, dynamic=dynamic)
+    finally:
+        torch._dynamo.reset()
+
+
+def expect_compiles(
+    fn: Callable[..., Any],
+    batches: Sequence[Sequence[Any]],
+    call: str,
+    *,
+    graphs: int | None = 1,
+    dynamic: bool | None = None,
+) -> None:
+    """Fail unless `fn` is captured whole and, for each of `batches`, does the same as without compiling.
+
+    Results and the gradients of all inputs are compared up to rounding. Tensors that require a
+    gradient get one; the inputs are not changed.
+
+    Args:
+        fn: the answer.
+        batches: the arguments of each call; one compiled function takes them in turn.
+        call: the call as a learner would write it.
+        graphs: how many graphs serve all batches together; more means that it was compiled again.
+        dynamic: as `torch.compile` takes it.
+    """
+    plain = [_run(fn, batch) for batch in batches]
+    with compiled(fn, call, dynamic=dynamic) as captured:
+        for batch, (wanted, gradients) in zip(batches, plain, strict=True):
+            results, mine = _run(captured, batch)
+            _expect_same(results, wanted, f"{call} when compiled")
+            for number, (yours, right) in enumerate(zip(mine, gradients, strict=True), start=1):
+                of = f"the gradient for tensor {number} through {call} when compiled"
+                _expect_same([yours], [right], of)
+    if graphs is not None and len(captured.graphs) != graphs:
+        raise CheckFailure(
+            f"wrong number of graphs for {call}\n"
+            f"  yours   {_counted(len(captured.graphs))} for {len(batches)} calls\n"
+            f"  wanted  {_counted(graphs)}"
+        )
+
+
+def _run(fn: Callable[..., Any], batch: Sequence[Any]) -> tuple[list[Any], list[Tensor]]:
+    """All that `fn` returns, flat and detached, and the gradients of the sum of squares of its results."""
+    batch = tree_map_only(Tensor, lambda x: x.detach().clone().requires_grad_(x.requires_grad), tuple(batch))
+    leaves = [x for x in tree_leaves(batch) if isinstance(x, Tensor) and x.requires_grad]
+    results = tree_leaves(fn(*batch))
+    differentiable = [r for r in results if isinstance(r, Tensor) and r.requires_grad]
+    # squares, so that a gradient depends on where it comes from; NaN must not drown all others
+    loss = sum((torch.nan_to_num(r.float()).square().sum() for r in differentiable), torch.zeros(()))
+    gradients = [torch.zeros_like(x) for x in leaves]
+    if differentiable and leaves:
+        gradients = list(torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True))
+    return [r.detach() if isinstance(r, Tensor) else r for r in results], gradients
+
+
+def _expect_same(yours: Sequence[Any], wanted: Sequence[Any], what: str) -> None:
+    if len(yours) != len(wanted):
+        expect_equal(len(yours), len(wanted), f"the number of results of {what}")
+    for mine, right in zip(yours, wanted, strict=True):
+        if isinstance(right, Tensor):
+            expect_close(mine, right, what)
+        else:
+            expect_equal(mine, right, what)
+
+
+def _headline(error: TorchDynamoException) -> str:
+    text = str(getattr(error, "msg", "") or error).strip()
+    return text.splitlines()[0][:160] if text else type(error).__name__
+
+
+def _place(error: TorchDynamoException) -> str:
+    """The innermost line that is not torch's."""
+    stack: Sequence[FrameSummary] = getattr(error, "real_stack", None) or ()
+    mine = [frame for frame in stack if not frame.filename.startswith(_TORCH)]
+    if not mine:
+        return ""
+    return f"\n  at      {paths.shown(Path(mine[-1].filename))}:{mine[-1].lineno}   {mine[-1].line}"
+
+
+def _counted(graphs: int) -> str:
+    return "1 graph" if graphs == 1 else f"{graphs} graphs"
