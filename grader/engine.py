@@ -51,7 +51,7 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     import torch.utils.data
     import torch.utils.flop_counter
 
-    from grader.checks import devices, expect_close, expect_flat_cost
+    from grader.checks import devices, expect_close, expect_flat_cost, ranks
 
     torch.set_num_threads(1)
     devices.prepare()
@@ -67,6 +67,7 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     # The first compilation replaces a few of torch's own functions, which the guard must know.
     torch.compile(torch.nn.Linear(4, 2), backend="eager")(x)
     torch._dynamo.reset()
+    ranks.is_available()
     repr(x)
 
 
