@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -47,9 +48,8 @@ def grade(
             lambda done, total: bar.update(task, completed=done, total=total),
         )
     out.print(class_table(records), crop=False)
-    for record in records:
-        for line in _remarks(record):
-            out.print(line, markup=False)
+    for line in _remarks(records):
+        out.print(line, markup=False)
     out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
     if gradebook is not None:
         _write_gradebook(gradebook, records, catalog, out, err)
@@ -92,13 +92,23 @@ def class_table(records: list[StudentRecord]) -> Table:
     return table
 
 
-def _remarks(record: StudentRecord) -> list[str]:
-    lines = [f"{record.student}: {note}" for note in record.notes]
-    for slug, exercise in record.exercises.items():
-        if exercise.status in ("tampered", "crashed", "timeout", "memory", "grader_fault", "broken"):
+_REMARKABLE = ("tampered", "crashed", "timeout", "memory", "broken")
+
+
+def _remarks(records: list[StudentRecord]) -> list[str]:
+    """What an instructor should look at, a line each; what the grader itself failed at comes last."""
+    lines = []
+    faults: Counter[str] = Counter()
+    for record in records:
+        lines += [f"{record.student}: {note}" for note in record.notes]
+        for slug, exercise in record.exercises.items():
             reason = "; ".join(exercise.flags)
-            lines.append(f"{record.student}: {slug} {exercise.status}" + (f": {reason}" if reason else ""))
-    return lines
+            if exercise.status == "grader_fault":
+                faults[reason] += 1
+            elif exercise.status in _REMARKABLE:
+                told = f"{record.student}: {slug} {exercise.status}"
+                lines.append(f"{told}: {reason}" if reason else told)
+    return lines + [f"not graded by a fault of the grader, {n} answers: {why}" for why, n in faults.items()]
 
 
 def export(results: Path, format: str, to: Path | None) -> None:

@@ -77,11 +77,15 @@ def map_user(uid: int, gid: int) -> None:
 
 
 def mounts_below(folder: str) -> list[str]:
-    """Where something is mounted inside `folder`, without what lies inside one of these in turn."""
+    """Where something is mounted inside `folder`, without what lies inside one of these in turn.
+
+    What another mount has covered since is not there any more.
+    """
     found: list[str] = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         point = line.split()[4].encode().decode("unicode_escape")  # a space is written \\040
-        if point.startswith(f"{folder}/") and not any(point.startswith(f"{other}/") for other in found):
+        inside = point.startswith(f"{folder}/") and not any(point.startswith(f"{o}/") for o in found)
+        if inside and Path(point).exists():
             found.append(point)
     return found
 
