@@ -1,0 +1,70 @@
+"""Which tensors a module has registered: parameters and buffers, by name."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from grader.checks.devices import on_host
+from grader.checks.failure import CheckFailure
+from grader.checks.values import expect_equal, expect_that
+
+
+def expect_registered(
+    module: nn.Module,
+    call: str,
+    *,
+    parameters: Mapping[str, Sequence[int]],
+    buffers: Mapping[str, Sequence[int]] | None = None,
+    unsaved: Mapping[str, Sequence[int]] | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> None:
+    """Fail unless the module has exactly these parameters and buffers, by name and shape.
+
+    Parameters have to require gradients, buffers must not. `buffers` are saved with the state dict, `unsaved` ones are not.
+    """
+    saved, unsaved = buffers or {}, unsaved or {}
+    _expect_shapes(dict(module.named_parameters(remove_duplicate=False)), parameters, f"parameters of {call}")
+    _expect_shapes(
+        dict(module.named_buffers(remove_duplicate=False)), {**saved, **unsaved}, f"buffers of {call}"
+    )
+    expect_equal(
+        sorted(module.state_dict()), sorted({**parameters, **saved}), f"the names in {call}.state_dict()"
+    )
+    for name, p in module.named_parameters():
+        expect_that(p.requires_grad, f"the parameter {name} of {call} does not require a gradient")
+    for name, t in module.named_buffers():
+        expect_that(not t.requires_grad, f"the buffer {name} of {call} requires a gradient")
+    for name, t in tensors_of(module).items():
+        if t.is_floating_point():
+            expect_equal(t.dtype, dtype, f"the dtype of {name} in {call}")
+
+
+def tensors_of(module: nn.Module) -> dict[str, Tensor]:
+    """All parameters and buffers, by name."""
+    return dict(module.named_parameters()) | dict(module.named_buffers())
+
+
+def randomize(module: nn.Module, gen: torch.Generator) -> None:
+    """Overwrite what the state dict saves: parameters with normal numbers, buffers with some near one."""
+    buffers = dict(module.named_buffers(remove_duplicate=False))
+    for name, t in module.state_dict().items():
+        if t.is_floating_point():
+            near_one = 0.5 + torch.rand(t.shape, generator=gen)
+            t.copy_(near_one if name in buffers else torch.randn(t.shape, generator=gen))
+
+
+def state_of(module: nn.Module) -> dict[str, Tensor]:
+    """Copies on the CPU of all parameters and buffers, by name."""
+    return {name: on_host(t) for name, t in tensors_of(module).items()}
+
+
+def _expect_shapes(found: Mapping[str, Tensor], wanted: Mapping[str, Sequence[int]], what: str) -> None:
+    yours = {name: tuple(t.shape) for name, t in found.items()}
+    right = {name: tuple(shape) for name, shape in wanted.items()}
+    if yours != right:
+        raise CheckFailure(f"wrong {what}\n  yours   {_listed(yours)}\n  wanted  {_listed(right)}")
+
+
+def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in sorted(shapes.items())) or "none"
