@@ -37,9 +37,8 @@ def make_class(folder: Path, section: str, count: int) -> None:
 def with_engine(folder: Path, section: str, jobs: int, out: Path) -> float:
     command = [sys.executable, "-m", "grader", "grade", str(folder), "--only", section]
     started = time.perf_counter()
-    subprocess.run(
-        [*command, "--jobs", str(jobs), "--out", str(out)], cwd=paths.ROOT, check=True, stdout=subprocess.DEVNULL
-    )
+    command += ["--jobs", str(jobs), "--out", str(out)]
+    subprocess.run(command, cwd=paths.ROOT, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - started
 
 
@@ -47,9 +46,15 @@ def with_fresh_processes(folder: Path, section: str) -> float:
     suites = [f"tests/public/{section}", f"tests/hidden/{section}"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     started = time.perf_counter()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *suites, "--answers"]
     for submission in sorted(folder.iterdir()):
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "--answers", str(submission), *suites]
-        subprocess.run(command, cwd=paths.ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(
+            [*command, str(submission)],
+            cwd=paths.ROOT,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
     return time.perf_counter() - started
 
 

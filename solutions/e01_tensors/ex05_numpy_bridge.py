@@ -19,7 +19,8 @@ Rules:
 - All other dtypes and all shapes stay as they are, also 0-d and empty ones.
 - A tensor that requires gradients, or was computed from one that does, gives a plain array. The tensor
   itself still requires gradients and its graph still works. A tensor from NumPy requires none.
-- PyTorch has no reason to warn of a read-only array. An array without numbers (of objects or of text) raises TypeError.
+- PyTorch has no reason to warn of a read-only array. An array without numbers (of objects or of text)
+  raises TypeError.
 """
 
 import numpy as np

@@ -171,7 +171,6 @@ def test_tensor_from_numpy_requires_no_gradients(answer):
     expect_that(not reverse.requires_grad, "from_numpy of a reversed array requires gradients")
 
 
-
 def test_not_numbers(answer):
     """Arrays of objects or of text raise TypeError, also when they hold or spell numbers."""
     for array in (np.array([1, 2], dtype=object), np.array(["1", "2"]), np.array([None, None])[::-1]):
