@@ -93,6 +93,29 @@ def test_x_is_left_alone(answer, gen):
     expect_copy(y, x, "add_positions(x)")
 
 
+def test_strided_sequences(answer, gen):
+    """Transposed, expanded and sliced sequences are read like any others."""
+    x = torch.randn(4, 3, 6, 8, generator=gen)
+    for strided in (x.transpose(0, 1), x[0].mT, x[:1].expand(2, 3, 6, 8), x[1:, 0, ::2, 2:6]):
+        expect_positions(answer, strided, f" of strides {strided.stride()}")
+
+
+def test_angle_dtype_is_asked(answer, monkeypatch):
+    """add_positions asks angle_dtype what to compute in: float64 itself is not to be had on mps."""
+    asked = []
+    monkeypatch.setattr(answer, "angle_dtype", lambda device: asked.append(device) or torch.float32)
+    x = torch.zeros(61, 14, dtype=torch.float64)
+    yours = answer.add_positions(x)
+    expect_equal(asked[:1], [x.device], "the devices that add_positions(x) asks angle_dtype about")
+    off = (yours - exact_table(61, 14)).abs().max().item()
+    expect_that(
+        1e-10 < off < 1e-3,
+        "add_positions(x) does not compute in the dtype that angle_dtype(x.device) returns",
+        yours=f"off by {off:.1g} where angle_dtype returns float32",
+        wanted="an error as float32 makes it",
+    )
+
+
 def test_gradient(answer, gen):
     """Gradients flow through to x."""
     x = torch.randn(2, 5, 4, generator=gen)

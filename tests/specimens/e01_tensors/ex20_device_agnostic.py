@@ -65,6 +65,29 @@ SPECIMENS = [
         check="test_late_positions",
     ),
     Wrong(
+        "float64 written into add_positions: an error on mps",
+        edits=[(WIDE, "wide = torch.float64")],
+        check="test_angle_dtype_is_asked",
+        says="asks angle_dtype",
+    ),
+    Wrong(
+        "asks angle_dtype for the positions only",
+        edits=[("0, dim, 2, dtype=wide", "0, dim, 2, dtype=torch.float64")],
+        check="test_angle_dtype_is_asked",
+        says="does not compute in the dtype",
+    ),
+    Wrong(
+        "views the leading dimensions as one",
+        edits=[
+            (
+                SUM,
+                "(x.view(-1, time, dim) if x.numel() else x).add(table.to(x.dtype)).view(x.shape)",
+            )
+        ],
+        check="test_strided_sequences",
+        says="view size",
+    ),
+    Wrong(
         "a table in float32, whatever x is",
         edits=[(SUM, "(x + table.float()).to(x.dtype)")],
         check="test_dtype_is_kept",
