@@ -22,12 +22,12 @@ def shuffled(sizes, gen):
     return torch.rand(sizes, generator=gen).argsort(-1) / 2
 
 
-def expect_frequencies(answer, gen, row, k, call):
+def expect_frequencies(answer, gen, row, k, call, lead=(ROWS,)):
     """Draw one row many times at once; every token's count lies within six deviations."""
     kept = row.double().clone()
     kept[kept < kept.topk(k).values[-1]] = -math.inf
     chances = kept.softmax(-1)
-    ids = answer.sample_top_k(row.expand(ROWS, -1), k, gen)
+    ids = answer.sample_top_k(row.expand(*lead, -1), k, gen)
     counts = torch.bincount(ids.flatten(), minlength=row.numel())
     expect_equal(counts.shape, row.shape, f"the range of ids from {call}")
     room = 6 * (ROWS * chances * (1 - chances)).sqrt() + (chances > 0) * 2
@@ -48,6 +48,38 @@ def test_frequencies(answer, gen):
         expect_frequencies(answer, gen, row, k, f"sample_top_k(logits, {k}, generator)")
 
 
+def test_frequencies_with_more_dims(answer, gen):
+    """The last dimension is the vocabulary, however many come before it."""
+    row = torch.tensor([0.3, 2.0, -1.0, 1.5, 2.4])
+    for lead in [(2, ROWS // 2), (ROWS // 4, 2, 2)]:
+        expect_frequencies(answer, gen, row, 3, f"sample_top_k(logits, 3, generator) with {lead} rows", lead)
+
+
+def test_a_single_row(answer, gen):
+    """A row without leading dimensions is drawn from like the others: among its k largest, all of them."""
+    row = torch.tensor([1.0, 0.5, 1.0, 0.0, 0.9])
+    drawn = {int(answer.sample_top_k(row, 2, gen)) for _ in range(40)}
+    expect_that(
+        drawn == {0, 2},
+        "sample_top_k(row, 2, generator) does not draw from the two largest logits of the row",
+        yours=f"{sorted(drawn)} in 40 draws",
+        wanted="[0, 2]",
+    )
+
+
+def test_rows_are_independent(answer, gen):
+    """Each row has randomness of its own, along all leading dimensions."""
+    vocab = 1000
+    ids = answer.sample_top_k(torch.zeros(3, 4, 5, vocab), vocab, gen)
+    different = int(ids.unique().numel())
+    expect_that(
+        different > 45,
+        "rows share their randomness",
+        yours=f"{different} different ids in 60 rows of {vocab} equal logits",
+        wanted="nearly 60",
+    )
+
+
 def test_large_logits_and_inf(answer, gen):
     """Logits near 1e4 and near -1e4 are drawn like those near 0, and -inf never."""
     row = torch.tensor([0.0, 1.0, -math.inf, 0.5, -math.inf])
@@ -58,6 +90,11 @@ def test_large_logits_and_inf(answer, gen):
         expect_frequencies(
             answer, gen, row + height, 5, f"sample_top_k(logits with -inf near {height:g}, 5, generator)"
         )
+    both = torch.tensor([-1e4, 1e4, 9999.0, -math.inf])
+    expect_frequencies(answer, gen, both, 4, "sample_top_k(logits near 1e4 and -1e4, 4, generator)")
+    alone = torch.full((5,), -math.inf)
+    alone[3] = -1e4
+    expect_frequencies(answer, gen, alone, 3, "sample_top_k(a single logit beside -inf, 3, generator)")
 
 
 def test_ties(answer, gen):
@@ -81,6 +118,14 @@ def test_every_floating_dtype(answer, gen, dtype):
     ids = answer.sample_top_k(row[:4], 2, gen)
     expect_equal(ids.dtype, torch.int64, f"the dtype of the ids of {dtype} logits")
     expect_frequencies(answer, gen, row[:4], 3, f"sample_top_k({dtype} logits, 3, generator)")
+
+
+def test_close_logits(answer, gen):
+    """The k largest are those of the logits' own dtype, also where another would round them to a tie."""
+    for dtype, step in [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.float16, 1e-3)]:
+        logits = (1 + step * torch.rand(20, 6, generator=gen).argsort(-1).double()).to(dtype)
+        greedy = logits.argmax(-1)
+        expect_equal(answer.sample_top_k(logits, 1, gen), greedy, f"sample_top_k(close {dtype} logits, 1, …)")
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 3), (1, 1), (3, 2, 2), (0,), (2, 0)], ids=str)
@@ -143,23 +188,27 @@ def test_logits_are_left_alone(answer, gen):
 
 
 def test_no_loop_over_rows(answer, gen):
-    """The number of operations is the same for 6 rows and for 24."""
+    """The number of operations is the same for 6 rows and for 24, along each leading dimension."""
 
-    def make(rows):
-        logits = torch.zeros(rows, 5)
-        return lambda: answer.sample_top_k(logits, 3, gen)
+    for sizes in (lambda n: (n, 5), lambda n: (n, 2, 5), lambda n: (2, n, 5)):
 
-    expect_flat_cost(make, "sample_top_k(logits, 3, generator)", over="rows")
+        def make(n, sizes=sizes):
+            logits = torch.zeros(sizes(n))
+            return lambda: answer.sample_top_k(logits, 3, gen)
+
+        expect_flat_cost(make, "sample_top_k(logits, 3, generator)", over="rows")
 
 
 def test_impossible_k(answer, gen):
     """k below 1 or above the vocabulary is a ValueError; the vocabulary's own size is not."""
-    for sizes in [(5,), (2, 5), (2, 3, 5), (7, 5)]:
+    for sizes in [(5,), (2, 5), (2, 3, 5), (7, 5), (0, 5)]:
         logits = shuffled(sizes, gen)
         for k in (0, -1, 6, 7):
             call = f"sample_top_k(logits, {k}, generator) of shape {sizes}"
             expect_raises(ValueError, lambda logits=logits, k=k: answer.sample_top_k(logits, k, gen), call)
         expect_equal(answer.sample_top_k(logits, 5, gen).shape, torch.Size(sizes[:-1]), "the shape for k = 5")
+    only = answer.sample_top_k(torch.zeros(3, 1), 1, gen)
+    expect_equal(only, torch.zeros(3, dtype=torch.int64), "sample_top_k(torch.zeros(3, 1), 1, generator)")
 
 
 def oracle(answer, gen):

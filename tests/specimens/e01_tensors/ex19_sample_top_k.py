@@ -63,6 +63,66 @@ SPECIMENS = [
         check="test_frequencies",
     ),
     Wrong(
+        "one draw for all slices along the first of two leading dims",
+        edits=[
+            (
+                DRAW,
+                "some = chances[: logits.shape[-2]] if logits.dim() > 2 else chances\n"
+                "    drawn = torch.multinomial(some, 1, generator=generator)\n"
+                "    drawn = drawn.repeat(len(chances) // max(1, len(drawn)), 1)",
+            )
+        ],
+        check="test_rows_are_independent",
+        says="share their randomness",
+    ),
+    Wrong(
+        "softmax over the second dim, which is the last of two only",
+        edits=[("softmax(dim=-1)", "softmax(dim=min(1, logits.dim() - 1))")],
+        check="test_frequencies_with_more_dims",
+        says="wrong frequencies",
+    ),
+    Wrong(
+        "keeps all tokens of a row without leading dims",
+        edits=[
+            (
+                REFUSE,
+                REFUSE
+                + "    if logits.dim() == 1 and k > 1:\n"
+                + "        return torch.multinomial(logits.float().softmax(0), 1, generator=generator)[0]\n",
+            )
+        ],
+        check="test_a_single_row",
+    ),
+    Wrong(
+        "compares in float32",
+        edits=[("logits.topk(k, dim=-1)", "logits.float().topk(k, dim=-1)")],
+        check="test_close_logits",
+    ),
+    Wrong(
+        "takes -inf for -1000, which is large beside -1e4",
+        edits=[("logits.topk(k, dim=-1)", "logits.clamp(min=-1e3).topk(k, dim=-1)")],
+        check="test_large_logits_and_inf",
+    ),
+    Wrong(
+        "an empty batch before k is looked at",
+        edits=[(REFUSE, "    if not logits.numel():\n        return logits[..., 0].long()\n" + REFUSE)],
+        check="test_impossible_k",
+        says="no error",
+    ),
+    Wrong(
+        "a loop over the first of two leading dims",
+        edits=[
+            (
+                REFUSE,
+                REFUSE
+                + "    if logits.dim() > 2 and logits.numel():\n"
+                + "        return torch.stack([sample_top_k(part, k, generator) for part in logits])\n",
+            )
+        ],
+        check="test_no_loop_over_rows",
+        says="loop",
+    ),
+    Wrong(
         "softmax by hand, without a shift",
         edits=[
             (
