@@ -1,0 +1,245 @@
+"""What grades custom_function: gradients of both orders, what is saved, what is computed, masks, extremes."""
+
+import math
+
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+from grader.checks import (
+    count_operations,
+    expect_close,
+    expect_equal,
+    expect_gradients,
+    expect_raises,
+    expect_that,
+    saved_bytes,
+    unchanged,
+)
+
+SHAPES = [
+    ((4,), ()),
+    ((3, 4), (4,)),
+    ((2, 3, 4), (3, 1)),
+    ((2, 3), (2, 3)),
+    ((2, 3), (1, 1)),
+    ((), ()),
+    ((0, 3), (3,)),
+]
+"""Of x, and of beta."""
+
+
+def right(x, beta, keep=None, scale=1.0):
+    y = scale * x * torch.sigmoid(beta * x)
+    return y if keep is None else torch.where(keep, y, 0)
+
+
+def draw(gen, x_shape, beta_shape, dtype=torch.float32):
+    x = 2 * torch.randn(x_shape, generator=gen, dtype=torch.float64)
+    beta = torch.randn(beta_shape, generator=gen, dtype=torch.float64)
+    return x.to(dtype), beta.to(dtype)
+
+
+def mask(gen, shape):
+    return torch.rand(shape, generator=gen) < 0.6
+
+
+def test_values(answer, gen):
+    """Values are right for betas of all shapes, with and without keep and scale, in both dtypes."""
+    for shapes in SHAPES:
+        for dtype in (torch.float32, torch.float64):
+            x, beta = draw(gen, *shapes, dtype)
+            keep = mask(gen, x.shape)
+            for note, options in [("", {}), (", keep, -2.5", {"keep": keep, "scale": -2.5})]:
+                wanted = right(x.double(), beta.double(), **options).to(dtype)
+                call = f"swish(x, beta{note}), x of shape {shapes[0]}, beta of shape {shapes[1]}"
+                expect_close(answer.swish(x, beta, **options), wanted, call)
+
+
+def test_gradients(answer, gen):
+    """Gradients are right for betas of all shapes, and have their shapes."""
+    for shapes in SHAPES:
+        x, beta = draw(gen, *shapes)
+        call = f"swish(x, beta), x of shape {shapes[0]}, beta of shape {shapes[1]}"
+        expect_gradients(answer.swish, [x, beta], right, gen=gen, call=call, names="x beta", scale=10.0)
+
+
+def test_second_order(answer, gen):
+    """Gradients of gradients are right, with keep and scale too."""
+    for shapes in [((3, 4), (4,)), ((2, 3), ())]:
+        for dtype in (torch.float32, torch.float64):
+            x, beta = draw(gen, *shapes, dtype)
+            for note, options in [("", {}), (", keep, 3.0", {"keep": mask(gen, x.shape), "scale": 3.0})]:
+                expect_gradients(
+                    lambda x, beta, o=options: answer.swish(x, beta, **o),
+                    [x, beta],
+                    lambda x, beta, o=options: right(x, beta, **o),
+                    gen=gen,
+                    call=f"swish(x, beta{note})",
+                    names="x beta",
+                    second_order=True,
+                    scale=60.0,
+                )
+
+
+def test_gradcheck(answer, gen):
+    """gradcheck and gradgradcheck find the derivatives that finite differences find."""
+    x, beta = (t.requires_grad_() for t in draw(gen, (2, 3), (3,), torch.float64))
+    keep = mask(gen, (2, 3))
+    fn = lambda x, beta: answer.swish(x, beta, keep, 1.5)  # noqa: E731
+    with unchanged("swish(x, beta, keep, 1.5) and its backward", x=x, beta=beta, keep=keep):
+        first = gradcheck(fn, (x, beta), raise_exception=False, fast_mode=True)
+        second = gradgradcheck(fn, (x, beta), raise_exception=False, fast_mode=True)
+    expect_that(first, "gradcheck of swish(x, beta, keep, 1.5) fails")
+    expect_that(second, "gradgradcheck of swish(x, beta, keep, 1.5) fails")
+
+
+def test_strided_inputs(answer, gen):
+    """Strided and expanded inputs give the same values and gradients."""
+    x = torch.randn(4, 3, generator=gen).t()
+    beta = torch.randn(1, generator=gen).expand(4)
+    wanted = right(x.double(), beta.double()).float()
+    expect_close(answer.swish(x, beta), wanted, "swish(x, beta) of strided inputs")
+
+    def strided(fn):
+        return lambda x, beta: fn(x.t()[:, ::2], beta.expand(3, 2))
+
+    expect_gradients(
+        strided(answer.swish),
+        [torch.randn(4, 3, generator=gen), torch.randn(1, generator=gen)],
+        strided(right),
+        gen=gen,
+        call="swish(x, beta) of strided inputs",
+        names="x beta",
+        scale=10.0,
+    )
+
+
+def test_calls_do_not_mix(answer, gen):
+    """Each call has its own keep and scale, and may go backward twice."""
+    masks = [mask(gen, (3, 4)), mask(gen, (3, 4))]
+
+    def twice(fn):
+        return lambda x, beta: fn(x, beta, masks[0], 2.0) - fn(x * 2, beta, masks[1], -3.0) + fn(x, beta)
+
+    given = draw(gen, (3, 4), (4,))
+    call = "swish(x, beta, keep, 2.0) next to swish(2 * x, beta, other, -3.0)"
+    expect_gradients(twice(answer.swish), given, twice(right), gen=gen, call=call, names="x beta", scale=40.0)
+
+    x, beta = (t.requires_grad_() for t in given)
+    y = answer.swish(x, beta, scale=2.0).sum()
+    first, second = (torch.autograd.grad(y, [x, beta], retain_graph=True) for _ in range(2))
+    for name, one, other in zip(("x", "beta"), first, second, strict=True):
+        expect_equal(
+            other, one.clone(), f"the gradient of {name}, in a second backward through the same graph"
+        )
+
+
+def test_only_inputs_are_saved(answer, gen):
+    """Nothing is kept for backward but x, beta and keep."""
+    x, beta = (t.requires_grad_() for t in draw(gen, (16, 32), (32,)))
+    keep = mask(gen, x.shape)
+    allowed = x.nbytes + beta.nbytes + keep.nbytes
+    saved = saved_bytes(lambda: answer.swish(x, beta, keep, 2.0))
+    expect_that(
+        saved <= allowed,
+        "swish(x, beta, keep, 2.0) keeps more for backward than x, beta and keep",
+        yours=f"{saved} bytes",
+        wanted=f"{allowed} bytes: those of the three inputs",
+        likely="a result of forward, such as the gate, is saved: compute it again in backward",
+    )
+
+
+def test_inputs_are_watched(answer, gen):
+    """If an input is changed in place before backward, backward raises instead of giving wrong gradients."""
+    for name in ("x", "beta", "keep"):
+        x, beta = (t.requires_grad_() for t in draw(gen, (3, 4), (4,)))
+        given = {"x": x, "beta": beta, "keep": mask(gen, (3, 4))}
+        y = answer.swish(**given, scale=2.0)
+        with torch.no_grad():
+            given[name].fill_(1)
+        call = f"backward after {name} was changed in place (saved other than by ctx.save_for_backward?)"
+        expect_raises(RuntimeError, lambda y=y: y.sum().backward(), call)
+
+
+def test_only_what_is_needed(answer, gen):
+    """Backward computes a gradient only for the inputs that require one."""
+
+    def cost(*names):
+        x, beta = draw(gen, (3, 4), (3, 4))
+        wanted = [t.requires_grad_() for name, t in (("x", x), ("beta", beta)) if name in names]
+        y = answer.swish(x, beta)
+        return sum(count_operations(lambda: torch.autograd.grad(y, wanted, torch.ones(3, 4))).values())
+
+    both = cost("x", "beta")
+    for name, other in (("x", "beta"), ("beta", "x")):
+        alone = cost(name)
+        expect_that(
+            alone < both,
+            f"backward computes the gradient of {other} although only {name} requires one",
+            yours=f"{alone} operations for {name} alone, {both} for both",
+            likely="ctx.needs_input_grad is not asked",
+        )
+
+
+def test_each_alone(answer, gen):
+    """Gradients are right where only one of the inputs requires one."""
+    x, beta = draw(gen, (3, 4), (4,))
+    keep = mask(gen, (3, 4))
+    for given, fn, name in [
+        (x, lambda f: lambda x: f(x, beta.to(x.dtype), keep, 2.0), "x"),
+        (beta, lambda f: lambda beta: f(x.to(beta.dtype), beta, keep, 2.0), "beta"),
+    ]:
+        call = f"swish(x, beta, keep, 2.0) where only {name} requires a gradient"
+        expect_gradients(
+            fn(answer.swish),
+            [given],
+            fn(right),
+            gen=gen,
+            call=call,
+            names=name,
+            second_order=True,
+            scale=40.0,
+        )
+
+
+def test_hidden_numbers(answer, gen):
+    """Where keep is False, y and the gradients are 0, even if x is inf or NaN there."""
+    x, beta = draw(gen, (3, 4), (4,))
+    x[0, 1], x[1, 1], x[2, 3] = math.nan, math.inf, -math.inf
+    keep = torch.isfinite(x)
+    clean = torch.where(keep, x, 0).double().requires_grad_()
+    exact_beta = beta.double().requires_grad_()
+    wanted = right(clean, exact_beta, keep)
+    wanted.sum().backward()
+
+    x.requires_grad_()
+    beta.requires_grad_()
+    y = answer.swish(x, beta, keep)
+    expect_close(y.detach(), wanted.detach().float(), "swish(x, beta, keep), inf and NaN in x")
+    y.sum().backward()
+    for name, mine, exact in (("x", x, clean), ("beta", beta, exact_beta)):
+        expect_close(
+            mine.grad,
+            exact.grad.float(),
+            f"the gradient for {name} through swish(x, beta, keep), inf and NaN in x",
+            scale=10.0,
+        )
+
+
+def test_large_numbers(answer, gen):
+    """Values and gradients are finite and right for x up to 1e4 in size."""
+    x = torch.tensor([1e4, -1e4, 300.0, -300.0, 40.0, -40.0, 0.0])
+    for sharpness in (1.0, -1.0):
+        beta = torch.full((7,), sharpness)
+        wanted = right(x.double(), beta.double()).float()
+        expect_close(answer.swish(x, beta), wanted, f"swish(x, {sharpness}), x up to 1e4")
+        call = f"swish(x, {sharpness}), x up to 1e4"
+        expect_gradients(answer.swish, [x, beta], right, gen=gen, call=call, names="x beta", scale=1.0)
+
+
+def oracle(answer, gen):
+    x, beta = (t.requires_grad_() for t in draw(gen, (3, 4), (4,), torch.float64))
+    y = answer.swish(x, beta, mask(gen, (3, 4)), 1.5)
+    first = torch.autograd.grad((y * y).sum(), [x, beta], create_graph=True)
+    second = torch.autograd.grad(first[0].sin().sum() + first[1].sum(), [x, beta])
+    return [y.detach(), [g.detach() for g in first], list(second)]
