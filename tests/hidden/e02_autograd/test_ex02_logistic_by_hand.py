@@ -1,0 +1,164 @@
+"""What grades logistic_by_hand: each factor against autograd, means, soft labels, saturation, no graph."""
+
+import math
+
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_that, forbid, unchanged
+from grader.checks.devices import on_host
+
+CALL = "logistic_by_hand(x, w, b, y)"
+FIELDS = ("z", "a", "loss", "dloss_da", "da_dz", "dloss_dz", "dz_dw", "dz_db", "dw", "db")
+DIMS = {"dz_dw": "message feature", "dw": "feature", "db": ""}
+
+
+def draw(batch, features, gen, dtype=torch.float64):
+    """Messages, weights, bias and soft labels; |z| stays below about 3."""
+    x = torch.randn(batch, features, generator=gen, dtype=torch.float64)
+    w = torch.rand(features, generator=gen, dtype=torch.float64) / features**0.5 + 0.1
+    b = torch.rand((), generator=gen, dtype=torch.float64) - 0.8
+    y = torch.rand(batch, generator=gen, dtype=torch.float64) * 0.8 + 0.1
+    return tuple(t.to(dtype) for t in (x, w, b, y))
+
+
+def exact(x, w, b, y):
+    """Every step in float64, the derivatives by autograd."""
+    x, y = x.detach().double(), y.detach().double()
+    w, b = (t.detach().double().clone().requires_grad_() for t in (w, b))
+    z = (x * w).sum(1) + b
+    a = 1 / (1 + torch.exp(-z))
+    loss = -(y * a.log() + (1 - y) * (1 - a).log())
+    derive = lambda of, by: torch.autograd.grad(of.sum(), by, retain_graph=True)[0]  # noqa: E731
+    dw, db = torch.autograd.grad(loss.mean(), [w, b], retain_graph=True)
+    found = (z, a, loss, derive(loss, a), derive(a, z), derive(loss, z), x, torch.ones_like(z), dw, db)
+    return {field: t.detach().clone() for field, t in zip(FIELDS, found, strict=True)}
+
+
+def expect_steps(steps, wanted, call, dtype=torch.float64, fields=FIELDS):
+    for field in fields:
+        expect_that(
+            hasattr(steps, field), f"the result of {call} has no field {field}", yours=type(steps).__name__
+        )
+        right = wanted[field].to(dtype)
+        # every field is made of numbers around 1, and 1 - a loses digits where a is near 1
+        scale = max(1.0, float(right.abs().max()))
+        dims = DIMS.get(field, "message")
+        expect_close(getattr(steps, field), right, f"{field} of {call}", dims=dims, scale=scale)
+
+
+@pytest.mark.parametrize("fields", [("z", "a", "loss"), ("dloss_da", "da_dz"), ("dz_dw", "dz_db")], ids=str)
+def test_each_step(answer, gen, fields):
+    """Every step forward and every factor is the one that the formula has, message by message."""
+    for batch, features in [(5, 3), (1, 4), (3, 1)]:
+        inputs = draw(batch, features, gen)
+        wanted = exact(*inputs)
+        steps = answer.logistic_by_hand(*inputs)
+        expect_steps(steps, wanted, f"{CALL} with {batch} messages", fields=fields)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_gradient_of_the_mean(answer, gen, dtype):
+    """dw and db are the gradients of the mean loss, as backward() finds them, also with as many features."""
+    for batch, features in [(5, 3), (4, 4), (2, 6), (1, 1)]:
+        inputs = draw(batch, features, gen, dtype)
+        wanted = exact(*inputs)
+        steps = answer.logistic_by_hand(*inputs)
+        call = f"{CALL} with {batch} messages of {features} features"
+        expect_steps(steps, wanted, call, dtype, ("dloss_dz", "dw", "db"))
+
+
+def test_dtype(answer, gen):
+    """Every field has the dtype of the inputs, float32 as well as float64."""
+    for dtype in (torch.float32, torch.float64):
+        inputs = draw(4, 3, gen, dtype)
+        wanted = exact(*inputs)
+        steps = answer.logistic_by_hand(*inputs)
+        expect_steps(steps, wanted, f"{CALL} in {dtype}", dtype)
+
+
+def test_labels_from_zero_to_one(answer, gen):
+    """Labels may be 0, 1 or anything between."""
+    x, w, b, _ = draw(6, 3, gen)
+    for labels in ([0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.25, 0.5, 0.75, 1.0, 0.1], [1.0] * 6, [0.0] * 6):
+        y = torch.tensor(labels, dtype=torch.float64)
+        wanted = exact(x, w, b, y)
+        expect_steps(answer.logistic_by_hand(x, w, b, y), wanted, f"{CALL} with y = {labels}")
+
+
+def test_large_z(answer):
+    """Where the probability rounds to 0 or 1, the gradients are right all the same."""
+    x = torch.tensor([[200.0, 1.0], [-300.0, 2.0], [250.0, 0.5], [-150.0, -1.0], [0.5, 3.0]])
+    y = torch.tensor([0.0, 1.0, 1.0, 0.0, 0.0])
+    w, b = torch.tensor([2.0, 0.25]), torch.tensor(-0.5)
+    for dtype in (torch.float32, torch.float64):
+        inputs = [t.to(dtype) for t in (x, w, b, y)]
+        z = (x * w).sum(1) + b
+        a = torch.tensor([1.0, 0.0, 1.0, 0.0, 1 / (1 + math.exp(-1.25))], dtype=torch.float64)
+        slope = a * torch.tensor([0.0, 0.0, 0.0, 0.0, 1 / (1 + math.exp(1.25))], dtype=torch.float64)
+        difference = a - y
+        wanted = {"z": z, "a": a, "da_dz": slope, "dloss_dz": difference, "db": difference.mean()}
+        wanted["dw"] = (difference.unsqueeze(1) * x).mean(0)
+        steps = answer.logistic_by_hand(*inputs)
+        expect_steps(steps, wanted, f"{CALL} with z up to ±600", dtype, tuple(wanted))
+
+
+def test_strided_inputs(answer, gen):
+    """Transposed, cut out and expanded inputs give the same as any others, and stay as they are."""
+    x, w, b, y = draw(6, 4, gen)
+    for inputs in [
+        (x.t().contiguous().t()[::2], w.flip(0)[:], b, y[::2]),
+        (x[:1].expand(5, 4), w[1].expand(4), b, y[2].expand(5)),
+        (x[:, 1:3], torch.stack([w, w], 1)[:2, 0], b.expand(2)[1], y),
+    ]:
+        wanted = exact(*inputs)
+        with unchanged(f"{CALL} of strided inputs", **dict(zip("xwby", inputs, strict=True))):
+            steps = answer.logistic_by_hand(*inputs)
+        expect_steps(steps, wanted, f"{CALL} of strided inputs")
+
+
+def test_no_graph(answer, gen):
+    """The fields carry no graph, and the inputs get no gradient and lose none."""
+    x, w, b, y = draw(4, 3, gen)
+    x, w, b = x.requires_grad_(), w.requires_grad_(), b.requires_grad_()
+    w.grad = torch.full_like(w, 7.0)
+    wanted = exact(x, w, b, y)
+    with unchanged(CALL, x=x, w=w, b=b, y=y):
+        steps = answer.logistic_by_hand(x, w, b, y)
+    for field in FIELDS:
+        expect_equal(getattr(steps, field).requires_grad, False, f"requires_grad of {field} of {CALL}")
+    expect_steps(steps, wanted, f"{CALL} with inputs that require gradients")
+    expect_that(w.grad is not None and bool(w.grad.eq(7).all()), f"{CALL} changes w.grad", yours=w.grad)
+    expect_that(x.grad is None and b.grad is None, f"{CALL} gives x or b a `.grad`")
+
+
+def test_by_hand(answer, gen):
+    """The derivatives are computed without autograd."""
+    inputs = draw(4, 3, gen)
+    with forbid(CALL, "backward", "grad", "make_dual"):  # the last is what forward mode starts with
+        answer.logistic_by_hand(*inputs)
+
+
+def test_on_another_device(answer, device, gen):
+    """With inputs on another device every field comes from there."""
+    inputs = draw(4, 3, gen)
+    wanted = exact(*inputs)
+    steps = answer.logistic_by_hand(*(t.to(device) for t in inputs))
+    for field in FIELDS:
+        yours = getattr(steps, field)
+        expect_equal(yours.device, device, f"the device of {field} of {CALL}")
+        expect_close(on_host(yours), wanted[field], f"{field} of {CALL}", scale=10.0)
+
+
+def test_no_loop(answer, gen):
+    """The cost is the same for 6 messages or features and for 24."""
+    rows, columns = ({n: draw(*sizes, gen) for n, sizes in pairs.items()} for pairs in (
+        {6: (6, 3), 24: (24, 3)}, {6: (3, 6), 24: (3, 24)},
+    ))  # fmt: skip
+    expect_flat_cost(lambda n: lambda: answer.logistic_by_hand(*rows[n]), CALL, over="messages")
+    expect_flat_cost(lambda n: lambda: answer.logistic_by_hand(*columns[n]), CALL, over="features")
+
+
+def oracle(answer, gen):
+    steps = answer.logistic_by_hand(*draw(4, 3, gen))
+    return [getattr(steps, field) for field in FIELDS]

@@ -1,0 +1,35 @@
+"""The contract of grad_of_squares."""
+
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+T, Y = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([1.0, 3.0, 5.0])
+
+
+def line_residuals(line):
+    return line[0] + line[1] * T - Y
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out: a sum of 5 and the gradient (-6, -10)."""
+    value, gradient = answer.grad_of_squares(line_residuals, torch.tensor([1.0, 1.0]))
+    expect_close(value, torch.tensor(5.0), "the value of grad_of_squares(residuals, params)")
+    expect_close(gradient, torch.tensor([-6.0, -10.0]), "the gradient of grad_of_squares(residuals, params)")
+
+
+def test_params_are_left_alone(answer):
+    """params requires no more gradients than before, and its `.grad` stays empty."""
+    params = torch.tensor([1.0, 1.0])
+    answer.grad_of_squares(line_residuals, params)
+    expect_equal(params.requires_grad, False, "params.requires_grad after grad_of_squares(residuals, params)")
+    expect_that(params.grad is None, "params has a `.grad` after grad_of_squares(residuals, params)")
+    expect_equal(params, torch.tensor([1.0, 1.0]), "params after grad_of_squares(residuals, params)")
+
+
+def test_params_that_require_gradients(answer):
+    """params may require gradients, and its `.grad` is still empty afterwards."""
+    params = torch.tensor([1.0, 1.0], requires_grad=True)
+    _, gradient = answer.grad_of_squares(line_residuals, params)
+    expect_close(gradient, torch.tensor([-6.0, -10.0]), "the gradient of grad_of_squares(residuals, params)")
+    expect_that(params.grad is None, "params has a `.grad` after grad_of_squares(residuals, params)")

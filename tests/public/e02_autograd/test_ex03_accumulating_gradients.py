@@ -1,0 +1,42 @@
+"""The contract of batch_gradients."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+
+def worked_example():
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 2.0)
+    first = (torch.tensor([[1.0]]), torch.tensor([[1.0]]))
+    second = (torch.tensor([[3.0]]), torch.tensor([[2.0]]))
+    return model, [first, second]
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out: 2 for the first batch, 24 for the second."""
+    model, batches = worked_example()
+    found = answer.batch_gradients(model, F.mse_loss, batches)
+    expect_equal(len(found), 2, "the number of gradients from batch_gradients(model, loss_fn, batches)")
+    for place, (gradients, wanted) in enumerate(zip(found, (2.0, 24.0), strict=True)):
+        of = f"batch_gradients(model, loss_fn, batches)[{place}]"
+        expect_equal(list(gradients), ["weight"], f"the names in {of}")
+        expect_close(gradients["weight"], torch.tensor([[wanted]]), f'{of}["weight"]')
+
+
+def test_a_second_call(answer):
+    """A second call reports the same."""
+    model, batches = worked_example()
+    answer.batch_gradients(model, F.mse_loss, batches)
+    again = answer.batch_gradients(model, F.mse_loss, batches)
+    for gradients, wanted in zip(again, (2.0, 24.0), strict=True):
+        expect_close(gradients["weight"], torch.tensor([[wanted]]), "the gradient in a second call")
+
+
+def test_grad_stays_empty(answer):
+    """A model without gradients has none afterwards either."""
+    model, batches = worked_example()
+    answer.batch_gradients(model, F.mse_loss, batches)
+    expect_that(model.weight.grad is None, "model.weight has a `.grad` afterwards", yours=model.weight.grad)
