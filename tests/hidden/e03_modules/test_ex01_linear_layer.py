@@ -115,7 +115,7 @@ def test_replaced_parameters(answer, gen):
 @pytest.mark.parametrize("inputs", [16, 400])
 def test_start(answer, inputs):
     """Weights and biases start uniformly in ±1/√in_features, anew for each layer, from the global stream."""
-    bound, outputs = 1 / math.sqrt(inputs), 2000
+    bound, outputs = 1 / math.sqrt(inputs), 1000
     torch.manual_seed(1)
     layer, other = answer.Linear(inputs, outputs), answer.Linear(inputs, outputs)
     torch.manual_seed(1)
@@ -130,12 +130,12 @@ def test_start(answer, inputs):
         )
         quarters = torch.histc(numbers, 4, -bound, bound) / numbers.numel()
         expect_that(
-            bool(((quarters - 0.25).abs() < 0.06).all()),
+            bool(((quarters - 0.25).abs() < 0.08).all()),
             f"{call} does not start uniformly in ±1/√in_features",
             yours=f"{[round(q, 3) for q in quarters.tolist()]} of the numbers in each quarter",
             wanted="about 0.25 in each",
         )
-        expect_that(numbers.unique().numel() > 0.9 * min(numbers.numel(), 20000), f"{call} repeats numbers")
+        expect_that(numbers[:9999].unique().numel() > 0.9 * numbers[:9999].numel(), f"{call} repeats numbers")
         theirs, same = other.get_parameter(name), again.get_parameter(name)
         expect_that(not torch.equal(p, theirs), f"{call} is the same in two layers")
         expect_equal(same.detach(), p.detach(), f"{call} after the same seed")
