@@ -1,0 +1,40 @@
+"""The contract of gradient_penalty."""
+
+import torch
+
+from grader.checks import expect_close, expect_gradient
+
+
+def test_worked_example(answer):
+    """The worked example comes out, with the default target and with another."""
+    critic = lambda x: x @ torch.tensor([3.0, 4.0])  # noqa: E731
+    real, fake, mix = torch.ones(2, 2), torch.zeros(2, 2), torch.tensor([0.25, 0.75])
+    penalty = answer.gradient_penalty(critic, real, fake, mix=mix)
+    expect_close(penalty.detach(), torch.tensor(16.0), "gradient_penalty(critic, real, fake, mix)")
+    penalty = answer.gradient_penalty(critic, real, fake, mix=mix, target=0.0)
+    expect_close(
+        penalty.detach(), torch.tensor(25.0), "gradient_penalty(critic, real, fake, mix, target=0.0)"
+    )
+
+
+def test_trains_the_critic(answer):
+    """Backward through the penalty reaches the parameters of the critic."""
+    weight = torch.tensor([3.0, 4.0], requires_grad=True)
+    critic = lambda x: x @ weight  # noqa: E731
+    answer.gradient_penalty(
+        critic, torch.ones(2, 2), torch.zeros(2, 2), torch.tensor([0.25, 0.75])
+    ).backward()
+    wanted = torch.tensor([4.8, 6.4])  # 2 (‖w‖ - 1) w / ‖w‖
+    expect_gradient(
+        weight.grad, wanted, "the critic's weight through gradient_penalty(critic, real, fake, mix)"
+    )
+
+
+def test_one_number(answer):
+    """The penalty of samples with many dimensions is one number, in the dtype of the samples."""
+    real = torch.ones(2, 3, 4, 4, dtype=torch.float64)
+    penalty = answer.gradient_penalty(
+        lambda x: x.sum((1, 2, 3)), real, real - 1, torch.zeros(2, dtype=torch.float64)
+    )
+    wanted = torch.tensor((48**0.5 - 1) ** 2, dtype=torch.float64)
+    expect_close(penalty.detach(), wanted, "gradient_penalty(critic, real, fake, mix), samples of (3, 4, 4)")
