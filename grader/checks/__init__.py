@@ -3,7 +3,15 @@
 from grader.checks.errors import expect_raises
 from grader.checks.failure import CheckFailure
 from grader.checks.gradients import expect_gradient, expect_gradients
-from grader.checks.memory import expect_copy, expect_view, peak_bytes, saved_bytes, shares_storage, unchanged
+from grader.checks.memory import (
+    expect_copy,
+    expect_view,
+    held_bytes,
+    peak_bytes,
+    saved_bytes,
+    shares_storage,
+    unchanged,
+)
 from grader.checks.operations import (
     count_operations,
     count_steps,
@@ -28,6 +36,7 @@ __all__ = [
     "expect_view",
     "forbid",
     "global_rng_untouched",
+    "held_bytes",
     "peak_bytes",
     "saved_bytes",
     "shares_storage",

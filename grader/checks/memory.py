@@ -121,3 +121,17 @@ def saved_bytes(fn: Callable[[], object]) -> int:
         result = fn()
     del result
     return sum(storages.values())
+
+
+def held_bytes(fn: Callable[[], object]) -> int:
+    """Bytes of new tensors that outlive `fn`: its result, and all that is kept for backward, in whatever way.
+
+    `saved_bytes` sees what autograd saves; this sees what closures and attributes hold as well. Inputs
+    do not count.
+    """
+    mode = _Storages()
+    with mode:
+        result = fn()
+    held = mode.live
+    del result
+    return held

@@ -1,0 +1,249 @@
+"""What grades checkpoint_activations: gradients, memory, number of runs, random numbers, arguments."""
+
+import copy
+import sys
+
+import torch
+from torch import nn
+from torch.nn.functional import embedding, gelu
+
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_gradient,
+    expect_gradients,
+    expect_that,
+    held_bytes,
+    unchanged,
+)
+
+
+def block(gen, width=4, hidden=6, dropout=0.0):
+    """A small feed-forward network with weights from gen."""
+    layers = nn.Sequential(
+        nn.Linear(width, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, width), nn.Tanh()
+    )
+    with torch.no_grad():
+        for parameter in layers.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=gen) / 2)
+    return layers
+
+
+def expect_same_gradients(mine, plain, call):
+    for (name, one), (_, other) in zip(mine.named_parameters(), plain.named_parameters(), strict=True):
+        expect_gradient(one.grad, other.grad, f"{name} through {call}", scale=10.0)
+
+
+def test_gradients_of_arguments(answer, gen):
+    """Gradients for the arguments are those of the function, in both dtypes."""
+    fn = lambda x, w: (x @ w).tanh().sin() * x.sum()  # noqa: E731
+    for dtype in (torch.float32, torch.float64):
+        x, w = (torch.randn(s, generator=gen, dtype=torch.float64).to(dtype) for s in ((3, 4), (4, 2)))
+        given, call = [x, w], f"checkpoint(fn, x, w) in {dtype}"
+        expect_close(answer.checkpoint(fn, x, w), fn(x, w), call)
+        mine = lambda x, w: answer.checkpoint(fn, x, w)  # noqa: E731
+        expect_gradients(mine, given, fn, gen=gen, call=call, names="x w", scale=10.0)
+
+
+def test_in_the_middle_of_a_network(answer, gen):
+    """Gradients go on behind the arguments, once, also through strided and expanded ones."""
+    fn = lambda x, y: (x * y).exp().sin()  # noqa: E731
+
+    def network(run):
+        def forward(w, v):
+            x = w.sigmoid() * 2
+            y = run(fn, x.t()[::2], v.tanh().expand(2, 3))
+            return (y + y.square()) * x.sum()
+
+        return forward
+
+    given = [torch.randn(3, 4, generator=gen), torch.randn(1, 3, generator=gen)]
+    plain = network(lambda fn, *args: fn(*args))
+    call = "a network with checkpoint(fn, x, y) in its middle"
+    expect_gradients(network(answer.checkpoint), given, plain, gen=gen, call=call, names="w v", scale=100.0)
+
+    w = given[0].requires_grad_()
+    plain(w, given[1]).sum().backward()
+    wanted, w.grad = w.grad, None
+    network(answer.checkpoint)(w, given[1]).sum().backward()
+    expect_gradient(w.grad, wanted, f"w through {call}, after backward()", scale=100.0)
+
+
+def test_gradients_of_parameters(answer, gen):
+    """Parameters inside the function get their gradients, whether or not an argument requires one."""
+    for required in (True, False):
+        mine = block(gen)
+        plain = copy.deepcopy(mine)
+        for parameter in (*mine.parameters(), *plain.parameters()):
+            parameter.grad = torch.ones_like(parameter)  # gradients are added to what is there
+        x = torch.randn(3, 4, generator=gen)
+        plain(x).square().sum().backward()
+        y = answer.checkpoint(mine, x.requires_grad_(required))
+        call = f"checkpoint(block, x), x.requires_grad={required}"
+        expect_that(y.requires_grad, f"no gradient flows through {call}", yours=y)
+        y.square().sum().backward()
+        expect_same_gradients(mine, plain, call)
+
+
+def test_any_arguments(answer, gen):
+    """Arguments of every kind reach the function, in order: ids, masks, plain values, a tensor twice."""
+    ids, mask = torch.tensor([2, 0, 2]), torch.tensor([True, False, True])
+    seen = []
+
+    def fn(table, ids, mask, nothing, power, kind, again):
+        seen.append((nothing, power, kind, table is again))
+        rows = gelu(embedding(ids, table)) ** power
+        return rows.masked_fill(~mask[:, None], 0.0) * again.sum()
+
+    table = torch.randn(3, 4, generator=gen)
+    expect_gradients(
+        lambda t: answer.checkpoint(fn, t, ids, mask, None, 3, "gelu", t),
+        [table],
+        lambda t: fn(t, ids, mask, None, 3, "gelu", t),
+        gen=gen,
+        call='checkpoint(fn, table, ids, mask, None, 3, "gelu", table)',
+        names="table",
+        scale=50.0,
+    )
+    values = [plain[:3] for plain in seen]
+    expect_equal(values, [(None, 3, "gelu")] * len(seen), "the plain values that fn is called with")
+
+
+def test_arguments_are_left_alone(answer, gen):
+    """Arguments keep their values, their requires_grad and, where they require none, no gradient."""
+    x, y, w = (torch.randn(3, 4, generator=gen) for _ in range(3))
+    w.requires_grad_()
+    inner = w * 2
+    fn = lambda x, y, z: (x * y).sin() * z.exp()  # noqa: E731
+    with unchanged("checkpoint(fn, x, y, z) and its backward", x=x, y=y, z=inner):
+        answer.checkpoint(fn, x, y, inner).sum().backward()
+    for name, tensor in (("x", x), ("y", y)):
+        expect_that(tensor.grad is None, f"{name} requires no gradient, and gets one", grad=tensor.grad)
+
+
+def test_nothing_is_held(answer, gen):
+    """Between forward and backward nothing is held but the arguments, the result and a random state."""
+    layers, x = block(gen, width=128, hidden=256, dropout=0.1), torch.randn(64, 128, generator=gen)
+    allowed = x.nbytes + 12_000
+    for required in (True, False):
+        x.requires_grad_(required)
+        held = held_bytes(lambda: answer.checkpoint(layers, x))
+        expect_that(
+            held <= allowed,
+            "checkpoint(block, x) holds more than the result and a random state until backward",
+            yours=f"{held:,} bytes (block(x) by itself: {held_bytes(lambda: layers(x)):,})",
+            wanted=f"at most {allowed:,} bytes, {x.nbytes:,} of them for the result",
+            likely="activations are kept, by autograd or by a variable, or the arguments are copied",
+        )
+
+
+def test_number_of_runs(answer, gen):
+    """The function runs once in forward, and once in backward, however many tensors backward needs."""
+    layers, x = block(gen, dropout=0.5), torch.randn(3, 4, generator=gen)
+    runs = []
+    layers.register_forward_pre_hook(lambda *_: runs.append(1))
+    y = answer.checkpoint(layers, x)
+    expect_equal(len(runs), 1, "the number of runs after forward")
+    y.sum().backward()
+    expect_equal(len(runs), 2, "the number of runs after backward")
+
+
+def test_without_gradients(answer, gen):
+    """With gradients switched off, the function runs once, and the result requires none."""
+    layers, x = block(gen), torch.randn(3, 4, generator=gen).requires_grad_()
+    runs = []
+    layers.register_forward_pre_hook(lambda *_: runs.append(1))
+    wanted = layers(x).detach()
+    runs.clear()
+    with torch.no_grad():
+        y = answer.checkpoint(layers, x)
+        expect_that(not torch.is_grad_enabled(), "checkpoint(block, x) switches gradients on")
+    expect_that(not y.requires_grad, "checkpoint(block, x) under no_grad requires a gradient", yours=y)
+    expect_close(y, wanted, "checkpoint(block, x) under no_grad")
+    expect_equal(len(runs), 1, "the number of runs under no_grad")
+
+
+def test_same_dropout_mask(answer, gen):
+    """The second run uses the dropout mask of the first, whatever is drawn in between."""
+    mine = block(gen, width=8, hidden=16, dropout=0.5)
+    plain = copy.deepcopy(mine)
+    x = torch.randn(3, 8, generator=gen)
+    torch.manual_seed(11)
+    wanted = plain(x)
+    wanted.sum().backward()
+    torch.manual_seed(11)
+    yours = answer.checkpoint(mine, x)
+    torch.randn(100)
+    yours.sum().backward()
+    expect_close(yours.detach(), wanted.detach(), "checkpoint(block, x) with dropout")
+    expect_same_gradients(mine, plain, "checkpoint(block, x) with dropout")
+
+
+def test_random_stream(answer, gen):
+    """Nobody's random numbers change: forward draws what fn draws, and backward leaves no trace."""
+    layers, x = block(gen, dropout=0.5), torch.randn(3, 4, generator=gen).requires_grad_()
+    for seed in (11, 12):
+        torch.manual_seed(seed)
+        layers(x)
+        wanted = torch.get_rng_state()
+        torch.manual_seed(seed)
+        y = answer.checkpoint(layers, x)
+        expect_that(
+            torch.equal(torch.get_rng_state(), wanted),
+            "after checkpoint(block, x), the global random generator is not where block(x) leaves it",
+        )
+        torch.randn(7)
+        before = torch.get_rng_state()
+        y.sum().backward()
+        expect_that(
+            torch.equal(torch.get_rng_state(), before),
+            "backward through checkpoint(block, x) moves the global random generator",
+            likely="the old random state is set for the second run, and the present one not set again",
+        )
+
+
+def test_one_block_after_the_other(answer, gen):
+    """Checkpointed blocks with dropout, one of them used twice, train like plain ones."""
+    mine = nn.ModuleList([block(gen, dropout=0.3), block(gen, dropout=0.3)])
+    plain = copy.deepcopy(mine)
+    x = torch.randn(3, 4, generator=gen)
+
+    def loss(blocks, run):
+        torch.manual_seed(5)
+        y = x
+        for index in (0, 1, 0):
+            y = y + run(blocks[index], y)
+        return y.square().mean()
+
+    wanted = loss(plain, lambda fn, *args: fn(*args))
+    wanted.backward()
+    yours = loss(mine, answer.checkpoint)
+    yours.backward()
+    call = "three checkpoints of two blocks"
+    expect_close(yours.detach(), wanted.detach(), call)
+    expect_same_gradients(mine, plain, call)
+
+
+def test_own_work(answer, gen):
+    """The work is not done by torch.utils.checkpoint."""
+    layers, x = block(gen), torch.randn(3, 4, generator=gen).requires_grad_()
+    files = set()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, arg: files.add(frame.f_code.co_filename.replace("\\", "/")))
+    try:
+        answer.checkpoint(layers, x)
+    finally:
+        sys.setprofile(before)
+    expect_that(
+        not any(file.endswith("torch/utils/checkpoint.py") for file in files),
+        "checkpoint(fn, x) uses torch.utils.checkpoint, which the statement rules out",
+    )
+
+
+def oracle(answer, gen):
+    layers, x = block(gen, dropout=0.5), torch.randn(3, 4, generator=gen).requires_grad_()
+    torch.manual_seed(3)
+    y = answer.checkpoint(layers, x * 2)
+    between = torch.randn(3)
+    y.sum().backward()
+    return [y.detach(), x.grad, [p.grad for p in layers.parameters()], between, torch.randn(3)]

@@ -1,0 +1,33 @@
+"""The contract of checkpoint_activations."""
+
+import torch
+from torch import nn
+
+from grader.checks import expect_close, expect_equal, expect_gradient, saved_bytes
+
+
+def test_value_and_gradients(answer):
+    """Value and gradients are those of the plain function."""
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = answer.checkpoint(lambda x, power: (x**power).sum() / 2, x, 2)
+    expect_close(y.detach(), torch.tensor(7.0), "checkpoint(fn, x, 2)")
+    (3 * y).backward()
+    expect_gradient(x.grad, torch.tensor([3.0, 6.0, 9.0]), "x through 3 * checkpoint(fn, x, 2)")
+
+
+def test_runs_again_in_backward(answer):
+    """The function runs once in forward, and once more in backward."""
+    layer, runs = nn.Linear(3, 2), []
+    layer.register_forward_pre_hook(lambda *_: runs.append(1))
+    y = answer.checkpoint(layer, torch.ones(4, 3, requires_grad=True))
+    expect_equal(len(runs), 1, "the number of runs after forward")
+    y.sum().backward()
+    expect_equal(len(runs), 2, "the number of runs after backward")
+    expect_gradient(layer.bias.grad, torch.tensor([4.0, 4.0]), "the bias of a checkpointed layer")
+
+
+def test_saves_less(answer):
+    """Autograd keeps less for backward than without checkpoint."""
+    x = torch.ones(32, 8, requires_grad=True)
+    saved = saved_bytes(lambda: answer.checkpoint(lambda x: x.exp().sin().tanh().exp(), x))
+    expect_equal(saved <= x.nbytes, True, "whether no more than x is saved for backward by checkpoint(fn, x)")
