@@ -50,7 +50,7 @@ def test_any_dimensions_before_the_classes(answer, gen):
 
 def test_sizes_of_one_and_empty(answer, gen):
     """A batch of one, a single class and an empty batch keep their dimensions."""
-    for sizes in [(1, 4), (4, 1), (1, 1), (3, 1, 4), (0, 4), (2, 0, 3)]:
+    for sizes in [(1, 4), (4, 1), (1, 1), (3, 1, 4), (0, 4), (2, 0, 3), (0, 2, 3), (0, 0, 3)]:
         logits = draw(sizes, gen)
         wanted = exact(logits)
         expect_pair(answer.best_and_confidence(logits), wanted, torch.float32, f"{CALL} for {sizes}")
@@ -64,13 +64,22 @@ def test_dtypes(answer, gen, dtype):
     expect_pair(answer.best_and_confidence(logits), wanted, dtype, f"{CALL} for {dtype}", "batch")
 
 
-def test_close_logits(answer):
-    """best is decided by the logits, also where their probabilities round to the same number."""
+def close_logits():
+    """The largest of each row stands out in its dtype, but neither in a narrower one nor after softmax."""
     tiny = torch.full((4, 5), 1e-9)
     tiny[range(4), [3, 1, 4, 2]] = 2e-9
     narrow = torch.full((3, 5), 0.1, dtype=torch.bfloat16)
     narrow[range(3), [2, 4, 1]] = 0.1006
-    for logits in (tiny, narrow):
+    wide = torch.ones(3, 5, dtype=torch.float64)
+    wide[range(3), [4, 1, 2]] += 1e-12
+    low = torch.full((2, 5), -30.0)
+    low[range(2), [3, 1]] += 4e-6
+    return tiny, narrow, wide, low
+
+
+def test_close_logits(answer):
+    """best is decided by the logits, also where their probabilities round to the same number."""
+    for logits in close_logits():
         wanted = exact(logits)
         expect_pair(
             answer.best_and_confidence(logits), wanted, logits.dtype, f"{CALL} for close logits", "batch"
@@ -86,12 +95,26 @@ def test_large_and_forbidden_logits(answer):
         [-inf, 1.0, -inf],
         [2.0, -inf, 3.0],
         [-90.0, -200.0, -91.0],
+        [-inf, -1e4, -1e4 - 1],
+        [1e4, -1e4, 9999.5],
     ]
     logits = torch.tensor(rows)
     wanted = exact(logits)
     yours = answer.best_and_confidence(logits)
-    # A normaliser of this size is itself only known up to its rounding.
-    expect_pair(yours, wanted, torch.float32, f"{CALL} for extreme logits", "batch", scale=1e4, ulps=4)
+    expect_pair(yours, wanted, torch.float32, f"{CALL} for extreme logits", "batch")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_large_logits_in_every_dtype(answer, dtype):
+    """Large logits, of either sign, cost the confidence none of its digits."""
+    for height in (1000.0, -1000.0):
+        logits = torch.full((3, 30), height - 4)
+        logits[range(3), [7, 0, 29]] = height
+        logits[0, :5] = -math.inf
+        logits = logits.to(dtype)
+        wanted = exact(logits)
+        about = f"{CALL} for {dtype} logits near {height:g}"
+        expect_pair(answer.best_and_confidence(logits), wanted, dtype, about, "batch")
 
 
 def test_strided_logits(answer, gen):
@@ -104,30 +127,45 @@ def test_strided_logits(answer, gen):
 
 
 def test_gradient(answer, gen):
-    """Gradients flow from confidence to all logits of a row."""
-    logits = draw((2, 3, 4), gen)
+    """Gradients flow from confidence to all logits of a row, with none and with many dimensions before."""
+    call = f"the confidence of {CALL}"
     fn, reference = (lambda x: answer.best_and_confidence(x)[1]), (lambda x: exact(x)[1])
-    expect_gradients(fn, [logits], reference, gen=gen, call=f"the confidence of {CALL}", names="logits")
+    for sizes in [(2, 3, 4), (3, 4), (4,)]:
+        expect_gradients(fn, [draw(sizes, gen)], reference, gen=gen, call=call, names="logits")
+    ruled_out = draw((3, 4), gen)
+    ruled_out[range(3), ruled_out.argmin(-1)] = -math.inf
+    expect_gradients(
+        fn, [ruled_out], reference, gen=gen, call=f"{call} with classes ruled out", names="logits"
+    )
+
+
+def test_gradient_for_close_logits(answer, gen):
+    """The gradient is that of the best class alone, also where its probability rounds to another's."""
+    fn, reference = (lambda x: answer.best_and_confidence(x)[1]), (lambda x: exact(x)[1])
+    for logits in close_logits():
+        call = f"the confidence of {CALL} for close {logits.dtype} logits"
+        expect_gradients(fn, [logits], reference, gen=gen, call=call, names="logits")
 
 
 def test_stays_on_the_device(answer, device, gen):
     """Logits on another device are read there: no number is copied to the host."""
-    logits = draw((4, 5), gen)
-    wanted = exact(logits)
-    there = logits.to(device)
-    with count_traffic() as traffic:
-        best, confidence = answer.best_and_confidence(there)
-    expect_equal(
-        (best.device, confidence.device), (there.device, there.device), "the devices of best and confidence"
-    )
-    expect_pair((on_host(best), on_host(confidence)), wanted, torch.float32, CALL, "batch")
-    expect_equal(traffic.to_host, 0, "the number of copies to the host")
+    for sizes in [(4, 5), (5,), (2, 3, 5)]:
+        logits = draw(sizes, gen)
+        wanted = exact(logits)
+        there = logits.to(device)
+        with count_traffic() as traffic:
+            best, confidence = answer.best_and_confidence(there)
+        devices = best.device, confidence.device
+        expect_equal(devices, (there.device, there.device), "the devices of best and confidence")
+        expect_pair((on_host(best), on_host(confidence)), wanted, torch.float32, f"{CALL} for {sizes}")
+        expect_equal(traffic.to_host, 0, f"the number of copies to the host for {sizes}")
 
 
 def test_no_loop(answer, gen):
-    """The cost is the same for 6 rows and for 24."""
-    inputs = {n: draw((n, 3), gen) for n in (6, 24)}
-    expect_flat_cost(lambda n: lambda: answer.best_and_confidence(inputs[n]), CALL, over="batch")
+    """The cost is the same for 6 rows and for 24, along each dimension before the classes."""
+    for sizes in (lambda n: (n, 3), lambda n: (n, 2, 3), lambda n: (2, n, 3)):
+        inputs = {n: draw(sizes(n), gen) for n in (6, 24)}
+        expect_flat_cost(lambda n: lambda: answer.best_and_confidence(inputs[n]), CALL, over="batch")  # noqa: B023
 
 
 def oracle(answer, gen):

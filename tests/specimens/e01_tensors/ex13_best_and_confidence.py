@@ -156,15 +156,63 @@ SPECIMENS = [
         check="test_no_loop",
         says="grows with batch",
     ),
-    Right(
-        "the largest probability is that of the largest logit",
+    Wrong(
+        "the largest probability: where two round to the same, each gets half of the gradient",
         edits=instead("    return torch.max(logits, -1).indices, torch.softmax(logits, -1).amax(-1)\n"),
+        check="test_gradient_for_close_logits",
     ),
-    Right(
-        "from the normaliser",
+    Wrong(
+        "from the normaliser, which rounds the digits of large logits away",
         edits=instead("""
     top, best = logits.max(dim=-1)
     return best, (top - logits.logsumexp(dim=-1)).exp()
+"""),
+        check="test_large_logits_in_every_dtype",
+    ),
+    Wrong(
+        "compares in float32",
+        edits=[("logits.argmax(dim=-1)", "logits.float().argmax(dim=-1)")],
+        check="test_close_logits",
+    ),
+    Wrong(
+        "takes -inf for -1000, which is large beside -10000",
+        edits=[(BEST, "    logits = logits.nan_to_num(neginf=-1e3)\n" + BEST)],
+        check="test_large_and_forbidden_logits",
+    ),
+    Wrong(
+        "indexes with a 0-d tensor, which asks for its value",
+        edits=[(SOFTMAX, SOFTMAX + "    if logits.dim() == 1:\n        return best, probabilities[best]\n")],
+        check="test_stays_on_the_device",
+        says="copies to the host",
+    ),
+    Wrong(
+        "a size of -1, which an empty batch does not tell",
+        edits=[
+            (PICK, "    confidence = probabilities.gather(-1, best.unsqueeze(-1))\n"),
+            (
+                "return best, confidence",
+                "return best, confidence.reshape(*logits.shape[:-2], -1) if logits.dim() > 1 else confidence[0]",
+            ),
+        ],
+        check="test_sizes_of_one_and_empty",
+    ),
+    Wrong(
+        "a loop over the first of two dimensions before the classes",
+        edits=instead("""
+    if logits.dim() > 2 and len(logits):
+        pairs = [best_and_confidence(part) for part in logits]
+        return torch.stack([b for b, _ in pairs]), torch.stack([c for _, c in pairs])
+    best = logits.argmax(-1)
+    return best, logits.softmax(-1).gather(-1, best.unsqueeze(-1)).squeeze(-1)
+"""),
+        check="test_no_loop",
+        says="grows with batch",
+    ),
+    Right(
+        "from log_softmax",
+        edits=instead("""
+    best = logits.max(dim=-1).indices
+    return best, logits.log_softmax(dim=-1).gather(-1, best[..., None])[..., 0].exp()
 """),
     ),
     Right(
