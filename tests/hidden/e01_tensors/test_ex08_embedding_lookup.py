@@ -1,5 +1,6 @@
 """What grades embedding_lookup: any ids, gradients of repeated ids, memory, devices, bad input."""
 
+import itertools
 import math
 
 import torch
@@ -54,7 +55,7 @@ def test_strided_inputs(answer, gen):
 def test_integer_dtypes(answer, gen):
     """Ids of every integer dtype name rows; uint8 ids are no mask."""
     weight = table()
-    for dtype in (torch.int64, torch.int32, torch.int16, torch.uint8):
+    for dtype in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
         ids = ids_of((7,), gen).to(dtype)
         wanted = looked_up(weight, ids)
         expect_equal(answer.embedding_lookup(weight, ids), wanted, f"{CALL} with ids of {dtype}")
@@ -83,10 +84,13 @@ def test_dtype_of_weight(answer, gen):
 def test_gradient_accumulates(answer, gen):
     """A row that is asked for several times gets the sum of its gradients, others get zero."""
     weight = torch.randn(6, 3, generator=gen)
-    ids = torch.tensor([[4, 0, 4], [4, 2, 0]])
-    one_hot = (ids.unsqueeze(-1) == torch.arange(6)).double()
-    fn = lambda weight: answer.embedding_lookup(weight, ids)  # noqa: E731
-    expect_gradients(fn, [weight], lambda w: one_hot @ w, gen=gen, call=CALL, names="weight")
+    few = torch.tensor([4, 4, 1], dtype=torch.uint8)
+    for ids in (torch.tensor([[4, 0, 4], [4, 2, 0]]), few, torch.tensor(3), torch.zeros(2, 0).long()):
+        one_hot = (ids.unsqueeze(-1) == torch.arange(6)).double()
+        fn = lambda weight, ids=ids: answer.embedding_lookup(weight, ids)  # noqa: E731
+        reference = lambda w, one_hot=one_hot: one_hot @ w  # noqa: E731
+        call = f"{CALL} with ids of shape {tuple(ids.shape)}"
+        expect_gradients(fn, [weight], reference, gen=gen, call=call, names="weight")
 
 
 def test_memory_of_its_own(answer):
@@ -111,21 +115,31 @@ def test_other_rows_have_no_influence(answer):
 def test_memory_in_proportion_to_the_result(answer):
     """A lookup copies the rows that are asked for, not the table, and builds no one-hot matrix."""
     vocab, dim, count = 4000, 64, 100
-    weight, ids = torch.zeros(vocab, dim), torch.arange(0, vocab, vocab // count)
-    used, result = peak_bytes(lambda: answer.embedding_lookup(weight, ids)), count * dim * 4
-    # A few copies of the result and a few numbers for each row of the table do no harm.
-    expect_that(
-        used <= 4 * result + 32 * vocab,
-        f"{CALL} takes too much memory",
-        yours=f"{used:,} bytes for a result of {result:,} bytes, with a weight of {weight.nbytes:,} bytes",
-        wanted="memory in proportion to the result",
-    )
+    tables = {
+        "contiguous": torch.zeros(vocab, dim),
+        "transposed": torch.zeros(dim, vocab).t(),
+        "sliced": torch.zeros(vocab, dim + 1)[:, 1:],
+        "bfloat16": torch.zeros(vocab, dim, dtype=torch.bfloat16),
+    }
+    many = torch.arange(0, vocab, vocab // count)
+    for (kind, weight), ids in itertools.product(tables.items(), (many, many.view(10, 10), many[7])):
+        used = peak_bytes(lambda weight=weight, ids=ids: answer.embedding_lookup(weight, ids))
+        result = ids.numel() * dim * weight.itemsize
+        # A few copies of the result and a few numbers for each row of the table do no harm.
+        expect_that(
+            used <= 4 * result + 32 * vocab,
+            f"{CALL} takes too much memory",
+            yours=f"{used:,} bytes for a result of {result:,}, with a {kind} weight of {weight.nbytes:,}",
+            wanted="memory in proportion to the result",
+        )
 
 
 def test_no_loop(answer, gen):
     """The cost is the same for 6 ids and for 24, and for 6 rows and 24."""
     weight = table()
-    expect_flat_cost(lambda n: lambda: answer.embedding_lookup(weight, ids_of((n,), gen)), CALL, over="ids")
+    for shape in (lambda n: (n,), lambda n: (n, 2), lambda n: (2, n)):
+        many = {n: ids_of(shape(n), gen) for n in (6, 24)}
+        expect_flat_cost(lambda n: lambda: answer.embedding_lookup(weight, many[n]), CALL, over="ids")  # noqa: B023
     ids = ids_of((5,), gen, vocab=6)
     tables = {n: table(n) for n in (6, 24)}
     expect_flat_cost(lambda n: lambda: answer.embedding_lookup(tables[n], ids), CALL, over="rows of weight")
@@ -155,6 +169,9 @@ def test_bad_ids(answer):
         torch.tensor([[0, -1], [2, 3]]),
         torch.tensor([7, 0]),
         torch.tensor(-7),
+        torch.tensor([1, 2**32]),
+        torch.tensor([[-(2**40)]]),
+        torch.tensor([0, -1], dtype=torch.int8),
         torch.tensor([0, -3], dtype=torch.int16),
     ):
         expect_raises(
@@ -172,6 +189,8 @@ def test_bad_ids(answer):
         torch.tensor([True, False] * 3 + [True]),
         torch.tensor(1.0),
         torch.ones(2).half(),
+        torch.zeros(0),
+        torch.zeros(3, 0, dtype=torch.bool),
     ):
         expect_raises(
             TypeError, lambda ids=ids: answer.embedding_lookup(weight, ids), f"{CALL} with ids of {ids.dtype}"

@@ -56,6 +56,24 @@ def embedding_lookup(weight, ids):
         says="no error",
     ),
     Wrong(
+        "returns for want of ids before their dtype is looked at",
+        edits=[
+            (
+                "    if ids.is_floating_point()",
+                "    if ids.numel() == 0:\n        return weight.new_zeros(*ids.shape, weight.shape[1])\n"
+                "    if ids.is_floating_point()",
+            )
+        ],
+        check="test_bad_ids",
+        says="no error",
+    ),
+    Wrong(
+        "int32 ids, which 2**32 becomes a 0 in",
+        edits=[(".reshape(-1).long()", ".reshape(-1).int()")],
+        check="test_bad_ids",
+        says="no error",
+    ),
+    Wrong(
         "a ValueError for ids out of range",
         edits=[("raise IndexError", "raise ValueError")],
         check="test_bad_ids",
@@ -115,6 +133,42 @@ def embedding_lookup(weight, ids):
         edits=instead("    return weight.clone()[flat].reshape(*ids.shape, dim)\n"),
         check="test_memory_in_proportion_to_the_result",
         says="too much memory",
+    ),
+    Wrong(
+        "makes the table contiguous first",
+        edits=[("rows = weight[flat]", "rows = weight.contiguous()[flat]")],
+        check="test_memory_in_proportion_to_the_result",
+        says="transposed",
+    ),
+    Wrong(
+        "looks up in float32 and casts back",
+        edits=[
+            (
+                "rows = weight[flat]",
+                "rows = (weight if weight.dtype.itemsize > 2 else weight.float())[flat].to(weight.dtype)",
+            )
+        ],
+        check="test_memory_in_proportion_to_the_result",
+        says="bfloat16",
+    ),
+    Wrong(
+        "a single id through `.data`, where there is no gradient",
+        edits=[("rows = weight[flat]", "rows = (weight if ids.dim() else weight.data)[flat]")],
+        check="test_gradient_accumulates",
+        says="no gradient",
+    ),
+    Wrong(
+        "a loop over sequences of ids",
+        edits=[
+            (
+                "    rows = weight[flat]",
+                "    if ids.dim() > 1 and len(ids):\n"
+                "        return torch.stack([embedding_lookup(weight, part) for part in ids])\n"
+                "    rows = weight[flat]",
+            )
+        ],
+        check="test_no_loop",
+        says="grows with ids",
     ),
     Wrong(
         "a loop over the ids",
