@@ -70,6 +70,13 @@ def test_batch_of_one(answer, gen):
     expect_copy(batch[1], samples[0][1], f"boxes of {CALL}")
 
 
+def test_boxes_of_one_sample_only(answer, gen):
+    """Boxes share no memory with the samples, even if they all come from one of them."""
+    samples = draw((0, 3, 0), gen)
+    batch = answer.collate_detections(samples)
+    expect_copy(batch[1], samples[1][1], f"boxes of {CALL}, where only sample 1 has any,")
+
+
 def test_a_tuple_of_transposed_samples(answer, gen):
     """Samples may come in a tuple, with images that are not contiguous; they are not changed."""
     samples = tuple((image.permute(2, 0, 1), boxes[::2]) for image, boxes in draw((3, 4), gen))
@@ -96,18 +103,18 @@ def test_dtypes_are_kept(answer, gen):
 
 def test_gradient(answer, gen):
     """Gradients flow back to the image and the boxes that each number came from."""
-    samples = draw((2, 3), gen)
-    inputs = [part for sample in samples for part in sample]
 
     def joined(collate):
-        def forward(image_0, boxes_0, image_1, boxes_1):
-            images, boxes, _ = collate([(image_0, boxes_0), (image_1, boxes_1)])
+        def forward(*parts):
+            images, boxes, _ = collate(list(zip(parts[::2], parts[1::2], strict=True)))
             return torch.cat([images.flatten(), boxes.flatten()])
 
         return forward
 
     fn, reference = joined(answer.collate_detections), joined(collated)
-    expect_gradients(fn, inputs, reference, gen=gen, call=CALL, names="image_0 boxes_0 image_1 boxes_1")
+    for counts, names in [((2, 3), "image_0 boxes_0 image_1 boxes_1"), ((2,), "image_0 boxes_0")]:
+        inputs = [part for sample in draw(counts, gen) for part in sample]
+        expect_gradients(fn, inputs, reference, gen=gen, call=CALL, names=names)
 
 
 def test_all_on_the_device_of_the_samples(answer, device, gen):
@@ -123,14 +130,29 @@ def test_all_on_the_device_of_the_samples(answer, device, gen):
 
 def test_images_that_differ_in_shape(answer, gen):
     """An image of another shape raises ValueError, with the number of the first such sample."""
-    for sizes in [(3, 5, 8), (3, 6, 7), (4, 5, 7), (3, 7, 5)]:
+    for sizes in [
+        (3, 5, 8),
+        (3, 6, 7),
+        (4, 5, 7),
+        (3, 7, 5),
+        (1, 5, 7),
+        (3, 5, 1),
+        (5, 7),
+        (1, 3, 5, 7),
+        (3, 0, 7),
+    ]:
         samples = draw((1,) * 12, gen)
         samples[11:11] = draw((1,), gen, sizes)
         call = f"{CALL}, where sample 11 has an image of {sizes}, and the others of {SIZES}"
         expect_raises(
             ValueError, lambda samples=samples: answer.collate_detections(samples), call, words="11"
         )
-    expect_raises(ValueError, lambda: answer.collate_detections(()), "collate_detections(())")
+    small = draw((1,), gen, (1, 1, 1)) + draw((1, 2), gen)
+    call = f"{CALL}, where sample 0 has an image of (1, 1, 1), and the others of {SIZES}"
+    expect_raises(ValueError, lambda: answer.collate_detections(small), call, words="1")
+    for none in ((), []):
+        call = f"collate_detections({none})"
+        expect_raises(ValueError, lambda none=none: answer.collate_detections(none), call)
 
 
 def test_the_first_of_several_that_differ(answer, gen):

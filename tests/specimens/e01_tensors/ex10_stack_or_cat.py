@@ -163,6 +163,33 @@ SPECIMENS = [
         says="no error",
     ),
     Wrong(
+        "relies on the error of an assignment, which broadcasts instead",
+        edits=[
+            (CHECK, "        pass\n"),
+            (
+                IMAGES,
+                "samples[0][0].new_empty((len(samples), *first))\n"
+                "    for number, (image, _) in enumerate(samples):\n"
+                "        try:\n            images[number] = image\n"
+                "        except RuntimeError:\n            raise ValueError(f'image of sample {number}') from None\n",
+            ),
+        ],
+        check="test_images_that_differ_in_shape",
+        says="no error",
+    ),
+    Wrong(
+        "hands on the boxes of the only sample that has some",
+        edits=[
+            (
+                "    return images, boxes, owner",
+                "    some = [found for _, found in samples if len(found)]\n"
+                "    return images, some[0] if len(some) == 1 and len(samples) > 1 else boxes, owner",
+            )
+        ],
+        check="test_boxes_of_one_sample_only",
+        says="view",
+    ),
+    Wrong(
         "compares height and width only",
         edits=[("image.shape != first", "image.shape[1:] != first[1:]")],
         check="test_images_that_differ_in_shape",
