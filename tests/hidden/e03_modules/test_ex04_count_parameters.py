@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import count_operations, expect_equal, expect_that, peak_bytes
+from grader.checks import expect_equal, expect_that, peak_bytes
 from grader.checks.devices import count_traffic
 
 CALL = "count_parameters(model)"
@@ -18,7 +18,7 @@ def expect_count(answer, model, total, trainable, size, note=""):
 
 
 def transformer(dtype=torch.float32):
-    """Of 16 + 768 parameters: an embedding of (8, 2), tied to the head, and one encoder layer."""
+    """65 parameters: an embedding of (8, 2), tied to the head, and one encoder layer."""
     layer = nn.TransformerEncoderLayer(2, 1, dim_feedforward=3, dtype=dtype)
     embedding, head = nn.Embedding(8, 2, dtype=dtype), nn.Linear(2, 8, bias=False, dtype=dtype)
     head.weight = embedding.weight
@@ -65,8 +65,9 @@ def test_nested_modules(answer):
 
 def test_ties(answer):
     """A parameter, a buffer or a layer counts once, under however many names."""
-    count = 16 + (12 + 4) + (4 + 2) + (6 + 3) + (6 + 2) + 4 + 4
-    expect_count(answer, transformer(), count - 1 + 1, count, 4 * count, " with a tied head")
+    attention, feedforward, norms = (12 + 6) + (4 + 2), (6 + 3) + (6 + 2), 4 + 4
+    count = 16 + attention + feedforward + norms
+    expect_count(answer, transformer(), count, count, 4 * count, " with a tied head")
     layer = nn.Linear(3, 3)
     expect_count(answer, nn.Sequential(layer, nn.ReLU(), layer), 12, 12, 48, " of one layer in two places")
     norm = nn.BatchNorm1d(2)
@@ -128,7 +129,7 @@ def test_on_meta(answer):
     expect_count(answer, model, count, count, 4 * count + 1608, ' on "meta"')
     with torch.device("meta"):
         tied = transformer(torch.bfloat16)
-    expect_count(answer, tied, 63, 63, 126, ' on "meta" with a tied head')
+    expect_count(answer, tied, 65, 65, 130, ' on "meta" with a tied head')
 
 
 def test_on_a_device(answer, device):
@@ -146,10 +147,6 @@ def test_model_is_left_alone(answer):
     before = {name: (t, t.clone(), t.requires_grad) for name, t in model.state_dict(keep_vars=True).items()}
     peak = peak_bytes(lambda: answer.count_parameters(model))
     expect_that(peak < 1000, f"{CALL} copies the model's numbers", yours=f"{peak} bytes")
-    values_read = sum(count_operations(lambda: answer.count_parameters(model)).values())
-    expect_that(
-        values_read <= 12, f"{CALL} computes with the model's numbers", yours=f"{values_read} operations"
-    )
     for name, t in model.state_dict(keep_vars=True).items():
         same, values, required = before[name]
         expect_that(t is same, f"{name} is another tensor after {CALL}")

@@ -180,7 +180,7 @@ SPECIMENS = [
         check="test_bytes_by_dtype",
     ),
     Wrong(
-        "storage sizes of the parameters and a mask's worth of bits",
+        "a bool takes a bit",
         edits=[
             (
                 "t.numel() * t.element_size()",
@@ -210,12 +210,7 @@ SPECIMENS = [
     ),
     Wrong(
         "one more key",
-        edits=[
-            (
-                '"total": ',
-                '"frozen": sum(p.numel() for p in parameters if not p.requires_grad),\n        "total": ',
-            )
-        ],
+        edits=[(TOTAL, TOTAL + '\n        "frozen": sum(not p.requires_grad for p in parameters),')],
         check="test_bytes_by_dtype",
         says="frozen",
     ),
