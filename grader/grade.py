@@ -148,7 +148,18 @@ def _bytes(file: Path) -> bytes:
 
 
 _FACES = {
-    *("__main__", "authors", "audit", "classroom", "cli", "content", "export", "gradebook", "learner"),
+    *(
+        "__main__",
+        "authors",
+        "audit",
+        "classroom",
+        "cli",
+        "content",
+        "early",
+        "export",
+        "gradebook",
+        "learner",
+    ),
     *("lesson", "nulls", "progress", "screen", "specimen", "submissions", "summary", "watch"),
 }
 """Modules that show or store verdicts and do not bear on them."""

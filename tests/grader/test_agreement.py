@@ -36,7 +36,7 @@ SAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("value", SAMPLES, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize("value", SAMPLES, ids=range(len(SAMPLES)))
 def test_a_value_agrees_with_itself(value):
     assert disagreement(sent(value), sent(value)) is None
 
