@@ -1,0 +1,323 @@
+"""What grades partial_state_dict: names, shapes, what is copied where, the report, errors, devices."""
+
+import copy
+from types import MappingProxyType
+
+import pytest
+import torch
+from torch import nn
+
+from grader.checks import expect_close, expect_equal, expect_raises, expect_that, unchanged
+from grader.checks.devices import is_simulated, on_host
+
+CALL = "load_partial(model, state, rename)"
+
+
+class Network(nn.Module):
+    """A body with a batch norm, a head, a temperature without dimensions, and a buffer that is not saved."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+        self.head = nn.Linear(4, 2)
+        self.temperature = nn.Parameter(torch.tensor(1.5))
+        self.empty = nn.Parameter(torch.empty(0, 3))
+        self.register_buffer("cache", torch.ones(2), persistent=False)
+
+
+def random_state(model, gen):
+    """Other numbers for everything that the model saves."""
+    return {
+        name: torch.randn(t.shape, generator=gen) if t.is_floating_point() else torch.full_like(t, 7)
+        for name, t in model.state_dict().items()
+    }
+
+
+def snapshot(model):
+    return {name: on_host(t) for name, t in model.state_dict().items()}
+
+
+def expect_state(model, wanted, when):
+    for name, t in model.state_dict().items():
+        expect_equal(on_host(t), wanted[name], f"{name} after {when}")
+
+
+def expect_report(report, loaded, missing=(), unexpected=(), wrong_shape=None):
+    for name, wanted in [("loaded", loaded), ("missing", missing), ("unexpected", unexpected)]:
+        expect_equal(getattr(report, name), list(wanted), f"`{name}` in the report")
+    yours = report.wrong_shape
+    expect_equal(yours, wrong_shape or {}, "`wrong_shape` in the report")
+    expect_equal(list(yours), list(wrong_shape or {}), "the order of `wrong_shape` in the report")
+
+
+def test_everything_fits(answer, gen):
+    """A state dict of the same model is loaded in full: parameters, buffers, also empty ones and 0-d ones."""
+    model = Network()
+    state = random_state(model, gen)
+    wanted = {name: t.clone() for name, t in state.items()}
+    expect_report(answer.load_partial(model, state), list(wanted))
+    expect_state(model, wanted, "load_partial(model, state)")
+    state = random_state(model, gen)
+    shuffled = dict(reversed(state.items()))
+    expect_report(answer.load_partial(model, shuffled, {}), list(state))
+    expect_state(model, state, "load_partial(model, state, {}), with the names in another order")
+
+
+RENAMES = [
+    ({"module.": ""}, "module.weight", "weight"),
+    ({"module.": ""}, "module.module.weight", None),
+    ({"dule.": ""}, "mydule.weight", None),
+    ({"dule.": "", "my": ""}, "mydule.weight", None),
+    ({"w": "", "weights": "weight"}, "weights", "weight"),
+    ({"weights": "weight", "w": ""}, "weights", "weight"),
+    ({"model.net": "", "model.": "x.", "model.network.": ""}, "model.network.weight", "weight"),
+    ({"": "w"}, "eight", "weight"),
+    ({"": "x.", "old_": ""}, "old_weight", "weight"),
+    ({"a.": "b.", "b.": ""}, "a.weight", None),
+    ({"a.": "b.", "b.": ""}, "b.weight", "weight"),
+    ({"encoder": "weight"}, "encoder", "weight"),
+    ({"weight": "weight"}, "weight", "weight"),
+    ({"w.": "", ".+": ""}, "wxweight", None),
+    ({"weight.": ""}, "weight", "weight"),
+]
+
+
+@pytest.mark.parametrize("rename,old,new", RENAMES)
+def test_renamed(answer, gen, rename, old, new):
+    """Of the prefixes that fit, the longest is replaced: at the start of the name, and once."""
+    model = nn.Linear(3, 2)
+    state = {"bias": torch.zeros(2), old: torch.randn(2, 3, generator=gen)}
+    if "" in rename:
+        rename = {**rename, "bias": "bias"}  # "" fits this name too
+    wanted = state[old].clone() if new else model.weight.detach().clone()
+    kept = dict(rename)
+    report = answer.load_partial(model, state, rename)
+    expect_equal(model.weight.detach(), wanted, f"weight after load_partial with {old!r} and {rename}")
+    if new:
+        expect_report(report, ["weight", "bias"])
+    else:
+        expect_report(report, ["bias"], ["weight"], [old])
+    expect_equal(dict(rename), kept, "rename afterwards")
+
+
+def test_report(answer, gen):
+    """Each name of the model is loaded, missing or of a wrong shape, in the model's order."""
+    model = Network()
+    before = snapshot(model)
+    state = {
+        "old.z": torch.zeros(1),
+        "old.head.bias": torch.zeros(3),
+        "old.cache": torch.zeros(2),
+        "old.head.weight": torch.zeros(2, 4),
+        "body.0.bias": torch.ones(4),
+        "old.a": torch.zeros(2),
+        "body.0.weight": torch.ones(4, 4),
+        "body.1.num_batches_tracked": torch.tensor(5),
+        "body.1.running_var": torch.ones(1),
+    }
+    report = answer.load_partial(model, state, {"old.": ""})
+    expect_report(
+        report,
+        ["body.0.bias", "body.1.num_batches_tracked", "head.weight"],
+        ["temperature", "empty", "body.1.weight", "body.1.bias", "body.1.running_mean"],
+        ["old.z", "old.cache", "old.a"],
+        {
+            "body.0.weight": ((4, 4), (4, 3)),
+            "body.1.running_var": ((1,), (4,)),
+            "head.bias": ((3,), (2,)),
+        },
+    )
+    loaded = {
+        "body.0.bias": torch.ones(4),
+        "body.1.num_batches_tracked": torch.tensor(5),
+        "head.weight": torch.zeros(2, 4),
+    }
+    expect_state(model, {**before, **loaded}, CALL)
+    expect_equal(model.cache, torch.ones(2), "the buffer that is not saved")
+
+
+@pytest.mark.parametrize(
+    "shape,given",
+    [((5,), (1,)), ((5,), ()), ((5,), (5, 1)), ((5,), (1, 5)), ((), (1,)), ((1,), ()), ((2, 3), (3, 2)),
+     ((2, 3), (6,)), ((2, 3), (3,)), ((0, 3), (0, 2)), ((4,), (5,)), ((1, 1), (1,))],
+)  # fmt: skip
+def test_shapes_are_exact(answer, shape, given):
+    """Nothing is broadcast, reshaped, cut or transposed to fit."""
+    model = nn.ParameterDict({"a": torch.full(shape, 3.0), "b": torch.zeros(2)})
+    state = {"a": torch.ones(given), "b": torch.ones(2)}
+    report = answer.load_partial(model, state)
+    expect_report(report, ["b"], wrong_shape={"a": (given, shape)})
+    expect_equal(model["a"].detach(), torch.full(shape, 3.0), f"a tensor of {shape} after one of {given}")
+
+
+def test_in_place(answer, gen):
+    """The model's tensors stay the same objects in the same memory, keep gradients, and go on learning."""
+    model = Network()
+    model.head.weight.requires_grad_(False)
+    model.head.bias.grad = torch.ones(2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    held = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    places = {name: t.data_ptr() for name, t in held.items()}
+    required = {name: t.requires_grad for name, t in held.items()}
+    state = random_state(model, gen)
+    wanted = state["head.bias"] - 1
+    state["head.bias"] = nn.Parameter(state["head.bias"])
+    state["body.0.bias"] = state["body.0.bias"].requires_grad_() * 1  # with a graph
+    answer.load_partial(model, state)
+    now = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    for name, t in held.items():
+        expect_that(now[name] is t, f"{name} is another object after {CALL}")
+        expect_equal(t.data_ptr() == places[name], True, f"whether {name} is where it was in memory")
+        expect_equal(t.requires_grad, required[name], f"requires_grad of {name} after {CALL}")
+        expect_that(t.is_leaf, f"{name} hangs on a graph after {CALL}")
+    expect_equal(model.head.bias.grad, torch.ones(2), "the gradient of head.bias afterwards")
+    optimizer.step()
+    expect_close(model.head.bias.detach(), wanted, "head.bias after a step of the optimizer from before")
+
+
+def test_tied_parameters(answer, gen):
+    """Tied parameters stay tied, also where only one of their names is given."""
+    model = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 5, bias=False))
+    model[1].weight = model[0].weight
+    weight = torch.randn(5, 3, generator=gen)
+    for state, loaded in [
+        ({"0.weight": weight, "1.weight": weight}, ["0.weight", "1.weight"]),
+        ({"1.weight": weight + 1}, ["1.weight"]),
+    ]:
+        report = answer.load_partial(model, state)
+        expect_equal(report.loaded, loaded, "`loaded` in the report of a model with tied weights")
+        expect_that(model[1].weight is model[0].weight, f"tied weights are two tensors after {CALL}")
+        expect_equal(model[0].weight.detach(), state["1.weight"], "the tied weight")
+
+
+def test_own_dtype(answer, gen):
+    """Numbers are converted to the dtype that the model's tensor has, whatever comes in."""
+    for mine, theirs in [
+        (torch.float32, torch.float64),
+        (torch.float32, torch.bfloat16),
+        (torch.bfloat16, torch.float32),
+        (torch.float64, torch.float16),
+    ]:
+        model = Network().to(mine)
+        state = random_state(model, gen)
+        state = {name: t.to(theirs) if t.is_floating_point() else t.int() for name, t in state.items()}
+        wanted = {name: t.to(model.state_dict()[name].dtype) for name, t in state.items()}
+        answer.load_partial(model, state)
+        expect_state(model, wanted, f"a {theirs} state came into a {mine} model")
+
+
+def test_state_is_left_alone(answer, gen):
+    """state may be any mapping of views and parameters; it keeps them as they are, in memory of their own."""
+    model = Network()
+    large = torch.randn(9, 9, generator=gen)
+    state = {
+        "x.body.0.weight": large[2:6, 3:6],
+        "x.body.0.bias": large[0, ::2][:4],
+        "x.head.weight": torch.randn(4, 2, generator=gen).T,
+        "x.head.bias": torch.tensor([2.5]).expand(2),
+        "x.extra": nn.Parameter(torch.ones(2)),
+        "x.temperature": nn.Parameter(torch.tensor(9.0)),
+    }
+    wanted = {name[2:]: t.detach().clone() for name, t in state.items()}
+    kept = list(state.items())
+    with unchanged(CALL, **{name: t for name, t in state.items()}):
+        answer.load_partial(model, MappingProxyType(state), {"x.": ""})
+    expect_state(model, {**snapshot(model), **{k: v for k, v in wanted.items() if k != "extra"}}, CALL)
+    answer.load_partial(model, state, MappingProxyType({"x.": ""}))
+    expect_that(
+        len(state) == len(kept) and all(state[name] is t for name, t in kept),
+        f"state has other entries after {CALL}",
+        yours=", ".join(state),
+    )
+    with torch.no_grad():
+        for p in model.parameters():
+            p.zero_()
+    for name, right in wanted.items():
+        expect_equal(state[f"x.{name}"].detach(), right, f"{name} of state after the model has trained on")
+
+
+def test_mode_and_shared_copies(answer, gen):
+    """The mode of each layer, and other models, stay as they are."""
+    model = Network()
+    model.body.eval()
+    other = copy.deepcopy(model)
+    before, modes = snapshot(other), [m.training for m in model.modules()]
+    state = other.state_dict()
+    state["head.bias"] = torch.randn(2, generator=gen)
+    report = answer.load_partial(model, state)
+    expect_equal(report.missing, [], "`missing` in the report")
+    expect_equal([m.training for m in model.modules()], modes, f"the training flags after {CALL}")
+    with torch.no_grad():
+        for p in model.parameters():
+            p.add_(1.0)
+    expect_state(other, before, "another model loaded its state and trained on")
+
+
+def test_on_a_device(answer, gen, device):
+    """A model on another device gets a CPU checkpoint there, and a CPU model one from a device."""
+    for here, there in [(device, "cpu"), ("cpu", device), (device, device)]:
+        model = Network().to(here)
+        state = random_state(Network(), gen)
+        wanted = {name: t.clone() for name, t in state.items()}
+        answer.load_partial(model, {name: t.to(there) for name, t in state.items()})
+        for name, t in model.state_dict().items():
+            expect_equal(is_simulated(t), here == device, f"whether {name} is on its device after {CALL}")
+        expect_state(model, wanted, f"{CALL} from {there} to {here}")
+
+
+def test_bad_values(answer, gen):
+    """A value that is no tensor raises TypeError, known to the model or not, and loads nothing."""
+    for name, value in [("epoch", 3), ("head.bias", [0.0, 0.0]), ("note", "best"), ("old.none", None)]:
+        model = Network()
+        before = snapshot(model)
+        state = {**random_state(model, gen), name: value}
+        expect_raises(
+            TypeError,
+            lambda model=model, state=state: answer.load_partial(model, state, {"old.": ""}),
+            f"load_partial with {name}={value!r}",
+            words=name,
+        )
+        expect_state(model, before, "a TypeError")
+
+
+@pytest.mark.parametrize("pair,new", [(("a.weight", "weight"), "weight"), (("b.x", "a.x"), "x")])
+def test_two_names_become_one(answer, gen, pair, new):
+    """Two names that become one raise ValueError, also if the model lacks it, and nothing is loaded."""
+    for first, second in [pair, pair[::-1]]:
+        model = nn.Linear(3, 2)
+        before = snapshot(model)
+        state = {"bias": torch.ones(2), first: torch.ones(2, 3), second: torch.ones(2, 3)}
+        expect_raises(
+            ValueError,
+            lambda model=model, state=state: answer.load_partial(model, state, {"a.": "", "b.": ""}),
+            f"load_partial with {first} and {second}",
+            words=new,
+        )
+        expect_state(model, before, "a ValueError")
+
+
+def test_nothing_fits(answer):
+    """A state of which nothing can be loaded raises ValueError: a wrong prefix, wrong shapes, no names."""
+    for state in ({"module.weight": torch.ones(2, 3)}, {"weight": torch.ones(2, 4)}, {}):
+        model = nn.Linear(3, 2)
+        expect_raises(
+            ValueError,
+            lambda model=model, state=state: answer.load_partial(model, state),
+            f"load_partial(model, {{{', '.join(map(repr, state))}: …}})",
+        )
+    expect_raises(
+        ValueError,
+        lambda: answer.load_partial(nn.Tanh(), {"a": torch.ones(1)}),
+        "load_partial(nn.Tanh(), state)",
+    )
+
+
+def oracle(answer, gen):
+    model = Network()
+    first = random_state(model, gen)
+    model.load_state_dict(first)
+    state = {f"module.{name}": t for name, t in random_state(model, gen).items() if "weight" in name}
+    state["module.head.bias"] = torch.randn(3, generator=gen)
+    report = answer.load_partial(model, state, {"module.": "", "module.body.1": "norm"})
+    fields = [report.loaded, report.missing, report.unexpected, report.wrong_shape]
+    return [fields, {name: t.clone() for name, t in model.state_dict().items()}]
