@@ -22,7 +22,7 @@ def readings(shape, gen, dtype=torch.float32):
 def test_both_sides_are_clipped(answer, gen):
     """Readings below low become low, those above high become high, and the rest stay."""
     x = readings((4, 7), gen)
-    for low, high in [(-1.0, 2.5), (0.5, 4.0), (-6.0, -1.5)]:
+    for low, high in [(-1.0, 2.5), (0.5, 4.0), (-6.0, -1.5), (0.25, 0.25), (0.0, 0.0)]:
         wanted = clipped(x, low, high)
         expect_equal(answer.clip_outliers(x.clone(), low, high), wanted, f"clip_outliers(x, {low}, {high})")
 
@@ -39,7 +39,8 @@ def test_any_shape(answer, gen):
 
 def test_strided_input(answer, gen):
     """Readings that are not contiguous, or expanded, are clipped like any others."""
-    for x in (readings((4, 6), gen).t()[::2], readings((1, 5), gen).expand(3, 5)):
+    tail = readings((4, 6), gen)[1:, 2:]
+    for x in (readings((4, 6), gen).t()[::2], readings((1, 5), gen).expand(3, 5), tail):
         wanted = clipped(x, -1.0, 2.0)
         with unchanged("clip_outliers(x, -1.0, 2.0) of a strided x", x=x):
             yours = answer.clip_outliers(x, -1.0, 2.0)
@@ -61,6 +62,9 @@ def test_memory_of_its_own(answer, gen):
         answer.clip_outliers(x, -100.0, 100.0), x, "clip_outliers(x, -100.0, 100.0), which clips nothing,"
     )
     expect_copy(answer.clip_outliers(x, -0.5, 0.5), x, "clip_outliers(x, -0.5, 0.5)")
+    for part in (x[0, 0], x.t(), x[:1].expand(3, 5), x[1:].double().requires_grad_()):
+        call = f"clip_outliers(x, -100.0, 100.0) of shape {tuple(part.shape)}, which clips nothing,"
+        expect_copy(answer.clip_outliers(part, -100.0, 100.0), part, call)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
@@ -69,6 +73,15 @@ def test_bounds_in_the_dtype_of_x(answer, dtype):
     x = torch.tensor([-5.0, -0.125, 0.0, 0.0625, 3.0], dtype=dtype)
     wanted = torch.tensor([-0.3, -0.125, 0.0, 0.0625, 0.1], dtype=dtype)
     expect_equal(answer.clip_outliers(x, -0.3, 0.1), wanted, "clip_outliers(x, -0.3, 0.1)")
+
+
+def test_readings_close_to_the_bounds(answer):
+    """A reading that misses a bound by the last digit of its dtype is clipped, and one short of it stays."""
+    for dtype in (torch.float64, torch.float32, torch.float16):
+        eps = torch.finfo(dtype).eps
+        x = torch.tensor([-2 - 2 * eps, 1 - eps, -2 + 2 * eps, 1 + eps], dtype=dtype)
+        wanted = torch.stack([torch.tensor(-2.0, dtype=dtype), x[1], x[2], torch.tensor(1.0, dtype=dtype)])
+        expect_equal(answer.clip_outliers(x, -2.0, 1.0), wanted, f"clip_outliers(x, -2.0, 1.0), x of {dtype}")
 
 
 def test_inf_and_nan(answer):
@@ -87,10 +100,13 @@ def test_gradient(answer, gen):
 
 def test_gradient_at_the_bounds(answer, gen):
     """A reading that equals a bound is within the bounds: its gradient is 1."""
-    x = torch.tensor([-1.0, 2.0, 0.0, -1.0, 2.0])
     fn = lambda x: answer.clip_outliers(x, -1.0, 2.0)  # noqa: E731
-    call = "clip_outliers(x, -1.0, 2.0) at the bounds"
-    expect_gradients(fn, [x], lambda x: x * 1.0, gen=gen, call=call, names="x")
+    for x in (torch.tensor([-1.0, 2.0, 0.0, -1.0, 2.0]), torch.tensor(2.0), torch.tensor([-1.0]).half()):
+        call = f"clip_outliers(x, -1.0, 2.0) at the bounds, x of shape {tuple(x.shape)}"
+        expect_gradients(fn, [x], lambda x: x * 1.0, gen=gen, call=call, names="x")
+    at_both = torch.tensor([0.5, 0.5])
+    fn = lambda x: answer.clip_outliers(x, 0.5, 0.5)  # noqa: E731
+    expect_gradients(fn, [at_both], lambda x: x * 1.0, gen=gen, call="clip_outliers(x, 0.5, 0.5)", names="x")
 
 
 def test_in_the_middle_of_a_network(answer, gen):

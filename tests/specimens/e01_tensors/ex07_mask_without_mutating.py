@@ -96,6 +96,16 @@ SPECIMENS = [
         check="test_bounds_in_the_dtype_of_x",
     ),
     Wrong(
+        "compares in float32",
+        edits=[("x < low, low)", "x.float() < low, low)"), ("x > high, high)", "x.float() > high, high)")],
+        check="test_readings_close_to_the_bounds",
+    ),
+    Wrong(
+        "a view of what needs no clipping and has no dimensions",
+        edits=instead("    return x.clamp(low, high) if x.dim() else x.view(()).clamp_(low, high)\n"),
+        check="test_memory_of_its_own",
+    ),
+    Wrong(
         "bounds in float32 of x's shape: half precision is promoted",
         edits=instead("""
     least, most = torch.full(x.shape, low, device=x.device), torch.full(x.shape, high, device=x.device)
