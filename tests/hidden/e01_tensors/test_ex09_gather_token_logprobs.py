@@ -35,7 +35,7 @@ def test_log_probability_of_each_target(answer, gen, sizes):
 
 def test_sizes_of_one_and_empty(answer, gen):
     """Dimensions of size 1 stay, and an empty batch gives an empty result."""
-    for sizes in [(1, 4, 5), (4, 1, 5), (1, 1, 5), (2, 3, 1), (0, 3, 5)]:
+    for sizes in [(1, 4, 5), (4, 1, 5), (1, 1, 5), (2, 3, 1), (0, 3, 5), (2, 0, 5), (0, 0, 5)]:
         logits, targets = draw(sizes, gen)
         wanted = picked(logits, targets).float()
         yours = answer.token_logprobs(logits, targets)
@@ -90,13 +90,19 @@ def test_forbidden_tokens(answer):
     wanted = torch.tensor([[-math.log(1 + math.exp(-1) + math.exp(-1.5)), 0.0, -inf]])
     yours = answer.token_logprobs(logits, targets)
     expect_close(yours, wanted, f"{CALL} with logits of -inf", dims="batch time", scale=1.0)
+    low = torch.tensor([[[-inf, -1e4, -1e4], [-1e4, -inf, -inf], [-inf, -3e4, -1e4]]])
+    wanted = torch.tensor([[-math.log(2), 0.0, -2e4]])
+    yours = answer.token_logprobs(low, torch.tensor([[1, 0, 1]]))
+    expect_close(yours, wanted, f"{CALL} with logits of -inf and -1e4", scale=1e4, ulps=4)
 
 
 def test_gradient(answer, gen):
     """The gradient reaches every logit of a position: those of the target and those of all others."""
-    logits, targets = draw((3, 4, 5), gen)
-    fn, reference = (lambda x: answer.token_logprobs(x, targets)), (lambda x: picked(x, targets))
-    expect_gradients(fn, [logits], reference, gen=gen, call=CALL, names="logits")
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        logits, targets = draw((3, 4, 5), gen, dtype)
+        fn = lambda x, targets=targets: answer.token_logprobs(x, targets)  # noqa: E731
+        reference = lambda x, targets=targets: picked(x, targets)  # noqa: E731
+        expect_gradients(fn, [logits], reference, gen=gen, call=f"{CALL} of {dtype} logits", names="logits")
 
 
 def test_gradient_beside_forbidden_tokens(answer, gen):
@@ -111,14 +117,15 @@ def test_gradient_beside_forbidden_tokens(answer, gen):
 
 def test_stays_on_the_device(answer, device, gen):
     """Logits on another device are read there: no number is copied to the host."""
-    logits, targets = draw((2, 3, 5), gen)
-    wanted = picked(logits, targets).float()
-    there = logits.to(device), targets.to(device)
-    with count_traffic() as traffic:
-        yours = answer.token_logprobs(*there)
-    expect_equal(yours.device, there[0].device, f"the device of {CALL}")
-    expect_close(on_host(yours), wanted, CALL, dims="batch time")
-    expect_equal(traffic.to_host, 0, "the number of copies to the host")
+    for sizes, dtype in [((2, 3, 5), torch.float32), ((1, 1, 5), torch.float16)]:
+        logits, targets = draw(sizes, gen, dtype)
+        wanted = picked(logits, targets).float()
+        there = logits.to(device), targets.to(device)
+        with count_traffic() as traffic:
+            yours = answer.token_logprobs(*there)
+        expect_equal(yours.device, there[0].device, f"the device of {CALL}")
+        expect_close(on_host(yours), wanted, f"{CALL} of {dtype} logits", dims="batch time")
+        expect_equal(traffic.to_host, 0, "the number of copies to the host")
 
 
 def test_no_loop(answer, gen):

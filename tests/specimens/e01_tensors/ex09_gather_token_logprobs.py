@@ -47,6 +47,28 @@ SPECIMENS = [
         check="test_forbidden_tokens",
     ),
     Wrong(
+        "-1000 for forbidden tokens, put back afterwards",
+        edits=[
+            (
+                SOFTMAX,
+                "    allowed = logits > -float('inf')\n"
+                "    logprobs = logits.masked_fill(~allowed, -1e3).log_softmax(-1).masked_fill(~allowed, -float('inf'))\n",
+            )
+        ],
+        check="test_forbidden_tokens",
+    ),
+    Wrong(
+        "cuts the graph where it upcasts",
+        edits=[("logits.float()", "logits.data.float()")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "a size of -1, which no positions do not tell",
+        edits=[("    return picked.squeeze(-1)", "    return picked.reshape(len(logits), -1)")],
+        check="test_sizes_of_one_and_empty",
+    ),
+    Wrong(
         "where with a forbidden branch: NaN gradients",
         edits=[
             (
