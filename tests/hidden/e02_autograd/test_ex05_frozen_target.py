@@ -1,0 +1,235 @@
+"""What grades td_loss: values, gradients through the prediction alone, shared weights, ended episodes."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_gradient,
+    expect_gradients,
+    expect_that,
+    unchanged,
+)
+from grader.checks.devices import on_host
+
+CALL = "td_loss(net, target_net, states, actions, rewards, next_states, done, gamma)"
+
+
+def draw(gen, batch=6, state=3, actions=4, dtype=torch.float64):
+    """states, actions, rewards, next_states, done: at least one episode goes on, one is over."""
+    randn = lambda *shape: torch.randn(shape, generator=gen, dtype=torch.float64).to(dtype)  # noqa: E731
+    done = torch.arange(batch) % 3 == 1
+    chosen = torch.randint(actions, (batch,), generator=gen)
+    return randn(batch, state), chosen, randn(batch), randn(batch, state), done
+
+
+def linear(w):
+    return lambda states: torch.tanh(states.flatten(1) @ w) * 3
+
+
+def exact(net, target_net, states, actions, rewards, next_states, done, gamma=0.99):
+    """The loss transition by transition; the targets as plain numbers."""
+    predictions, worth = net(states), target_net(next_states).detach().tolist()
+    total = 0.0
+    for i, action in enumerate(actions.tolist()):
+        target = float(rewards[i]) + (0.0 if done[i] else gamma * max(worth[i]))
+        total = total + (predictions[i, action] - target) ** 2
+    return total / len(actions)
+
+
+def weights(gen, state=3, actions=4, dtype=torch.float64):
+    return torch.randn(state, actions, generator=gen, dtype=torch.float64).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_loss(answer, gen, dtype):
+    """The loss is the mean of the squared differences, for batches of any size."""
+    for size in (6, 1, 2, 4):
+        batch, w, v = draw(gen, size, dtype=dtype), weights(gen, dtype=dtype), weights(gen, dtype=dtype)
+        wanted = exact(linear(w), linear(v), *batch, 0.9).detach()
+        yours = answer.td_loss(linear(w), linear(v), *batch, 0.9)
+        expect_close(yours, wanted, f"{CALL} with a batch of {size}", scale=10.0)
+
+
+def test_gamma(answer, gen):
+    """gamma counts, from 0 to 1, and is 0.99 where it is not given."""
+    batch, w = draw(gen), weights(gen)
+    for gamma in (0.0, 0.5, 1.0):
+        wanted = exact(linear(w), linear(w), *batch, gamma)
+        yours = answer.td_loss(linear(w), linear(w), *batch, gamma=gamma)
+        expect_close(yours, wanted, f"td_loss(…, gamma={gamma})", scale=10.0)
+    wanted = exact(linear(w), linear(w), *batch, 0.99)
+    expect_close(answer.td_loss(linear(w), linear(w), *batch), wanted, "td_loss(…) without gamma", scale=10.0)
+
+
+def test_target_net_tells_the_worth(answer, gen):
+    """What the best action is, and what it is worth, comes from target_net; predictions come from net."""
+    batch, w = draw(gen), weights(gen)
+    v = -w.flip(1) + 0.5
+    for one, other in ((w, v), (v, w)):
+        wanted = exact(linear(one), linear(other), *batch, 0.9)
+        yours = answer.td_loss(linear(one), linear(other), *batch, 0.9)
+        expect_close(yours, wanted, CALL, scale=10.0)
+
+
+def test_gradient_with_one_net(answer, gen):
+    """With the same net for both, its gradient is the one through the prediction."""
+    states, actions, rewards, next_states, done = draw(gen)
+
+    def loss_of(td_loss):
+        def loss(w, states):
+            net = linear(w)
+            return td_loss(net, net, states, actions, rewards, next_states, done, 0.9)
+
+        return loss
+
+    inputs = [weights(gen), states]
+    expect_gradients(
+        loss_of(answer.td_loss), inputs, loss_of(exact), gen=gen, call=CALL, names="w states", scale=10.0
+    )
+
+
+def test_nothing_learns_through_the_target(answer, gen):
+    """target_net, rewards and next_states get no gradient, though they require one; states and net do."""
+    states, actions, rewards, next_states, done = draw(gen)
+    inputs = [weights(gen), states, weights(gen), rewards, next_states]
+
+    def loss_of(td_loss):
+        return lambda w, s, v, r, n: td_loss(linear(w), linear(v), s, actions, r, n, done, 0.9)
+
+    names = "net states target_net rewards next_states"
+    expect_gradients(
+        loss_of(answer.td_loss), inputs, loss_of(exact), gen=gen, call=CALL, names=names, scale=10.0
+    )
+
+
+def test_one_encoder(answer, gen):
+    """States and next states may come from one encoder, which learns through the states alone."""
+    states, actions, rewards, next_states, done = draw(gen)
+    w = weights(gen)
+
+    def loss_of(td_loss):
+        def forward(encoder):
+            both = torch.cat([states, next_states]) @ encoder
+            now, later = both.chunk(2)
+            return td_loss(linear(w), linear(w), now, actions, rewards, later, done, 0.9) + later.mean()
+
+        return forward
+
+    encoder = torch.randn(3, 3, generator=gen, dtype=torch.float64)
+    expect_gradients(
+        loss_of(answer.td_loss), [encoder], loss_of(exact), gen=gen, call=CALL, names="encoder", scale=10.0
+    )
+
+
+def test_ended_episodes(answer, gen):
+    """After an episode's end next_states may hold NaN or inf: neither the loss nor a gradient sees it."""
+    states, actions, rewards, next_states, done = draw(gen)
+    broken = next_states.clone()
+    broken[done] = torch.tensor([math.nan, math.inf, -math.inf], dtype=torch.float64)
+    net = lambda w: lambda states: states @ w  # noqa: E731
+    w = weights(gen).requires_grad_()
+    for over in (done, torch.ones_like(done)):
+        after = torch.where(over.unsqueeze(1), math.nan, next_states) if over.all() else broken
+        wanted = exact(net(w), net(w), states, actions, rewards, after, over, 0.9)
+        (gradient,) = torch.autograd.grad(wanted, [w])
+        yours = answer.td_loss(net(w), net(w), states, actions, rewards, after, over, 0.9)
+        expect_close(yours.detach(), wanted.detach(), f"{CALL} with NaN after the end", scale=10.0)
+        (mine,) = torch.autograd.grad(yours, [w])
+        expect_gradient(mine, gradient, f"net where next_states has NaN after the end of {CALL}", scale=10.0)
+    broken[~done] = math.nan
+    loss = answer.td_loss(net(w), net(w), states, actions, rewards, broken, done, 0.9)
+    expect_that(bool(loss.isnan()), f"{CALL} hides NaN in an episode that goes on", yours=loss.detach())
+
+
+def test_states_with_more_dimensions(answer, gen):
+    """States may be images: whatever the nets take."""
+    batch = list(draw(gen, 5))
+    batch[0], batch[3] = (torch.randn(5, 1, 2, 3, generator=gen, dtype=torch.float64) for _ in range(2))
+    w = weights(gen, 6)
+    wanted = exact(linear(w), linear(w), *batch, 0.9)
+    yours = answer.td_loss(linear(w), linear(w), *batch, 0.9)
+    expect_close(yours, wanted, f"{CALL} with states of shape (batch, 1, 2, 3)", scale=10.0)
+
+
+def test_nothing_changes_for_the_caller(answer, gen):
+    """Parameters keep values, requires_grad and `.grad`, modules their mode, inputs their numbers."""
+    states, actions, rewards, next_states, done = draw(gen)
+    net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.0)).double()
+    target_net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.0)).double().eval()
+    target_net[0].bias.requires_grad_(False)
+    modules = [net, net[1], target_net, target_net[1]]
+    parameters = [*net.parameters(), *target_net.parameters()]
+    net[0].weight.grad = torch.ones_like(net[0].weight)
+    named = dict(states=states, rewards=rewards, next_states=next_states, done=done, actions=actions)
+    with unchanged(CALL, **named, **{f"parameter_{i}": p for i, p in enumerate(parameters)}):
+        answer.td_loss(net, target_net, states, actions, rewards, next_states, done)
+    expect_equal([m.training for m in modules], [True, True, False, False], "the training flags afterwards")
+    expect_that(
+        net[0].weight.grad is not None and bool(net[0].weight.grad.eq(1).all()), f"{CALL} changes a `.grad`"
+    )
+    expect_that(all(p.grad is None for p in parameters[1:]), f"a parameter has a `.grad` after {CALL}")
+
+
+def test_grad_mode(answer, gen):
+    """Recording is on or off afterwards as it was before, and inside no_grad the loss is the same."""
+    batch, w = draw(gen), weights(gen).requires_grad_()
+    wanted = exact(linear(w), linear(w), *batch).detach()
+    answer.td_loss(linear(w), linear(w), *batch)
+    expect_equal(torch.is_grad_enabled(), True, f"torch.is_grad_enabled() after {CALL}")
+    with torch.no_grad():
+        yours = answer.td_loss(linear(w), linear(w), *batch)
+        enabled = torch.is_grad_enabled()
+    expect_equal(enabled, False, f"torch.is_grad_enabled() inside no_grad, after {CALL}")
+    expect_close(yours.detach(), wanted, f"{CALL} inside no_grad", scale=10.0)
+
+
+def test_training_reaches_the_right_worth(answer):
+    """In a chain of two states, training with one net finds what each of them is worth."""
+    # state 0 leads to state 1 without a reward or, by chance, to the end with 2; state 1 to the end with 1
+    states, next_states = torch.tensor([[1.0, 0], [1, 0], [0, 1]]), torch.tensor([[0, 1.0], [0, 1], [0, 0]])
+    rewards, done = torch.tensor([0.0, 2.0, 1.0]), torch.tensor([False, True, True])
+    w = torch.zeros(2, 1, requires_grad=True)
+    net = lambda states: states @ w  # noqa: E731
+    for _ in range(60):
+        loss = answer.td_loss(
+            net, net, states, torch.zeros(3, dtype=torch.int64), rewards, next_states, done, 0.5
+        )
+        (gradient,) = torch.autograd.grad(loss, [w])
+        with torch.no_grad():
+            w -= 0.7 * gradient
+    expect_close(
+        w.detach(), torch.tensor([[1.25], [1.0]]), "the worth of both states after training", ulps=1e4
+    )
+
+
+def test_on_another_device(answer, device, gen):
+    """On another device, loss and gradient come from there."""
+    batch, w = draw(gen), weights(gen)
+    leaf = w.clone().requires_grad_()
+    wanted = exact(linear(leaf), linear(leaf), *batch)
+    (gradient,) = torch.autograd.grad(wanted, [leaf])
+    there = w.to(device).requires_grad_()
+    loss = answer.td_loss(linear(there), linear(there), *(t.to(device) for t in batch))
+    expect_equal(loss.device, device, f"the device of {CALL}")
+    loss.backward()
+    expect_close(on_host(loss.detach()), wanted.detach(), f"{CALL} on another device", scale=10.0)
+    expect_close(on_host(there.grad), gradient, "the gradient of net on another device", scale=10.0)
+
+
+def oracle(answer, gen):
+    states, actions, rewards, next_states, done = draw(gen)
+    w, v = weights(gen).requires_grad_(), weights(gen).requires_grad_()
+    rewards, next_states = rewards.requires_grad_(), next_states.requires_grad_()
+    results = []
+    for one, other, gamma in ((w, w, 0.9), (w, v, 0.99)):
+        batch = (states, actions, rewards, next_states, done)
+        loss = answer.td_loss(linear(one), linear(other), *batch, gamma)
+        (gradient,) = torch.autograd.grad(loss, [w], retain_graph=True)
+        free = torch.autograd.grad(loss, [rewards, next_states], allow_unused=True, retain_graph=True)
+        results += [loss.detach(), gradient, [g is None or not bool(g.any()) for g in free]]
+    return results

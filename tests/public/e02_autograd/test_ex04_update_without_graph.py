@@ -1,0 +1,36 @@
+"""The contract of update_without_graph."""
+
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out: w moves to (0.8, -1.6), then to (0.56, -1.12)."""
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    (w * w).sum().backward()
+    expect_equal(answer.sgd_step([w], lr=0.1), 1, "sgd_step([w], lr=0.1)")
+    expect_close(w.detach(), torch.tensor([0.8, -1.6]), "w after sgd_step([w], lr=0.1)")
+    answer.sgd_step([w], lr=0.1, weight_decay=0.5)
+    expect_close(w.detach(), torch.tensor([0.56, -1.12]), "w after a second step with weight_decay=0.5")
+
+
+def test_next_backward(answer):
+    """After a step w is still a leaf that requires gradients, and the next backward fills its `.grad`."""
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    (w * w).sum().backward()
+    answer.sgd_step([w], lr=0.5)
+    expect_equal((w.is_leaf, w.requires_grad), (True, True), "(w.is_leaf, w.requires_grad) after a step")
+    w.grad = None
+    (3 * w).sum().backward()
+    expect_that(w.grad is not None, "w gets no gradient in the backward after a step")
+    expect_equal(w.grad, torch.tensor([3.0, 3.0]), "w.grad in the backward after a step")
+
+
+def test_without_gradient(answer):
+    """A parameter without a gradient stays where it is."""
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    answer.sgd_step([w], lr=0.1, weight_decay=0.5)
+    expect_equal(
+        w.detach(), torch.tensor([1.0, -2.0]), "w, which has no gradient, after sgd_step([w], lr=0.1)"
+    )

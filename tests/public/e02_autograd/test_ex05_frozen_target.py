@@ -1,0 +1,48 @@
+"""The contract of frozen_target."""
+
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+CALL = "td_loss(net, target_net, states, actions, rewards, next_states, done, gamma)"
+
+
+def worked_example():
+    w = torch.tensor([[1.0, 3.0]], requires_grad=True)
+    net = lambda states: states @ w  # noqa: E731
+    states, next_states = torch.tensor([[1.0]]), torch.tensor([[2.0]])
+    return w, (
+        net,
+        net,
+        states,
+        torch.tensor([0]),
+        torch.tensor([1.0]),
+        next_states,
+        torch.tensor([False]),
+        0.5,
+    )
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out: the loss is 9."""
+    _, batch = worked_example()
+    loss = answer.td_loss(*batch)
+    expect_that(isinstance(loss, torch.Tensor), f"{CALL} does not return a tensor", yours=loss)
+    expect_close(loss.detach(), torch.tensor(9.0), CALL)
+
+
+def test_gradient(answer):
+    """The gradient is (-6, 0): the prediction moves, and the target stands still."""
+    w, batch = worked_example()
+    loss = answer.td_loss(*batch)
+    expect_equal(loss.requires_grad, True, f"requires_grad of {CALL}")
+    loss.backward()
+    expect_that(w.grad is not None, "net gets no gradient: the whole graph is cut")
+    expect_close(w.grad, torch.tensor([[-6.0, 0.0]]), "w.grad after the loss's backward")
+
+
+def test_end_of_an_episode(answer):
+    """Where the episode is over, only the reward counts."""
+    _, batch = worked_example()
+    loss = answer.td_loss(*batch[:6], torch.tensor([True]), 0.5)
+    expect_close(loss.detach(), torch.tensor(0.0), f"{CALL} with done, and the right prediction", scale=1.0)

@@ -1,0 +1,312 @@
+"""Answers to non_leaf_grad that people write."""
+
+from grader.specimen import Right, Wrong
+
+START = "    start = inputs if inputs.requires_grad else inputs.detach().requires_grad_()  # the caller's flag stays\n"
+FIRST = "    h = start.view_as(start)  # no leaf, so that its .grad is that of this call\n"
+LOOP = """    activations = [h]
+    for layer in layers:
+        h = layer(h)
+        activations.append(h)
+"""
+RETAIN = """    for h in activations:
+        h.retain_grad()  # before the backward; what is no leaf would keep none
+"""
+BACKWARD = "    loss_fn(activations[-1]).backward()\n"
+RETURN = "    return [h.grad for h in activations]\n"
+BODY = START + FIRST + LOOP + RETAIN + BACKWARD + RETURN
+
+
+TORCH = ("from jaxtyping import Float\n", "import torch\nfrom jaxtyping import Float\n")
+
+
+def instead(body):
+    return [(BODY, body), TORCH]
+
+
+SPECIMENS = [
+    Wrong("asks for nothing", edits=[(RETAIN, "")], check="test_each_activation"),
+    Wrong(
+        "asks after the backward",
+        edits=[(RETAIN + BACKWARD, BACKWARD + RETAIN)],
+        check="test_each_activation",
+    ),
+    Wrong(
+        "makes a leaf of each activation: each gradient stops there",
+        edits=[("        h = layer(h)\n", "        h = layer(h).detach().requires_grad_()\n")],
+        check="test_each_activation",
+    ),
+    Wrong(
+        "retains the gradients, and makes the inputs require some",
+        edits=[(START, "    start = inputs.requires_grad_()\n")],
+        check="test_inputs_without_gradients",
+        says="requires_grad",
+    ),
+    Wrong(
+        "lets the inputs require gradients for a while",
+        edits=[
+            (START, "    required = inputs.requires_grad\n    start = inputs.requires_grad_()\n"),
+            (RETURN, "    if inputs.is_leaf:\n        inputs.requires_grad_(required)\n" + RETURN),
+        ],
+        check="test_inputs_without_gradients",
+        says="have a `.grad`",
+    ),
+    Wrong(
+        "always starts anew: nothing flows on",
+        edits=[(START, "    start = inputs.detach().requires_grad_()\n")],
+        check="test_inputs_that_were_computed",
+        says="computed from",
+    ),
+    Wrong(
+        "starts from a clone that requires no gradients",
+        edits=[
+            (START, "    start = inputs.clone()\n"),
+            ("h.retain_grad()", "h.retain_grad() if h.requires_grad else None"),
+        ],
+        check="test_frozen_layers",
+    ),
+    Wrong(
+        "the leaf's own gradient: with all that lies there",
+        edits=[(FIRST, "    h = start\n")],
+        check="test_inputs_that_are_a_leaf",
+        says="inputs has a `.grad`",
+    ),
+    Wrong(
+        "the leaf's own gradient, cleared before",
+        edits=[
+            (FIRST, "    h = start\n    h.grad = None\n"),
+            (RETURN, "    return [h.grad.clone() for h in activations]\n"),
+        ],
+        check="test_inputs_that_are_a_leaf",
+        says="5 lay before",
+    ),
+    Wrong(
+        "the inputs' own gradient, less what lay there: only for leaves",
+        edits=[
+            (FIRST, "    h = start\n    old = h.grad if h.is_leaf else None\n"),
+            (BACKWARD, "    if old is not None:\n        start.grad = None\n" + BACKWARD),
+            (
+                RETURN,
+                "    found = [h.grad for h in activations]\n"
+                "    if old is not None:\n        start.grad = old + found[0]\n    return found\n",
+            ),
+        ],
+        check="test_call_after_call",
+    ),
+    Wrong(
+        "forgets the inputs",
+        edits=[
+            ("    activations = [h]\n", "    activations = []\n"),
+            (BACKWARD, "    loss_fn(h).backward()\n"),
+        ],
+        check="test_each_activation",
+        says="number of gradients",
+    ),
+    Wrong(
+        "the loss has an entry too",
+        edits=[
+            (
+                BACKWARD,
+                "    loss = loss_fn(activations[-1])\n    loss.retain_grad()\n    activations.append(loss)\n    loss.backward()\n",
+            )
+        ],
+        check="test_each_activation",
+        says="number of gradients",
+    ),
+    Wrong(
+        "last layer first",
+        edits=[(RETURN, "    return [h.grad for h in activations][::-1]\n")],
+        check="test_each_activation",
+    ),
+    Wrong(
+        "the activations themselves",
+        edits=[(RETURN, "    return [h.detach() for h in activations]\n")],
+        check="test_each_activation",
+    ),
+    Wrong(
+        "with autograd.grad: the parameters get nothing",
+        edits=[
+            (RETAIN, ""),
+            (BACKWARD, ""),
+            (RETURN, "    return list(torch.autograd.grad(loss_fn(h), activations))\n"),
+            TORCH,
+        ],
+        check="test_parameters_accumulate",
+    ),
+    Wrong(
+        "with autograd.grad, and a backward besides",
+        edits=[
+            (RETAIN, ""),
+            (
+                BACKWARD,
+                "    loss = loss_fn(h)\n    found = list(torch.autograd.grad(loss, activations, retain_graph=True))\n    loss.backward()\n",
+            ),
+            (RETURN, "    return found\n"),
+            TORCH,
+        ],
+        check="test_runs_once",
+        says="walks",
+    ),
+    Wrong(
+        "clears the parameters' gradients first",
+        edits=[
+            (
+                BACKWARD,
+                """    for layer in layers:
+        if isinstance(layer, torch.nn.Module):
+            layer.zero_grad()
+"""
+                + BACKWARD,
+            ),
+            TORCH,
+        ],
+        check="test_parameters_accumulate",
+    ),
+    Wrong(
+        "thaws frozen layers",
+        edits=[
+            (
+                LOOP,
+                """    for layer in layers:
+        if isinstance(layer, torch.nn.Module):
+            layer.requires_grad_(True)
+"""
+                + LOOP,
+            ),
+            TORCH,
+        ],
+        check="test_frozen_layers",
+        says="requires_grad",
+    ),
+    Wrong(
+        "hooks that stay on the caller's leaf",
+        edits=[
+            (FIRST, "    h = start\n"),
+            (
+                RETAIN,
+                """    found = [None] * len(activations)
+    for place, h in enumerate(activations):
+        h.register_hook(lambda g, place=place: found.__setitem__(place, g.clone()))
+""",
+            ),
+            (RETURN, "    return found\n"),
+        ],
+        check="test_lists_do_not_change_later",
+    ),
+    Wrong(
+        "hooks that hand out the tensors which become `.grad`",
+        edits=[
+            (
+                RETAIN,
+                """    found = [None] * len(activations)
+    for place, h in enumerate(activations):
+        h.register_hook(lambda g, place=place: found.__setitem__(place, g))
+""",
+            ),
+            (RETURN, "    return found\n"),
+        ],
+        check="test_lists_do_not_change_later",
+    ),
+    Wrong(
+        "retains the gradient at the caller's inputs: it adds up there",
+        edits=[(FIRST, "    h = start\n"), (RETURN, "    return [h.grad.clone() for h in activations]\n")],
+        check="test_call_after_call",
+    ),
+    Wrong(
+        "hooks on modules: plain functions have none",
+        edits=instead("""
+    found, handles = [], []
+    start = inputs if inputs.requires_grad else inputs.detach().requires_grad_()
+    h = start.view_as(start)
+    h.register_hook(lambda g: found.insert(0, g.clone()))
+    for layer in layers:
+        handles.append(layer.register_full_backward_hook(lambda m, i, o: found.insert(0, o[0].clone())))
+    for layer in layers:
+        h = layer(h)
+    loss_fn(h).backward()
+    for handle in handles:
+        handle.remove()
+    return found
+"""),
+        check="test_each_activation",
+    ),
+    Wrong(
+        "remembers activations by what they are: an idle layer is lost",
+        edits=[(RETURN, "    return [h.grad for h in dict.fromkeys(activations)]\n")],
+        check="test_no_layers_and_idle_layers",
+        says="number of gradients",
+    ),
+    Wrong(
+        "fails without layers",
+        edits=[(START, "    last = layers[-1]\n" + START)],
+        check="test_no_layers_and_idle_layers",
+    ),
+    Wrong(
+        "gradients that can be derived again",
+        edits=[(BACKWARD, "    loss_fn(activations[-1]).backward(create_graph=True)\n")],
+        check="test_no_graph",
+    ),
+    Wrong(
+        "runs the layers again for each gradient",
+        edits=[
+            (
+                RETURN,
+                """    for layer in layers:
+        h = layer(h.detach())
+    return [h.grad for h in activations]
+""",
+            )
+        ],
+        check="test_runs_once",
+        says="forward",
+    ),
+    Wrong(
+        "gradients in the dtype of the inputs",
+        edits=[(RETURN, "    return [h.grad.to(inputs.dtype) for h in activations]\n")],
+        check="test_shapes_and_dtypes_change",
+        says="dtype",
+    ),
+    Wrong(
+        "flattens the inputs with view",
+        edits=[(FIRST, "    h = start.view(-1).view(start.shape)\n")],
+        check="test_strided_and_expanded_inputs",
+    ),
+    Wrong(
+        "writes to the inputs",
+        edits=[(START, "    inputs.data.mul_(1 + 1e-12)\n" + START)],
+        check="test_strided_and_expanded_inputs",
+        says="changes",
+    ),
+    Right(
+        "hooks that copy, on tensors of its own",
+        edits=instead("""
+    found = {}
+
+    def watch(place, h):
+        h.register_hook(lambda g: found.update({place: g.detach().clone()}))
+        return h
+
+    x = inputs if inputs.requires_grad else inputs.detach().clone().requires_grad_()
+    h = watch(0, x * 1)
+    for place, layer in enumerate(layers, start=1):
+        h = watch(place, layer(h))
+    torch.autograd.backward(loss_fn(h))
+    return [found[place] for place in range(len(layers) + 1)]
+"""),
+    ),
+    Right(
+        "cuts at the inputs, and sends the gradient on by hand",
+        edits=instead("""
+    h = inputs.clone().detach().requires_grad_()
+    outputs = [h]
+    for layer in layers:
+        outputs.append(layer(outputs[-1]))
+        outputs[-1].retain_grad()
+    loss_fn(outputs[-1]).backward()
+    gradients = [h.grad.clone() for h in outputs]
+    if inputs.requires_grad:
+        inputs.backward(gradients[0].clone())
+    return gradients
+"""),
+    ),
+]
