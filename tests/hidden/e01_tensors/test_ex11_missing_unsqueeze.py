@@ -4,6 +4,7 @@ import torch
 
 from grader.checks import (
     expect_close,
+    expect_equal,
     expect_flat_cost,
     expect_gradients,
     expect_raises,
@@ -11,6 +12,7 @@ from grader.checks import (
     peak_bytes,
     unchanged,
 )
+from grader.checks.devices import on_host
 
 CALL = "weighted_mse(predictions, targets, weights)"
 
@@ -68,21 +70,40 @@ def test_columns_of_a_table(answer, gen):
 
 def test_gradient(answer, gen):
     """Gradients flow to predictions, targets and weights, each to its own row."""
-    inputs, names = draw(6, gen), "predictions targets weights"
-    expect_gradients(answer.weighted_mse, inputs, row_by_row, gen=gen, call=CALL, names=names)
+    for inputs in (draw(6, gen), draw(6, gen, torch.float64)):
+        expect_gradients(
+            answer.weighted_mse,
+            inputs,
+            row_by_row,
+            gen=gen,
+            call=f"{CALL} in {inputs[0].dtype}",
+            names="predictions targets weights",
+        )
+
+
+def test_stays_on_the_device(answer, device, gen):
+    """Inputs on another device give a loss there."""
+    inputs = draw(5, gen)
+    wanted = row_by_row(*inputs).float()
+    there = [x.to(device) for x in inputs]
+    loss = answer.weighted_mse(*there)
+    expect_equal(loss.device, there[0].device, f"the device of {CALL}")
+    expect_close(on_host(loss), wanted, f"{CALL} on another device")
 
 
 def test_memory_in_proportion_to_the_batch(answer):
     """Memory grows in proportion to the batch: there is no (batch, batch) tensor on the way."""
     batch = 400
-    inputs = torch.zeros(batch, 1), torch.ones(batch), torch.ones(batch)
-    used, one = peak_bytes(lambda: answer.weighted_mse(*inputs)), batch * 4
-    expect_that(
-        used <= 40 * one,
-        f"{CALL} takes too much memory",
-        yours=f"{used:,} bytes, where one number for each of {batch} rows takes {one:,}",
-        wanted="memory in proportion to batch",
-    )
+    table = torch.ones(batch, 3)
+    contiguous = torch.zeros(batch, 1), torch.ones(batch), torch.ones(batch)
+    for inputs in (contiguous, (table[:, :1], table[:, 1], table[:, 2])):
+        used, one = peak_bytes(lambda inputs=inputs: answer.weighted_mse(*inputs)), batch * 4
+        expect_that(
+            used <= 40 * one,
+            f"{CALL} takes too much memory",
+            yours=f"{used:,} bytes, where one number for each of {batch} rows takes {one:,}",
+            wanted="memory in proportion to batch",
+        )
 
 
 def test_no_loop(answer, gen):
@@ -115,6 +136,29 @@ def test_weights_of_another_shape(answer):
         expect_raises(ValueError, lambda inputs=inputs: answer.weighted_mse(*inputs), call)
     one = torch.zeros(1, 1), torch.zeros(1), torch.ones(())
     expect_raises(ValueError, lambda: answer.weighted_mse(*one), f"{CALL} with one row and a 0-d weight")
+
+
+def test_several_wrong_shapes(answer):
+    """Inputs that fit each other, but not what is asked for, raise ValueError, also in a batch of one."""
+    for shapes in [
+        ((4,), (4, 1), (4,)),
+        ((4,), (4, 1), (4, 1)),
+        ((4, 1), (4, 1), (4, 1)),
+        ((4,), (4,), (4,)),
+        ((1,), (1,), (1,)),
+        ((1, 1), (1, 1), (1,)),
+        ((1, 1), (1,), (1, 1)),
+        ((1, 1), (), (1,)),
+        ((), (), ()),
+        ((4, 1), (1,), (1,)),
+        ((1, 1), (4,), (4,)),
+        ((4, 2), (8,), (8,)),
+        ((0, 1), (1,), (1,)),
+        ((1, 4, 1), (1, 4), (1, 4)),
+    ]:
+        inputs = [torch.ones(shape) for shape in shapes]
+        call = f"{CALL} of shapes {', '.join(map(str, shapes))}"
+        expect_raises(ValueError, lambda inputs=inputs: answer.weighted_mse(*inputs), call)
 
 
 def oracle(answer, gen):

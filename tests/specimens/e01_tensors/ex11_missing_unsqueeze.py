@@ -161,6 +161,26 @@ def weighted_mse(predictions, targets, weights):
         says="0-d",
     ),
     Wrong(
+        "counts numbers instead of comparing shapes",
+        edits=[
+            (
+                CHECK,
+                "    predictions, batch = predictions.reshape(-1, 1), targets.numel()\n"
+                "    if targets.dim() != 1 or weights.dim() != 1 or not len(weights) == len(predictions) == batch:\n",
+            )
+        ],
+        check="test_several_wrong_shapes",
+        says="no error",
+    ),
+    Wrong(
+        "adds up with ones that lie on the CPU",
+        edits=instead("""
+    errors = predictions.squeeze(1) - targets
+    return (weights * errors**2) @ torch.ones(batch, dtype=errors.dtype) / weights.sum()
+"""),
+        check="test_stays_on_the_device",
+    ),
+    Wrong(
         "asserts the shapes",
         edits=[
             (
