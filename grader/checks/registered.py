@@ -19,7 +19,7 @@ def expect_registered(
     unsaved: Mapping[str, Sequence[int]] | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> None:
-    """Fail unless the module has exactly these parameters and buffers, by name and shape.
+    """Fail unless the module has exactly these parameters and buffers, by name and shape, each its own.
 
     Parameters have to require gradients, buffers must not. `buffers` are saved with the state dict, `unsaved` ones are not.
     """
@@ -31,6 +31,7 @@ def expect_registered(
     expect_equal(
         sorted(module.state_dict()), sorted({**parameters, **saved}), f"the names in {call}.state_dict()"
     )
+    _expect_untied(module, call)
     for name, p in module.named_parameters():
         expect_that(p.requires_grad, f"the parameter {name} of {call} does not require a gradient")
     for name, t in module.named_buffers():
@@ -57,6 +58,13 @@ def randomize(module: nn.Module, gen: torch.Generator) -> None:
 def state_of(module: nn.Module) -> dict[str, Tensor]:
     """Copies on the CPU of all parameters and buffers, by name."""
     return {name: on_host(t) for name, t in tensors_of(module).items()}
+
+
+def _expect_untied(module: nn.Module, call: str) -> None:
+    first: dict[int, str] = {}
+    for name, p in module.named_parameters(remove_duplicate=False):
+        if first.setdefault(id(p), name) != name:
+            raise CheckFailure(f"{first[id(p)]} and {name} of {call} are one and the same parameter")
 
 
 def _expect_shapes(found: Mapping[str, Tensor], wanted: Mapping[str, Sequence[int]], what: str) -> None:

@@ -1,0 +1,192 @@
+"""What grades layers_in_a_list: all layers train, move, save and switch; containers are used as they are."""
+
+import math
+
+import torch
+from torch import nn
+
+from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks.modules import (
+    Case,
+    expect_casts,
+    expect_copies,
+    expect_functional,
+    expect_loads,
+    expect_moves,
+    expect_trains,
+)
+from grader.checks.registered import expect_registered, randomize, state_of
+
+# (features, depth, heads), the heads not in alphabetical order
+SIZES = [
+    (3, 2, {"rooms": 4, "price": 1}),
+    (2, 3, {"value": 2}),
+    (4, 0, {"zebra": 3, "ant": 4}),
+    (3, 1, {}),
+    (1, 1, {"score": 1}),
+]
+
+
+def named(state, depth, heads, x):
+    """What the net computes, from the tensors by name."""
+    for index in range(depth):
+        weight, bias = state[f"layers.{index}.weight"], state[f"layers.{index}.bias"]
+        x = x + state[f"scales.{index}"] * torch.relu(x @ weight.T + bias)
+    return {name: x @ state[f"heads.{name}.weight"].T + state[f"heads.{name}.bias"] for name in heads}
+
+
+def case(answer, gen, leading=(5,)):
+    features, depth, heads = SIZES[0]
+    return Case(
+        lambda: answer.ResidualNet(features, depth, dict(heads)),
+        [torch.randn(*leading, features, generator=gen)],
+        lambda state, x: named(state, depth, heads, x),
+        "ResidualNet(3, 2, heads)",
+    )
+
+
+def expect_predictions(yours, wanted, call):
+    expect_that(type(yours) is dict, f"{call} is no plain dict", yours=yours)
+    expect_equal(list(yours), list(wanted), f"the names in {call}, in order")
+    for name, right in wanted.items():
+        expect_close(yours[name].detach(), right.detach(), f"{call}[{name!r}]", scale=10.0)
+
+
+def test_what_is_registered(answer):
+    """Every layer, scale and head is registered, for any depth and any heads."""
+    for features, depth, heads in SIZES:
+        parameters = {f"scales.{index}": () for index in range(depth)}
+        sizes = {f"layers.{index}": features for index in range(depth)}
+        sizes |= {f"heads.{name}": size for name, size in heads.items()}
+        for name, size in sizes.items():
+            parameters |= {f"{name}.weight": (size, features), f"{name}.bias": (size,)}
+        given = dict(heads)
+        net = answer.ResidualNet(features, depth, given)
+        call = f"ResidualNet({features}, {depth}, {heads})"
+        expect_equal(given, heads, f"heads after {call}")
+        expect_registered(net, call, parameters=parameters)
+
+
+def test_values(answer, gen):
+    """Values are right for any depth, any heads and any leading dimensions, and x is left alone."""
+    for features, depth, heads in SIZES:
+        net = answer.ResidualNet(features, depth, dict(heads))
+        randomize(net, gen)
+        state = state_of(net)
+        for leading in [(5,), (), (1,), (2, 3), (0,)]:
+            x = torch.randn(*leading, features, generator=gen)
+            wanted = named(state, depth, heads, x)
+            with unchanged("net(x)", x=x):
+                y = net(x)
+            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x)")
+
+
+def test_start(answer):
+    """Scales start at 0.5 and layers like nn.Linear; no two layers share their numbers."""
+    net = answer.ResidualNet(40, 3, {"a_head": 40, "b_head": 40})
+    seen = []
+    for name, p in net.named_parameters():
+        if name.startswith("scales"):
+            expect_equal(p.detach(), torch.tensor(0.5), name)
+            continue
+        bound, largest, spread = 1 / math.sqrt(40), float(p.abs().max()), float(p.std())
+        expect_that(
+            largest <= bound and 0.4 * bound < spread < 0.75 * bound,
+            f"{name} does not start like that of an nn.Linear",
+            yours=f"numbers up to {largest:.4f}, standard deviation {spread:.4f}",
+            wanted=f"uniform up to {bound:.4f}, standard deviation {bound / math.sqrt(3):.4f}",
+        )
+        expect_that(
+            not any(p.shape == other.shape and torch.equal(p, other) for other in seen),
+            f"{name} starts with the same numbers as another layer's",
+        )
+        seen.append(p)
+
+
+def test_everything_trains(answer, gen):
+    """Gradient descent on net.parameters() moves every layer, every scale and every head."""
+    expect_trains(case(answer, gen), gen, lr=0.01)
+
+
+def test_values_and_gradients(answer, gen):
+    """Gradients are right for x and every parameter, with whatever parameters the net is given."""
+    expect_functional(case(answer, gen), gen)
+    expect_functional(case(answer, gen, leading=(2, 2)), gen)
+
+
+def test_moves_and_casts(answer, device, gen):
+    """The whole net moves and casts with a model that contains it, and works there."""
+    expect_moves(case(answer, gen), device, gen)
+    for dtype in (torch.float64, torch.float16, torch.bfloat16):
+        expect_casts(case(answer, gen), dtype, gen, ulps=16.0 if dtype.itemsize == 2 else None)
+
+
+def test_saves_and_loads(answer, gen):
+    """A trained net comes back from its state dict."""
+    expect_loads(case(answer, gen), gen)
+
+
+def test_deep_copy(answer, gen):
+    """A deep copy is a net of its own."""
+    expect_copies(case(answer, gen), gen)
+
+
+def test_modes_and_freezing(answer, gen):
+    """eval(), train() and requires_grad_(False) reach every layer, and what replaced one."""
+    net = case(answer, gen).make()
+    linears = [m for m in net.modules() if isinstance(m, nn.Linear)]
+    expect_equal(len(linears), 4, "the number of nn.Linear in net.modules(), with 2 layers and 2 heads")
+    drop = nn.Dropout(0.5)
+    net.layers[0] = nn.Sequential(net.layers[0], drop)
+    model = nn.ModuleList([net])
+    model.eval()
+    expect_equal(drop.training, False, "the mode of a dropout among the layers after model.eval()")
+    model.train()
+    expect_equal(drop.training, True, "the mode of a dropout among the layers after model.train()")
+    model.requires_grad_(False)
+    frozen = [p.requires_grad for layer in linears for p in layer.parameters()]
+    frozen += [scale.requires_grad for scale in net.scales]
+    expect_that(not any(frozen), "something is not frozen after model.requires_grad_(False)")
+
+
+def test_containers_are_used(answer, gen):
+    """Replaced, appended and added layers and heads take part, and indices and loops work."""
+    features, _, heads = SIZES[0]
+    net, x = case(answer, gen).make(), torch.randn(2, features, generator=gen)
+    net.layers[-1] = nn.Linear(features, features)
+    net.layers.append(nn.Linear(features, features))
+    net.scales.append(nn.Parameter(torch.tensor(2.0)))
+    net.heads["price"] = nn.Linear(features, 5)
+    net.heads["garden"] = nn.Linear(features, 2)
+    expect_equal(
+        (len(net.layers), len(net.scales), len(net.heads)), (3, 3, 3), "the sizes after one append each"
+    )
+    looped = [*net.layers, *net.heads.values()]
+    state = {f"scales.{index}": scale.detach() for index, scale in enumerate(net.scales)}
+    names = [*(f"layers.{index}" for index in range(3)), *(f"heads.{name}" for name in net.heads)]
+    for name, layer in zip(names, looped, strict=True):
+        state |= {f"{name}.weight": layer.weight.detach(), f"{name}.bias": layer.bias.detach()}
+    wanted = named(state, 3, [*heads, "garden"], x)
+    expect_predictions(net(x), wanted, "net(x) after layers and heads were replaced and added")
+    registered = set(net.state_dict())
+    expect_equal(sorted(registered), sorted(state), "the names in net.state_dict() after that")
+    with torch.no_grad():
+        net.scales[0].fill_(-3.0)
+    state["scales.0"] = torch.tensor(-3.0)
+    expect_predictions(net(x), named(state, 3, [*heads, "garden"], x), "net(x) after a scale was set")
+
+
+def oracle(answer, gen):
+    results = []
+    for features, depth, heads in SIZES[:3]:
+        net = answer.ResidualNet(features, depth, dict(heads)).double()
+        parameters = sorted(net.named_parameters())
+        with torch.no_grad():
+            for _, p in parameters:
+                p.copy_(torch.randn(p.shape, generator=gen, dtype=torch.float64))
+        x = torch.randn(4, features, generator=gen, dtype=torch.float64, requires_grad=True)
+        y = net(x)
+        sum(t.square().sum() for t in y.values()).backward()
+        results.append({name: t.detach() for name, t in y.items()})
+        results += [x.grad, {name: p.grad for name, p in parameters}]
+    return results

@@ -1,0 +1,331 @@
+"""Answers to layers_in_a_list that people write."""
+
+from grader.specimen import Right, Wrong
+
+LAYERS = "self.layers = nn.ModuleList(nn.Linear(features, features) for _ in range(depth))"
+SCALES = "self.scales = nn.ParameterList(nn.Parameter(torch.tensor(0.5)) for _ in range(depth))"
+HEADS = "self.heads = nn.ModuleDict({name: nn.Linear(features, size) for name, size in heads.items()})"
+LOOP = "for layer, scale in zip(self.layers, self.scales, strict=False):"
+BLOCK = "x = x + scale * torch.relu(layer(x))  # (*batch, features)"
+RETURN = "return {name: head(x) for name, head in self.heads.items()}"
+
+LISTED = "[nn.Linear(features, features) for _ in range(depth)]"
+DICT = "{name: nn.Linear(features, size) for name, size in heads.items()}"
+
+SPECIMENS = [
+    Wrong(
+        "the scales stay in a list",
+        edits=[(SCALES, "self.scales = [nn.Parameter(torch.tensor(0.5)) for _ in range(depth)]")],
+        check="test_what_is_registered",
+        says="scales.0",
+    ),
+    Wrong(
+        "the heads stay in a dict",
+        edits=[(HEADS, f"self.heads = {DICT}")],
+        check="test_everything_trains",
+        says="heads.rooms.weight",
+    ),
+    Wrong(
+        "the layers stay in a list",
+        edits=[(LAYERS, f"self.layers = {LISTED}")],
+        check="test_saves_and_loads",
+        says="layers.0.weight",
+    ),
+    Wrong(
+        "a tuple is no better than a list",
+        edits=[(LAYERS, f"self.layers = tuple({LISTED})")],
+        check="test_what_is_registered",
+    ),
+    Wrong(
+        "moves what is in the lists by hand",
+        code="""
+import torch
+from torch import nn
+
+class ResidualNet(nn.Module):
+    def __init__(self, features, depth, heads):
+        super().__init__()
+        self.layers = [nn.Linear(features, features) for _ in range(depth)]
+        self.scales = [nn.Parameter(torch.tensor(0.5)) for _ in range(depth)]
+        self.heads = {name: nn.Linear(features, size) for name, size in heads.items()}
+
+    def parameters(self, recurse=True):
+        for layer in [*self.layers, *self.heads.values()]:
+            yield from layer.parameters()
+        yield from self.scales
+
+    def _apply(self, fn, recurse=True):
+        for layer in [*self.layers, *self.heads.values()]:
+            layer._apply(fn)
+        self.scales = [nn.Parameter(fn(scale.data)) for scale in self.scales]
+        return super()._apply(fn)
+
+    def forward(self, x):
+        for layer, scale in zip(self.layers, self.scales):
+            x = x + scale * torch.relu(layer(x))
+        return {name: head(x) for name, head in self.heads.items()}
+""",
+        check="test_saves_and_loads",
+    ),
+    Wrong(
+        "registers under other names beside the lists",
+        code="""
+import torch
+from torch import nn
+
+class ResidualNet(nn.Module):
+    def __init__(self, features, depth, heads):
+        super().__init__()
+        self.layers, self.scales, self.heads = [], [], {}
+        for i in range(depth):
+            self.layers.append(nn.Linear(features, features))
+            self.scales.append(nn.Parameter(torch.tensor(0.5)))
+            self.add_module(f"layer{i}", self.layers[-1])
+            self.register_parameter(f"scale{i}", self.scales[-1])
+        for name, size in heads.items():
+            self.heads[name] = nn.Linear(features, size)
+            self.add_module(name, self.heads[name])
+
+    def forward(self, x):
+        for layer, scale in zip(self.layers, self.scales):
+            x = x + scale * torch.relu(layer(x))
+        return {name: head(x) for name, head in self.heads.items()}
+""",
+        check="test_what_is_registered",
+        says="layers.0.weight",
+    ),
+    Wrong(
+        "one layer, depth times",
+        edits=[(LAYERS, "self.layers = nn.ModuleList([nn.Linear(features, features)] * depth)")],
+        check="test_what_is_registered",
+        says="one and the same",
+    ),
+    Wrong(
+        "deep copies of one layer",
+        edits=[
+            (
+                LAYERS,
+                "import copy\n        layer = nn.Linear(features, features)\n"
+                "        self.layers = nn.ModuleList(copy.deepcopy(layer) for _ in range(depth))",
+            )
+        ],
+        check="test_start",
+        says="same numbers",
+    ),
+    Wrong(
+        "one scale for all blocks",
+        edits=[
+            (SCALES, "self.scales = nn.Parameter(torch.full((depth,), 0.5))"),
+        ],
+        check="test_what_is_registered",
+        says="scales (2,)",
+    ),
+    Wrong(
+        "the same scale object in every block",
+        edits=[(SCALES, "self.scales = nn.ParameterList([nn.Parameter(torch.tensor(0.5))] * depth)")],
+        check="test_values_and_gradients",
+    ),
+    Wrong(
+        "scales of one element",
+        edits=[(SCALES, SCALES.replace("torch.tensor(0.5)", "torch.tensor([0.5])"))],
+        check="test_what_is_registered",
+        says="(1,)",
+    ),
+    Wrong(
+        "scales that start at one",
+        edits=[(SCALES, SCALES.replace("0.5", "1.0"))],
+        check="test_start",
+    ),
+    Wrong(
+        "numbers for scales",
+        edits=[(SCALES, "self.scales = [0.5] * depth")],
+        check="test_what_is_registered",
+        says="scales.0",
+    ),
+    Wrong(
+        "scales that do not train",
+        edits=[(SCALES, SCALES.replace("torch.tensor(0.5)", "torch.tensor(0.5), requires_grad=False"))],
+        check="test_what_is_registered",
+        says="scales.0",
+    ),
+    Wrong(
+        "reads the scales with item()",
+        edits=[(BLOCK, BLOCK.replace("scale *", "scale.item() *"))],
+        check="test_values_and_gradients",
+        says="scales",
+    ),
+    Wrong(
+        "keeps a list beside the container, and runs that",
+        edits=[
+            (LAYERS, LAYERS + "\n        self._run = list(self.layers)"),
+            (LOOP, "for layer, scale in zip(self._run, self.scales):"),
+        ],
+        check="test_containers_are_used",
+        says="replaced and added",
+    ),
+    Wrong(
+        "keeps a list of the scales",
+        edits=[
+            (SCALES, SCALES + "\n        self._scales = list(self.scales)"),
+            (LOOP, "for layer, scale in zip(self.layers, self._scales):"),
+        ],
+        check="test_values_and_gradients",
+    ),
+    Wrong(
+        "remembers the names of the heads",
+        edits=[
+            (HEADS, HEADS + "\n        self.names = list(heads)"),
+            (RETURN, "return {name: self.heads[name](x) for name in self.names}"),
+        ],
+        check="test_containers_are_used",
+    ),
+    Wrong(
+        "counts to depth",
+        edits=[
+            (LAYERS, LAYERS + "\n        self.depth = depth"),
+            (LOOP, "for layer, scale in list(zip(self.layers, self.scales))[: self.depth]:"),
+        ],
+        check="test_containers_are_used",
+    ),
+    Wrong(
+        "sorts the heads",
+        edits=[(HEADS, HEADS.replace("in heads.items()", "in sorted(heads.items())"))],
+        check="test_values",
+        says="in order",
+    ),
+    Wrong(
+        "takes the heads out of the given dict",
+        edits=[
+            (
+                HEADS,
+                "self.heads = nn.ModuleDict()\n        while heads:\n            name = next(iter(heads))\n"
+                "            self.heads[name] = nn.Linear(features, heads.pop(name))",
+            )
+        ],
+        check="test_what_is_registered",
+        says="heads after",
+    ),
+    Wrong(
+        "returns a ModuleDict's items, not a dict",
+        edits=[(RETURN, "return [(name, head(x)) for name, head in self.heads.items()]")],
+        check="test_values",
+        says="dict",
+    ),
+    Wrong(
+        "a tensor where there is one head only",
+        edits=[
+            (
+                RETURN,
+                "y = {name: head(x) for name, head in self.heads.items()}\n        return y if len(y) > 1 else next(iter(y.values()), y)",
+            )
+        ],
+        check="test_values",
+        says="dict",
+    ),
+    Wrong("no residual", edits=[(BLOCK, "x = scale * torch.relu(layer(x))")], check="test_values"),
+    Wrong("adds in place", edits=[(BLOCK, "x += scale * torch.relu(layer(x))")], check="test_values"),
+    Wrong("scales the sum", edits=[(BLOCK, "x = scale * (x + torch.relu(layer(x)))")], check="test_values"),
+    Wrong("relu outside", edits=[(BLOCK, "x = torch.relu(x + scale * layer(x))")], check="test_values"),
+    Wrong(
+        "cuts the blocks apart",
+        edits=[(BLOCK, "x = x.detach() + scale * torch.relu(layer(x.detach()))")],
+        check="test_values_and_gradients",
+    ),
+    Wrong(
+        "heads on cut features",
+        edits=[(RETURN, RETURN.replace("head(x)", "head(x.detach())"))],
+        check="test_everything_trains",
+    ),
+    Wrong(
+        "layers without a bias",
+        edits=[(LAYERS, LAYERS.replace("features, features)", "features, features, bias=False)"))],
+        check="test_what_is_registered",
+    ),
+    Wrong(
+        "starts from zeros, as residual blocks often do",
+        edits=[
+            (LAYERS, LAYERS + "\n        for layer in self.layers:\n            nn.init.zeros_(layer.weight)")
+        ],
+        check="test_start",
+        says="does not start",
+    ),
+    Wrong(
+        "a dropout among the layers never hears of eval",
+        edits=[
+            (
+                HEADS,
+                HEADS
+                + "\n\n    def train(self, mode=True):\n        self.training = mode\n        return self\n",
+            )
+        ],
+        check="test_modes_and_freezing",
+        says="eval",
+    ),
+    Wrong(
+        "results in float32",
+        edits=[(RETURN, RETURN.replace("head(x)", "head(x).float()"))],
+        check="test_moves_and_casts",
+        says="float32",
+    ),
+    Wrong(
+        "constants on the CPU",
+        edits=[(BLOCK, "x = x + scale * torch.maximum(layer(x), torch.zeros(x.shape))")],
+        check="test_moves_and_casts",
+    ),
+    Wrong(
+        "a deep copy that shares the scales",
+        edits=[
+            (
+                RETURN,
+                RETURN
+                + "\n\n    def __deepcopy__(self, memo):\n        memo[id(self.scales)] = self.scales\n"
+                "        import copy\n        twin = copy.copy(self)\n"
+                "        twin._modules = copy.deepcopy(self._modules, memo)\n        return twin",
+            )
+        ],
+        check="test_deep_copy",
+        says="scales",
+    ),
+    Right(
+        "Sequential as a list, empty containers filled one by one",
+        code="""
+import torch
+from torch import nn
+
+class ResidualNet(nn.Module):
+    def __init__(self, features, depth, heads):
+        super().__init__()
+        self.layers = nn.Sequential()
+        self.scales = nn.ParameterList()
+        for _ in range(depth):
+            self.layers.append(nn.Linear(features, features))
+            self.scales.append(torch.full((), 0.5))
+        self.heads = nn.ModuleDict()
+        for name in heads:
+            self.heads[name] = nn.Linear(features, heads[name])
+
+    def forward(self, x):
+        for i in range(min(len(self.layers), len(self.scales))):
+            x = torch.addcmul(x, self.scales[i], self.layers[i](x).relu())
+        result = {}
+        for name in self.heads:
+            result[name] = self.heads[name](x)
+        return result
+""",
+    ),
+    Right(
+        "by index",
+        edits=[
+            (LOOP, "for layer, scale in ((self.layers[i], self.scales[i]) for i in range(len(self.layers))):")
+        ],
+    ),
+    Right(
+        "containers made from lists",
+        edits=[
+            (LAYERS, f"self.layers = nn.ModuleList({LISTED})"),
+            (SCALES, "self.scales = nn.ParameterList([torch.tensor(0.5) for _ in range(depth)])"),
+            (HEADS, "self.heads = nn.ModuleDict([(k, nn.Linear(features, v)) for k, v in heads.items()])"),
+            (BLOCK, "x = nn.functional.relu(layer(x)) * scale + x"),
+        ],
+    ),
+]
