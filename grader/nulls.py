@@ -14,6 +14,8 @@ KINDS = {
 
 _ENDING = """
 
+import copy as _copy
+
 import torch as _torch
 from torch.utils._pytree import tree_map as _tree_map
 
@@ -21,6 +23,11 @@ from torch.utils._pytree import tree_map as _tree_map
 def _zero(leaf):
     if isinstance(leaf, _torch.Tensor):
         return _torch.zeros_like(leaf)
+    if type(leaf).__module__ == __name__ and hasattr(leaf, "__dict__"):  # of a class of the answer's own
+        empty = _copy.copy(leaf)
+        plain = {{n: v for n, v in vars(leaf).items() if isinstance(v, (_torch.Tensor, int, float, str))}}
+        vars(empty).update({{name: _zero(value) for name, value in plain.items()}})
+        return empty
     return type(leaf)() if type(leaf) in (bool, int, float, str) else leaf
 
 

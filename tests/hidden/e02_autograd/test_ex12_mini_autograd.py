@@ -1,0 +1,284 @@
+"""What grades mini_autograd: operations, reuse, random graphs against torch, depth, cost, plain floats."""
+
+import sys
+
+import torch
+
+from grader.checks import count_operations, count_steps, expect_close, expect_equal, expect_that
+
+LIMIT = sys.getrecursionlimit()
+
+OPERATIONS = {
+    "x + y": lambda x, y: x + y,
+    "x - y": lambda x, y: x - y,
+    "x * y": lambda x, y: x * y,
+    "x / y": lambda x, y: x / y,
+    "x + 3": lambda x, y: x + 3,
+    "3 + x": lambda x, y: 3 + x,
+    "x - 3": lambda x, y: x - 3,
+    "3.5 - x": lambda x, y: 3.5 - x,
+    "x * 3": lambda x, y: x * 3,
+    "-0.5 * x": lambda x, y: -0.5 * x,
+    "x / 4": lambda x, y: x / 4,
+    "4 / x": lambda x, y: 4 / x,
+    "-x": lambda x, y: -x,
+    "x ** 3": lambda x, y: x**3,
+    "x ** 1": lambda x, y: x**1,
+    "x ** -2": lambda x, y: x**-2,
+    "x ** 2.0": lambda x, y: x**2.0,
+    "(x * x) ** 0.5": lambda x, y: (x * x) ** 0.5,
+    "x ** 0": lambda x, y: x**0,
+    "x.exp()": lambda x, y: x.exp(),
+    "(x * x).log()": lambda x, y: (x * x).log(),
+    "x.tanh()": lambda x, y: x.tanh(),
+    "x.relu()": lambda x, y: x.relu(),
+    "x + x": lambda x, y: x + x,
+    "x - x": lambda x, y: x - x,
+    "x * x": lambda x, y: x * x,
+    "x / x": lambda x, y: x / x,
+}
+
+
+STEPS = [
+    lambda x, y: x + y,
+    lambda x, y: (x * y).tanh(),
+    lambda x, y: x - 2 * y,
+    lambda x, y: x / (y * y + 1),
+    lambda x, y: (x * x + y.tanh() + 2).log(),
+    lambda x, y: (1 - y).relu() * 0.5 + x,
+    lambda x, y: 1.5 / (y.tanh().exp() + 1) - x,
+    lambda x, y: -(x.tanh() ** 3) + y,
+]
+
+
+def numbers(values):
+    """Floats as a tensor; what is not a float becomes NaN."""
+    return torch.tensor([v if isinstance(v, float) else float("nan") for v in values], dtype=torch.float64)
+
+
+def doubles(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def leaves(answer, data):
+    """The same numbers as Values and as torch's scalars."""
+    mine = [answer.Value(number) for number in data]
+    return mine, [torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in data]
+
+
+def grads(tensors):
+    return numbers([t.grad.item() if t.grad is not None else 0.0 for t in tensors])
+
+
+def expect_same(mine, theirs, what):
+    """Values and torch's scalars agree, in numbers and gradients."""
+    data = numbers([t.item() for t in theirs])
+    expect_close(numbers([v.data for v in mine]), data, f"the data of {what}")
+    expect_close(numbers([v.grad for v in mine]), grads(theirs), f"the grad of {what}")
+
+
+def test_each_operation(answer, gen):
+    """Every operation has the right value and the right derivatives, also with one value used twice."""
+    for name, fn in OPERATIONS.items():
+        for x, y in [(0.7, -1.3), (-1.9, 0.4), (torch.randn((), generator=gen).item(), 2.0)]:
+            (a, b), (s, t) = leaves(answer, (x, y))
+            mine, theirs = fn(a, b), fn(s, t)
+            mine.backward()
+            theirs.backward()
+            expect_same([a, b], [s, t], f"x and y after ({name}).backward(), x = {x:.2f} and y = {y:.2f}")
+            wanted = doubles(theirs.item())
+            expect_close(numbers([mine.data]), wanted, f"the data of {name}, x = {x:.2f} and y = {y:.2f}")
+
+
+def test_at_zero(answer):
+    """At 0, relu and x ** 0 have derivative 0, and powers of 1 and more have theirs."""
+    for name, fn, slope in [
+        ("x.relu()", lambda x: x.relu(), 0.0),
+        ("x ** 0", lambda x: x**0, 0.0),
+        ("x ** 1", lambda x: x**1, 1.0),
+        ("x ** 2", lambda x: x**2, 0.0),
+        ("x * 0 + x", lambda x: x * 0 + x, 1.0),
+    ]:
+        x = answer.Value(0.0)
+        fn(x).backward()
+        expect_close(numbers([x.grad]), doubles(slope), f"x.grad after ({name}).backward() at x = 0")
+
+
+def random_program(gen, steps):
+    """Steps of an operation and two operands, which are results of earlier steps: diamonds and reuse."""
+    draw = lambda most: int(torch.randint(most, (), generator=gen))  # noqa: E731
+    return [(draw(len(STEPS)), draw(3 + step), max(0, 2 + step - draw(3))) for step in range(steps)]
+
+
+def run(program, values):
+    """All results of a program, for Values or for torch's scalars."""
+    values = list(values)
+    for kind, i, j in program:
+        values.append(STEPS[kind](values[i], values[j]))
+    return values
+
+
+def test_random_graphs(answer, gen):
+    """In random graphs with much reuse, every value has the gradient that torch finds."""
+    for steps in (4, 8, 12, 12, 12):
+        program = random_program(gen, steps)
+        mine, theirs = (run(program, v) for v in leaves(answer, torch.randn(3, generator=gen).tolist()))
+        for tensor in theirs:
+            tensor.retain_grad()
+        mine[-1].backward()
+        theirs[-1].backward()
+        expect_same(mine, theirs, f"all values of a graph of {steps} steps")
+
+
+def test_long_and_short_way(answer):
+    """A value that is reached on a short and on a long way gets both shares before it passes them on."""
+    for order in ("short + long", "long + short"):
+        (a,), (s,) = leaves(answer, [0.5])
+        results = []
+        for x in (a, s):
+            shared = x * 3
+            long = ((shared.tanh() * 2).exp() + 1) * shared
+            results.append(shared + long if order == "short + long" else long + shared)
+            results[-1].backward()
+        expect_same([a], [s], f"x, which is reached as {order}")
+
+
+def test_backward_adds(answer):
+    """backward() adds: two calls give twice the derivative, and results that share a part add up."""
+    a, b = answer.Value(2.0), answer.Value(3.0)
+    c = a * b
+    d = c * c + a
+    for calls in (1, 2):
+        d.backward()
+        wanted = doubles((2 * 6 * 3 + 1) * calls, 2 * 6 * 2 * calls, 12.0 * calls, 1.0 * calls)
+        found = numbers([v.grad for v in (a, b, c, d)])
+        expect_close(
+            found, wanted, f"the grad of a, b, c = a * b and d = c * c + a after {calls} of d.backward()"
+        )
+
+    a, b = answer.Value(2.0), answer.Value(3.0)
+    c = a * b
+    first, second = c * 5, c + b
+    first.backward()
+    second.backward()
+    wanted = doubles(5 * 3 + 3, 5 * 2 + 2 + 1, 6.0, 1.0, 1.0)
+    found = numbers([v.grad for v in (a, b, c, first, second)])
+    expect_close(
+        found, wanted, "the grad of a, b, c = a * b, c * 5 and c + b after backward() of the last two"
+    )
+
+
+def test_old_gradients(answer):
+    """What stands in a grad before is kept in the sum, and goes nowhere else; it may be set back to 0."""
+    a = answer.Value(2.0)
+    b = a * 3
+    c = b * 5
+    a.grad, b.grad, c.grad = 100.0, 1000.0, 10000.0
+    c.backward()
+    found = numbers([v.grad for v in (a, b, c)])
+    expect_close(
+        found, numbers([115.0, 1005.0, 10001.0]), "the grad of a, b = a * 3 and c = b * 5, old ones kept"
+    )
+    a.grad = b.grad = c.grad = 0.0
+    c.backward()
+    found = numbers([v.grad for v in (a, b, c)])
+    expect_close(
+        found, numbers([15.0, 5.0, 1.0]), "the grad of a, b and c, set to 0 before the second backward()"
+    )
+
+
+def test_others_are_left_alone(answer):
+    """Values that the result does not depend on keep their grad, and no operation changes its operands."""
+    a, b = answer.Value(2.0), answer.Value(2.0)
+    behind, beside = (a * b).exp(), b * 7
+    c = a * 3 + 1
+    before = a
+    a += 1
+    expect_that(a is not before, "x += 1 changes x itself: each operation gives a new Value")
+    c.backward()
+    found = numbers([v.grad for v in (before, b, behind, beside, a)])
+    expect_close(found, doubles(3.0, 0, 0, 0, 0), "the grad of a, b and results beside a * 3 + 1")
+    expect_close(numbers([before.data, b.data]), doubles(2.0, 2.0), "the data of a and b")
+
+
+def test_equal_numbers(answer):
+    """Values with equal numbers are different values."""
+    values = [answer.Value(1.0) for _ in range(4)]
+    total = sum(v * (v * (i + 1)) for i, v in enumerate(values))
+    total.backward()
+    wanted = doubles(*(2.0 * (i + 1) for i in range(4)))
+    expect_close(numbers([v.grad for v in values]), wanted, "the grad of four values of 1.0 in a sum")
+
+
+def test_plain_floats(answer):
+    """data and grad are Python floats, whatever numbers go in."""
+    x = answer.Value(3)
+    y = (x * 2 + 1) ** 2 - 1
+    y.backward()
+    for name, value in [("Value(3)", x), ("(x * 2 + 1) ** 2 - 1", y)]:
+        expect_equal(
+            (type(value.data), type(value.grad)), (float, float), f"types of data and grad of {name}"
+        )
+    expect_equal(type(answer.Value(1).grad), float, "the type of the first grad")
+    expect_close(
+        numbers([y.data, x.grad]), numbers([48.0, 28.0]), "y.data and x.grad, y = (x * 2 + 1) ** 2 - 1"
+    )
+
+
+def test_deep_chain(answer):
+    """Ten thousand operations in a row work, at Python's own recursion limit."""
+    x = answer.Value(0.3)
+    y, wanted = x, 1.0
+    for _ in range(5000):
+        y, wanted = y * -0.5 + x, -0.5 * wanted + 1
+    y.backward()
+    expect_close(numbers([x.grad]), doubles(wanted), "x.grad after 5000 times y = y * -0.5 + x")
+    expect_equal(sys.getrecursionlimit(), LIMIT, "Python's recursion limit")
+
+
+def test_cost(answer):
+    """The cost grows with the number of operations, not of paths: y = y + y doubles the paths each time."""
+
+    def make(n):
+        def doubled():
+            x = answer.Value(1.0)
+            y = x
+            for _ in range(n):
+                y = y + y
+            y.backward()
+            grads.append(x.grad)
+
+        return doubled
+
+    grads = []
+    make(5)()
+    few, many = count_steps(make(5)), count_steps(make(10))
+    expect_close(numbers(grads[-1:]), doubles(1024.0), "x.grad after ten times y = y + y")
+    expect_that(
+        many <= 4 * few,
+        "the cost of backward grows with the number of paths",
+        yours=f"{few} Python steps for 5 times y = y + y, {many} for 10 times",
+        wanted="about twice as many for twice as many operations",
+        likely="a value passes its gradient on once for each way that leads to it",
+    )
+
+
+def test_torch_takes_no_part(answer):
+    """The engine is plain Python: torch does not do its work."""
+
+    def work():
+        x = answer.Value(0.5)
+        (x * 2 + x.exp() / x.tanh()).relu().log().backward()
+
+    expect_equal(sum(count_operations(work).values()), 0, "the number of torch's operations")
+
+
+def oracle(answer, gen):
+    found = []
+    for steps in (6, 12):
+        program = random_program(gen, steps)
+        values = run(program, [answer.Value(x) for x in torch.randn(3, generator=gen).tolist()])
+        values[-1].backward()
+        values[-2].backward()
+        found.append([[v.data for v in values], [v.grad for v in values]])
+    return found

@@ -1,0 +1,46 @@
+"""The contract of mini_autograd."""
+
+from grader.checks import expect_equal, expect_that
+
+
+def near(yours, wanted, what):
+    expect_that(
+        isinstance(yours, float) and abs(yours - wanted) < 1e-12, f"wrong {what}", yours=yours, wanted=wanted
+    )
+
+
+def test_worked_example(answer):
+    """The worked example comes out."""
+    a, b = answer.Value(2.0), answer.Value(-3.0)
+    c = a * b + a**2
+    near(c.data, -2.0, "data of a * b + a ** 2")
+    expect_equal((a.grad, b.grad, c.grad), (0.0, 0.0, 0.0), "the grad of a, b and c before backward()")
+    c.backward()
+    near(a.grad, 1.0, "a.grad for a * b + a ** 2")
+    near(b.grad, 2.0, "b.grad for a * b + a ** 2")
+    near(c.grad, 1.0, "grad of the result itself")
+
+
+def test_plain_numbers(answer):
+    """Plain numbers may stand on either side of an operator."""
+    x = answer.Value(2.0)
+    y = 3 - (1 / x + x / 4 - 2 * x) + (5 + x)
+    near(y.data, 13.0, "data of 3 - (1 / x + x / 4 - 2 * x) + (5 + x)")
+    y.backward()
+    near(x.grad, 3.0, "x.grad for 3 - (1 / x + x / 4 - 2 * x) + (5 + x)")
+
+
+def test_functions(answer):
+    """exp, log, tanh and relu have their values and derivatives."""
+    for name, at, value, slope in [
+        ("exp", 0.0, 1.0, 1.0),
+        ("log", 2.0, 0.6931471805599453, 0.5),
+        ("tanh", 0.0, 0.0, 1.0),
+        ("relu", -1.0, 0.0, 0.0),
+        ("relu", 3.0, 3.0, 1.0),
+    ]:
+        x = answer.Value(at)
+        y = getattr(x, name)()
+        y.backward()
+        near(y.data, value, f"data of Value({at}).{name}()")
+        near(x.grad, slope, f"x.grad for Value({at}).{name}()")
