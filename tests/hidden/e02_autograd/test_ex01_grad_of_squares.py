@@ -186,6 +186,9 @@ def test_call_after_call(answer, gen):
     yours = [answer.grad_of_squares(f, params) for f in (first, second, first)]
     for number, (mine, right) in enumerate(zip(yours, wanted, strict=True), start=1):
         expect_both(mine, right, f"call {number} of three of {CALL}")
+    params.mul_(-2)
+    wanted = exact(first, params)
+    expect_both(answer.grad_of_squares(first, params), wanted, f"{CALL} after params has moved")
 
 
 def oracle(answer, gen):

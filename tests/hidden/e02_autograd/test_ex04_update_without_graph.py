@@ -42,6 +42,15 @@ def test_default_weight_decay(answer, gen):
     expect_close(p.detach(), wanted, "p after sgd_step([p], lr=0.25)", scale=4.0)
 
 
+def test_gradient_of_zero(answer, gen):
+    """A gradient of zero is a gradient: the parameter decays, and counts."""
+    p = parameter(gen, 4)
+    p.grad.zero_()
+    wanted = moved(p, 0.2, 0.5)
+    expect_equal(answer.sgd_step([p], 0.2, 0.5), 1, "sgd_step([p], 0.2, 0.5), where p.grad is 0,")
+    expect_close(p.detach(), wanted, "p, whose gradient is 0, after sgd_step([p], 0.2, 0.5)")
+
+
 def test_several_steps_with_backward(answer, gen):
     """A model that is trained step by step goes where a loop that is written out goes."""
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)).double()

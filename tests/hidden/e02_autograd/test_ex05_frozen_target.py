@@ -168,6 +168,7 @@ def test_nothing_changes_for_the_caller(answer, gen):
     named = dict(states=states, rewards=rewards, next_states=next_states, done=done, actions=actions)
     with unchanged(CALL, **named, **{f"parameter_{i}": p for i, p in enumerate(parameters)}):
         answer.td_loss(net, target_net, states, actions, rewards, next_states, done)
+        answer.td_loss(target_net, net, states, actions, rewards, next_states, done)
     expect_equal([m.training for m in modules], [True, True, False, False], "the training flags afterwards")
     expect_that(
         net[0].weight.grad is not None and bool(net[0].weight.grad.eq(1).all()), f"{CALL} changes a `.grad`"

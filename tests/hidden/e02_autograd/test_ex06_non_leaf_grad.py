@@ -1,7 +1,5 @@
 """What grades backward_with_activations: each gradient, any kind of inputs, parameters, later calls."""
 
-import warnings
-
 import pytest
 import torch
 from torch import nn
@@ -191,7 +189,7 @@ def test_no_graph(answer, gen):
 
 
 def test_runs_once(answer, gen):
-    """Layers and loss run once and the backward walks through each of them once, without a warning."""
+    """Layers and loss run once and the backward walks through each of them once."""
     ran, walked = [], []
 
     def layer(name):
@@ -207,9 +205,7 @@ def test_runs_once(answer, gen):
         ran.append("loss")
         return h.sum()
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        answer.backward_with_activations([layer("a"), layer("b")], torch.ones(3), loss_fn)
+    answer.backward_with_activations([layer("a"), layer("b")], torch.ones(3), loss_fn)
     expect_equal(ran, ["a", "b", "loss"], "what runs forward")
     expect_equal(walked, ["b", "a"], "what the backward walks through")
 

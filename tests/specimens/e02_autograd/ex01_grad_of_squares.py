@@ -230,6 +230,19 @@ SPECIMENS = [
         check="test_call_after_call",
     ),
     Wrong(
+        "remembers results by the objects passed",
+        edits=[
+            ("\n\ndef grad_of_squares(", "\n\nknown = {}\n\n\ndef grad_of_squares("),
+            (LEAF, "    if (residuals, params) in known:\n        return known[residuals, params]\n" + LEAF),
+            (
+                RETURN,
+                "    known[residuals, params] = value.detach(), leaf.grad\n    return known[residuals, params]\n",
+            ),
+        ],
+        check="test_call_after_call",
+        says="has moved",
+    ),
+    Wrong(
         "the number alone", edits=[("value.detach(), ", "value.item(), ")], check="test_value_and_gradient"
     ),
     Right(

@@ -116,6 +116,11 @@ SPECIMENS = [
         says="without a gradient",
     ),
     Wrong(
+        "takes a gradient of zero for none",
+        edits=[("p.grad is not None]", "p.grad is not None and p.grad.any()]")],
+        check="test_gradient_of_zero",
+    ),
+    Wrong(
         "adds the decay to the gradient in place",
         edits=[("lr * (p.grad + weight_decay * p)", "lr * p.grad.add_(p, alpha=weight_decay)")],
         check="test_gradients_are_left_alone",

@@ -138,6 +138,12 @@ SPECIMENS = [
         says="training flags",
     ),
     Wrong(
+        "puts target_net into evaluation mode, for good",
+        edits=[(PREDICTIONS, "    getattr(target_net, 'eval', bool)()\n" + PREDICTIONS)],
+        check="test_nothing_changes_for_the_caller",
+        says="training flags",
+    ),
+    Wrong(
         "multiplies what comes after the end by 0",
         edits=[("best.masked_fill(done, 0.0)", "best * (1 - done.to(best.dtype))")],
         check="test_ended_episodes",
