@@ -70,6 +70,17 @@ def test_eps(answer, gen):
         )
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_arguments_in_other_dtypes(answer, gen, dtype):
+    """dim, correction and eps mean the same in every dtype."""
+    x = draw((3, 4, 5), gen, dtype)
+    for dim, correction, eps in [((0, -1), 1, 1e-5), (0, 0, 0.5), (-2, 2, 2.0), (1, 1, 1e-12)]:
+        wanted = exact(x, dim, correction, eps).to(dtype)
+        yours = answer.standardize(x, dim, correction=correction, eps=eps)
+        call = f"standardize(x, {dim}, correction={correction}, eps={eps}) of {dtype}"
+        expect_close(yours, wanted, call, ulps=2 if dtype.itemsize == 2 else None, scale=20.0)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_half_precision(answer, gen, dtype):
     """Half precision is computed in float32 and rounded once, at the end: squares do not overflow."""
@@ -98,11 +109,12 @@ def test_float64(answer, gen):
 
 def test_constant_and_single_numbers(answer):
     """Numbers that are all equal come out as 0, and so does a single one."""
-    x = torch.tensor([[7.25] * 4, [0.0] * 4, [-1.0, 1.0, -1.0, 1.0]])
-    wanted = exact(x, 1).float()
-    expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) with constant rows")
-    wanted = torch.zeros(1, 4)
-    expect_close(answer.standardize(x[:1], 0), wanted, "standardize(x, 0) of a single row")
+    for dtype in (torch.float32, torch.float16, torch.float64):
+        x = torch.tensor([[7.25] * 4, [0.0] * 4, [-1.0, 1.0, -1.0, 1.0]], dtype=dtype)
+        wanted = exact(x, 1).to(dtype)
+        expect_close(answer.standardize(x, 1), wanted, f"standardize(x, 1) with constant rows of {dtype}")
+        wanted = torch.zeros(1, 4, dtype=dtype)
+        expect_close(answer.standardize(x[:1], 0), wanted, f"standardize(x, 0) of a single row of {dtype}")
 
 
 def test_far_from_zero(answer, gen):
@@ -116,7 +128,7 @@ def test_far_from_zero(answer, gen):
 @pytest.mark.filterwarnings("ignore:var")
 def test_empty_batch(answer):
     """No rows give no rows."""
-    for sizes, dim in [((0, 4), 1), ((3, 0, 2), -1), ((3, 0, 2), (0, 2))]:
+    for sizes, dim in [((0, 4), 1), ((3, 0, 2), -1), ((3, 0, 2), (0, 2)), ((0, 2, 3), (1, 2)), ((0, 3), -1)]:
         x = torch.zeros(sizes)
         expect_equal(
             answer.standardize(x, dim), torch.zeros(sizes), f"standardize(x, dim={dim}) of shape {sizes}"
@@ -143,6 +155,11 @@ def test_gradient(answer, gen):
         call = f"standardize(x, dim={dim}, correction={correction})"
         fn = lambda x, dim=dim, c=correction: answer.standardize(x, dim, correction=c)  # noqa: E731
         reference = lambda x, dim=dim, c=correction: exact(x, dim, c)  # noqa: E731
+        expect_gradients(fn, [x], reference, gen=gen, call=call, names="x", scale=10.0)
+    for dtype in (torch.bfloat16, torch.float64):
+        x = torch.randn(4, 6, generator=gen).to(dtype)
+        call = f"standardize(x, dim=1) of {dtype}"
+        fn, reference = (lambda x: answer.standardize(x, 1)), (lambda x: exact(x, 1))
         expect_gradients(fn, [x], reference, gen=gen, call=call, names="x", scale=10.0)
 
 

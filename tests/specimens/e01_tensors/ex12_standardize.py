@@ -102,6 +102,17 @@ SPECIMENS = [
         says="rounds more than once",
     ),
     Wrong(
+        "ignores correction in half precision",
+        edits=[("correction=correction, keepdim", "correction=correction if wide is x else 0, keepdim")],
+        check="test_arguments_in_other_dtypes",
+    ),
+    Wrong(
+        "cuts the graph where it upcasts",
+        edits=[("x.float()", "x.detach().float()")],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
         "comes back in float32",
         edits=[(".sqrt()).to(x.dtype)", ".sqrt())")],
         check="test_half_precision",
