@@ -66,6 +66,22 @@ def test_square_sizes(answer, gen):
     expect_product(answer, "bilinear", (draw((3, 3)), draw((3, 3, 3)), draw((3, 3))), ", all sizes 3")
 
 
+def test_sizes_of_one(answer, gen):
+    """Sizes of 1, of the matrices and vectors themselves, stay as dimensions."""
+    draw = normal(gen)
+    for lead in [(), (1,), (3,), (2, 1)]:
+        expect_product(answer, "scores", (draw((*lead, 1, 4)), draw((*lead, 1, 4))), ", one query and key")
+        expect_product(answer, "scores", (draw((*lead, 2, 1)), draw((*lead, 3, 1))), ", dim of 1")
+        expect_product(answer, "outer", (draw((*lead, 1)), draw((*lead, 4))), ", one row")
+        expect_product(answer, "outer", (draw((*lead, 4)), draw((*lead, 1))), ", one column")
+        expect_product(
+            answer, "bilinear", (draw((*lead, 4)), draw((1, 4, 3)), draw((*lead, 3))), ", one plane"
+        )
+        expect_product(
+            answer, "bilinear", (draw((*lead, 1)), draw((2, 1, 1)), draw((*lead, 1))), ", m = n = 1"
+        )
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_leading_dims_broadcast(answer, gen, name):
     """Leading dimensions that differ broadcast, aligned from the right."""
@@ -101,10 +117,12 @@ def test_dtype_is_kept(answer, gen, dtype):
 @pytest.mark.parametrize("name", PLAIN)
 def test_gradients(answer, gen, name):
     """Gradients reach every argument, summed over the dimensions along which it was broadcast."""
-    inputs = arguments((2, 1), (3,), normal(gen))[name]
-    expect_gradients(
-        getattr(answer, name), inputs, PLAIN[name], gen=gen, call=CALLS[name], names=NAMES[name], scale=16.0
-    )
+    for first, last in [((2, 1), (3,)), ((), ()), ((0,), (0,))]:
+        inputs = arguments(first, last, normal(gen))[name]
+        call = f"{CALLS[name]}, leading dims {first} and {last}"
+        expect_gradients(
+            getattr(answer, name), inputs, PLAIN[name], gen=gen, call=call, names=NAMES[name], scale=16.0
+        )
 
 
 def test_arguments_are_left_alone(answer, gen):
@@ -138,16 +156,17 @@ def test_no_loop(answer, name):
 
 def test_scores_need_no_third_dimension(answer):
     """`scores` never holds time × source × dim numbers at once."""
-    query, key = torch.ones(2, 32, 24), torch.ones(2, 40, 24)
-    blown_up = 2 * 32 * 40 * 24 * 4
-    peak = peak_bytes(lambda: answer.scores(query, key))
-    expect_that(
-        peak < blown_up // 2,
-        "scores(query, key) builds a tensor of time × source × dim numbers",
-        yours=f"{peak} bytes at once",
-        wanted=f"about {2 * 32 * 40 * 4} bytes, those of the result",
-        likely="a broadcast product and a sum; a matrix product adds up as it goes",
-    )
+    for first, last in [((2,), (2,)), ((), ()), ((2, 1), (3,)), ((1,), (2, 1))]:
+        query, key = torch.ones(*first, 32, 24), torch.ones(*last, 24, 40).mT
+        batch = torch.broadcast_shapes(first, last).numel()
+        peak = peak_bytes(lambda query=query, key=key: answer.scores(query, key))
+        expect_that(
+            peak < batch * 32 * 40 * 24 * 4 // 2,
+            "scores(query, key) builds a tensor of time × source × dim numbers",
+            yours=f"{peak} bytes at once, leading dims {first} and {last}",
+            wanted=f"about {batch * 32 * 40 * 4} bytes, those of the result",
+            likely="a broadcast product and a sum; a matrix product adds up as it goes",
+        )
 
 
 def oracle(answer, gen):

@@ -60,6 +60,17 @@ SPECIMENS = [
         check="test_leading_dims_broadcast",
     ),
     Wrong(
+        "squeezes every dimension of size 1",
+        edits=[(BILINEAR, BILINEAR + ".squeeze()")],
+        check="test_sizes_of_one",
+    ),
+    Wrong(
+        "a broadcast product where there are no leading dimensions",
+        edits=[(SCORES, "query @ key.mT if query.dim() > 2 else (query[:, None] * key).sum(-1)")],
+        check="test_scores_need_no_third_dimension",
+        says="time × source × dim",
+    ),
+    Wrong(
         "left and right change places in the bilinear form",
         edits=[
             (
