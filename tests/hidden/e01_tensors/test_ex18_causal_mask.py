@@ -70,7 +70,13 @@ def test_garbage_in_the_future(answer):
 
 def test_strided_scores(answer):
     """Transposed and expanded scores are masked like any others."""
-    for scores in (distinct((3, 2, 4, 3)).permute(1, 0, 3, 2), distinct((1, 3, 4)).expand(2, 3, 4)):
+    for scores in (
+        distinct((3, 2, 4, 3)).permute(1, 0, 3, 2),
+        distinct((1, 3, 4)).expand(2, 3, 4),
+        distinct((4, 5))[1:, 1:],
+        distinct((4, 3)).mT,
+        distinct((1, 4)).expand(3, 4),
+    ):
         wanted = plain_scores(scores)
         expect_equal(answer.mask_scores(scores), wanted, "mask_scores(scores) of strided scores")
 
@@ -94,16 +100,21 @@ def test_masks_are_independent(answer):
 def test_one_mask_for_the_whole_batch(answer):
     """Beyond the result, memory for a few planes is enough for a batch of 256."""
     plane = 8 * 8
-    scores = torch.zeros(64, 4, 8, 8)
-    peak = peak_bytes(lambda: answer.mask_scores(scores))
-    result = 256 * plane * 4
-    expect_that(
-        peak <= result + 48 * plane,
-        "mask_scores(scores) holds more than the result and a few (query, key) planes",
-        yours=f"{peak} bytes at once",
-        wanted=f"{result} bytes for the result, and at most {48 * plane} more",
-        likely="a mask or a fill value for every element of the batch; one plane broadcasts",
-    )
+    for kind, scores in {
+        "contiguous": torch.zeros(64, 4, 8, 8),
+        "transposed": torch.zeros(4, 64, 8, 8).permute(1, 0, 3, 2),
+        "sliced": torch.zeros(256, 8, 9)[..., 1:],
+        "float16": torch.zeros(256, 8, 8, dtype=torch.float16),
+    }.items():
+        peak = peak_bytes(lambda scores=scores: answer.mask_scores(scores))
+        result = 256 * plane * scores.itemsize
+        expect_that(
+            peak <= result + 48 * plane,
+            "mask_scores(scores) holds more than the result and a few (query, key) planes",
+            yours=f"{peak} bytes at once for {kind} scores",
+            wanted=f"{result} bytes for the result, and at most {48 * plane} more",
+            likely="a mask, a fill value or a copy for every element of the batch; one plane broadcasts",
+        )
 
 
 def test_no_loop(answer):
@@ -119,19 +130,21 @@ def test_no_loop(answer):
 
 def test_gradient(answer, gen):
     """Gradients pass to visible scores unchanged, and are 0 at hidden ones."""
-    scores = torch.randn(2, 3, 4, generator=gen)
 
     def visible_part(function):
         return lambda scores: function(scores).masked_fill(~plain_mask(3, 4), 0.0)
 
-    expect_gradients(
-        visible_part(answer.mask_scores),
-        [scores],
-        visible_part(plain_scores),
-        gen=gen,
-        call="mask_scores(scores)",
-        names="scores",
-    )
+    padded = torch.randn(2, 3, 4, generator=gen)
+    padded[:, 0, 2:], padded[0, 1, 3] = math.nan, math.inf
+    for scores in (torch.randn(2, 3, 4, generator=gen), torch.randn(3, 4, generator=gen).half(), padded):
+        expect_gradients(
+            visible_part(answer.mask_scores),
+            [scores],
+            visible_part(plain_scores),
+            gen=gen,
+            call="mask_scores(scores)",
+            names="scores",
+        )
 
 
 def test_made_on_the_device(answer, device):
@@ -163,9 +176,10 @@ def test_too_many_queries(answer):
     for queries, keys in [(4, 3), (1, 0), (9, 2)]:
         call = f"causal_mask({queries}, {keys})"
         expect_raises(ValueError, lambda q=queries, k=keys: answer.causal_mask(q, k), call)
-        scores = torch.zeros(2, queries, keys)
-        call = f"mask_scores(scores) of shape {tuple(scores.shape)}"
-        expect_raises(ValueError, lambda s=scores: answer.mask_scores(s), call)
+        for lead in [(2,), (), (0,), (2, 3), (3, 0)]:
+            scores = torch.zeros(*lead, queries, keys)
+            call = f"mask_scores(scores) of shape {tuple(scores.shape)}"
+            expect_raises(ValueError, lambda s=scores: answer.mask_scores(s), call)
 
 
 def oracle(answer, gen):

@@ -117,6 +117,34 @@ SPECIMENS = [
         says="broadcasts",
     ),
     Wrong(
+        "makes the scores contiguous first",
+        edits=[(FILL, "scores.contiguous().masked_fill(~visible, -math.inf)")],
+        check="test_one_mask_for_the_whole_batch",
+        says="transposed",
+    ),
+    Wrong(
+        "masks in float32 and casts back",
+        edits=[
+            (
+                FILL,
+                "(scores if scores.dtype.itemsize > 2 else scores.float()).masked_fill(~visible, -math.inf).to(scores.dtype)",
+            )
+        ],
+        check="test_one_mask_for_the_whole_batch",
+        says="float16",
+    ),
+    Wrong(
+        "an empty batch before its shape is looked at",
+        edits=[
+            (
+                "    visible = causal_mask(*scores",
+                "    if scores.numel() == 0:\n        return scores.clone()\n    visible = causal_mask(*scores",
+            )
+        ],
+        check="test_too_many_queries",
+        says="no error",
+    ),
+    Wrong(
         "where with a full tensor of -inf",
         edits=[(FILL, "torch.where(visible, scores, torch.full_like(scores, -math.inf))")],
         check="test_one_mask_for_the_whole_batch",
