@@ -21,7 +21,8 @@ def expect_registered(
 ) -> None:
     """Fail unless the module has exactly these parameters and buffers, by name and shape, each its own.
 
-    Parameters have to require gradients, buffers must not. `buffers` are saved with the state dict, `unsaved` ones are not.
+    Parameters have to require gradients, buffers must not. `buffers` are saved with the state dict, `unsaved`
+    ones are not.
     """
     saved, unsaved = buffers or {}, unsaved or {}
     _expect_shapes(dict(module.named_parameters(remove_duplicate=False)), parameters, f"parameters of {call}")
