@@ -14,7 +14,7 @@ from grader.checks import (
 )
 from grader.checks.devices import count_traffic, on_host
 
-SIZES = [(2, 3, 4, 5), (1, 2, 7, 3), (3, 4, 1, 2), (2, 1, 3, 4), (0, 2, 3, 4)]
+SIZES = [(2, 3, 4, 5), (1, 2, 7, 3), (3, 4, 1, 2), (2, 1, 3, 4), (0, 2, 3, 4), (2, 3, 0, 4), (2, 3, 4, 0)]
 
 
 def side_by_side(x):
@@ -64,8 +64,12 @@ def test_dtype_is_kept(answer, dtype):
 
 def test_no_copy_where_none_is_needed(answer):
     """Heads that already lie side by side in memory are merged without a copy."""
-    split = distinct((2, 4, 15)).view(2, 4, 3, 5).transpose(1, 2)
-    expect_view(answer.merge_heads(split), split, "merge_heads(x) of a transposed view")
+    whole = distinct((3, 4, 15)).clone()
+    for merged in (whole, whole[1:], whole[:1], whole[:, :1].clone()):
+        split = merged.view(*merged.shape[:2], 3, 5).transpose(1, 2)
+        wanted, yours = merged.clone(), answer.merge_heads(split)
+        expect_view(yours, split, "merge_heads(x) of a transposed view")
+        expect_equal(yours, wanted, "merge_heads(x) of a transposed view", dims="batch time width")
 
 
 def test_input_is_left_alone(answer):
@@ -80,6 +84,13 @@ def test_gradient(answer, gen):
     """The gradient of each merged number reaches the number of x that it came from."""
     x = torch.randn(2, 3, 4, 5, generator=gen)
     expect_gradients(answer.merge_heads, [x], side_by_side, gen=gen, call="merge_heads(x)", names="x")
+
+    def of_transposed(merge):
+        return lambda y: merge(y.transpose(1, 2))
+
+    fn, reference = of_transposed(answer.merge_heads), of_transposed(side_by_side)
+    call = "merge_heads(x) where nothing is copied"
+    expect_gradients(fn, [x], reference, gen=gen, call=call, names="x")
 
 
 def test_stays_on_the_device(answer, device):

@@ -60,6 +60,29 @@ def merge_heads(x):
         says="no gradient",
     ),
     Wrong(
+        "a width of -1, which no positions do not tell",
+        edits=[
+            (
+                "reshape(batch, time, heads * dim)",
+                "reshape(batch, time, -1) if batch else x.new_empty(batch, time, heads * dim)",
+            )
+        ],
+        check="test_heads_lie_side_by_side",
+    ),
+    Wrong(
+        "takes a view by strides, past the graph",
+        edits=[
+            (
+                "    side_by_side = ",
+                "    if x.transpose(1, 2).is_contiguous():\n"
+                "        return x.data.transpose(1, 2).view(batch, time, heads * dim)\n"
+                "    side_by_side = ",
+            )
+        ],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
         "a loop over the heads",
         edits=[
             (
