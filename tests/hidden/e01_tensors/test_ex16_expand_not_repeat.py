@@ -1,5 +1,7 @@
 """What grades expand_not_repeat: views, copies, bytes, gradients."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -42,7 +44,8 @@ def test_every_beam_gets_the_prompt(answer, name):
 @pytest.mark.parametrize("name", ["share", "own"])
 def test_layout_and_dtype(answer, name):
     """Transposed prompts and prompts of token ids or flags are treated like any others."""
-    for prompt in (distinct((4, 3)).T, distinct((3, 2), torch.int64), distinct((4,)) > 1):
+    tail, expanded = distinct((4, 6))[1:, 2:], distinct((1, 3)).expand(2, 3)
+    for prompt in (distinct((4, 3)).T, distinct((3, 2), torch.int64), distinct((4,)) > 1, tail, expanded):
         wanted = stacked(prompt.clone(), 2)
         expect_equal(getattr(answer, name)(prompt, 2), wanted, f"{name}(prompt, 2)")
 
@@ -59,11 +62,19 @@ def test_sharing_copies_nothing(answer):
 def test_owning_copies(answer):
     """Each beam of `own` has memory of its own: a write reaches one beam, and never the prompt."""
     for beams in (1, 3):
-        for prompt in (distinct((2, 4)), distinct((4, 2)).T):
+        tokens, expanded = distinct((4,), torch.int64), distinct((1, 4)).expand(2, 4)
+        for prompt in (
+            distinct((2, 4)),
+            distinct((4, 2)).T,
+            distinct(()),
+            tokens,
+            distinct((3, 4))[1:],
+            expanded,
+        ):
             before = prompt.clone()
             beams_own = answer.own(prompt, beams)
             expect_copy(beams_own, prompt, f"own(prompt, {beams})")
-            beams_own[0].fill_(-1.0)
+            beams_own[0].fill_(-1)
             expect_equal(
                 beams_own[1:], stacked(before, beams - 1), f"own(prompt, {beams})[1:] after a write to beam 0"
             )
@@ -90,6 +101,9 @@ def test_positions(answer):
         wanted = plain_sum(x, table)
         yours = answer.add_positions(x, table)
         expect_equal(yours, wanted, f"add_positions(x, table) of x of shape {sizes}")
+    x, table = distinct((4, 3, 2)).permute(2, 1, 0)[:, 1:], 1000 * distinct((4, 6)).T
+    wanted = plain_sum(x, table)
+    expect_equal(answer.add_positions(x, table), wanted, "add_positions(x, table) of a strided x and table")
     for dtype in (torch.float16, torch.float64):
         x, table = distinct((2, 3, 4), dtype), distinct((6, 4), dtype)
         wanted = plain_sum(x, table)
@@ -125,29 +139,27 @@ def test_arguments_are_left_alone(answer):
 
 def test_gradients(answer, gen):
     """Gradients flow to every argument: those of the beams add up in the prompt."""
-    prompt = torch.randn(2, 3, generator=gen)
-    for name in ("share", "own"):
+    for name, beams, sizes in itertools.product(("share", "own"), (1, 3), ((2, 3), ())):
         function = getattr(answer, name)
-        call = f"{name}(prompt, 3)"
         expect_gradients(
-            lambda p, f=function: f(p, 3),
-            [prompt],
-            lambda p: stacked(p, 3),
+            lambda p, f=function, n=beams: f(p, n),
+            [torch.randn(sizes, generator=gen)],
+            lambda p, n=beams: stacked(p, n),
             gen=gen,
-            call=call,
+            call=f"{name}(prompt, {beams})",
             names="prompt",
             scale=3.0,
         )
-    inputs = [torch.randn(2, 3, 4, generator=gen), torch.randn(6, 4, generator=gen)]
-    expect_gradients(
-        answer.add_positions,
-        inputs,
-        plain_sum,
-        gen=gen,
-        call="add_positions(x, table)",
-        names="x table",
-        scale=3.0,
-    )
+    for sizes in [(2, 3, 4), (3, 4), (2, 2, 6, 4)]:
+        expect_gradients(
+            answer.add_positions,
+            [torch.randn(sizes, generator=gen), torch.randn(6, 4, generator=gen)],
+            plain_sum,
+            gen=gen,
+            call=f"add_positions(x, table) of x of shape {sizes}",
+            names="x table",
+            scale=4.0,
+        )
 
 
 def oracle(answer, gen):

@@ -79,6 +79,17 @@ SPECIMENS = [
         says="after a write to beam 0",
     ),
     Wrong(
+        "hands a prompt of one number out as it is",
+        edits=[
+            (
+                "prompt.expand(beams, *prompt.shape).clone()",
+                "prompt.expand(beams, *prompt.shape).contiguous() if prompt.dim() == 0 else prompt.expand(beams, *prompt.shape).clone()",
+            )
+        ],
+        check="test_owning_copies",
+        says="view",
+    ),
+    Wrong(
         "copies twice",
         edits=[(OWN, "prompt.repeat(beams, *[1] * prompt.dim()).clone()")],
         check="test_owning_copies_once",
