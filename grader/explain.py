@@ -71,7 +71,7 @@ def explain(
     case = make_case(y, w, names, given, rtol, atol)
     if not wrong_in:
         return _message(["values"], call, _value_facts(y, w, wrong, names), cause_of_values(case))
-    if case.same(case.wanted):
+    if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too
         return _message(wrong_in, call, facts, _cast(case, yours, wanted))
     facts.append(f"values  {_count(y, w, wrong, names)}; first {_first(y, w, wrong, names)}")
     return _message(wrong_in, call, facts, cause_of_values(case))

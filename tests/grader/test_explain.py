@@ -52,6 +52,15 @@ def test_a_wrong_dtype_with_right_values() -> None:
     assert explain(wanted.double(), wanted, call="f(x)", check_dtype=False) is None
 
 
+def test_a_wrong_dtype_of_an_empty_tensor() -> None:
+    wanted = torch.empty(0, 3, dtype=torch.float64)
+    assert told(wanted.float(), wanted) == text("""
+        wrong dtype from f(x)
+          yours   float32[0, 3]
+          wanted  float64[0, 3]
+    """)
+
+
 def test_a_wrong_dtype_with_wrong_values() -> None:
     wanted = 5 * numbers(2, 3, 4)
     assert told(wanted.long(), wanted) == text("""
