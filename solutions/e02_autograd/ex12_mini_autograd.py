@@ -10,7 +10,8 @@ to all of them and finds, by the chain rule, the derivative of the result by eac
 Rules:
 - The operations: x + y, x - y, x * y and x / y, where one of the two may be a plain int or float, on either
   side; x ** n with an int or float n; -x; and the methods below. Each gives a new Value and changes none.
-- `data` and `grad` are Python floats, also where ints went in; `grad` is 0.0 at first. Both may be assigned.
+- `data` and `grad` are Python floats, also where ints went in; `grad` is 0.0 at first. Both may be assigned
+  (though nobody assigns data between an operation and the backward through it).
 - backward() adds the derivative of the result to the `grad` of every Value that it was computed from, of
   those in between too, and of the result itself (there it is 1). So a value that is used several times gets
   the sum over all its uses, two calls give twice the derivative, and two results that share a part add up
@@ -18,8 +19,8 @@ Rules:
 - relu has the derivative 0 at 0, and so has x ** 0 at 0. Otherwise operations are used only where they have
   a derivative.
 - Values are told apart by identity: two of them with equal numbers are two.
-- Chains of 10 000 operations work, without raising Python's recursion limit. The cost of backward grows with
-  the number of operations, not with the number of paths through them.
+- Chains of 10 000 operations work, without raising Python's recursion limit. The cost of backward does not
+  grow with the number of paths through the operations, which can double with each of them.
 - Plain Python: torch takes no part.
 """
 

@@ -186,7 +186,7 @@ def test_vjp_inside_no_grad(answer, gen):
 
 def test_vjp_of_a_constant(answer, gen):
     """Where fn(x) does not depend on x, the product is zeros."""
-    weight, x = randn(gen, 2).requires_grad_(), randn(gen, 3, 4)
+    weight, x = randn(gen, 2).requires_grad_(), randn(gen, 3, 4, dtype=torch.float64)
     for fn, about in [
         (lambda x: torch.tensor([1.0, 2.0]), "a constant"),
         (lambda x: weight * 2, "of parameters only"),
@@ -194,7 +194,9 @@ def test_vjp_of_a_constant(answer, gen):
         wanted = fn(x).detach()
         value, found = answer.vjp(fn, x, torch.ones(2))
         expect_close(value, wanted, f"vjp(fn, x, v)[0], fn {about}")
-        expect_close(found, torch.zeros(3, 4), f"vjp(fn, x, v)[1], fn {about}")
+        expect_close(found, torch.zeros(3, 4, dtype=torch.float64), f"vjp(fn, x, v)[1], fn {about}")
+        call = f"vjp(fn, x, v), fn {about} and v of another shape"
+        expect_raises(ValueError, lambda fn=fn: answer.vjp(fn, x, torch.ones(3)), call)
 
 
 def test_one_pass(answer, gen):

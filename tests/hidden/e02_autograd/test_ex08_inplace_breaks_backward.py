@@ -53,8 +53,10 @@ def test_values(answer, gen):
 
 def test_no_steps(answer, gen):
     """No steps give an empty result."""
-    x, decay, initial = inputs(gen, 0, (2, 3))
-    expect_equal(answer.leaky_traces(x, decay, initial), torch.empty(0, 2, 3), f"{CALL} without steps")
+    for dtype in (torch.float32, torch.float64):
+        x, decay, initial = inputs(gen, 0, (2, 3), dtype=dtype)
+        wanted = torch.empty(0, 2, 3, dtype=dtype)
+        expect_equal(answer.leaky_traces(x, decay, initial), wanted, f"{CALL} without steps, in {dtype}")
 
 
 def test_strided_inputs(answer, gen):

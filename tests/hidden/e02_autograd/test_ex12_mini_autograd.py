@@ -83,6 +83,7 @@ def test_each_operation(answer, gen):
         for x, y in [(0.7, -1.3), (-1.9, 0.4), (torch.randn((), generator=gen).item(), 2.0)]:
             (a, b), (s, t) = leaves(answer, (x, y))
             mine, theirs = fn(a, b), fn(s, t)
+            expect_that(mine is not a and mine is not b, f"{name} is x itself, not a new Value")
             mine.backward()
             theirs.backward()
             expect_same([a, b], [s, t], f"x and y after ({name}).backward(), x = {x:.2f} and y = {y:.2f}")
@@ -141,6 +142,15 @@ def test_long_and_short_way(answer):
             results.append(shared + long if order == "short + long" else long + shared)
             results[-1].backward()
         expect_same([a], [s], f"x, which is reached as {order}")
+
+
+def test_backward_from_a_leaf(answer):
+    """A value that was not computed from anything has a derivative too, by itself: 1."""
+    a, b = answer.Value(2.0), answer.Value(3.0)
+    beside = a * b
+    a.backward()
+    found = numbers([v.grad for v in (a, b, beside)])
+    expect_close(found, doubles(1.0, 0.0, 0.0), "the grad of a, b and a * b after a.backward()")
 
 
 def test_backward_adds(answer):

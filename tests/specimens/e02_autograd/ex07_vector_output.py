@@ -195,6 +195,23 @@ SPECIMENS = [
         edits=[("    return y.detach(), product\n", "    return y.detach(), product.flatten()\n")],
         check="test_vjp_of_any_shapes",
     ),
+    Wrong(
+        "zeros of the default dtype",
+        edits=[("torch.zeros_like(x)", "torch.zeros(x.shape)")],
+        check="test_vjp_of_a_constant",
+        says="float32",
+    ),
+    Wrong(
+        "compares no shapes for a constant",
+        edits=[
+            (
+                "    weights = _weights_for(y, v)\n" + CONSTANT,
+                CONSTANT + "    weights = _weights_for(y, v)\n",
+            )
+        ],
+        check="test_vjp_of_a_constant",
+        says="no error",
+    ),
     Right(
         "autograd turns the weights into the right dtype itself",
         edits=[("weights.detach().to(outputs.dtype)", "weights")],

@@ -209,6 +209,12 @@ def leaky_traces(x, decay, initial):
         check="test_dtype",
         says="float32",
     ),
+    Wrong(
+        "an empty result of the default dtype",
+        edits=[(END, "    return torch.stack(traces) if traces else torch.empty(0, *initial.shape)\n")],
+        check="test_no_steps",
+        says="dtype",
+    ),
     Right(
         "lerp-free: addcmul, and a list that starts with initial",
         code="""

@@ -212,6 +212,26 @@ SPECIMENS = [
         check="test_own_function",
         says="Swish.apply",
     ),
+    Wrong(
+        "hides the NaN of the gradients at the end: it comes back in the second order",
+        edits=[
+            (HIDE, "        grad = _hide(grad, keep) * ctx.scale\n"),
+            (
+                FOR_X,
+                FOR_X.replace(
+                    "grad * (gate + beta * x * slope)", "_hide(grad * (gate + beta * x * slope), keep)"
+                ),
+            ),
+            (FOR_BETA, FOR_BETA.replace("(grad * x * x * slope)", "_hide(grad * x * x * slope, keep)")),
+        ],
+        check="test_hidden_numbers",
+        says="second-order",
+    ),
+    Wrong(
+        "takes a scale of 0 for none",
+        edits=[("Swish.apply(x, beta, keep, scale)", "Swish.apply(x, beta, keep, scale or 1.0)")],
+        check="test_values",
+    ),
     Right(
         "setup_context, and autograd's own sum to the shape of beta",
         code="""

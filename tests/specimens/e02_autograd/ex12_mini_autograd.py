@@ -263,6 +263,27 @@ for name in "exp log tanh relu".split():
 """,
         check="test_torch_takes_no_part",
     ),
+    Wrong(
+        "relu hands itself on where it is positive",
+        edits=[
+            (
+                "return _computed(max(self.data, 0.0), (self, 1.0 if self.data > 0 else 0.0))",
+                "return self if self.data > 0 else _computed(0.0, (self, 0.0))",
+            )
+        ],
+        check="test_each_operation",
+        says="new Value",
+    ),
+    Wrong(
+        "nothing to do for a leaf",
+        edits=[
+            (
+                "        waiting = _count_uses(self)\n",
+                "        if not self._inputs:\n            return\n        waiting = _count_uses(self)\n",
+            )
+        ],
+        check="test_backward_from_a_leaf",
+    ),
     Right(
         "closures, and a walk with a stack of iterators",
         code="""
