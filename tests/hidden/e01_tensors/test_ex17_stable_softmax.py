@@ -66,11 +66,19 @@ def test_each_slice_has_its_own_height(answer, gen, name):
 @pytest.mark.parametrize("name", BOTH)
 def test_masked_logits(answer, gen, name):
     """-inf counts for nothing; a slice of -inf alone has softmax 0 and logsumexp -inf."""
-    x = torch.randn(4, 5, generator=gen)
-    x[0, 1:3] = x[2] = x[3, 0] = -math.inf
-    x[3] += 1e4
-    expect_right(answer, name, x, 1, " with -inf")
-    expect_right(answer, name, x.T.contiguous(), 0, " with -inf")
+    for dtype, height in [
+        (torch.float32, 1e4),
+        (torch.float32, -1e4),
+        (torch.float64, -1e4),
+        (torch.half, 1e3),
+    ]:
+        x = torch.randn(4, 5, generator=gen, dtype=torch.float64).to(dtype)
+        x[0, 1:3] = x[2] = x[3, 0] = -math.inf
+        x[3] += height
+        expect_right(answer, name, x, 1, f" with -inf in {dtype}")
+        expect_right(answer, name, x.T.contiguous(), 0, f" with -inf in {dtype}")
+    single = torch.full((3,), -math.inf)
+    expect_right(answer, name, single, 0, " of a single slice of -inf")
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -112,15 +120,30 @@ def test_gradients(answer, gen, name):
             names="x",
             scale=4.0,
         )
+    for dtype in (torch.bfloat16, torch.float64):
+        x = torch.randn(3, 4, generator=gen, dtype=torch.float64).to(dtype)
+        expect_gradients(
+            lambda x: function(x, 1),
+            [x],
+            lambda x: exact(name, x, 1),
+            gen=gen,
+            call=f"{name}(x, 1) in {dtype}",
+            names="x",
+            scale=2.0,
+        )
 
 
 @pytest.mark.parametrize("name", BOTH)
 def test_gradient_of_a_masked_slice(answer, name):
     """The gradient of a slice of -inf alone is 0, not NaN."""
-    x = torch.tensor([[0.0, 1.0], [-math.inf, -math.inf]], requires_grad=True)
-    out = getattr(answer, name)(x, 1)
-    out[1].sum().backward()
-    expect_close(x.grad, torch.zeros(2, 2), f"the gradient for x through {name}(x, 1), second row of -inf")
+    inf = math.inf
+    for dtype in (torch.float32, torch.float16, torch.float64):
+        for rows in ([[0.0, 1.0], [-inf, -inf]], [[-1e4, -inf], [-inf, -inf]], [[-inf, -inf], [-inf, -inf]]):
+            x = torch.tensor(rows, dtype=dtype, requires_grad=True)
+            out = getattr(answer, name)(x, 1)
+            out[1].sum().backward()
+            call = f"the gradient for x through {name}(x, 1), second row of -inf"
+            expect_close(x.grad, torch.zeros(2, 2, dtype=dtype), call)
 
 
 @pytest.mark.parametrize("name", BOTH)
