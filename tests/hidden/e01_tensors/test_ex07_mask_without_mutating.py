@@ -104,6 +104,9 @@ def test_gradient_at_the_bounds(answer, gen):
     for x in (torch.tensor([-1.0, 2.0, 0.0, -1.0, 2.0]), torch.tensor(2.0), torch.tensor([-1.0]).half()):
         call = f"clip_outliers(x, -1.0, 2.0) at the bounds, x of shape {tuple(x.shape)}"
         expect_gradients(fn, [x], lambda x: x * 1.0, gen=gen, call=call, names="x")
+    rounded = torch.tensor([-0.3, 0.1, -0.7])
+    fn = lambda x: answer.clip_outliers(x, -0.7, 0.1)  # noqa: E731
+    expect_gradients(fn, [rounded], lambda x: x * 1.0, gen=gen, call="clip_outliers(x, -0.7, 0.1)", names="x")
     at_both = torch.tensor([0.5, 0.5])
     fn = lambda x: answer.clip_outliers(x, 0.5, 0.5)  # noqa: E731
     expect_gradients(fn, [at_both], lambda x: x * 1.0, gen=gen, call="clip_outliers(x, 0.5, 0.5)", names="x")

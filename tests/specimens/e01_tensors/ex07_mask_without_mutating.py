@@ -96,6 +96,11 @@ SPECIMENS = [
         check="test_bounds_in_the_dtype_of_x",
     ),
     Wrong(
+        "compares in float64: float32 has no 0.1, only a number above it",
+        edits=[("x < low, low)", "x.double() < low, low)"), ("x > high, high)", "x.double() > high, high)")],
+        check="test_gradient_at_the_bounds",
+    ),
+    Wrong(
         "compares in float32",
         edits=[("x < low, low)", "x.float() < low, low)"), ("x > high, high)", "x.float() > high, high)")],
         check="test_readings_close_to_the_bounds",
