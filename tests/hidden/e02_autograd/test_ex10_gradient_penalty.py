@@ -159,6 +159,9 @@ def test_gradient_of_zero(answer, gen):
         return answer.gradient_penalty(critic, samples, samples, torch.full((len(samples),), 0.5), target)
 
     expect_close(penalty(data[:1], 1.5).detach(), torch.tensor(2.25), f"{CALL}, gradient 0, target 1.5")
+    zeros, wanted = torch.zeros(2, 3, dtype=torch.float64), torch.tensor(2.25, dtype=torch.float64)
+    flat = answer.gradient_penalty(lambda x: (x * 0).sum(1), zeros, zeros, zeros[:, 0], 1.5)
+    expect_close(flat.detach(), wanted, f"{CALL} in float64, gradient 0, target 1.5")
 
     both, alone = penalty(data, 1.5), penalty(data[1:], 1.5)
     wanted = ((alone.detach().double() + 2.25) / 2).float()

@@ -197,6 +197,22 @@ SPECIMENS = [
         ],
         check="test_nothing_is_changed",
     ),
+    Wrong(
+        "no norm below a millionth",
+        edits=[(NORMS, "    norms = slopes.flatten(1).square().sum(1).clamp(min=1e-12).sqrt()\n")],
+        check="test_gradient_of_zero",
+    ),
+    Wrong(
+        "fills NaN with 0 afterwards: the parameters get NaN",
+        edits=[
+            (
+                NORMS,
+                "    norms = slopes.flatten(1).square().sum(1)\n    norms = torch.where(norms == 0, 0, norms.sqrt())\n",
+            )
+        ],
+        check="test_gradient_of_zero",
+        says="nan",
+    ),
     Right(
         "lerp, grad_outputs, and a norm over all dims",
         code="""
