@@ -9,13 +9,12 @@ from typing import TypeGuard
 KINDS = {
     "returns None": "lambda *args, **kwargs: None",
     "returns its first argument": "lambda *args, **kwargs: [*args[_skip:], *kwargs.values(), None][0]",
-    "returns zeros of the right shape": "lambda *args, **kwargs: _zeros(_real(*args, **kwargs))",
+    "returns zeros of the right shape": "lambda *args, **kwargs: _zeros(_real(*_copies(args), **_copies(kwargs)))",
 }
 
 _ENDING = """
 
 import copy as _copy
-
 import torch as _torch
 from torch.utils._pytree import tree_map as _tree_map
 
@@ -33,6 +32,14 @@ def _zero(leaf):
 
 def _zeros(result):
     return _tree_map(_zero, result)
+
+
+def _copies(given):
+    # What the real function may change in the caller's place, where it can be copied.
+    try:
+        return _copy.deepcopy(given)
+    except Exception:
+        return given
 
 
 def _null(_real, _skip):
