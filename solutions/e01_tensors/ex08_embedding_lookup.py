@@ -8,7 +8,7 @@ id in the place of that id:
     # [[[2.0, 2.5], [0.0, 0.5]],
     #  [[2.0, 2.5], [1.0, 1.5]]]
 
-Rules, without `torch.nn.Embedding`, `torch.nn.functional.embedding` and `embedding_bag`:
+Rules, without `torch.nn.Embedding`, and without `embedding` and `embedding_bag` in any spelling:
 - ids have any shape, 0-d and empty ones too. They are int64, int32, int16, int8 or also
   uint8, as byte-level tokenizers give them. The result has the shape of ids plus one dimension at the
   end, and the dtype and device of weight. weight and ids have any strides and are not changed.
