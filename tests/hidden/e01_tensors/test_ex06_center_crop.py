@@ -72,7 +72,8 @@ def test_leading_dims(answer, leading):
 def test_empty_batch(answer):
     """A batch without images gives a batch of crops without images."""
     for leading in [(0,), (0, 3), (2, 0)]:
-        expect_crop(answer, torch.zeros(*leading, 5, 8), 3, 4)
+        for height, width in [(3, 4), (1, 1), (5, 8)]:
+            expect_crop(answer, torch.zeros(*leading, 5, 8), height, width)
 
 
 def test_strided(answer):
@@ -80,7 +81,9 @@ def test_strided(answer):
     base = distinct((8, 5, 3))
     channels_last = distinct((2, 5, 6, 3)).permute(0, 3, 1, 2)
     expanded = distinct((1, 6, 7)).expand(3, 6, 7)
-    for images in (base.permute(2, 1, 0), base[::2].transpose(0, 1), expanded, channels_last):
+    parts = distinct((4, 9, 10))  # a crop of a slice or of a crop starts in the middle of the storage
+    slices = parts[1:3], parts[2], parts[:, 1:7, 2:9], parts[1::2, 3:, 1::2]
+    for images in (base.permute(2, 1, 0), base[::2].transpose(0, 1), expanded, channels_last, *slices):
         expect_crop(answer, images, 2, 3)
         expect_view(answer.center_crop(images, 2, 3), images, "center_crop(images, 2, 3) of strided images")
 
@@ -128,7 +131,7 @@ def test_gradient(answer, gen):
         )
 
 
-@pytest.mark.parametrize("shape", [(4, 6), (2, 3, 4, 6)], ids=str)
+@pytest.mark.parametrize("shape", [(4, 6), (2, 3, 4, 6), (0, 4, 6)], ids=str)
 def test_crop_that_does_not_fit(answer, shape):
     """A height or width below 1, or larger than the images', raises ValueError."""
     images = torch.zeros(shape)
@@ -146,6 +149,15 @@ def test_crop_that_does_not_fit(answer, shape):
     ]:
         call = f"center_crop(images of {shape}, {height}, {width})"
         expect_raises(ValueError, lambda h=height, w=width: answer.center_crop(images, h, w), call)
+
+
+def test_images_without_pixels(answer):
+    """Images without rows or columns have no crop: any height and width raises ValueError."""
+    for shape in [(0, 5), (5, 0), (2, 3, 0, 4), (2, 4, 0)]:
+        for height, width in [(1, 1), (0, 0), (*shape[-2:],)]:
+            call = f"center_crop(images of {shape}, {height}, {width})"
+            images = torch.zeros(shape)
+            expect_raises(ValueError, lambda x=images, h=height, w=width: answer.center_crop(x, h, w), call)
 
 
 def test_no_images(answer):

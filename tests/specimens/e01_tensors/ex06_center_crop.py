@@ -61,6 +61,28 @@ SPECIMENS = [
         says="IndexError",
     ),
     Wrong(
+        "as_strided from the start of the storage: images cut from a batch give pixels of others",
+        edits=[
+            (
+                CROP,
+                "images.as_strided((*images.shape[:-2], height, width), images.stride(), top * images.stride(-2) + left * images.stride(-1))",
+            )
+        ],
+        check="test_strided",
+        says="wrong values",
+    ),
+    Wrong(
+        "hands an empty batch back before it looks at the size",
+        edits=[
+            (
+                FITS,
+                "    if images.numel() == 0:\n        return images[..., :height, :width]\n" + FITS,
+            )
+        ],
+        check="test_images_without_pixels",
+        says="no error",
+    ),
+    Wrong(
         "drops a batch of one",
         edits=[(CROP, CROP + ".squeeze(0)")],
         check="test_leading_dims",
