@@ -160,7 +160,18 @@ _FACES = {
         "gradebook",
         "learner",
     ),
-    *("lesson", "nulls", "progress", "screen", "specimen", "submissions", "summary", "watch"),
+    *(
+        "cells",
+        "lesson",
+        "notebook",
+        "nulls",
+        "progress",
+        "screen",
+        "specimen",
+        "submissions",
+        "summary",
+        "watch",
+    ),
 }
 """Modules that show or store verdicts and do not bear on them."""
 

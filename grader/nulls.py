@@ -9,7 +9,7 @@ from typing import TypeGuard
 KINDS = {
     "returns None": "lambda *args, **kwargs: None",
     "returns its first argument": "lambda *args, **kwargs: [*args[_skip:], *kwargs.values(), None][0]",
-    "returns zeros of the right shape": "lambda *args, **kwargs: _zeros(_real(*_copies(args), **_copies(kwargs)))",
+    "returns zeros of the right shape": "lambda *args, **kwargs: _zeros(_real(*_own(args), **_own(kwargs)))",
 }
 
 _ENDING = """
@@ -34,7 +34,7 @@ def _zeros(result):
     return _tree_map(_zero, result)
 
 
-def _copies(given):
+def _own(given):
     # What the real function may change in the caller's place, where it can be copied.
     try:
         return _copy.deepcopy(given)

@@ -1,0 +1,110 @@
+"""`check("merge_heads")` in Jupyter and Colab: the same feedback, shown with pictures."""
+
+import atexit
+import html
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from grader import cells
+from grader.catalog import load
+from grader.lesson import Lesson, learn
+from grader.pool import Pool, Request
+
+_SQUARE = 11
+_COLOURS = {"·": "#9ccc9c", "×": "#d9534f"}
+_STYLE = "font-family:monospace;white-space:pre-wrap;margin:0.2em 0"
+
+
+def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict":
+    """Judge what `namespace` defines for an exercise."""
+    exercise = load().exercise(slug)
+    request = Request(exercise, cells.answer(exercise, namespace).encode(), seed=0, mode="check")
+    pool = _pool()
+    return Verdict(learn(exercise, pool.inventory.get(slug, []), pool.judge_one(request)))
+
+
+@cache
+def _pool() -> Pool:
+    """One warm engine for as long as the notebook runs."""
+    pool = Pool(load().exercises, jobs=os.cpu_count() or 1, confined=False).__enter__()
+    atexit.register(pool.close)
+    return pool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is shown for one answer: as text, or as HTML where a notebook asks for it."""
+
+    lesson: Lesson
+
+    def __repr__(self) -> str:
+        found = self.lesson
+        if found.trouble:
+            return f"✗ {found.exercise.slug}\n{found.trouble}"
+        lines = [f"✗ {failure.message}" for failure in found.failures[:1]]
+        lines += [f"✗ {failure.title}" for failure in found.failures[1:]]
+        lines += [f"✓ {title}" for title in found.passed]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        found = self.lesson
+        parts = [_headline(found)]
+        if found.trouble:
+            parts.append(_text(found.trouble))
+        parts += [_failure(failure.message) for failure in found.failures[:1]]
+        parts += [_line("✗", failure.title, "#d9534f") for failure in found.failures[1:]]
+        parts += [_line("✓", title, "#2e7d32") for title in found.passed]
+        if found.printed:
+            parts.append(_text("printed:\n" + found.printed))
+        return f"<div>{''.join(parts)}</div>"
+
+
+def _headline(found: Lesson) -> str:
+    mark = {"done": "✓", "failing": "✗", "todo": "·"}[found.state]
+    count = f"{len(found.passed)} passed, {len(found.failures)} failed"
+    return f"<p><b>{mark} {html.escape(found.exercise.title)}</b> — {count}</p>"
+
+
+def _line(mark: str, text: str, colour: str) -> str:
+    return f'<div style="{_STYLE};color:{colour}">{mark} {html.escape(text)}</div>'
+
+
+def _text(text: str) -> str:
+    return f'<div style="{_STYLE}">{html.escape(text)}</div>'
+
+
+def _failure(message: str) -> str:
+    """The feedback, with its map of where the tensors differ drawn as squares."""
+    before, rows, after = _split_map(message.splitlines())
+    drawing = [_squares(rows)] if rows else []
+    return "".join([_text("\n".join(before)), *drawing, _text("\n".join(after)) if after else ""])
+
+
+def _split_map(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """The lines before the map, the map's rows, and the lines after it."""
+    start = next((i for i, line in enumerate(lines) if line.startswith("  where   ")), None)
+    if start is None or not set(lines[start].split()[1]) <= set(_COLOURS):
+        return lines, [], []
+    rows = [lines[start].split()[1]]
+    end = start + 1
+    while end < len(lines) and lines[end].strip() and set(lines[end].strip()) <= {*_COLOURS, "…"}:
+        rows.append(lines[end].strip())
+        end += 1
+    note = lines[start].split(rows[0], 1)[1].strip()
+    return [*lines[:start], f"  where   {note}"], rows, lines[end:]
+
+
+def _squares(rows: list[str]) -> str:
+    width, height = max(map(len, rows)) * _SQUARE, len(rows) * _SQUARE
+    squares = [
+        f'<rect x="{x * _SQUARE}" y="{y * _SQUARE}" width="{_SQUARE - 1}" height="{_SQUARE - 1}"'
+        f' fill="{_COLOURS[mark]}"/>'
+        for y, row in enumerate(rows)
+        for x, mark in enumerate(row)
+        if mark in _COLOURS
+    ]
+    label = "map of right and wrong values"
+    return f'<svg role="img" aria-label="{label}" width="{width}" height="{height}">{"".join(squares)}</svg>'
