@@ -62,6 +62,17 @@ def test_dtype_asked_for(answer, align_corners):
         expect_grid(answer, 3, 7, align_corners, dtype)
 
 
+@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
+def test_float16_does_not_overflow(answer, align_corners):
+    """A float16 grid is right along a side whose pixel numbers, doubled, float16 cannot hold."""
+    call = f"coordinate_grid(1, 40000, align_corners={align_corners}, dtype=torch.float16)"
+    pixels = torch.arange(40_000, dtype=torch.float64)
+    xs = 2 * pixels / 39_999 - 1 if align_corners else (2 * pixels + 1) / 40_000 - 1
+    wanted = torch.stack((xs, torch.zeros(40_000)), dim=-1).unsqueeze(0).half()
+    grid = answer.coordinate_grid(1, 40_000, align_corners=align_corners, dtype=torch.float16)
+    expect_close(grid, wanted, call, dims="row column xy", scale=1.0)
+
+
 def test_default_dtype(answer):
     """Without a dtype, grids and transforms of integer images follow torch.set_default_dtype."""
     images = torch.zeros(2, 3, 4, 5, dtype=torch.uint8)
@@ -121,18 +132,24 @@ def test_no_loop(answer):
 
 
 def test_fresh_memory(answer):
-    """Writing into one grid does not show in the next one."""
+    """Writing into one grid, or into the transforms of one call, does not show in the next one."""
     for align_corners in (False, True):
         first = answer.coordinate_grid(2, 3, align_corners=align_corners)
         second = answer.coordinate_grid(2, 3, align_corners=align_corners)
         expect_that(not shares_storage(first, second), "two calls return grids that share memory")
+    for dtype in (torch.float32, torch.uint8):
+        images = torch.zeros(3, 1, 4, 2, dtype=dtype)
+        first, second = answer.identity_transforms(images), answer.identity_transforms(images)
+        expect_that(not shares_storage(first, second), "two calls return transforms that share memory")
 
 
 @pytest.mark.parametrize(
-    "dtype", [torch.float32, torch.float64, torch.bfloat16, torch.uint8, torch.int64], ids=str
+    "dtype",
+    [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.int64, torch.bool],
+    ids=str,
 )
 def test_identity_in_the_images_dtype(answer, dtype):
-    """The transforms have the images' dtype, or float32 for images of integers; any batch size works."""
+    """The transforms have the images' dtype, or float32 for integers and bools; any batch size works."""
     wanted_dtype = dtype if dtype.is_floating_point else torch.float32
     for batch in (3, 1, 0):
         wanted = torch.tensor([[[1, 0, 0], [0, 1, 0]]], dtype=wanted_dtype).repeat(batch, 1, 1)

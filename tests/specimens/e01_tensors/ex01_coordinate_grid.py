@@ -2,6 +2,11 @@
 
 from grader.specimen import Right, Wrong
 
+FIRST = (
+    "    first = -1.0 if align_corners and count > 1 else 1 / max(count, 1) - 1  # a single pixel is at 0\n"
+)
+LINE = "    return torch.linspace(first, -first, count, dtype=dtype, device=device)  # (count,)\n"
+
 SPECIMENS = [
     Wrong(
         "y before x: meshgrid's order is stacked as it comes",
@@ -11,22 +16,22 @@ SPECIMENS = [
     ),
     Wrong(
         "the corners convention only: align_corners is ignored",
-        edits=[("if align_corners and count > 1:", "if count > 1:")],
+        edits=[("if align_corners and count > 1", "if count > 1")],
         check="test_edges_are_the_default",
     ),
     Wrong(
         "linspace from -1 to 1, also for a side of one pixel",
-        edits=[("if align_corners and count > 1:", "if align_corners:")],
+        edits=[("if align_corners and count > 1", "if align_corners")],
         check="test_side_of_one_pixel",
     ),
     Wrong(
         "divides by count - 1, which is 0 for a single pixel",
         edits=[
             (
-                "        return torch.linspace(-1.0, 1.0, count, dtype=dtype, device=device)\n",
-                "        return torch.linspace(-1.0, 1.0, count, dtype=dtype, device=device)\n"
+                FIRST,
                 "    if align_corners:\n"
-                "        return 2 * torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device) / (count - 1) - 1\n",
+                "        return 2 * torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device) / (count - 1) - 1\n"
+                + FIRST,
             )
         ],
         check="test_side_of_one_pixel",
@@ -34,7 +39,7 @@ SPECIMENS = [
     ),
     Wrong(
         "one over the size, which an empty side does not have",
-        edits=[("(2 * pixels + 1) / count - 1", "(2 * pixels + 1) * (1 / count) - 1")],
+        edits=[("1 / max(count, 1) - 1", "1 / count - 1")],
         check="test_no_pixels",
         says="ZeroDivisionError",
     ),
@@ -42,8 +47,10 @@ SPECIMENS = [
         "an arange of integers, and so float32 whatever the dtype",
         edits=[
             (
-                "torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device)",
-                "torch.arange(count, device=device)",
+                LINE,
+                "    if align_corners:\n    "
+                + LINE
+                + "    return (2 * torch.arange(count, device=device) + 1) / max(count, 1) - 1\n",
             )
         ],
         check="test_dtype_asked_for",
@@ -64,6 +71,20 @@ SPECIMENS = [
         ],
         check="test_dtype_asked_for",
         says="wrong values",
+    ),
+    Wrong(
+        "numbers the pixels in the grid's dtype, and doubles them: inf in float16",
+        edits=[
+            (
+                LINE,
+                "    if align_corners:\n    "
+                + LINE
+                + "    i = torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device)\n"
+                "    return (2 * i + 1) / max(count, 1) - 1\n",
+            )
+        ],
+        check="test_float16_does_not_overflow",
+        says="inf",
     ),
     Wrong(
         "float32 where no dtype is given",
@@ -96,12 +117,7 @@ SPECIMENS = [
     ),
     Wrong(
         "the device is forgotten",
-        edits=[
-            (
-                "dtype=dtype or torch.get_default_dtype(), device=device)",
-                "dtype=dtype or torch.get_default_dtype())",
-            )
-        ],
+        edits=[("count, dtype=dtype, device=device)  # (count,)", "count, dtype=dtype)  # (count,)")],
         check="test_made_on_the_device",
         says="another device",
     ),
@@ -136,6 +152,21 @@ SPECIMENS = [
         edits=[("def coordinate_grid(", "@__import__('functools').lru_cache\ndef coordinate_grid(")],
         check="test_fresh_memory",
         says="share memory",
+    ),
+    Wrong(
+        "transforms are kept in a cache and handed out again",
+        edits=[
+            (
+                "    one = torch.eye(2, 3, dtype=dtype, device=images.device)\n"
+                "    return one.repeat(images.shape[0], 1, 1)  # (batch, 2, 3)\n",
+                "    return _transforms(images.shape[0], dtype or torch.get_default_dtype(), images.device)\n\n\n"
+                "@__import__('functools').lru_cache\n"
+                "def _transforms(batch, dtype, device):\n"
+                "    return torch.eye(2, 3, dtype=dtype, device=device).repeat(batch, 1, 1)\n",
+            )
+        ],
+        check="test_fresh_memory",
+        says="transforms that share memory",
     ),
     Wrong(
         "transforms in the dtype of uint8 pixels",
@@ -181,8 +212,10 @@ import torch.nn.functional as F
 def coordinate_grid(height, width, *, align_corners=False, dtype=None, device=None):
     if 0 in (height, width):
         return torch.empty(height, width, 2, dtype=dtype, device=device)
-    theta = torch.eye(2, 3, dtype=dtype, device=device).unsqueeze(0)
-    return F.affine_grid(theta, (1, 1, height, width), align_corners=align_corners)[0]
+    dtype = dtype or torch.get_default_dtype()
+    wide = torch.promote_types(dtype, torch.float32)  # on the CPU, affine_grid lacks float16
+    theta = torch.eye(2, 3, dtype=wide, device=device).unsqueeze(0)
+    return F.affine_grid(theta, (1, 1, height, width), align_corners=align_corners)[0].to(dtype)
 
 def identity_transforms(images):
     dtype = images.dtype if images.dtype.is_floating_point else torch.get_default_dtype()

@@ -16,7 +16,7 @@ Rules: make every tensor with a factory function (`torch.arange`, `linspace`, `z
 `zeros_like`, …) right on the device where it is wanted; nothing is copied there from the CPU, neither
 by `.to(device)` nor by `torch.tensor([...], device=device)`. `dtype=None` and `device=None` mean
 torch's defaults at the time of the call, as they do in `torch.zeros`. A side of 0 pixels gives an empty
-grid. No Python loop over rows, columns or images. Each call returns memory of its own.
+grid. No Python loop over rows, columns or images. Each call, of either function, returns memory of its own.
 """
 
 import torch
@@ -38,7 +38,8 @@ def coordinate_grid(
         height: number of rows, 0 or more.
         width: number of columns, 0 or more.
         align_corners: whether -1 and 1 are centres of pixels or edges of the image.
-        dtype: a floating dtype; float64 is computed in float64. None for torch's default.
+        dtype: a floating dtype; float64 is computed in float64, and float16 does not overflow on the way
+            (it ends at 65504), however large the image is. None for torch's default.
         device: where the grid is made. None for torch's default.
 
     Returns:
@@ -53,10 +54,8 @@ def coordinate_grid(
 def _centres(
     count: int, align_corners: bool, dtype: torch.dtype | None, device: torch.device | str | None
 ) -> Float[Tensor, " count"]:
-    if align_corners and count > 1:
-        return torch.linspace(-1.0, 1.0, count, dtype=dtype, device=device)
-    pixels = torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device)
-    return (2 * pixels + 1) / count - 1  # (count,); a single pixel is at 0
+    first = -1.0 if align_corners and count > 1 else 1 / max(count, 1) - 1  # a single pixel is at 0
+    return torch.linspace(first, -first, count, dtype=dtype, device=device)  # (count,)
 
 
 def identity_transforms(images: Shaped[Tensor, "batch channels height width"]) -> Float[Tensor, "batch 2 3"]:
@@ -69,7 +68,7 @@ def identity_transforms(images: Shaped[Tensor, "batch channels height width"]) -
 
     Returns:
         The transforms, (batch, 2, 3), on the device of the images and in their dtype. For images of
-        integers (uint8 pixels) torch's default dtype.
+        integers (uint8 pixels) or bools torch's default dtype.
     """
     dtype = images.dtype if images.is_floating_point() else None
     one = torch.eye(2, 3, dtype=dtype, device=images.device)
