@@ -86,19 +86,55 @@ def test_dtype_asked_for(answer, dtype):
         expect_vector(answer, [2**62 + 1], [2**62 + 1], dtype, asked=dtype)
         expect_vector(answer, 2**62 + 1, [2**62 + 1], dtype, asked=dtype)
     if dtype == torch.float64:
-        expect_vector(answer, [0.1], [0.1], dtype, asked=dtype)
+        for given in (0.1, [0.1], np.float64(0.1), np.array([0.1])):
+            expect_vector(answer, given, [0.1], dtype, asked=dtype)
+    if dtype == torch.bool:
+        for given in ([0.5, 0.0, -2], np.array([0.5, 0.0, -2])):
+            expect_vector(answer, given, [True, False, True], dtype, asked=dtype)
 
 
 def test_arrays_keep_their_dtype(answer):
     """A NumPy array keeps its dtype."""
-    for name in ("int32", "uint8", "int64", "bool", "float16", "float32", "float64"):
+    for name in ("int32", "uint8", "int16", "int64", "bool", "float16", "float32", "float64"):
         array = np.array([3, 0, 1]).astype(name)
         expect_vector(answer, array, array.tolist(), getattr(torch, name))
+    large = 2**53 + 1
+    expect_vector(answer, np.array([large, -large]), [large, -large], torch.int64)
+    expect_vector(answer, np.array([large]), [large], torch.int64, asked=torch.int64)
+    expect_vector(answer, np.array([0.1, 1e300]), [0.1, 1e300], torch.float64)
+
+
+def test_array_of_any_strides(answer):
+    """A reversed, strided, read-only or 0-d array gives its values in their order."""
+    ids, table = np.arange(6), np.arange(6, dtype=np.float32).reshape(2, 3)
+    fixed = ids.copy()
+    fixed.flags.writeable = False
+    for array, name in [
+        (ids[::-1], "ids[::-1]"),
+        (ids[4::-2], "ids[4::-2]"),
+        (ids[1::2], "ids[1::2]"),
+        (table[:, 1], "table[:, 1]"),
+        (table[::-1, 2], "table[::-1, 2]"),
+        (np.broadcast_to(ids[3], 4), "ids[3], four times"),
+        (fixed, "a read-only ids"),
+        (np.array(7), "np.array(7)"),
+        (np.array(0.5), "np.array(0.5)"),
+    ]:
+        wanted = [array.item()] if array.ndim == 0 else array.tolist()
+        dtype = getattr(torch, str(array.dtype))
+        expect_equal(
+            answer.as_vector(array), torch.tensor(wanted, dtype=dtype), f"as_vector({name})", dims="i"
+        )
+        yours = answer.as_vector(array, dtype=torch.float64)
+        call = f"as_vector({name}, dtype=torch.float64)"
+        expect_equal(yours, torch.tensor(wanted, dtype=torch.float64), call, dims="i")
 
 
 def test_numpy_numbers(answer):
     """A NumPy number becomes a vector with one element and keeps its dtype."""
     expect_vector(answer, np.int64(3), [3], torch.int64)
+    expect_vector(answer, np.int64(2**53 + 1), [2**53 + 1], torch.int64)
+    expect_vector(answer, np.int64(2**53 + 1), [2**53 + 1], torch.int64, asked=torch.int64)
     expect_vector(answer, np.int32(-2), [-2], torch.int32)
     expect_vector(answer, np.float32(0.1), [float(np.float32(0.1))], torch.float32)
     expect_vector(answer, np.float64(0.1), [0.1], torch.float64)
@@ -108,14 +144,19 @@ def test_numpy_numbers(answer):
 def test_memory_of_its_own(answer):
     """Writing into the vector does not change the NumPy array that was given."""
     array = np.array([1.0, 2.0, 3.0])
-    for dtype in (None, torch.float64):
-        answer.as_vector(array, dtype=dtype).zero_()
-        expect_that(
-            array.tolist() == [1.0, 2.0, 3.0],
-            "writing into as_vector(array) changes the array",
-            yours=str(array.tolist()),
-            wanted="[1.0, 2.0, 3.0]",
-        )
+    for given, name in (
+        (array, "array"),
+        (array[::2], "array[::2]"),
+        (array[1:2].reshape(()), "array[1], 0-d"),
+    ):
+        for dtype in (None, torch.float64):
+            answer.as_vector(given, dtype=dtype).zero_()
+            expect_that(
+                array.tolist() == [1.0, 2.0, 3.0],
+                f"writing into as_vector({name}) changes the array",
+                yours=str(array.tolist()),
+                wanted="[1.0, 2.0, 3.0]",
+            )
 
 
 @pytest.mark.parametrize("dtype", [None, torch.float32], ids=["no dtype", "dtype"])
@@ -125,6 +166,12 @@ def test_more_dims_are_refused(answer, dtype):
         [[1, 2, 3]],
         [[1.5], [2.5]],
         ((7,),),
+        [1, [2]],
+        [[1], 2],
+        (0.5, (1, 2)),
+        [[1, 2], [3]],
+        [[]],
+        [(), ()],
         [[[1, 2]]],
         np.ones((1, 3)),
         np.ones((1, 1)),

@@ -123,9 +123,37 @@ SPECIMENS = [
     ),
     Wrong(
         "refuses a table with another error",
-        edits=[("raise ValueError(", "raise TypeError(")],
+        edits=[("raise ValueError(f", "raise TypeError(f")],
         check="test_more_dims_are_refused",
         says="TypeError",
+    ),
+    Wrong(
+        "leaves ragged lists to torch.tensor, which raises a TypeError",
+        edits=[
+            (
+                "any(isinstance(value, list | tuple) for value in values)",
+                "values and all(isinstance(value, list | tuple) for value in values)",
+            )
+        ],
+        check="test_more_dims_are_refused",
+        says="TypeError",
+    ),
+    Wrong(
+        "gives torch.tensor a reversed array, which it refuses",
+        edits=[("        values = np.ascontiguousarray(values)", "        values = values[:]")],
+        check="test_array_of_any_strides",
+        says="negative",
+    ),
+    Wrong(
+        "an array by way of float64: large ids are rounded",
+        edits=[
+            (
+                "        values = np.ascontiguousarray(values)",
+                "        values = values.astype(np.float64).astype(values.dtype)",
+            )
+        ],
+        check="test_arrays_keep_their_dtype",
+        says="wrong values",
     ),
     Wrong(
         "the dtype is ignored",
@@ -186,9 +214,14 @@ import numpy as np
 import torch
 
 def as_vector(values, dtype=None):
-    dims = np.ndim(values)
+    try:
+        dims = np.ndim(values)
+    except ValueError:
+        dims = 2  # ragged
     if dims > 1:
         raise ValueError("one dim, please")
+    if isinstance(values, np.ndarray):
+        values = values.copy()
     if dims == 0:
         return torch.tensor(values, dtype=dtype).unsqueeze(0)
     return torch.tensor(values, dtype=dtype)
@@ -226,10 +259,16 @@ def as_vector(values, dtype=None):
     Right(
         "as_tensor and a clone, reshaped",
         code="""
+import numpy as np
 import torch
 
 def as_vector(values, dtype=None):
-    vector = torch.as_tensor(values, dtype=dtype).clone()
+    if isinstance(values, np.ndarray) and any(stride < 0 for stride in values.strides):
+        values = values.copy()
+    try:
+        vector = torch.as_tensor(values, dtype=dtype).clone()
+    except TypeError:
+        raise ValueError("nested") from None
     if vector.dim() >= 2:
         raise ValueError("expected at most one dim")
     return vector.reshape(-1)
