@@ -24,6 +24,7 @@ from grader.checks.modules import (
     expect_loads,
     expect_moves,
     expect_trains,
+    in_evaluation,
 )  # fmt: skip
 from grader.checks.registered import expect_registered
 
@@ -76,9 +77,9 @@ def test_any_leading_dimensions(answer, gen, bias):
 
 @BOTH
 def test_values_and_gradients(answer, gen, bias):
-    """Gradients of x, weight and bias are right, with whatever parameters the layer is given."""
+    """Gradients of x, weight and bias are right, in both modes, whatever its parameters are."""
     expect_functional(case(answer, gen, bias, sizes=(2, 5, 4)), gen)
-    expect_functional(case(answer, gen, bias, sizes=(4,)), gen)
+    expect_functional(in_evaluation(case(answer, gen, bias, sizes=(4,))), gen)
 
 
 @BOTH

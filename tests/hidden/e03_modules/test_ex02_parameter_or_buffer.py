@@ -14,6 +14,7 @@ from grader.checks.modules import (
     expect_loads,
     expect_moves,
     expect_trains,
+    in_evaluation,
 )
 from grader.checks.registered import expect_registered, state_of
 
@@ -146,9 +147,9 @@ def test_trains_the_gain_only(answer, gen):
 
 
 def test_other_gains(answer, gen):
-    """Values and gradients are right for whatever gain the head is given, for x as well."""
+    """Values and gradients are right for whatever gain the head is given, in both modes, for x as well."""
     expect_functional(case(answer, gen), gen)
-    expect_functional(case(answer, gen, sizes=(4, 3)), gen)
+    expect_functional(in_evaluation(case(answer, gen, sizes=(4, 3))), gen)
 
 
 def test_deep_copy(answer, gen):

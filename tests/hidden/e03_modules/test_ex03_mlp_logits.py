@@ -16,6 +16,7 @@ from grader.checks.modules import (
     expect_loads,
     expect_moves,
     expect_trains,
+    in_evaluation,
 )
 from grader.checks.registered import expect_registered, randomize, state_of
 
@@ -133,9 +134,10 @@ def test_layers_can_be_exchanged(answer, gen):
 
 
 def test_values_and_gradients(answer, gen):
-    """Gradients are right for x and every parameter."""
+    """Gradients are right for x and every parameter, in both modes."""
     expect_functional(case(answer, gen), gen)
     expect_functional(case(answer, gen, sizes=(2, 3, 6), hidden=()), gen)
+    expect_functional(in_evaluation(case(answer, gen)), gen)
 
 
 def test_training(answer, gen):

@@ -14,6 +14,7 @@ from grader.checks.modules import (
     expect_loads,
     expect_moves,
     expect_trains,
+    in_evaluation,
 )
 from grader.checks.registered import expect_registered, randomize, state_of
 
@@ -89,7 +90,7 @@ def test_start(answer):
         if name.startswith("scales"):
             expect_equal(p.detach(), torch.tensor(0.5), name)
             continue
-        bound, largest, spread = 1 / math.sqrt(40), float(p.abs().max()), float(p.std())
+        bound, largest, spread = 1 / math.sqrt(40), float(p.detach().abs().max()), float(p.detach().std())
         expect_that(
             largest <= bound and 0.4 * bound < spread < 0.75 * bound,
             f"{name} does not start like that of an nn.Linear",
@@ -109,9 +110,9 @@ def test_everything_trains(answer, gen):
 
 
 def test_values_and_gradients(answer, gen):
-    """Gradients are right for x and every parameter, with whatever parameters the net is given."""
+    """Gradients are right for x and every parameter, in both modes, with whatever parameters are given."""
     expect_functional(case(answer, gen), gen)
-    expect_functional(case(answer, gen, leading=(2, 2)), gen)
+    expect_functional(in_evaluation(case(answer, gen, leading=(2, 2))), gen)
 
 
 def test_moves_and_casts(answer, device, gen):

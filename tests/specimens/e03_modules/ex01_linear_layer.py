@@ -158,6 +158,12 @@ SPECIMENS = [
         says="bias",
     ),
     Wrong(
+        "no graph in evaluation mode",
+        edits=[(PRODUCT, "x = x if self.training else x.detach()\n        " + PRODUCT)],
+        check="test_values_and_gradients",
+        says="no gradient",
+    ),
+    Wrong(
         "transposes once, in __init__",
         edits=[
             (WEIGHT, WEIGHT + "        self._transposed = self.weight.detach().T\n"),

@@ -194,6 +194,16 @@ class SensorHead(nn.Module):
         check="test_other_gains",
     ),
     Wrong(
+        "a head for evaluation only standardises",
+        edits=[
+            (
+                "        return standard * self",
+                "        if not self.training:\n            return standard\n        return standard * self",
+            )
+        ],
+        check="test_other_gains",
+    ),
+    Wrong(
         "standardises in place",
         edits=[("standard = (x - self.mean) / self.std", "standard = x.sub_(self.mean).div_(self.std)")],
         check="test_any_leading_dimensions",

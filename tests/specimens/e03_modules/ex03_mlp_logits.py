@@ -196,6 +196,15 @@ SPECIMENS = [
         check="test_values_and_gradients",
     ),
     Wrong(
+        "no graph in evaluation mode",
+        edits=[
+            ("from itertools import pairwise\n", "from itertools import pairwise\n\nimport torch\n"),
+            (RETURN, "with torch.set_grad_enabled(self.training):\n            return self.layers(x)"),
+        ],
+        check="test_values_and_gradients",
+        says="no gradient",
+    ),
+    Wrong(
         "cuts x off",
         edits=forward("return self.layers(x.detach())"),
         check="test_values_and_gradients",

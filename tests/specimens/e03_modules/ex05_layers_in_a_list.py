@@ -232,6 +232,12 @@ class ResidualNet(nn.Module):
         check="test_values_and_gradients",
     ),
     Wrong(
+        "no graph in evaluation mode",
+        edits=[(RETURN, "x = x if self.training else x.detach()\n        " + RETURN)],
+        check="test_values_and_gradients",
+        says="no gradient",
+    ),
+    Wrong(
         "heads on cut features",
         edits=[(RETURN, RETURN.replace("head(x)", "head(x.detach())"))],
         check="test_everything_trains",
