@@ -1,5 +1,7 @@
 """What grades input_dtypes: dtypes, values, copies only where needed, devices, gradients."""
 
+import math
+
 import pytest
 import torch
 
@@ -33,9 +35,11 @@ def mask_of(answer, mask):
 
 def test_ids_of_any_integer_dtype(answer):
     """Token ids of every integer dtype become int64 and keep their values, large and negative ones too."""
-    for dtype in (torch.uint8, torch.int8, torch.int16, torch.uint16, torch.int32, torch.int64):
+    signed = (torch.int8, torch.int16, torch.int32, torch.int64)
+    for dtype in (*signed, torch.uint8, torch.uint16, torch.uint32, torch.uint64):
         limits = torch.iinfo(dtype)
-        values = [[0, 7, limits.max], [max(limits.min, -100), 1, limits.max - 1]]
+        most = min(limits.max, 2**63 - 1)
+        values = [[0, 7, most], [limits.min, 1, most - 1]]
         call = f"model_inputs(token_ids, …)[0] of ids in {dtype}"
         expect_equal(ids_of(answer, torch.tensor(values, dtype=dtype)), torch.tensor(values), call)
 
@@ -56,6 +60,11 @@ def test_features_of_any_dtype(answer):
         expect_equal(
             features_of(answer, features), wanted, f"model_inputs(…, features, …)[1] of features in {dtype}"
         )
+    large = torch.tensor([100_000, -(2**24) + 1, 2**40], dtype=torch.int64)
+    wanted = torch.tensor([100_000.0, -(2.0**24) + 1, 2.0**40])
+    expect_equal(
+        features_of(answer, large), wanted, "model_inputs(…, features, …)[1] of large int64 features"
+    )
     fine = torch.tensor([0.1, -1e-30, 1e30], dtype=torch.float64)
     wanted = torch.tensor([0.1, -1e-30, 1e30])
     expect_equal(features_of(answer, fine), wanted, "model_inputs(…, features, …)[1] of features in float64")
@@ -65,8 +74,15 @@ def test_mask_is_true_where_it_is_not_zero(answer):
     """A mask is True wherever it is not 0, and is of dtype bool."""
     for dtype, values in (
         (torch.uint8, [1, 0, 255, 2]),
+        (torch.int32, [2**31 - 1, 0, -(2**31), 256]),
         (torch.int64, [1, 0, -1, 2**40]),
+        (torch.int64, [2**32, 0, -(2**63), 2**63 - 1]),
         (torch.float32, [1.0, 0.0, 0.5, -0.25]),
+        (torch.float32, [math.nan, -0.0, math.inf, -math.inf]),
+        (torch.float16, [math.nan, 0.0, 6e-8, -6e-8]),
+        (torch.bfloat16, [0.25, 0.0, -1e-38, 3e38]),
+        (torch.float64, [1e-300, 0.0, -1e-300, 1e300]),
+        (torch.float64, [math.nan, -0.0, 5e-324, -math.inf]),
         (torch.bool, [True, False, True, True]),
     ):
         mask = torch.tensor(values, dtype=dtype)

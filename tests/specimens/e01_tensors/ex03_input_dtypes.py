@@ -62,10 +62,49 @@ SPECIMENS = [
         check="test_mask_is_true_where_it_is_not_zero",
     ),
     Wrong(
+        "below or above 0, which NaN is not",
+        edits=[
+            (
+                "mask.to(torch.bool)",
+                "(((mask < 0) | (mask > 0)) if mask.is_floating_point() else mask.to(torch.bool))",
+            )
+        ],
+        check="test_mask_is_true_where_it_is_not_zero",
+        says="nan",
+    ),
+    Wrong(
+        "a mask by way of float32: the smallest float64 become 0",
+        edits=[("mask.to(torch.bool)", "(mask if mask.dtype == torch.bool else mask.float() != 0)")],
+        check="test_mask_is_true_where_it_is_not_zero",
+        says="1e-300",
+    ),
+    Wrong(
+        "a large int64 mask by way of int32",
+        edits=[
+            (
+                "mask.to(torch.bool)",
+                "(mask.int().bool() if mask.dtype == torch.int64 else mask.to(torch.bool))",
+            )
+        ],
+        check="test_mask_is_true_where_it_is_not_zero",
+        says="int64",
+    ),
+    Wrong(
         "int32 ids",
         edits=[("token_ids.to(torch.int64)", "token_ids.to(torch.int32)")],
         check="test_ids_of_any_integer_dtype",
         says="int32",
+    ),
+    Wrong(
+        "ids by way of int32: uint32 wraps around",
+        edits=[
+            (
+                "token_ids.to(torch.int64)",
+                "(token_ids if token_ids.dtype == torch.int64 else token_ids.int()).to(torch.int64)",
+            )
+        ],
+        check="test_ids_of_any_integer_dtype",
+        says="uint32",
     ),
     Wrong(
         "small ids by way of int16: uint16 wraps around",
@@ -121,6 +160,17 @@ SPECIMENS = [
         ],
         check="test_features_of_any_dtype",
         says="wrong values",
+    ),
+    Wrong(
+        "features of integers by way of half precision",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features if features.is_floating_point() else features.half()).to(torch.float32)",
+            )
+        ],
+        check="test_features_of_any_dtype",
+        says="int64",
     ),
     Wrong(
         "float ids are rounded instead of refused",

@@ -13,7 +13,7 @@ float32, and `x[mask]` with a mask of integers means another thing than with one
 Rules:
 
 - Every value stays what it is, up to the rounding to float32; a mask is True wherever it is not 0, so
-  also at 255, at -1 and at 0.5.
+  also at 255, at -1, at 0.5, at the smallest float64 and at NaN.
 - A tensor that has its dtype already costs nothing: what comes back shares its memory, strided or not.
   A tensor in any other dtype is copied into memory of its own. The arguments are never changed.
 - Any shapes, also 0-d and empty, which need not agree; every tensor stays on its device, without a trip
@@ -32,7 +32,7 @@ def model_inputs(
     """Bring one batch into the dtypes of a model's inputs.
 
     Args:
-        token_ids: ids of any integer dtype.
+        token_ids: ids of any integer dtype, below 2**63 in uint64.
         features: numbers of any integer or floating dtype, or bools.
         mask: what to keep; numbers of any integer or floating dtype, or bools.
 
