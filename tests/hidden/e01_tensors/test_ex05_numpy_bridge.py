@@ -75,6 +75,10 @@ def test_array_on_the_tensors_memory(answer):
         (torch.zeros(()), "a single number x"),
         (table.t(), "a transposed x"),
         (table[1:, ::2], "a strided x"),
+        (torch.zeros(2, 1).expand(2, 3), "an expanded x"),
+        (torch.zeros(2, 3, 4).permute(2, 0, 1)[1:], "a permuted x"),
+        (torch.zeros(2, dtype=torch.bool), "a bool x"),
+        (torch.zeros(2, dtype=torch.complex64), "a complex x"),
         (torch.zeros(2, dtype=torch.int64), "an int64 x"),
         (torch.zeros(2, dtype=torch.float16), "a float16 x"),
         (torch.zeros(2, requires_grad=True), "an x with requires_grad"),
@@ -94,6 +98,9 @@ def test_tensor_on_the_arrays_memory(answer):
         (np.zeros(()), "a 0-d array"),
         (table.T, "a transposed array"),
         (table[1:, ::2], "a strided array"),
+        (np.zeros((2, 3, 4)).transpose(2, 0, 1)[1:], "a permuted array"),
+        (np.zeros(3, dtype=bool), "a bool array"),
+        (np.zeros(3, dtype=np.float16), "a float16 array"),
         (np.zeros((1, 3), dtype=np.uint8), "a uint8 array"),
     ]:
         x = answer.from_numpy(array)
@@ -138,7 +145,16 @@ def test_read_only_array_is_left_alone(answer):
 def test_negative_strides(answer):
     """Reversed arrays, along whichever dim, become tensors in the reversed order."""
     table = np.arange(6, dtype=np.int32).reshape(2, 3)
+    cube = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    fixed = table.copy()
+    fixed.flags.writeable = False
     for array, name in [
+        (cube[::-1], "cube[::-1]"),
+        (cube[:, ::-1], "cube[:, ::-1]"),
+        (cube[..., ::-1], "cube[..., ::-1]"),
+        (cube[None, :, ::-1, ::2], "cube[None, :, ::-1, ::2]"),
+        (cube.T[:, ::-1], "cube.T[:, ::-1]"),
+        (fixed[:, ::-1], "table[:, ::-1] of a read-only table"),
         (table[::-1], "table[::-1]"),
         (table[:, ::-1], "table[:, ::-1]"),
         (table[::-1, ::-1], "table[::-1, ::-1]"),
@@ -161,6 +177,17 @@ def test_graph_is_left_alone(answer, gen):
     expect_that(squares.requires_grad, "to_numpy cuts its argument out of the graph")
     squares.sum().backward()
     expect_gradient(x.grad, wanted, "x, of (x * x).sum() after to_numpy")
+
+
+def test_on_the_cpu(answer):
+    """A tensor from NumPy is on the CPU, also where torch's default device is another one."""
+    array = np.arange(6.0).reshape(2, 3)
+    fixed = array.copy()
+    fixed.flags.writeable = False
+    with torch.device("meta"):
+        made = [answer.from_numpy(given) for given in (array, array[:, ::-1], fixed)]
+    for x in made:
+        expect_that(x.device.type == "cpu", "from_numpy(array) is not on the CPU", yours=str(x.device))
 
 
 def test_tensor_from_numpy_requires_no_gradients(answer):

@@ -149,6 +149,23 @@ SPECIMENS = [
         says="negative",
     ),
     Wrong(
+        "looks at the first and the last stride",
+        edits=[
+            (
+                "any(stride < 0 for stride in array.strides)",
+                "(array.ndim > 0 and min(array.strides[0], array.strides[-1]) < 0)",
+            )
+        ],
+        check="test_negative_strides",
+        says="negative",
+    ),
+    Wrong(
+        "as_tensor goes to torch's default device",
+        edits=[("torch.from_numpy(array)", "torch.as_tensor(array)")],
+        check="test_on_the_cpu",
+        says="not on the CPU",
+    ),
+    Wrong(
         "ascontiguousarray, which gives a 0-d array a dim",
         edits=[("array = array.copy()", "array = np.ascontiguousarray(array).copy()")],
         check="test_any_shape",
@@ -206,7 +223,8 @@ def from_numpy(array):
     if array.dtype.hasobject or array.dtype.kind in "US":
         raise TypeError(f"no numbers: {array.dtype}")
     shareable = array.flags["WRITEABLE"] and all(s >= 0 for s in array.strides)
-    return torch.as_tensor(array) if shareable else torch.as_tensor(np.array(array, order="C", copy=True))
+    kept = array if shareable else np.array(array, order="C", copy=True)
+    return torch.as_tensor(kept, device="cpu")
 """,
     ),
     Right(

@@ -15,7 +15,7 @@ Rules:
   reverse, strided or not, and the same holds for a writable array and its tensor. Nothing is copied.
 - A copy is made only where it must be: of tensors on another device (in one transfer), of bfloat16, which
   NumPy lacks and which becomes float32, exactly; and of arrays that are read-only or have a negative
-  stride. The copy of a read-only array may be written to, and leaves the array alone.
+  stride, in whichever dim. The copy of a read-only array may be written to, and leaves the array alone.
 - All other dtypes and all shapes stay as they are, also 0-d and empty ones.
 - A tensor that requires gradients, or was computed from one that does, gives a plain array. The tensor
   itself still requires gradients and its graph still works. A tensor from NumPy requires none.
@@ -32,7 +32,7 @@ def to_numpy(x: Shaped[Tensor, "*sizes"]) -> Shaped[np.ndarray, "*sizes"]:
     """The values of a tensor as an array.
 
     Args:
-        x: a tensor on any device, of a dtype that NumPy has, or of bfloat16.
+        x: a tensor on any device, of a dtype that NumPy has, or of bfloat16; no lazy `x.conj()`.
 
     Returns:
         The array: on x's memory where x is on the CPU and NumPy has its dtype.
@@ -44,10 +44,10 @@ def to_numpy(x: Shaped[Tensor, "*sizes"]) -> Shaped[np.ndarray, "*sizes"]:
 
 
 def from_numpy(array: Shaped[np.ndarray, "*sizes"]) -> Shaped[Tensor, "*sizes"]:
-    """The values of an array as a tensor on the CPU.
+    """The values of an array as a tensor on the CPU, whatever torch's default device is.
 
     Args:
-        array: an array of numbers or bools, of a dtype that torch has.
+        array: an array of numbers or bools, of a dtype that torch has; no field of a structured array.
 
     Returns:
         The tensor: on the array's memory where that may be written to and no stride is negative.
