@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+setup: .venv/.learner ## only set up, for editors and containers
+
 learn: .venv/.learner ## watch exercises/ and judge each file as it is saved
 	@$(BIN)/kata watch
 
