@@ -14,10 +14,11 @@ used in an in-place operation".
 Rules:
 - x is floating, of any shape (0-d and empty ones too) and any strides; it is not changed in any way.
 - The result has the shape, dtype and device of x, and memory of its own even if nothing is clipped.
-  On the way no number of x is copied to the host: no `.item()`, no `if` that asks for values.
+  Unless x is 0-d, no number is copied to the host on the way: no `.item()`, no `if` that asks for values.
 - A clipped number is the bound as exactly as the dtype of x holds it: in float64, 0.1 is 0.1.
 - inf and -inf are clipped like other numbers; NaN stays NaN.
-- Gradients flow to x: 1 for a number within the bounds or equal to one of them, 0 for one clipped.
+- Gradients flow to x: 1 for a number within the bounds or equal to one of them, as the dtype
+  of x holds it, 0 for one clipped.
 """
 
 from jaxtyping import Float

@@ -8,8 +8,8 @@ id in the place of that id:
     # [[[2.0, 2.5], [0.0, 0.5]],
     #  [[2.0, 2.5], [1.0, 1.5]]]
 
-Rules, without `torch.nn.Embedding`, `torch.nn.functional.embedding` and `embedding_bag`:
-- ids have any shape, 0-d and empty ones too, and any integer dtype: int64, int32, int16 and also
+Rules, without `torch.nn.Embedding`, and without `embedding` and `embedding_bag` in any spelling:
+- ids have any shape, 0-d and empty ones too. They are int64, int32, int16, int8 or also
   uint8, as byte-level tokenizers give them. The result has the shape of ids plus one dimension at the
   end, and the dtype and device of weight. weight and ids have any strides and are not changed.
 - The result has memory of its own, also for a 0-d id: writing to it leaves weight alone.
@@ -18,7 +18,7 @@ Rules, without `torch.nn.Embedding`, `torch.nn.functional.embedding` and `embedd
   A row that nobody asks for has no influence, even if it holds inf or NaN.
 
 Bad input: an id that is negative, or not below the number of rows, raises IndexError (-1 is no way to
-say "the last row"). ids of a floating or boolean dtype raise TypeError.
+say "the last row"). ids of a floating or boolean dtype raise TypeError, even if there are none of them.
 """
 
 import torch

@@ -12,14 +12,14 @@ Position t of targets goes with position t of logits: they are aligned already, 
 Rules:
 - float16 and bfloat16 logits are turned into float32 before anything is computed, and the result is
   float32. float32 and float64 logits are computed and returned in their own dtype.
-- Large logits (say 10000) give finite results. A token far less likely than another, by 300 or so,
-  has a log-probability of about -300, not -inf.
+- Large logits (say 10000) give finite results, right up to the rounding of such numbers. A token far
+  less likely than another, by 300 or so, has a log-probability of about -300, not -inf.
 - A logit of -inf means "this token is not allowed": the others still get their right, finite values
   and gradients, and a target that is not allowed gets -inf. One logit at least of each position is
-  finite.
+  finite; none is +inf or NaN.
 - Gradients flow to logits. logits and targets are not changed. The result is on their device, and on
   the way no number is copied to the host: no `.item()`, no `if` that asks for values.
-- Any sizes: sizes of 1 stay as dimensions, an empty batch gives an empty result of shape (0, time).
+- Any sizes: sizes of 1 stay as dimensions; no sequences, or no positions, give an empty result.
 - No Python loop over batch, time or vocabulary. Any function of PyTorch is welcome.
 """
 

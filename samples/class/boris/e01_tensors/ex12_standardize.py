@@ -12,13 +12,13 @@ differences from the mean, divided by n - correction; n counts the numbers it is
     standardize(x, dim=(0, 1))             # one mean and one variance for all six
 
 Rules:
-- dim is an int or a tuple of ints, each of which may be negative. x is floating, of one
+- dim is an int or a tuple of one or more ints, each of which may be negative. x is floating, of one
   dimension or more and any strides; the result has its shape, dtype and device. x is not changed.
 - float16 and bfloat16: everything is computed in float32 and only the result is rounded back, so that
   squares above 65504 do no harm. float32 and float64 are computed in their own dtype.
 - Constant numbers, or a single one with correction=0, come out as 0 up to rounding, and their gradient
   is finite.
-- Numbers far from zero, such as 30000 + noise, are standardized as well as others. (The formula
+- Numbers far from zero, such as 30000 + noise, lose no more than the rounding of their mean. (The formula
   mean(x²) - mean² is not good enough.)
 - Gradients flow through the mean and the variance. An empty batch, (0, features) with
   dim=1, comes back empty.

@@ -9,9 +9,9 @@
     bilinear(tensor([1., 2.]), weight, tensor([3., 4., 5.]))    # [4.]
 
 Leading dimensions (`*batch` below): there may be none, one or several of them, of any size, 0 and 1
-included. Those of two arguments broadcast like everywhere in PyTorch, aligned from the right: queries
-(8, 6, time, dim) go with keys (6, source, dim) and with keys (8, 1, source, dim). The weight of
-`bilinear` always has three dimensions.
+included; all other sizes are at least 1. Those of two arguments broadcast like everywhere in PyTorch,
+aligned from the right: queries (8, 6, time, dim) go with keys (6, source, dim) and with keys
+(8, 1, source, dim). The weight of `bilinear` always has three dimensions.
 
 Rules: all of PyTorch is allowed. The arguments are floating, share one dtype, and the result has it too
 (float64 is computed in float64). They may be strided in any way, and are not changed. No Python loop over

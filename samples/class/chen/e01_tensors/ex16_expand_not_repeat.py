@@ -12,7 +12,7 @@ what each of them writes, it must own.
 The code below runs out of memory with 64 beams, and when one beam writes its first token, all the others
 and the prompt itself change with it. It repeats what could be shared, and shares what must be repeated.
 
-Rules: a prompt may have any shape (0-d too), dtype and layout; `beams` may be 0 or 1. `share` copies
+Rules: a prompt may have any shape (0-d too), dtype and strides; `beams` may be 0 or 1. `share` copies
 nothing: it returns a view of the prompt. `own` copies each number once per beam and allocates nothing
 else; not even with one beam does it share memory with the prompt, and no two beams share any.
 `add_positions` returns a new tensor and allocates nothing else of its size. No argument is changed.

@@ -11,9 +11,10 @@ device"; half precision comes back as float32; at position 4000 the table is wro
 and on a Mac no GPU is ever picked.
 
 Rules for `add_positions`: any floating dtype comes in, the same goes out. Angles, sines and cosines are
-computed in `angle_dtype(x.device)` and the table is rounded to the dtype of x once, so it is right to
-the last digits at position 4000 too. The table is made on the device of x: nothing is copied between it
-and the CPU. x is not changed; gradients flow through to x. Sizes but `dim` may be 0.
+computed in the dtype that your `angle_dtype` names for the device of x, asked by `add_positions` itself,
+and only then rounded to the dtype of x: so they are right to the last digits at position 4000 too. The
+table is made on the device of x: nothing is copied between it and the CPU. x has any strides and is not
+changed; gradients flow through to x. Sizes but `dim` may be 0.
 
 Rules for `pick_device`: it asks `torch.cuda.is_available()` and `torch.backends.mps.is_available()`,
 under these very names, and anew at each call.

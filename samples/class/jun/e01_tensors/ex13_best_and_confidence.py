@@ -17,9 +17,11 @@ Rules:
 - best is int64. confidence has the dtype of logits. Return the tuple (best, confidence).
 - best is decided by the logits: in softmax, rounding may make two classes equal that are not
   (logits of 1e-9 and 2e-9 both become 0.5). No row has its largest logit twice.
-- Logits may be large (10000), and -inf for classes that are ruled out; one at least is finite.
-- Gradients flow from confidence to logits. logits is not changed. Both results are on its device,
-  and no number is copied to the host on the way: no `.item()`, no `if` that asks for values.
+- Logits may be large (10000, or -10000), and -inf for classes that are ruled out; one at least is finite.
+  confidence is right to the last digits then too, in every dtype: logsumexp would round them away.
+- Gradients flow to logits, from the probability of class best also where it rounds to that of another.
+  logits is not changed. Both results are on its device, and no number is copied to the host on the way:
+  no `.item()`, no `if` that asks for values, no index without dimensions.
 - No Python loop over the batch.
 """
 
