@@ -12,15 +12,17 @@ Rules:
 - The loss is `loss_fn(model(inputs), targets)`. Inputs, targets and what the model returns (a tensor of any
   shape and dtype, or a tuple) are passed on as they are, on the device where they are.
 - Model, loss_fn and `optimizer.step` run once in a call. Call the model itself: `forward` skips hooks.
-  The optimizer decides how weights move; it may be any in `torch.optim`, with several groups.
+  The optimizer decides how weights move; it may be any in `torch.optim` whose step needs no closure (all
+  but LBFGS), with several groups.
 - Gradients that lie in `.grad` beforehand have no influence. This goes for all that the optimizer holds,
   also from outside the model, such as a temperature in loss_fn.
 - When train_step returns, each parameter of the optimizer has the gradient of this batch in `.grad`, for
   whoever logs it. Where the loss does not depend on a parameter (unused, or frozen by
-  `requires_grad=False`), its `.grad` is None: momentum and weight decay then leave it alone.
+  `requires_grad=False`), its `.grad` is None: momentum and weight decay then leave it alone. The loss
+  depends on one at least. What becomes of gradients that the optimizer does not hold is left open.
 - Modes belong to the caller: a batch norm in eval mode runs, and stays, in eval mode.
 - Nothing else happens: no clipping, no printing, and no skipped step where the loss is inf or NaN.
-- The result is a plain Python float, the loss before the update. Reading it is the one time that the host
+- The result is a plain Python float, the loss before the update, with all its digits. Reading it is the one time that the host
   waits for the device. The graph and its activations are free again when the optimizer has stepped, and
   nothing keeps the predictions or the loss alive once train_step has returned.
 """

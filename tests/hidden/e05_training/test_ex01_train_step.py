@@ -78,11 +78,11 @@ def expect_weights(model, twin, when):
         expect_close(p.detach(), wanted, f"{name} after {when}", ulps=1000, scale=1.0)
 
 
-def expect_loss(yours, wanted, of):
+def expect_loss(yours, wanted, of, rel_tol=1e-5):
     expect_equal(type(yours).__name__, "float", f"the type of {of}")
-    close = math.isclose(yours, wanted, rel_tol=1e-5)
+    close = math.isclose(yours, wanted, rel_tol=rel_tol)
     expect_that(
-        close, f"wrong loss from {of}", yours=f"{yours:.6g}", wanted=f"{wanted:.6g}, before the update"
+        close, f"wrong loss from {of}", yours=f"{yours:.12g}", wanted=f"{wanted:.12g}, before the update"
     )
 
 
@@ -96,7 +96,7 @@ def test_several_steps(answer, gen, kind):
     optimizer = OPTIMIZERS[kind](in_groups(model))
     for number, ((inputs, targets), loss) in enumerate(zip(steps, wanted, strict=True), start=1):
         yours = answer.train_step(model, F.mse_loss, optimizer, inputs, targets)
-        expect_loss(yours, loss, f"step {number} with {kind}")
+        expect_loss(yours, loss, f"step {number} with {kind}, in float64", rel_tol=1e-12)
     expect_weights(model, twin, f"three steps of {kind}")
 
 
@@ -191,6 +191,31 @@ def test_passed_on_as_they_are(answer, gen):
         (torch.Size([1, 2, 1]), torch.float64),
         "predictions given to loss_fn",
     )
+    expect_equal(seen_targets, targets, "the targets that loss_fn is given")
+
+
+@pytest.mark.parametrize(
+    ("given", "returned", "wanted", "dtype"),
+    [
+        ((5, 3), (5, 1), (5,), torch.float32),
+        ((5, 3), (5,), (5, 1), torch.float64),
+        ((1, 3), (1, 2), (2,), torch.int32),
+        ((5,), (2, 5, 1), (2, 5), torch.bool),
+        ((2, 1, 3), (2, 1, 1), (2, 1), torch.float16),
+    ],
+    ids=["a column", "a row", "a batch of one", "one feature", "dims of one"],
+)
+def test_shapes_and_dtypes_that_differ(answer, gen, given, returned, wanted, dtype):
+    """Predictions and targets that differ in shape or dtype are loss_fn's business: they are not adapted."""
+    weight = nn.Parameter(torch.randn(returned, generator=gen))
+    model = Recorded(lambda x: weight * 2)
+    loss_fn = Recorded(lambda predictions, targets: predictions.mean())
+    inputs, targets = torch.randn(given, generator=gen), torch.ones(wanted, dtype=dtype)
+    answer.train_step(model, loss_fn, OPTIMIZERS["SGD"]([weight]), inputs, targets)
+    (seen,), (predictions, seen_targets) = model.calls[0], loss_fn.calls[0]
+    expect_equal(seen, inputs, "what the model is given")
+    sizes = tuple(predictions.shape), predictions.dtype
+    expect_equal(sizes, (returned, torch.float32), "shape and dtype of the predictions given to loss_fn")
     expect_equal(seen_targets, targets, "the targets that loss_fn is given")
 
 

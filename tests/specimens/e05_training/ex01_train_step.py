@@ -131,6 +131,48 @@ SPECIMENS = [
         check="test_passed_on_as_they_are",
     ),
     Wrong(
+        "drops the last dim of predictions where targets lack it",
+        edits=[
+            (
+                "loss = loss_fn(model(inputs), targets)  # ()",
+                "y = model(inputs)\n    if isinstance(y, torch.Tensor) and y.ndim == targets.ndim + 1 and y.shape[-1] == 1:\n"
+                "        y = y.squeeze(-1)\n    loss = loss_fn(y, targets)",
+            )
+        ],
+        check="test_shapes_and_dtypes_that_differ",
+        says="predictions given to loss_fn",
+    ),
+    Wrong(
+        "gives targets the shape of the predictions where they have as many elements",
+        edits=[
+            (
+                "loss = loss_fn(model(inputs), targets)  # ()",
+                "y = model(inputs)\n    if isinstance(y, torch.Tensor) and y.numel() == targets.numel():\n"
+                "        targets = targets.view_as(y)\n    loss = loss_fn(y, targets)",
+            )
+        ],
+        check="test_shapes_and_dtypes_that_differ",
+        says="targets that loss_fn is given",
+    ),
+    Wrong(
+        "floating targets in the dtype of the predictions",
+        edits=[
+            (
+                "loss = loss_fn(model(inputs), targets)  # ()",
+                "y = model(inputs)\n    if targets.is_floating_point():\n"
+                "        targets = targets.to(next(model.parameters(), inputs).dtype)\n    loss = loss_fn(y, targets)",
+            )
+        ],
+        check="test_shapes_and_dtypes_that_differ",
+        says="targets that loss_fn is given",
+    ),
+    Wrong(
+        "a float64 loss rounded to float32",
+        edits=[("loss.item()", "loss.float().item()")],
+        check="test_several_steps",
+        says="wrong loss",
+    ),
+    Wrong(
         "flattens the inputs to a row for each example",
         edits=[("= loss_fn(model(inputs)", "= loss_fn(model(inputs.flatten(1))")],
         check="test_passed_on_as_they_are",
