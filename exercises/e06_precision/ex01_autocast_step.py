@@ -15,14 +15,16 @@ Rules:
 - The model runs in a `torch.autocast` region in dtype, for the type of device on which inputs lie: "cpu"
   and "cuda" as well as any other that autocast knows. The region covers the model and nothing else:
   loss_fn, the backward pass and `optimizer.step` run outside.
-- The model gets inputs as they are, and returns one floating tensor. loss_fn gets this converted to float32,
-  and targets as they are.
+- The model gets inputs as they are, and returns one floating tensor of any dtype. loss_fn gets this
+  converted to float32, and targets as they are, in any dtype.
 - The model is not converted: parameters, gradients and the optimizer's state stay in float32.
 - Model, loss_fn and `optimizer.step` run once in a call. Gradients that lie in `.grad` beforehand have no
-  influence; afterwards `.grad` holds those of this batch. No clipping and no gradient scaler.
-- The result is a plain Python float, the loss before the update. Reading it is the one time that the host
-  waits for the device.
-- Afterwards autocast is as it was before the call, also where the model or loss_fn raises.
+  influence; afterwards `.grad` holds those of this batch, and is None where the loss does not depend on a
+  parameter (unused or frozen): momentum and decay then leave it alone. No clipping and no gradient scaler.
+- The result is a plain Python float, the loss before the update, with all its digits. Reading it is the one
+  time that the host waits for the device.
+- Afterwards autocast is as it was before the call, also where the model or loss_fn raises. Nothing more is
+  asked for where the caller has a region open.
 
 Bad input: a dtype other than torch.bfloat16 and torch.float16 raises ValueError, before the model runs.
 (Autocast itself only warns, and runs in float32.)

@@ -35,6 +35,17 @@ class Watched(nn.Module):
         return Witness.apply(logits, self)
 
 
+class Scaled(nn.Module):
+    """Doubles its input, and returns it in a dtype of its own."""
+
+    def __init__(self, dtype):
+        super().__init__()
+        self.scale, self.dtype = nn.Parameter(torch.tensor(2.0)), dtype
+
+    def forward(self, x):
+        return (self.scale * x).to(self.dtype)
+
+
 class Witness(torch.autograd.Function):
     """Leaves its input as it is, and looks whether the backward pass runs under autocast."""
 
@@ -177,6 +188,60 @@ def test_inputs_and_targets_as_they_are(answer, gen):
 
     answer.autocast_step(table, distance, sgd(table), tokens, column)
     expect_equal(seen[0], column, "the float32 targets that loss_fn is given")
+
+
+@pytest.mark.parametrize("returned", [torch.float64, torch.float32, *DTYPES], ids=str)
+def test_predictions_become_float32(answer, returned):
+    """Whatever floating dtype the model returns, loss_fn is given float32; targets keep every dtype."""
+    for dtype in DTYPES:
+        for kind in (torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.bool):
+            model, given = Scaled(returned), []
+
+            def distance(predictions, targets, given=given):
+                given.append((predictions.detach().clone(), targets))
+                return (predictions - 0.5).abs().mean()
+
+            inputs, targets = torch.tensor([[1.0], [3.0]]), torch.tensor([[0], [1]]).to(kind)
+            answer.autocast_step(model, distance, sgd(model), inputs, targets, dtype)
+            call = f"with a model that returns {returned} and dtype={dtype}"
+            expect_equal(
+                given[0][0], torch.tensor([[2.0], [6.0]]), f"the predictions given to loss_fn {call}"
+            )
+            expect_equal(given[0][1], torch.tensor([[0], [1]]).to(kind), "the targets that loss_fn is given")
+
+
+def test_all_digits_of_the_loss(answer):
+    """A loss in float64 is not rounded on its way to the float."""
+    model, targets = Scaled(torch.float32), torch.tensor([[1 / 3], [1e-9]], dtype=torch.float64)
+    wanted = ((2 - 1 / 3) + (6 - 1e-9)) / 2
+    loss_fn = lambda p, t: (p - t).abs().mean()  # noqa: E731
+    loss = answer.autocast_step(model, loss_fn, sgd(model), torch.tensor([[1.0], [3.0]]), targets)
+    expect_that(
+        math.isclose(loss, wanted, rel_tol=1e-14),
+        "the loss of float64 targets is rounded",
+        yours=f"{loss:.16g}",
+        wanted=f"{wanted:.16g}",
+    )
+
+
+@pytest.mark.parametrize("how", ["unused", "frozen"])
+def test_parameters_without_gradient(answer, gen, how):
+    """A parameter that the loss does not depend on gets no gradient; momentum and decay leave it alone."""
+    model = Watched(gen)
+    model.extra = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1)
+    if how == "frozen":
+        model.norm.requires_grad_(False)
+        model.extra.requires_grad_(False)
+    without = [*model.extra.parameters(), *(model.norm.parameters() if how == "frozen" else ())]
+    before = [p.detach().clone() for p in without]
+    for stale in (False, True):
+        for p in model.parameters():
+            p.grad = torch.full_like(p, 10.0) if stale else None
+        answer.autocast_step(model, WatchedLoss(), optimizer, *batch(gen))
+        for p, was in zip(without, before, strict=True):
+            expect_that(p.grad is None, f"a parameter that is {how} has a gradient", yours=p.grad)
+            expect_equal(p.detach(), was, f"a parameter that is {how}, after {CALL}")
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -182,6 +182,62 @@ SPECIMENS = [
         says="targets",
     ),
     Wrong(
+        "widens what is in dtype, and leaves all else as it is",
+        edits=[
+            (
+                "predictions.float(), targets)",
+                "predictions.float() if predictions.dtype == dtype else predictions, targets)",
+            )
+        ],
+        check="test_predictions_become_float32",
+        says="predictions given to loss_fn",
+    ),
+    Wrong(
+        "widens what has 16 bits, and leaves float64",
+        edits=[
+            (
+                "predictions.float(), targets)",
+                "predictions.float() if predictions.itemsize == 2 else predictions, targets)",
+            )
+        ],
+        check="test_predictions_become_float32",
+        says="predictions given to loss_fn",
+    ),
+    Wrong(
+        "floating targets in float32",
+        edits=[
+            (
+                "predictions.float(), targets)",
+                "predictions.float(), targets.float() if targets.is_floating_point() else targets)",
+            )
+        ],
+        check="test_predictions_become_float32",
+        says="targets",
+    ),
+    Wrong(
+        "a float64 loss rounded to float32",
+        edits=[("return loss.item()", "return loss.float().item()")],
+        check="test_all_digits_of_the_loss",
+        says="rounded",
+    ),
+    Wrong(
+        "zeros instead of None: momentum and decay move what is not used",
+        edits=[("zero_grad()", "zero_grad(set_to_none=False)")],
+        check="test_parameters_without_gradient",
+        says="has a gradient",
+    ),
+    Wrong(
+        "clears only what is trainable",
+        edits=[
+            (
+                "    optimizer.zero_grad()\n",
+                "    for p in model.parameters():\n        if p.requires_grad:\n            p.grad = None\n",
+            )
+        ],
+        check="test_parameters_without_gradient",
+        says="frozen",
+    ),
+    Wrong(
         "turns targets into floats",
         edits=[("predictions.float(), targets)", "predictions.float(), targets.float())")],
         check="test_inputs_and_targets_as_they_are",
@@ -357,8 +413,9 @@ SPECIMENS = [
     forward = torch.autocast(inputs.device.type, dtype)(model)
     with torch.autocast(inputs.device.type, enabled=False):
         loss = loss_fn(forward(inputs).float(), targets)
-    parameters = list(model.parameters())
-    for p, gradient in zip(parameters, torch.autograd.grad(loss, parameters)):
+    model.zero_grad()
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    for p, gradient in zip(parameters, torch.autograd.grad(loss, parameters, allow_unused=True)):
         p.grad = gradient
     optimizer.step()
     return loss.detach().cpu().item()
