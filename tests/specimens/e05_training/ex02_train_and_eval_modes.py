@@ -1,0 +1,208 @@
+"""Answers to train_and_eval_modes that people write."""
+
+from grader.specimen import Right, Wrong
+
+FIRST = "    model.eval()\n    history ="
+TRAIN = "        model.train()  # again in each epoch: the validation has left evaluation mode behind\n"
+EVAL = "        model.eval()\n        history.append("
+LOOP = "    for _ in range(epochs):\n"
+NO_GRAD = "@torch.no_grad()\n"
+RETURN = "    return history\n"
+STEP = "            optimizer.step()\n"
+
+SPECIMENS = [
+    Wrong(
+        "never back to train",
+        edits=[(TRAIN, ""), (LOOP, "    model.train()\n" + LOOP)],
+        check="test_modes_at_each_batch",
+        says="training flag for batch",
+    ),
+    Wrong(
+        "forgets eval before the first epoch",
+        edits=[(FIRST, "    history =")],
+        check="test_modes_at_each_batch",
+        says="validation",
+    ),
+    Wrong(
+        "forgets eval after an epoch",
+        edits=[(EVAL, "        history.append(")],
+        check="test_modes_at_each_batch",
+        says="validation",
+    ),
+    Wrong(
+        "takes no_grad for evaluation mode: never evaluates",
+        edits=[(FIRST, "    history ="), (EVAL, "        history.append(")],
+        check="test_evaluation_mode_at_the_end",
+    ),
+    Wrong(
+        "train only for the first batch of all",
+        edits=[(TRAIN, "        if _ == 0:\n            model.train()\n")],
+        check="test_modes_at_each_batch",
+    ),
+    Wrong(
+        "evaluates without no_grad",
+        edits=[(NO_GRAD, "")],
+        check="test_modes_at_each_batch",
+        says="graph is recorded",
+    ),
+    Wrong(
+        "only the first level of layers",
+        edits=[
+            (
+                TRAIN,
+                "        model.training = True\n        for layer in model.children():\n            layer.training = True\n",
+            )
+        ],
+        check="test_modes_at_each_batch",
+    ),
+    Wrong(
+        "sets every layer's flag by hand",
+        edits=[
+            (
+                TRAIN,
+                "        for layer in model.modules():\n            layer.training = True\n",
+            )
+        ],
+        check="test_a_model_that_overrides_train",
+        says="frozen batch norm",
+    ),
+    Wrong(
+        "restores the mode in which the model came",
+        edits=[
+            (FIRST, "    was = model.training\n" + FIRST),
+            (RETURN, "    model.train(was)\n" + RETURN),
+        ],
+        check="test_no_epochs",
+        says="after fit",
+    ),
+    Wrong(
+        "trains on at the end",
+        edits=[(RETURN, "    model.train()\n" + RETURN)],
+        check="test_evaluation_mode_at_the_end",
+        says="after fit",
+    ),
+    Wrong(
+        "trains in the mode in which the model came",
+        edits=[
+            (FIRST, "    was = model.training\n" + FIRST),
+            (TRAIN, "        model.train(was)\n"),
+        ],
+        check="test_weights_and_losses",
+    ),
+    Wrong(
+        "switches only where the model says that it is in the other mode",
+        edits=[(FIRST, "    if model.training:\n        model.eval()\n    history =")],
+        check="test_weights_and_losses",
+    ),
+    Wrong(
+        "evaluates in inference, and trains there too",
+        edits=[(TRAIN, "        model.eval()\n")],
+        check="test_modes_at_each_batch",
+    ),
+    Wrong(
+        "measures only when something was trained",
+        edits=[(FIRST, "    model.eval()\n    if epochs == 0:\n        return []\n    history =")],
+        check="test_no_epochs",
+    ),
+    Wrong(
+        "does not measure before training",
+        edits=[("[_mean_loss(model, loss_fn, val_batches)]", "[]")],
+        check="test_weights_and_losses",
+        says="number of losses",
+    ),
+    Wrong(
+        "a mean of batch means",
+        edits=[
+            (".item() * len(targets)", ".item()"),
+            ("        count += len(targets)\n", "        count += 1\n"),
+        ],
+        check="test_weights_and_losses",
+        says="wrong validation loss",
+    ),
+    Wrong(
+        "calls train for every batch, and then validates in it",
+        edits=[
+            (STEP, STEP + "            model.train()\n"),
+            (EVAL, "        history.append("),
+        ],
+        check="test_modes_at_each_batch",
+    ),
+    Wrong(
+        "lets the statistics of validation in",
+        edits=[
+            (
+                "    total, count = 0.0, 0\n",
+                "    for layer in model.modules():\n        layer.training = 'Norm' in type(layer).__name__\n    total, count = 0.0, 0\n",
+            )
+        ],
+        check="test_validation_changes_nothing",
+    ),
+    Wrong(
+        "piles up gradients",
+        edits=[("            optimizer.zero_grad()\n", "")],
+        check="test_old_gradients",
+    ),
+    Wrong(
+        "clears the gradients after the step only",
+        edits=[
+            ("            optimizer.zero_grad()\n", ""),
+            (STEP, STEP + "            optimizer.zero_grad()\n"),
+        ],
+        check="test_old_gradients",
+    ),
+    Wrong(
+        "clears frozen modes: everything is trained on a copy",
+        edits=[
+            (
+                "    model.eval()\n    history =",
+                "    import copy\n\n    model = copy.deepcopy(model).eval()\n    history =",
+            )
+        ],
+        check="test_evaluation_mode_at_the_end",
+    ),
+    Wrong(
+        "runs the validation batches twice",
+        edits=[
+            (
+                EVAL,
+                "        model.eval()\n        _mean_loss(model, loss_fn, val_batches)\n        history.append(",
+            )
+        ],
+        check="test_modes_at_each_batch",
+    ),
+    Right(
+        "eval inside the validation, train in the loop, with inference_mode",
+        edits=[
+            (FIRST, "    history ="),
+            (EVAL, "        history.append("),
+            (NO_GRAD, "@torch.inference_mode()\n"),
+            ("    total, count = 0.0, 0\n", "    model.train(False)\n    total, count = 0.0, 0\n"),
+            (TRAIN, "        model.train(True)\n"),
+        ],
+    ),
+    Right(
+        "train for each batch, and eval and back around each validation",
+        edits=[
+            (
+                EVAL,
+                "        model.eval()\n        model.train(False)\n        history.append(",
+            ),
+            (TRAIN, ""),
+            (
+                "            optimizer.zero_grad()\n",
+                "            model.train().zero_grad(set_to_none=True)\n",
+            ),
+        ],
+    ),
+    Right(
+        "validates a copy",
+        edits=[
+            (
+                "    model.eval()\n    history = [_mean_loss(model,",
+                "    import copy\n\n    model.eval()\n    history = [_mean_loss(copy.deepcopy(model),",
+            ),
+            (EVAL, "        history.append("),
+            ("    total, count = 0.0, 0\n", "    model.eval()\n    total, count = 0.0, 0\n"),
+        ],
+    ),
+]
