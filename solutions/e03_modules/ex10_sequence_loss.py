@@ -20,8 +20,8 @@ Rules:
 - Logits may be as large as 1e6 either way; the loss is exact up to the rounding of such numbers. -inf rules
   a token out: it is never the target, and gets gradient 0. Each position has a finite logit.
 - Beyond the inputs, the forward pass needs no more memory than two tensors of the size of the logits (where
-  these are contiguous): one-hot targets are too large. No Python loop over
-  rows, positions or tokens. Any layout in memory.
+  these are contiguous): one-hot targets are too large.
+- No Python loop over rows, positions or tokens. Any layout in memory.
 - logits and targets are not changed.
 
 Bad input: logits not of three dimensions, or targets of any other shape than logits' (batch, time), also with
