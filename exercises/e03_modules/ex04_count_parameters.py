@@ -15,7 +15,8 @@ Rules:
 - "total": the numbers in all parameters of the model and of all that it contains. "trainable": those that
   require a gradient, whatever mode the model is in, and whether or not they have one.
 - "bytes": the bytes of the numbers in all parameters and all buffers, also of buffers that are not saved.
-  Each by its own dtype: models mix them. Gradients do not count, nor tensors that are not registered.
+  Each by its own dtype: models mix them. A view of a larger tensor counts with its own numbers only.
+  Gradients do not count, nor tensors that are not registered.
 - Each parameter and buffer counts once, however many names it has: an output layer tied to its embedding
   (`head.weight = embedding.weight`), or one layer that stands in two places. What counts is that it is
   the same tensor object: equal numbers in two tensors count twice.

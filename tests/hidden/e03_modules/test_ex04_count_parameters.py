@@ -81,10 +81,14 @@ def test_ties(answer):
 
 
 def test_equal_is_not_tied(answer):
-    """Layers of equal sizes and equal numbers count each."""
+    """Layers of equal sizes and equal numbers count each, and so do views of one tensor."""
     layer = nn.Linear(3, 2)
     twice = nn.Sequential(layer, copy.deepcopy(layer), nn.Linear(3, 2))
     expect_count(answer, twice, 24, 24, 96, " of three layers of equal sizes, two with equal numbers")
+    table = torch.zeros(10, 3)
+    views = nn.ParameterList([nn.Parameter(table[:2]), nn.Parameter(table[6:])])
+    views.register_buffer("first", table[0])
+    expect_count(answer, views, 18, 18, 72 + 12, " with three views of one tensor")
     empty = nn.ParameterList([torch.zeros(0), torch.zeros(0), torch.zeros(2)])
     expect_count(answer, empty, 2, 2, 8, " with empty parameters")
 

@@ -107,6 +107,23 @@ SPECIMENS = [
         check="test_on_meta",
     ),
     Wrong(
+        "the whole storage of a view",
+        edits=[("t.numel() * t.element_size()", "t.untyped_storage().nbytes()")],
+        check="test_equal_is_not_tied",
+        says="bytes",
+    ),
+    Wrong(
+        "one storage, one parameter",
+        edits=[
+            (
+                LISTS,
+                LISTS
+                + "\n    parameters = list({p.untyped_storage()._cdata: p for p in parameters}.values())",
+            )
+        ],
+        check="test_equal_is_not_tied",
+    ),
+    Wrong(
         "one shape, one parameter",
         edits=[(LISTS, LISTS + "\n    parameters = list({tuple(p.shape): p for p in parameters}.values())")],
         check="test_equal_is_not_tied",
