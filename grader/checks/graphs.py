@@ -1,7 +1,8 @@
 """What `torch.compile` makes of an answer: how many graphs, and whether they compute the same.
 
 Graphs are captured and counted, and then run as they are: no code is generated, so this takes
-milliseconds and needs no C++ compiler.
+milliseconds and needs no C++ compiler. Importing the compiler takes seconds, so that waits for the
+first capture: most runs of pytest collect these suites and run others.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,20 +13,20 @@ from traceback import FrameSummary
 from typing import Any
 
 import torch
-import torch._dynamo
 from torch import Tensor
-from torch._dynamo.exc import TorchDynamoException
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from grader import paths
 from grader.checks.failure import CheckFailure
 from grader.checks.values import expect_close, expect_equal
 
-# The first capture imports this, for 0.15 s: here a warm parent does it once for all its children.
-import_module("functorch.compile")
-
 _TORCH = str(Path(torch.__file__).parent)
-_DEFAULTS: dict[str, Any] = torch._dynamo.config.get_config_copy()
+
+
+def warm_up() -> None:
+    """Import what the first capture needs, in a parent that forks."""
+    for name in ("torch._dynamo", "functorch.compile"):
+        import_module(name)
 
 
 class Compiled:
@@ -42,6 +43,8 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `fn` returns. Raises CheckFailure where it cannot be captured."""
+        from torch._dynamo.exc import TorchDynamoException
+
         try:
             return self._compiled(*args, **kwargs)
         except TorchDynamoException as error:
@@ -65,14 +68,23 @@ def compiled(
         call: the call as a learner would write it.
         fullgraph, dynamic: as `torch.compile` takes them.
     """
-    now = torch._dynamo.config.get_config_copy()
-    changed = {name: value for name, value in _DEFAULTS.items() if now[name] != value}
+    import torch._dynamo
+
+    changed = _changed_settings()
     torch._dynamo.reset()
     try:
         with torch._dynamo.config.patch(changed):
             yield Compiled(fn, call, fullgraph=fullgraph, dynamic=dynamic)
     finally:
         torch._dynamo.reset()
+
+
+def _changed_settings() -> dict[str, Any]:
+    """The default of every compiler setting that an answer has changed."""
+    config: Any = torch._dynamo.config
+    now = config.get_config_copy()
+    entries = {name: entry for name, entry in config._config.items() if name in now and entry.alias is None}
+    return {name: entry.default for name, entry in entries.items() if now[name] != entry.default}
 
 
 def expect_compiles(
@@ -135,12 +147,12 @@ def _expect_same(yours: Sequence[Any], wanted: Sequence[Any], what: str) -> None
             expect_equal(mine, right, what)
 
 
-def _headline(error: TorchDynamoException) -> str:
+def _headline(error: Exception) -> str:
     text = str(getattr(error, "msg", "") or error).strip()
     return text.splitlines()[0][:160] if text else type(error).__name__
 
 
-def _place(error: TorchDynamoException) -> str:
+def _place(error: Exception) -> str:
     """The innermost line that is not torch's."""
     stack: Sequence[FrameSummary] = getattr(error, "real_stack", None) or ()
     mine = [frame for frame in stack if not frame.filename.startswith(_TORCH)]
