@@ -24,7 +24,7 @@ Rules:
   as `nn.Linear` does.
 - `len(net.layers)`, `net.layers[-1]`, `net.heads["price"]`, `"price" in net.heads` and loops over them work
   as before. Forward uses what they hold at that moment: people replace layers, append layers with their
-  scales, and add or replace heads.
+  scales, add or replace heads, and hang hooks on all of them.
 - forward returns a plain dict with a tensor for each head, in the order of the heads. With depth 0 the heads
   see x itself; without heads the dict is empty.
 - x has any leading dimensions, and the dtype and device of the net; it is not changed. Gradients reach it

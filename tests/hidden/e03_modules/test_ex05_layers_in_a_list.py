@@ -171,6 +171,11 @@ def test_containers_are_used(answer, gen):
     expect_predictions(net(x), wanted, "net(x) after layers and heads were replaced and added")
     registered = set(net.state_dict())
     expect_equal(sorted(registered), sorted(state), "the names in net.state_dict() after that")
+    ran = []
+    for layer in looped:
+        layer.register_forward_hook(lambda *_: ran.append(1))
+    net(x)
+    expect_equal(len(ran), 6, "the hooks that ran in net(x), with one on each of 3 layers and 3 heads")
     with torch.no_grad():
         net.scales[0].fill_(-3.0)
     state["scales.0"] = torch.tensor(-3.0)

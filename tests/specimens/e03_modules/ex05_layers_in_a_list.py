@@ -180,6 +180,12 @@ class ResidualNet(nn.Module):
         check="test_containers_are_used",
     ),
     Wrong(
+        "calls forward of the layers: hooks do not run",
+        edits=[(BLOCK, BLOCK.replace("layer(x)", "layer.forward(x)"))],
+        check="test_containers_are_used",
+        says="hooks",
+    ),
+    Wrong(
         "counts to depth",
         edits=[
             (LAYERS, LAYERS + "\n        self.depth = depth"),
