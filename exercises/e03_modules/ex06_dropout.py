@@ -15,7 +15,8 @@ Rules:
   own (`self.training`), so `train()` and `eval()` of a model that contains it switch it.
 - Numbers are drawn from PyTorch's global random stream of the device where x is: the same seed gives the
   same mask. Nothing is copied between the CPU and a device.
-- The rate is p in every dtype: a random number in bfloat16 is a multiple of 1/256, too coarse for p = 0.004.
+- The rate is p in every dtype: random numbers in bfloat16 are multiples of 1/256, those in float16 of 1/2048,
+  too coarse for p = 0.0005.
 - p may be 0 (x as it is) and 1 (all 0, never NaN). It is kept as the attribute `p`, which may be set later:
   forward uses the value of that moment. Not in 0 … 1: the constructor raises ValueError.
 - x is finite, of any shape (0-d and empty too), strides and floating dtype. The result has its shape, dtype

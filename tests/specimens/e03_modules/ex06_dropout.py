@@ -75,6 +75,17 @@ SPECIMENS = [
         edits=[(SCALE, "scale = 1 / self.p if self.p else 1.0")],
         check="test_rate_and_scale",
     ),
+    Wrong(
+        "never more than ten times as large",
+        edits=[(SCALE, "scale = 0.0 if self.p == 1 else min(10.0, 1 / (1 - self.p))")],
+        check="test_rate_and_scale",
+    ),
+    Wrong(
+        "draws in float16, to save memory",
+        edits=draw(DRAW.replace("device=x.device", "device=x.device, dtype=torch.float16")),
+        check="test_dtypes",
+        says="0.0005",
+    ),
     Wrong("scales by 1 + p", edits=[(SCALE, "scale = 1 + self.p")], check="test_rate_and_scale"),
     Wrong(
         "scales by the share that remained",
@@ -245,7 +256,7 @@ SPECIMENS = [
         "draws in the dtype of x",
         edits=draw("dropped = torch.rand_like(x) < self.p"),
         check="test_dtypes",
-        says="0.004",
+        says="0.0005",
     ),
     Wrong(
         "a mask in float32",
