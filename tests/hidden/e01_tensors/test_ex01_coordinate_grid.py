@@ -1,5 +1,7 @@
 """What grades coordinate_grid: both conventions, small sides, dtypes, devices, cost."""
 
+import math
+
 import pytest
 import torch
 
@@ -45,8 +47,11 @@ def test_side_of_one_pixel(answer, align_corners):
 @pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
 def test_no_pixels(answer, align_corners):
     """An image without rows or columns has an empty grid of the right shape."""
-    for height, width in [(0, 3), (2, 0), (0, 0)]:
+    for height, width in [(0, 3), (2, 0), (0, 0), (1, 0)]:
         expect_grid(answer, height, width, align_corners)
+        expect_grid(answer, height, width, align_corners, torch.float64)
+    elsewhere = answer.coordinate_grid(0, 3, align_corners=align_corners, device="meta")
+    expect_equal(elsewhere.device.type, "meta", 'the device of coordinate_grid(0, 3, device="meta")')
 
 
 def test_edges_are_the_default(answer):
@@ -59,7 +64,8 @@ def test_edges_are_the_default(answer):
 def test_dtype_asked_for(answer, align_corners):
     """The grid has the dtype that was asked for, and float64 is exact to the last digits."""
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
-        expect_grid(answer, 3, 7, align_corners, dtype)
+        for height, width in [(3, 7), (1, 1), (1, 4), (3, 1)]:
+            expect_grid(answer, height, width, align_corners, dtype)
 
 
 @pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
@@ -76,6 +82,9 @@ def test_float16_does_not_overflow(answer, align_corners):
 def test_default_dtype(answer):
     """Without a dtype, grids and transforms of integer images follow torch.set_default_dtype."""
     images = torch.zeros(2, 3, 4, 5, dtype=torch.uint8)
+    # the answers to the same calls before must not come back
+    answer.coordinate_grid(3, 4), answer.coordinate_grid(1, 1, align_corners=True)
+    answer.identity_transforms(images)
     torch.set_default_dtype(torch.float64)
     try:
         grid, corners = answer.coordinate_grid(3, 4), answer.coordinate_grid(3, 4, align_corners=True)
@@ -153,7 +162,8 @@ def test_identity_in_the_images_dtype(answer, dtype):
     wanted_dtype = dtype if dtype.is_floating_point else torch.float32
     for batch in (3, 1, 0):
         wanted = torch.tensor([[[1, 0, 0], [0, 1, 0]]], dtype=wanted_dtype).repeat(batch, 1, 1)
-        images = torch.full((batch, 3, 2, 4), 7, dtype=dtype)
+        pixel = math.nan if dtype.is_floating_point else 7  # no pixel is looked at
+        images = torch.full((batch, 3, 2, 4), pixel, dtype=dtype)
         call = f"identity_transforms(images) of {batch} images in {dtype}"
         expect_equal(answer.identity_transforms(images), wanted, call, dims="image row column")
 

@@ -154,6 +154,52 @@ SPECIMENS = [
         says="share memory",
     ),
     Wrong(
+        "an empty grid of its own, in the default dtype",
+        edits=[
+            (
+                "    xs = _centres(",
+                "    if height == 0 or width == 0:\n        return torch.empty(height, width, 2, device=device)\n    xs = _centres(",
+            )
+        ],
+        check="test_no_pixels",
+        says="float64",
+    ),
+    Wrong(
+        "an empty grid of its own, on the default device",
+        edits=[
+            (
+                "    xs = _centres(",
+                "    if height == 0 or width == 0:\n        return torch.empty(height, width, 2, dtype=dtype)\n    xs = _centres(",
+            )
+        ],
+        check="test_no_pixels",
+        says="device",
+    ),
+    Wrong(
+        "a single pixel at 0, in the default dtype",
+        edits=[
+            (
+                "    xs = _centres(",
+                "    if height == width == 1:\n        return torch.zeros(1, 1, 2, device=device)\n    xs = _centres(",
+            )
+        ],
+        check="test_dtype_asked_for",
+        says="dtype",
+    ),
+    Wrong(
+        "transforms from the pixels, times 0",
+        edits=[
+            (
+                "    one = torch.eye",
+                "    if images.is_floating_point():\n"
+                "        return torch.eye(2, 3, dtype=dtype, device=images.device) + 0 * images.mean((1, 2, 3))[:, None, None]\n"
+                "    one = torch.eye",
+            )
+        ],
+        check="test_identity_in_the_images_dtype",
+        says="nan",
+    ),
+    Wrong(
         "transforms are kept in a cache and handed out again",
         edits=[
             (
