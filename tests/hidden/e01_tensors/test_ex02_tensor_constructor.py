@@ -70,7 +70,10 @@ def test_no_values(answer):
     expect_vector(answer, [], [], torch.float32)
     expect_vector(answer, (), [], torch.float32)
     expect_vector(answer, [], [], torch.int64, asked=torch.int64)
+    expect_vector(answer, (), [], torch.bool, asked=torch.bool)
     expect_vector(answer, np.zeros(0, dtype=np.int32), [], torch.int32)
+    expect_vector(answer, np.zeros(0, dtype=np.int32), [], torch.float64, asked=torch.float64)
+    expect_vector(answer, np.zeros(0)[::-1], [], torch.float64)
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,18 @@ SPECIMENS = [
         says="TypeError",
     ),
     Wrong(
+        "an empty vector in the default dtype, whatever was asked for",
+        edits=[
+            (
+                "    vector = torch.tensor(values, dtype=dtype)",
+                "    if np.size(values) == 0 and np.ndim(values) == 1:\n        return torch.empty(0)\n"
+                "    vector = torch.tensor(values, dtype=dtype)",
+            )
+        ],
+        check="test_no_values",
+        says="dtype",
+    ),
+    Wrong(
         "leaves ragged lists to torch.tensor, which raises a TypeError",
         edits=[
             (
