@@ -57,12 +57,11 @@ def test_bfloat16_becomes_float32(answer):
 def test_any_shape(answer):
     """0-d and empty tensors and arrays keep their shapes; a 0-d array is still an array."""
     for sizes in [(), (0,), (2, 0, 3), (1,), (1, 2, 1)]:
-        x = torch.full(sizes, 2.5)
+        x = torch.full(sizes, 2.5, dtype=torch.float64)
         expect_array(answer.to_numpy(x), x.clone(), f"to_numpy(x) of shape {sizes}")
-        expect_equal(
-            answer.from_numpy(np.full(sizes, 2.5, np.float32)), x, f"from_numpy(array) of shape {sizes}"
-        )
-        fixed = np.full(sizes, 2.5, np.float32)
+        expect_array(answer.to_numpy(x.bfloat16()), x.float(), f"to_numpy(x) of bfloat16 of shape {sizes}")
+        expect_equal(answer.from_numpy(np.full(sizes, 2.5)), x, f"from_numpy(array) of shape {sizes}")
+        fixed = np.full(sizes, 2.5)
         fixed.flags.writeable = False
         expect_equal(answer.from_numpy(fixed), x, f"from_numpy of a read-only array of shape {sizes}")
 
@@ -82,6 +81,7 @@ def test_array_on_the_tensors_memory(answer):
         (torch.zeros(2, dtype=torch.int64), "an int64 x"),
         (torch.zeros(2, dtype=torch.float16), "a float16 x"),
         (torch.zeros(2, requires_grad=True), "an x with requires_grad"),
+        (torch.zeros(2, requires_grad=True) * 2, "an x that was computed from such a one"),
     ]:
         array = answer.to_numpy(x)
         array[...] = 3
@@ -200,7 +200,14 @@ def test_tensor_from_numpy_requires_no_gradients(answer):
 
 def test_not_numbers(answer):
     """Arrays of objects or of text raise TypeError, also when they hold or spell numbers."""
-    for array in (np.array([1, 2], dtype=object), np.array(["1", "2"]), np.array([None, None])[::-1]):
+    for array in (
+        np.array([1, 2], dtype=object),
+        np.array(["1", "2"]),
+        np.array([b"1"]),
+        np.array([None, None])[::-1],
+        np.array([], dtype=object),
+        np.array([], dtype=str),
+    ):
         fixed = array.copy()
         fixed.flags.writeable = False
         for given in (array, fixed):

@@ -78,6 +78,34 @@ SPECIMENS = [
         check="test_dtypes_stay",
     ),
     Wrong(
+        "bfloat16 by way of a list, which loses the shape of what is empty",
+        edits=[
+            (
+                "        values = values.float()\n",
+                "        return np.array(values.tolist(), dtype=np.float32)\n",
+            )
+        ],
+        check="test_any_shape",
+        says="bfloat16",
+    ),
+    Wrong(
+        "a copy of what was computed",
+        edits=[("x.detach().cpu()", "(x.detach() if x.grad_fn is None else x.detach().clone()).cpu()")],
+        check="test_array_on_the_tensors_memory",
+        says="computed",
+    ),
+    Wrong(
+        "what is empty has no values to read: no error for text",
+        edits=[
+            (
+                "    if not array.flags.writeable or",
+                "    if array.size == 0:\n        return torch.zeros(array.shape, dtype=torch.float64)\n    if not array.flags.writeable or",
+            )
+        ],
+        check="test_not_numbers",
+        says="no error",
+    ),
+    Wrong(
         "a number for a 0-d tensor",
         edits=[("    return values.numpy()", "    return values.numpy()[()]")],
         check="test_any_shape",
