@@ -59,6 +59,10 @@ def test_full_size(answer):
     for height, width in [(5, 4), (5, 2), (2, 4), (5, 3), (4, 4)]:
         expect_crop(answer, images, height, width)
     expect_view(answer.center_crop(images, 5, 4), images, "center_crop to the full size")
+    images.requires_grad_()
+    for height, width in [(5, 4), (2, 3)]:
+        crop = answer.center_crop(images, height, width)
+        expect_view(crop, images, f"center_crop(images, {height}, {width}) with requires_grad")
 
 
 @pytest.mark.parametrize("leading", [(), (2,), (2, 3), (2, 1, 3), (1, 2, 1, 2)], ids=str)

@@ -153,6 +153,12 @@ SPECIMENS = [
         says="copies pixels",
     ),
     Wrong(
+        "a copy where gradients are wanted",
+        edits=[(CROP, "(images * 1 if images.requires_grad else images)" + CROP.removeprefix("images"))],
+        check="test_full_size",
+        says="copies",
+    ),
+    Wrong(
         "detaches the crop",
         edits=[(CROP, CROP + ".detach()")],
         check="test_gradient",
