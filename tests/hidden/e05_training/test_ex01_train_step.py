@@ -294,6 +294,23 @@ def test_graph_is_freed(answer, gen):
     )
 
 
+def test_devices_are_the_callers(answer, gen, device):
+    """Inputs and targets stay on their devices, also where the model's parameters are on another one."""
+    layer = nn.Linear(3, 2).to(device)
+    model = Recorded(lambda x: layer(x.to(device)))
+    model.layer = layer
+    loss_fn = Recorded(lambda predictions, targets: predictions.square().mean())
+    (inputs, targets), *_ = batches(gen, 1)
+    for there in (False, True):
+        given = targets.to(device) if there else targets
+        answer.train_step(model, loss_fn, OPTIMIZERS["SGD"](layer.parameters()), inputs, given)
+        expect_equal(
+            str(model.calls[-1][0].device), "cpu", "the device of the inputs that the model is given"
+        )
+        seen = str(loss_fn.calls[-1][1].device)
+        expect_equal(seen, str(given.device), "the device of the targets that loss_fn is given")
+
+
 def test_on_a_device(answer, gen, device):
     """On another device the step has the same result there, and the host waits once: for the float."""
     model, steps = network(gen), batches(gen)

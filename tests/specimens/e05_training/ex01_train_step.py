@@ -337,6 +337,23 @@ SPECIMENS = [
         check="test_on_a_device",
     ),
     Wrong(
+        "moves the inputs to the model",
+        edits=[
+            (
+                "    loss = loss_fn",
+                "    inputs = inputs.to(next(model.parameters(), inputs).device)\n    loss = loss_fn",
+            )
+        ],
+        check="test_devices_are_the_callers",
+        says="inputs",
+    ),
+    Wrong(
+        "moves the targets to the inputs",
+        edits=[("    loss = loss_fn", "    targets = targets.to(inputs.device)\n    loss = loss_fn")],
+        check="test_devices_are_the_callers",
+        says="targets",
+    ),
+    Wrong(
         "moves everything to the CPU",
         edits=[
             (
