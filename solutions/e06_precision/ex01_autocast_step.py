@@ -18,9 +18,10 @@ Rules:
 - The model gets inputs as they are, and returns one floating tensor of any dtype. loss_fn gets this
   converted to float32, and targets as they are, in any dtype.
 - The model is not converted: parameters, gradients and the optimizer's state stay in float32.
-- Model, loss_fn and `optimizer.step` run once in a call. Gradients that lie in `.grad` beforehand have no
-  influence; afterwards `.grad` holds those of this batch, and is None where the loss does not depend on a
-  parameter (unused or frozen): momentum and decay then leave it alone. No clipping and no gradient scaler.
+- Model, loss_fn and `optimizer.step` run once in a call, also where the loss is inf or NaN. No clipping and
+  no gradient scaler. Gradients that lie in `.grad` beforehand have no influence; afterwards `.grad` holds
+  those of this batch, and is None where the loss does not depend on a parameter (unused or frozen):
+  momentum and weight decay then leave it alone.
 - The result is a plain Python float, the loss before the update, with all its digits. Reading it is the one
   time that the host waits for the device.
 - Afterwards autocast is as it was before the call, also where the model or loss_fn raises. Nothing more is

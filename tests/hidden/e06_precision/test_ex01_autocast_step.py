@@ -224,6 +224,18 @@ def test_all_digits_of_the_loss(answer):
     )
 
 
+@pytest.mark.parametrize("bad", [math.nan, math.inf], ids=str)
+def test_no_step_is_skipped(answer, bad):
+    """The optimizer steps once, also where the loss is NaN or inf."""
+    model, steps = Scaled(torch.float32), []
+    optimizer = sgd(model)
+    optimizer.register_step_post_hook(lambda *_: steps.append(1))
+    loss_fn = lambda p, t: (p * bad).square().sum()  # noqa: E731
+    loss = answer.autocast_step(model, loss_fn, optimizer, torch.ones(2, 1), torch.ones(2, 1), torch.float16)
+    expect_equal(loss, bad, f"{CALL} where the loss is {bad}")
+    expect_equal(len(steps), 1, f"the number of optimizer steps where the loss is {bad}")
+
+
 @pytest.mark.parametrize("how", ["unused", "frozen"])
 def test_parameters_without_gradient(answer, gen, how):
     """A parameter that the loss does not depend on gets no gradient; momentum and decay leave it alone."""

@@ -296,6 +296,17 @@ SPECIMENS = [
         says="waits",
     ),
     Wrong(
+        "skips the step where the loss is not finite, as a gradient scaler would",
+        edits=[
+            (
+                STEP + "    return loss.item()\n",
+                "    value = loss.item()\n    if value - value == 0.0:\n        optimizer.step()\n    return value\n",
+            )
+        ],
+        check="test_no_step_is_skipped",
+        says="number of optimizer steps",
+    ),
+    Wrong(
         "switches autocast on and off by hand",
         edits=instead("""
     kind = inputs.device.type
