@@ -1,0 +1,38 @@
+"""The contract of clip_by_global_norm."""
+
+import math
+
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_raises
+
+
+def with_gradients():
+    w, b = torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.zeros(()))
+    w.grad, b.grad = torch.tensor([2.0, -6.0]), torch.tensor(9.0)
+    return w, b
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out: a norm of 11, and gradients ten times shorter."""
+    w, b = with_gradients()
+    norm = answer.clip_by_global_norm([w, b], max_norm=1.1)
+    expect_close(norm, torch.tensor(11.0), "clip_by_global_norm([w, b], max_norm=1.1)")
+    expect_close(w.grad, torch.tensor([0.2, -0.6]), "w.grad afterwards")
+    expect_close(b.grad, torch.tensor(0.9), "b.grad afterwards")
+
+
+def test_short_enough(answer):
+    """Gradients that are short enough stay as they are."""
+    w, b = with_gradients()
+    norm = answer.clip_by_global_norm([w, b], max_norm=20.0)
+    expect_close(norm, torch.tensor(11.0), "clip_by_global_norm([w, b], max_norm=20.0)")
+    expect_equal(w.grad, torch.tensor([2.0, -6.0]), "w.grad afterwards")
+    expect_equal(b.grad, torch.tensor(9.0), "b.grad afterwards")
+
+
+def test_bad_bound(answer):
+    """A negative bound, or NaN, raises ValueError."""
+    for bad in (-1.0, math.nan):
+        call = f"clip_by_global_norm(params, max_norm={bad})"
+        expect_raises(ValueError, lambda bad=bad: answer.clip_by_global_norm(with_gradients(), bad), call)
