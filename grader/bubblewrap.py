@@ -115,7 +115,7 @@ def unavailable() -> str | None:
     if sys.platform != "linux":
         return f"no sandbox: bubblewrap needs Linux, this is {platform.system()}; grade there, {instead}"
     if shutil.which("bwrap") is None:
-        return f"no sandbox: bubblewrap is not installed; run `{_install()}`, {instead}"
+        return f"no sandbox: bubblewrap is not installed; {_install()}, {instead}"
     probe = command([sys.executable, "-c", PROBE], readable=[paths.ROOT / "grader"])
     try:
         done = subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
@@ -128,14 +128,15 @@ def unavailable() -> str | None:
 
 
 def _install() -> str:
-    return next((line for tool, line in INSTALL.items() if shutil.which(tool)), "your package manager")
+    known = next((line for tool, line in INSTALL.items() if shutil.which(tool)), None)
+    return f"run `{known}`" if known else "install it with your system's package manager"
 
 
 def _remedy(why: str) -> str:
     if "pyseccomp" in why:
         return "run `pip install pyseccomp`"
     if "libseccomp" in why:
-        return f"run `{_install()}`"
+        return _install()
     for switch, (bad, good) in RESTRICTED.items():
         file = SWITCHES / switch
         if file.exists() and file.read_text().strip() == bad:
