@@ -23,8 +23,8 @@ Rules:
   bias=True they have biases, else none of them has. Nothing else is registered or saved: the state dict holds
   "query.weight", "query.bias", "key.weight", …
 - The layer works in float32, float64, bfloat16 and float16 (cast with `.to`, for x of the same dtype; the
-  result has it too) and on any device, where it copies nothing to or from the CPU. Scores may reach 1e5 in
-  float32.
+  result has it too) and on any device, where it copies nothing to or from the CPU. Scores may reach 1e5
+  in float32, above 0 and below.
 - Gradients flow to x and to all parameters. No Python loop over batch, heads or time. No dropout. x (in any
   layout) and padding are not changed.
 

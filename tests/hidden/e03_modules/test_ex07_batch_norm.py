@@ -78,7 +78,8 @@ def test_training_output(answer, gen, eps):
         x = 5 + 2 * torch.randn(shape, generator=gen)
         wanted = normalised(state_of(own), x.double(), eps, training=True).float()
         expect_close(layer(x), wanted, f"BatchNorm({shape[1]}, eps={eps})(x) for x of {shape}", ulps=100)
-    for how, x in views(gen):
+    few = ("of deviation 0.001", 1e-3 * torch.randn(6, 3, generator=gen))
+    for how, x in [*views(gen), few]:
         layer, own = filled(answer, gen, eps=eps)
         wanted = normalised(state_of(own), x.double(), eps, training=True).float()
         expect_close(layer(x), wanted, f"BatchNorm(3, eps={eps})(x) for x {how}", ulps=100)
@@ -88,7 +89,7 @@ def test_training_output(answer, gen, eps):
 def test_running_statistics(answer, gen, momentum):
     """Over several batches of unequal sizes the running statistics are those of PyTorch's own layer."""
     layer, own = filled(answer, gen, momentum=momentum)
-    for number, shape in enumerate([(4, 3), (2, 3), (3, 3, 5), (7, 3)], start=1):
+    for number, shape in enumerate([(4, 3), (2, 3), (3, 3, 5), (2, 3, 2, 4), (7, 3)], start=1):
         x = 2 + 3 * torch.randn(shape, generator=gen)
         own_view = x.double().flatten(2) if x.dim() > 2 else x.double()
         own(own_view)
@@ -188,7 +189,8 @@ def test_updated_in_place(answer, gen):
 def test_half_precision(answer, gen, dtype):
     """Half precision is computed in float32 and rounded once, in a float32 layer and in one that is cast."""
     half_a_step = 0.6 * torch.finfo(dtype).eps / torch.finfo(torch.float64).eps
-    x = (3 + 300 * torch.randn(64, 3, generator=gen)).to(dtype)
+    # some squares overflow float16, the variance does not: it may be cast before the update
+    x = (3 + 100 * torch.randn(64, 3, generator=gen)).to(dtype)
     for kind in (torch.float32, dtype):
         layer, own = filled(answer, gen, dtype=kind)
         own.load_state_dict(layer.state_dict())

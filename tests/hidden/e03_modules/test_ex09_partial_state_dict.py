@@ -67,6 +67,7 @@ RENAMES = [
     ({"module.": ""}, "module.weight", "weight"),
     ({"module.": ""}, "module.module.weight", None),
     ({"dule.": ""}, "mydule.weight", None),
+    ({"Module.": ""}, "module.weight", None),
     ({"dule.": "", "my": ""}, "mydule.weight", None),
     ({"w": "", "weights": "weight"}, "weights", "weight"),
     ({"weights": "weight", "w": ""}, "weights", "weight"),

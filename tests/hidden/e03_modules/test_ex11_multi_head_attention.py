@@ -195,10 +195,14 @@ def test_long_and_large(answer, gen):
     yours.sum().backward()
     expect_that(bool(yours.isfinite().all()), "layer(x) is not finite for large scores", yours=yours.detach())
     expect_that(bool(x.grad.isfinite().all()), "the gradient is not finite for large scores", yours=x.grad)
-    layer = build(answer, gen, 2, 1, causal=False)
-    layer.load_state_dict({n: torch.eye(2) if t.dim() == 2 else t * 0 for n, t in layer.state_dict().items()})
     x = torch.tensor([[400.0, 0.0], [300.0, 100.0], [-400.0, 0.0]])
-    expect_right(layer, x, None, " with scores of 1e5", heads=1, causal=False)
+    for causal in (True, False):
+        for sign in (1, -1):
+            layer = build(answer, gen, 2, 1, causal=causal)
+            state = {n: torch.eye(2) if t.dim() == 2 else t * 0 for n, t in layer.state_dict().items()}
+            layer.load_state_dict({**state, "query.weight": sign * torch.eye(2)})
+            for hidden in (None, torch.tensor([False, False, True])):
+                expect_right(layer, x, hidden, f" with scores of {sign}e5", heads=1, causal=causal)
 
 
 def test_inputs_are_left_alone(answer, gen):

@@ -89,6 +89,16 @@ SPECIMENS = [
         check="test_training_output",
     ),
     Wrong(
+        "no variance below 0.001",
+        edits=[("(var + self.eps)", "(var.clamp(min=1e-3) + self.eps)")],
+        check="test_training_output",
+    ),
+    Wrong(
+        "counts the first of the further dimensions alone",
+        edits=[("n = x.numel() // self.features", "n = len(x) * (x.shape[2] if x.dim() > 2 else 1)")],
+        check="test_running_statistics",
+    ),
+    Wrong(
         "updates in evaluation mode",
         edits=[
             (

@@ -66,6 +66,11 @@ SPECIMENS = [
         check="test_renamed",
     ),
     Wrong(
+        "takes upper for lower case",
+        edits=[("if old.startswith(p))", "if old.lower().startswith(p.lower()))")],
+        check="test_renamed",
+    ),
+    Wrong(
         "reports the new names of what is unexpected",
         edits=[(UNEXPECTED, UNEXPECTED.replace("[old for", "[name for"))],
         check="test_report",

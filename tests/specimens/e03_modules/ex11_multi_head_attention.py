@@ -158,6 +158,11 @@ SPECIMENS = [
         says="finite",
     ),
     Wrong(
+        "what is hidden scores -1e4",
+        edits=[(".masked_fill(hidden, lowest)", ".masked_fill(hidden, -1e4)")],
+        check="test_long_and_large",
+    ),
+    Wrong(
         "clamps the scores",
         edits=[(SCALED, SCALED + ".clamp(-1e4, 1e4)")],
         check="test_long_and_large",
