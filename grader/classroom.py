@@ -105,7 +105,7 @@ def _remarks(records: list[StudentRecord]) -> list[str]:
             reason = "; ".join(exercise.flags)
             if exercise.status == "grader_fault":
                 faults[reason] += 1
-            elif exercise.status in _REMARKABLE and not any(reason in note for note in record.notes if reason):
+            elif exercise.status in _REMARKABLE and (not reason or reason not in " ".join(record.notes)):
                 told = f"{record.student}: {slug} {exercise.status}"
                 lines.append(f"{told}: {reason}" if reason else told)
     return lines + [f"not graded by a fault of the grader, {n} answers: {why}" for why, n in faults.items()]

@@ -175,3 +175,37 @@ def test_bad_options_get_one_line(tmp_path, options, words):
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_bad_submissions_are_told_and_stop_nobody(tmp_path):
+    work = hand_in(tmp_path / "in", {"ada": SOLUTION, "=cmd, jr": SOLUTION, "odd": ""})
+    (work / "empty").mkdir()
+    (work / "odd" / "e01_tensors" / "essay.docx").write_bytes(b"")
+    (work / "odd" / EXERCISE.relative).write_bytes(b"\xff\xfe")
+    linked = work / "linked" / EXERCISE.relative
+    linked.parent.mkdir(parents=True)
+    linked.symlink_to("/etc/passwd")
+    done = subprocess.run(
+        command(work, tmp_path / "out"), cwd=paths.ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    for words in ("not UTF-8", "is a link", "empty: holds no answers", "essay.docx"):
+        assert done.stdout.count(words) == 1, words
+    found = {student: record["score"] for student, record in records(tmp_path / "out").items()}
+    assert found == {"ada": 2, "=cmd, jr": 2, "odd": 0, "empty": 0, "linked": 0}
+
+
+def test_a_missing_bubblewrap_is_told_and_nothing_is_graded(tmp_path):
+    work = hand_in(tmp_path / "in", {"ada": SOLUTION})
+    done = subprocess.run(
+        command(work, tmp_path / "out"),
+        cwd=paths.ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": "/nonexistent"},
+    )
+    assert done.returncode == 2
+    assert "bubblewrap is not installed" in done.stderr
+    assert "--sandbox off" in done.stderr
+    assert not list((tmp_path / "out").glob("*.json"))
