@@ -38,6 +38,7 @@ def test_ints_stay_ints(answer):
 def test_bools_stay_bools(answer):
     """Bools become torch.bool."""
     expect_vector(answer, [True, False, True], [True, False, True], torch.bool)
+    expect_vector(answer, (False, True), [False, True], torch.bool)
 
 
 def test_floats(answer):

@@ -140,6 +140,18 @@ SPECIMENS = [
         says="dtype",
     ),
     Wrong(
+        "int64 for a tuple of what is an int in Python, and so for bools",
+        edits=[
+            (
+                "    vector = torch.tensor(values, dtype=dtype)",
+                "    if isinstance(values, tuple) and values and all(isinstance(v, int) for v in values):\n"
+                "        dtype = dtype or torch.int64\n    vector = torch.tensor(values, dtype=dtype)",
+            )
+        ],
+        check="test_bools_stay_bools",
+        says="int64",
+    ),
+    Wrong(
         "leaves ragged lists to torch.tensor, which raises a TypeError",
         edits=[
             (
