@@ -65,8 +65,8 @@ def test_features_of_any_dtype(answer):
     expect_equal(
         features_of(answer, large), wanted, "model_inputs(…, features, …)[1] of large int64 features"
     )
-    fine = torch.tensor([0.1, -1e-30, 1e30], dtype=torch.float64)
-    wanted = torch.tensor([0.1, -1e-30, 1e30])
+    fine = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf], dtype=torch.float64)
+    wanted = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf])
     expect_equal(features_of(answer, fine), wanted, "model_inputs(…, features, …)[1] of features in float64")
 
 

@@ -162,6 +162,17 @@ SPECIMENS = [
         says="wrong values",
     ),
     Wrong(
+        "cleans the features of NaN and inf",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features if features.dtype == torch.float32 else features.nan_to_num().to(torch.float32))",
+            )
+        ],
+        check="test_features_of_any_dtype",
+        says="nan",
+    ),
+    Wrong(
         "features of integers by way of half precision",
         edits=[
             (
