@@ -99,6 +99,7 @@ def test_tensor_on_the_arrays_memory(answer):
         (table.T, "a transposed array"),
         (table[1:, ::2], "a strided array"),
         (np.zeros((2, 3, 4)).transpose(2, 0, 1)[1:], "a permuted array"),
+        (np.lib.stride_tricks.as_strided(np.zeros(2), (2, 3), (8, 0)), "a writable array that repeats"),
         (np.zeros(3, dtype=bool), "a bool array"),
         (np.zeros(3, dtype=np.float16), "a float16 array"),
         (np.zeros((1, 3), dtype=np.uint8), "a uint8 array"),

@@ -165,6 +165,12 @@ SPECIMENS = [
         says="from_numpy(array).fill_(3)",
     ),
     Wrong(
+        "copies whatever repeats",
+        edits=[("if not array.flags.writeable", "if 0 in array.strides or not array.flags.writeable")],
+        check="test_tensor_on_the_arrays_memory",
+        says="repeats",
+    ),
+    Wrong(
         "copies whatever is not contiguous",
         edits=[("any(stride < 0 for stride in array.strides)", "not array.flags.c_contiguous")],
         check="test_tensor_on_the_arrays_memory",
