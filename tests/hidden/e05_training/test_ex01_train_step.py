@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_gradient, expect_that, unchanged
+from grader.checks import expect_close, expect_equal, expect_gradient, expect_that, expect_view, unchanged
 from grader.checks.devices import count_traffic
 
 CALL = "train_step(model, loss_fn, optimizer, inputs, targets)"
@@ -118,6 +118,22 @@ def test_gradients_stay(answer, gen):
     for name, p, right in zip(names, parameters, wanted, strict=True):
         expect_gradient(p.grad, right, f"{name} (in `.grad` afterwards)", scale=float(right.abs().max()) + 1)
     expect_close(temperature.detach(), moved, "the temperature in loss_fn afterwards")
+
+
+def test_inputs_and_targets_that_learn(answer, gen):
+    """Inputs and targets that the optimizer holds get their gradients, and move; nothing is copied."""
+    model, codes = network(gen), torch.randn(3, 5, generator=gen).t().requires_grad_()
+    centres = torch.randn(2, 5, generator=gen).t().requires_grad_()
+    learned = [codes, centres]
+    wanted = torch.autograd.grad(F.mse_loss(model(codes), centres), learned)
+    moved = [x.detach() - 0.1 * g for x, g in zip(learned, wanted, strict=True)]
+    model, loss_fn = Recorded(model), Recorded(F.mse_loss)
+    answer.train_step(model, loss_fn, OPTIMIZERS["SGD"]([*model.parameters(), *learned]), codes, centres)
+    for name, x, g, right in zip(("inputs", "targets"), learned, wanted, moved, strict=True):
+        expect_gradient(x.grad, g, f"{name} that the optimizer holds")
+        expect_close(x.detach(), right, f"{name} that the optimizer holds, after {CALL}")
+    expect_view(model.calls[0][0], codes, "train_step(…), of the inputs that it passes on,")
+    expect_view(loss_fn.calls[0][1], centres, "train_step(…), of the targets that it passes on,")
 
 
 @pytest.mark.parametrize("how", ["unused", "frozen"])

@@ -337,6 +337,24 @@ SPECIMENS = [
         check="test_on_a_device",
     ),
     Wrong(
+        "detaches the inputs",
+        edits=[("loss_fn(model(inputs), targets)  # ()", "loss_fn(model(inputs.detach()), targets)")],
+        check="test_inputs_and_targets_that_learn",
+        says="inputs",
+    ),
+    Wrong(
+        "detaches the targets",
+        edits=[("loss_fn(model(inputs), targets)  # ()", "loss_fn(model(inputs), targets.detach())")],
+        check="test_inputs_and_targets_that_learn",
+        says="targets",
+    ),
+    Wrong(
+        "makes strided inputs contiguous",
+        edits=[("loss_fn(model(inputs), targets)  # ()", "loss_fn(model(inputs.contiguous()), targets)")],
+        check="test_inputs_and_targets_that_learn",
+        says="copies",
+    ),
+    Wrong(
         "moves the inputs to the model",
         edits=[
             (
