@@ -210,6 +210,40 @@ def test_predictions_become_float32(answer, returned):
             expect_equal(given[0][1], torch.tensor([[0], [1]]).to(kind), "the targets that loss_fn is given")
 
 
+@pytest.mark.parametrize("kind", [torch.float64, torch.float16, torch.int64], ids=str)
+def test_inputs_of_any_dtype(answer, gen, kind):
+    """Inputs of every dtype reach the model as they are, in the region; predictions keep shape, inf and NaN."""
+    table = nn.Parameter(torch.randn(4, 3, generator=gen))
+    seen, given = [], []
+
+    class Lookup(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = table
+
+        def forward(self, x):
+            with compute_dtypes() as computed:
+                scores = self.table @ self.table.t()
+            seen.append((x, computed))
+            return torch.cat(
+                (scores.reshape(-1, 1).float(), torch.tensor([[math.inf], [-math.inf], [math.nan]]))
+            )
+
+    def loss_fn(predictions, targets):
+        given.append((predictions.detach().clone(), targets))
+        return predictions[:16].mean()
+
+    inputs, targets = torch.tensor([2, 0, 1]).to(kind), torch.ones(19)
+    model = Lookup()
+    answer.autocast_step(model, loss_fn, sgd(model), inputs, targets)
+    expect_equal(seen[0][0], inputs, "what the model is given")
+    expect_products_in(seen[0][1], torch.bfloat16, f"the forward pass with inputs in {kind}")
+    expect_equal(tuple(given[0][0].shape), (19, 1), "the shape of the predictions given to loss_fn")
+    last = torch.tensor([[math.inf], [-math.inf], [math.nan]])
+    expect_equal(given[0][0][16:], last, "predictions of inf, -inf and NaN, given to loss_fn")
+    expect_equal(given[0][1], targets, "the targets that loss_fn is given")
+
+
 def test_all_digits_of_the_loss(answer):
     """A loss in float64 is not rounded on its way to the float."""
     model, targets = Scaled(torch.float32), torch.tensor([[1 / 3], [1e-9]], dtype=torch.float64)
@@ -316,11 +350,13 @@ def test_bad_dtype(answer, gen, dtype):
     """Any dtype but bfloat16 and float16 raises ValueError, and nothing has run or moved by then."""
     model, (inputs, targets) = Watched(gen), batch(gen)
     with unchanged(CALL, **dict(model.named_parameters())):
-        expect_raises(
-            ValueError,
-            lambda: answer.autocast_step(model, WatchedLoss(), sgd(model), inputs, targets, dtype),
-            f"autocast_step(…, dtype={dtype})",
-        )
+        for size in (5, 0):
+            x, y = inputs[:size], targets[:size]
+            expect_raises(
+                ValueError,
+                lambda x=x, y=y: answer.autocast_step(model, WatchedLoss(), sgd(model), x, y, dtype),
+                f"autocast_step(…, dtype={dtype}) of {size} inputs",
+            )
     expect_equal(len(model.inputs), 0, f"the number of times that the model runs with dtype={dtype}")
 
 

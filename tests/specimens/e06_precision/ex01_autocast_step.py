@@ -307,6 +307,41 @@ SPECIMENS = [
         says="number of optimizer steps",
     ),
     Wrong(
+        "a region for floating inputs only: tokens are looked up in float32",
+        edits=[("dtype=dtype)", "dtype=dtype, enabled=inputs.is_floating_point())")],
+        check="test_inputs_of_any_dtype",
+        says="float32",
+    ),
+    Wrong(
+        "inputs in float32",
+        edits=[("model(inputs)", "model(inputs.float() if inputs.is_floating_point() else inputs)")],
+        check="test_inputs_of_any_dtype",
+        says="what the model is given",
+    ),
+    Wrong(
+        "drops the last dim of predictions where targets lack it",
+        edits=[
+            (
+                "predictions.float(), targets)",
+                "predictions.float().squeeze(-1) if predictions.ndim == targets.ndim + 1 and predictions.shape[-1] == 1 else predictions.float(), targets)",
+            )
+        ],
+        check="test_inputs_of_any_dtype",
+        says="the shape of the predictions",
+    ),
+    Wrong(
+        "cleans the predictions of NaN and inf",
+        edits=[("predictions.float(), targets)", "predictions.float().nan_to_num(), targets)")],
+        check="test_inputs_of_any_dtype",
+        says="NaN",
+    ),
+    Wrong(
+        "looks at dtype only where there is something to compute",
+        edits=[("if dtype not in", "if len(inputs) and dtype not in")],
+        check="test_bad_dtype",
+        says="0 inputs",
+    ),
+    Wrong(
         "switches autocast on and off by hand",
         edits=instead("""
     kind = inputs.device.type
