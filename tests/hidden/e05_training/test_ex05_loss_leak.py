@@ -1,0 +1,262 @@
+"""What grades train_epoch: means, weights, which graphs are alive at each batch, waits for the device."""
+
+import copy
+import gc
+import math
+import weakref
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks.devices import count_traffic
+
+CALL = "train_epoch(model, loss_fn, metric_fn, optimizer, batches)"
+
+
+def network(gen):
+    """3 features, 4 hidden units, 2 outputs."""
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(torch.randn(p.shape, generator=gen))
+    return model
+
+
+def batches_of(gen, *sizes):
+    return [
+        (torch.randn(n, 3, generator=gen).double(), torch.randn(n, 2, generator=gen).double()) for n in sizes
+    ]
+
+
+def sgd(model):
+    return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
+
+
+def largest(predictions, targets):
+    """A metric that carries a graph."""
+    return (predictions - targets).square().amax(1).sqrt().mean()
+
+
+def share_above(predictions, targets):
+    """A metric without a graph, in float32."""
+    return (predictions > targets).float().mean()
+
+
+def written_out(model, optimizer, batches, metric_fn):
+    """The mean loss and the mean metric, in floats."""
+    losses, metrics, count = [], [], 0
+    for inputs, targets in batches:
+        predictions = model(inputs)
+        loss = F.mse_loss(predictions, targets)
+        metrics.append(metric_fn(predictions, targets).item() * len(targets))
+        losses.append(loss.item() * len(targets))
+        count += len(targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return math.fsum(losses) / count, math.fsum(metrics) / count
+
+
+def expect_pair(yours, wanted, call, rel_tol=1e-9):
+    expect_equal(type(yours).__name__, "tuple", f"the type of {call}")
+    expect_equal([type(number).__name__ for number in yours], ["float", "float"], f"the types in {call}")
+    for name, number, right in zip(("loss", "metric"), yours, wanted, strict=True):
+        close = number == right or math.isclose(number, right, rel_tol=rel_tol)
+        expect_that(
+            close or (math.isnan(number) and math.isnan(right)),
+            f"wrong mean {name} from {call}",
+            yours=f"{number:.10g}",
+            wanted=f"{right:.10g}",
+        )
+
+
+def expect_weights(model, twin, when):
+    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
+        wanted = right.detach().to(p.device)
+        expect_close(p.detach(), wanted, f"{name} after {when}", ulps=1e4, scale=1.0)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6)], ids=str)
+def test_means(answer, gen, sizes):
+    """Loss and metric are means over all examples, from the predictions before each step."""
+    model, batches = network(gen), batches_of(gen, *sizes)
+    for metric_fn, rel_tol in ((largest, 1e-9), (share_above, 1e-5)):
+        twin = copy.deepcopy(model)
+        wanted = written_out(twin, sgd(twin), batches, metric_fn)
+        mine = copy.deepcopy(model)
+        yours = answer.train_epoch(mine, F.mse_loss, metric_fn, sgd(mine), iter(batches))
+        expect_pair(yours, wanted, f"train_epoch(…) with batches of {sizes}", rel_tol)
+
+
+def test_weights(answer, gen):
+    """The weights go where the losses alone lead them, with old gradients and the metric left out."""
+    model, batches = network(gen), batches_of(gen, 4, 2, 3)
+    twin = copy.deepcopy(model)
+    written_out(twin, sgd(twin), batches, largest)
+    for p in model.parameters():
+        p.grad = torch.full_like(p, 5.0)
+    answer.train_epoch(model, F.mse_loss, largest, sgd(model), batches)
+    expect_weights(model, twin, "three batches")
+
+
+def test_nan_and_inf(answer, gen):
+    """A NaN or inf in one batch is not hidden, neither in the loss nor in the metric."""
+    for bad in (math.nan, math.inf):
+        numbers = iter([1.0, bad, 2.0])
+        metric_fn = lambda p, t, numbers=numbers: torch.tensor(next(numbers))  # noqa: E731
+        model, batches = network(gen), batches_of(gen, 2, 1, 2)
+        _, metric = answer.train_epoch(model, F.mse_loss, metric_fn, sgd(model), batches)
+        expect_equal(metric, bad, f"the mean metric of train_epoch(…) where one is {bad}")
+        factors = iter([1.0, bad, 1.0])
+        loss_fn = lambda p, t, factors=factors: p.square().mean() * next(factors)  # noqa: E731
+        model = network(gen)
+        loss, _ = answer.train_epoch(
+            model, loss_fn, share_above, torch.optim.SGD(model.parameters(), lr=0.0), batches
+        )
+        expect_that(not math.isfinite(loss), f"a loss of {bad} is hidden in the mean", yours=loss)
+
+
+class Token:
+    """Hangs on a node of the graph, and is alive as long as the node is."""
+
+    def __call__(self, *gradients):
+        return None
+
+
+class Watch:
+    """Which batches' graphs, predictions, losses and metrics are alive."""
+
+    def __init__(self):
+        self.refs = {"graph": [], "predictions": [], "loss": [], "metric": [], "inputs": []}
+
+    def model(self, net):
+        def hook(_, inputs, out):
+            self.on_graph(out)
+            self.refs["predictions"].append(weakref.ref(out))
+
+        net.register_forward_hook(hook)
+        return net
+
+    def fn(self, name, fn):
+        def watched(predictions, targets):
+            result = fn(predictions, targets)
+            if result.grad_fn is not None:
+                self.on_graph(result)
+            self.refs[name].append(weakref.ref(result))
+            return result
+
+        return watched
+
+    def on_graph(self, tensor):
+        token = Token()
+        tensor.grad_fn.register_hook(token)
+        self.refs["graph"].append(weakref.ref(token))
+
+    def alive(self):
+        """By kind, how many are alive."""
+        found = {kind: sum(ref() is not None for ref in refs) for kind, refs in self.refs.items()}
+        if any(found.values()):
+            gc.collect()  # what only hangs in a reference cycle is not kept
+            found = {kind: sum(ref() is not None for ref in refs) for kind, refs in self.refs.items()}
+        return found
+
+
+LIMITS = {"graph": 3, "predictions": 1, "loss": 1, "metric": 1, "inputs": 1}
+"""What one batch leaves behind: the graphs of predictions, loss and metric, and one of each of the others."""
+
+
+@pytest.mark.parametrize("metric_fn", [largest, share_above], ids=["graph", "no graph"])
+def test_nothing_piles_up(answer, gen, metric_fn):
+    """When a batch is asked for, nothing is alive but the one before."""
+    watch, found = Watch(), []
+    model = watch.model(network(gen))
+
+    def loader():
+        for _ in range(4):
+            found.append(watch.alive())
+            batch = batches_of(gen, 3)[0]
+            watch.refs["inputs"].append(weakref.ref(batch[0]))
+            yield batch
+            del batch
+
+    answer.train_epoch(
+        model, watch.fn("loss", F.mse_loss), watch.fn("metric", metric_fn), sgd(model), loader()
+    )
+    expect_equal(len(found), 4, "the number of batches that are asked for")
+    for number, alive in enumerate(found):
+        for kind, count in alive.items():
+            expect_that(
+                count <= LIMITS[kind],
+                f"{kind}: more than one batch is alive when batch {number} is asked for",
+                yours=f"{count} of them, after {number} batches",
+                wanted=f"at most {LIMITS[kind]}, of the batch before",
+                likely="a sum or a list of tensors that carry their graphs",
+            )
+
+
+def test_nothing_is_left(answer, gen):
+    """When train_epoch has returned, no graph, prediction, loss or metric is alive."""
+    watch = Watch()
+    model = watch.model(network(gen))
+    batches = batches_of(gen, 3, 2)
+    result = answer.train_epoch(
+        model, watch.fn("loss", F.mse_loss), watch.fn("metric", largest), sgd(model), batches
+    )
+    del batches
+    for kind, count in watch.alive().items():
+        expect_equal(count, 0, f"{kind}: how many are alive after train_epoch(…)")
+    expect_equal([type(number).__name__ for number in result], ["float", "float"], "the types in the result")
+    for p in model.parameters():
+        expect_that(p.grad is None or not p.grad.requires_grad, "a gradient carries a graph of its own")
+
+
+def test_called_once(answer, gen):
+    """For each batch the model, the loss, the metric and the optimizer run once, in the caller's mode."""
+    model, batches, seen = network(gen).eval(), batches_of(gen, 3, 2), []
+    optimizer = sgd(model)
+    model.register_forward_hook(lambda m, *_: seen.append(("model", m.training)))
+    optimizer.register_step_post_hook(lambda *_: seen.append(("step", False)))
+
+    def logged(name, fn):
+        def run(predictions, targets):
+            seen.append((name, False))
+            return fn(predictions, targets)
+
+        return run
+
+    answer.train_epoch(model, logged("loss", F.mse_loss), logged("metric", largest), optimizer, batches)
+    for name in ("model", "loss", "metric", "step"):
+        expect_equal(sum(part == name for part, _ in seen), 2, f"the runs of {name} in two batches")
+    expect_that(not any(training for _, training in seen), "a model in evaluation mode runs in training mode")
+
+
+def test_waits_at_the_end(answer, gen, device):
+    """On another device the host waits at the end only, and the numbers are the same."""
+    model, batches = network(gen), batches_of(gen, 4, 4, 1, 2, 3)
+    twin = copy.deepcopy(model)
+    wanted = written_out(twin, sgd(twin), batches, largest)
+    model.to(device)
+    optimizer = sgd(model)
+    there = [(inputs.to(device), targets.to(device)) for inputs, targets in batches]
+    with count_traffic() as traffic:
+        yours = answer.train_epoch(model, F.mse_loss, largest, optimizer, there)
+    expect_pair(yours, wanted, "train_epoch(…) on another device")
+    expect_that(
+        traffic.syncs <= 2,
+        "the host waits for the device during the epoch",
+        yours=f"{traffic.syncs} waits for 5 batches",
+        wanted="at most two, at the end",
+    )
+    expect_weights(model, twin, "five batches on another device")
+
+
+def oracle(answer, gen):
+    results = []
+    for metric_fn in (largest, share_above):
+        model = network(gen)
+        pair = answer.train_epoch(model, F.mse_loss, metric_fn, sgd(model), iter(batches_of(gen, 4, 1, 3)))
+        results.append([pair[0], pair[1], [p.detach().clone() for p in model.parameters()]])
+    return results

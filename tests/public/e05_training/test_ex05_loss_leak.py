@@ -1,0 +1,40 @@
+"""The contract of train_epoch."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+BATCHES = [
+    (torch.tensor([[1.0]]), torch.tensor([[1.0]])),
+    (torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [2.0]])),
+]
+
+
+def worked_example():
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 2.0)
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out, as two Python floats."""
+    model, optimizer = worked_example()
+    result = answer.train_epoch(model, F.mse_loss, F.l1_loss, optimizer, BATCHES)
+    expect_equal(
+        [type(number).__name__ for number in result], ["float", "float"], "the types in train_epoch(…)"
+    )
+    for name, yours, wanted in zip(("loss", "metric"), result, (1.4, 3.4 / 3), strict=True):
+        expect_that(
+            math.isclose(yours, wanted, rel_tol=1e-5), f"wrong mean {name}", yours=yours, wanted=wanted
+        )
+
+
+def test_weight_moves(answer):
+    """The weight moves by the gradients of the losses: 2, 1.8, 1.4."""
+    model, optimizer = worked_example()
+    answer.train_epoch(model, F.mse_loss, F.l1_loss, optimizer, BATCHES)
+    expect_close(model.weight.detach(), torch.tensor([[1.4]]), "the weight after train_epoch(…)")
