@@ -38,8 +38,8 @@ def coordinate_grid(
         height: number of rows, 0 or more.
         width: number of columns, 0 or more.
         align_corners: whether -1 and 1 are centres of pixels or edges of the image.
-        dtype: a floating dtype; float64 is computed in float64, and float16 does not overflow on the way
-            (it ends at 65504), however large the image is. None for torch's default.
+        dtype: a floating dtype; float64 is computed in float64, and float16 does not overflow on the way on
+            sides of up to 65504 pixels, its largest number. None for torch's default.
         device: where the grid is made. None for torch's default.
 
     Returns:
