@@ -45,6 +45,19 @@ def test_value_and_gradient(answer, gen, dtype):
         expect_both(answer.grad_of_squares(residuals, params), wanted)
 
 
+def test_perfect_fit(answer, gen):
+    """Where all residuals are 0 the gradient is 0, and where some are, it comes from the others."""
+    for goal, about in [
+        (torch.zeros(4, dtype=torch.float64), "all residuals are 0"),
+        (torch.tensor([0.0, 2.0, 0.0, -1.0], dtype=torch.float64), "some residuals are 0"),
+    ]:
+        params = torch.randn(4, generator=gen, dtype=torch.float64)
+        fitted = params.clone()
+        residuals = lambda p, fitted=fitted, goal=goal: (p - fitted) * 3 - goal  # noqa: E731
+        wanted = exact(residuals, params)
+        expect_both(answer.grad_of_squares(residuals, params), wanted, f"{CALL}, where {about},")
+
+
 def test_any_shape(answer, gen):
     """Parameters and residuals have any shape: a single number, a matrix, none at all."""
     functions = {

@@ -255,6 +255,12 @@ SPECIMENS = [
         return loss.detach(), torch.autograd.grad(loss, x)[0]
 """),
     ),
+    Wrong(
+        "the square of the root, whose gradient at 0 is NaN",
+        edits=[(".square().sum()  # ()", ".square().sum().sqrt().square()")],
+        check="test_perfect_fit",
+        says="all residuals are 0",
+    ),
     Right(
         "with torch.func",
         edits=instead("""
