@@ -40,6 +40,15 @@ def exact(x, decay, initial):
     return traces(x.double(), decay.double(), initial.double()).to(x.dtype)
 
 
+def error_of(call):
+    """What a call raises, in words."""
+    try:
+        call()
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
 def test_values(answer, gen):
     """Traces are right for one decay or one for each feature, and features of any shape."""
     for features in [(3,), (2, 3), (1,), ()]:
@@ -103,6 +112,28 @@ def test_gradients(answer, gen):
             )
 
 
+def test_gradients_through_many_steps(answer, gen):
+    """In a long sequence too, the gradient of the last trace reaches the first step, and initial."""
+
+    def step_by_step(x, decay, initial):
+        found = [initial]
+        for step in x.unbind():
+            found.append(decay * found[-1] + step)
+        return torch.stack(found[1:])
+
+    x, _, initial = inputs(gen, 150, (2,), dtype=torch.float64)
+    given = x, torch.tensor([1.0, 0.99], dtype=torch.float64), initial
+    expect_gradients(
+        answer.leaky_traces,
+        given,
+        step_by_step,
+        gen=gen,
+        call=f"{CALL} with 150 steps",
+        names=NAMES,
+        scale=2000.0,
+    )
+
+
 def test_gradients_at_the_ends(answer, gen):
     """Decays of exactly 0 and 1 have gradients as well."""
     x, _, initial = inputs(gen)
@@ -143,6 +174,9 @@ def test_caller_goes_on_in_place(answer, gen):
         yours = answer.leaky_traces(x, decay, initial)
         for name, tensor in [("x", x), ("initial", initial)]:
             expect_copy(yours, tensor, f"{CALL} with {steps} steps, {name},")
+    given = [t.requires_grad_() for t in inputs(gen, 0)]
+    raised = error_of(lambda: answer.leaky_traces(*given).relu_())
+    expect_equal(raised, None, f"the error of {CALL}.relu_(), without steps, where x requires a gradient,")
     call = f"{CALL}.mul_(2).sigmoid_()"
     fn = lambda *given: answer.leaky_traces(*given).mul_(2).sigmoid_()  # noqa: E731
     reference = lambda *given: (traces(*given) * 2).sigmoid()  # noqa: E731

@@ -245,6 +245,23 @@ def leaky_traces(x, decay, initial):
             )
         ],
     ),
+    Wrong(
+        "without steps, x itself: a leaf that nobody may write to",
+        edits=[(END, "    return torch.stack(traces) if traces else x\n")],
+        check="test_caller_goes_on_in_place",
+        says="without steps",
+    ),
+    Wrong(
+        "truncated backpropagation: the graph reaches 32 steps back",
+        edits=[
+            (
+                STEP,
+                "        trace = decay * (trace.detach() if len(traces) % 32 == 31 else trace) + step\n",
+            )
+        ],
+        check="test_gradients_through_many_steps",
+        says="150 steps",
+    ),
     Right(
         "in place, on clones that nobody has saved",
         edits=[
