@@ -21,8 +21,9 @@ Rules:
   saved a parameter, as that of (w * w).sum() has, its backward must now raise an error: with the new
   numbers it would give wrong gradients in silence. (A write through `p.data` is not counted.)
 - It is called inside and outside of `torch.no_grad()`, and leaves that mode as it is.
-- params may be any iterable, also a generator such as `model.parameters()`, or empty. Each parameter keeps
-  its dtype and device, whatever its strides. lr and weight_decay are numbers, zero or above.
+- params may be any iterable, also a generator such as `model.parameters()`, or empty; no parameter is in it
+  twice. Each keeps its dtype and device, whatever its strides. Gradients are dense. lr and weight_decay are
+  numbers, zero or above.
 """
 
 from collections.abc import Iterable
