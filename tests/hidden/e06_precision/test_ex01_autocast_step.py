@@ -270,6 +270,17 @@ def test_no_step_is_skipped(answer, bad):
     expect_equal(len(steps), 1, f"the number of optimizer steps where the loss is {bad}")
 
 
+def test_no_scaler(answer):
+    """Gradients pass through float16 as they are: scaled, those of a large loss would overflow."""
+    model = Scaled(torch.float16)
+    loss_fn = lambda p, t: (p - t).sum() * 30_000  # noqa: E731
+    inputs, targets = torch.tensor([[1.0], [0.5]]), torch.zeros(2, 1)
+    loss = answer.autocast_step(model, loss_fn, sgd(model), inputs, targets, torch.float16)
+    expect_gradient(model.scale.grad, torch.tensor(45_000.0), "a parameter, of a large loss in float16")
+    expect_close(model.scale.detach(), torch.tensor(2.0 - 4_500.0), "the parameter after a step")
+    expect_equal(loss, 90_000.0, "the loss of the large loss in float16")
+
+
 @pytest.mark.parametrize("how", ["unused", "frozen"])
 def test_parameters_without_gradient(answer, gen, how):
     """A parameter that the loss does not depend on gets no gradient; momentum and decay leave it alone."""

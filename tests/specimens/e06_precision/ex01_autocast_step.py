@@ -260,6 +260,17 @@ SPECIMENS = [
         check="test_gradients_of_this_batch",
     ),
     Wrong(
+        "scales the loss, and the gradients back",
+        edits=[
+            (
+                BACKWARD,
+                "    (loss * 1024).backward()\n    for p in model.parameters():\n        if p.grad is not None:\n            p.grad /= 1024\n",
+            )
+        ],
+        check="test_no_scaler",
+        says="inf",
+    ),
+    Wrong(
         "scales the loss and forgets the gradients",
         edits=[("loss.backward()", "(loss * 1024).backward()")],
         check="test_gradients_of_this_batch",
