@@ -22,9 +22,9 @@ Rules:
   depends on one at least. What becomes of gradients that the optimizer does not hold is left open.
 - Modes belong to the caller: a batch norm in eval mode runs, and stays, in eval mode.
 - Nothing else happens: no clipping, no printing, and no skipped step where the loss is inf or NaN.
-- The result is a plain Python float, the loss before the update, with all its digits. Reading it is the one time that the host
-  waits for the device. The graph and its activations are free again when the optimizer has stepped, and
-  nothing keeps the predictions or the loss alive once train_step has returned.
+- The result is a plain Python float, the loss before the update, with all its digits. Reading it is the
+  one time that the host waits for the device. The graph and its activations are free again when the
+  optimizer has stepped, and nothing keeps the predictions or the loss alive once train_step has returned.
 """
 
 from collections.abc import Callable

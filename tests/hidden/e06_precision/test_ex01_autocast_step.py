@@ -212,7 +212,7 @@ def test_predictions_become_float32(answer, returned):
 
 @pytest.mark.parametrize("kind", [torch.float64, torch.float16, torch.int64], ids=str)
 def test_inputs_of_any_dtype(answer, gen, kind):
-    """Inputs of every dtype reach the model as they are, in the region; predictions keep shape, inf and NaN."""
+    """Inputs of any dtype reach the model as they are, in the region; predictions keep shape, inf and NaN."""
     table = nn.Parameter(torch.randn(4, 3, generator=gen))
     seen, given = [], []
 
