@@ -45,6 +45,27 @@ def weights(gen, state=3, actions=4, dtype=torch.float64):
     return torch.randn(state, actions, generator=gen, dtype=torch.float64).to(dtype)
 
 
+@pytest.mark.parametrize("size", [1e-4, 1e4], ids=str)
+def test_rewards_of_any_size(answer, gen, size):
+    """The difference is squared, however small or large it is, and so is its gradient in proportion to it."""
+    states, actions, rewards, next_states, done = draw(gen)
+    rewards = rewards * size
+
+    def loss_of(td_loss):
+        def loss(w):
+            net = lambda states: states @ w * size  # noqa: E731
+            return td_loss(net, net, states, actions, rewards, next_states, done, 0.9)
+
+        return loss
+
+    w, call = weights(gen), f"{CALL} with rewards near {size:g}"
+    wanted = loss_of(exact)(w)
+    expect_close(loss_of(answer.td_loss)(w), wanted, call, scale=10.0 * size**2)
+    expect_gradients(
+        loss_of(answer.td_loss), [w], loss_of(exact), gen=gen, call=call, names="net", scale=10.0 * size**2
+    )
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_loss(answer, gen, dtype):
     """The loss is the mean of the squared differences, for batches of any size."""

@@ -208,6 +208,14 @@ SPECIMENS = [
         check="test_loss",
     ),
     Wrong(
+        "a Huber loss, which is linear beyond 100",
+        edits=[
+            (RETURN, "    return 2 * torch.nn.functional.huber_loss(predictions, targets, delta=100.0)\n")
+        ],
+        check="test_rewards_of_any_size",
+        says="wrong values",
+    ),
+    Wrong(
         "a prediction of (batch, 1) against a target of (batch,)",
         edits=[(".squeeze(1)  # (batch,)", "")],
         check="test_loss",
