@@ -90,6 +90,30 @@ def test_weights_of_any_dtype(answer, gen):
             expect_close(yours, wanted_product, f"vjp(fn, x, v)[1] with {note}", scale=20.0)
 
 
+def test_weights_count_in_the_dtype_of_what_they_weigh(answer):
+    """A weight is as exact as what it weighs, whatever the dtype of the leaves."""
+    exact, single, half = torch.float64, torch.float32, torch.float16
+    for leaf, out, factors, numbers, about in [
+        (single, exact, [1.0, -1.0], torch.tensor([2**24 + 1, 2**24]), "large counts"),
+        (single, exact, [1e-200, 1e-200], torch.tensor([1e200, 2e200], dtype=exact), "huge weights"),
+        (half, single, [1e-5, 2e-5], torch.tensor([1e5, 1e5]), "weights beyond float16"),
+        (exact, single, [1.0, 2.0], torch.tensor([1 / 3, 1 / 7], dtype=exact), "fractions"),
+        (exact, half, [1.0, 2.0], torch.tensor([1 / 3, 1 / 7], dtype=exact), "fractions"),
+    ]:
+        factors = torch.tensor(factors, dtype=out)
+        wanted = (factors.double() * numbers.to(out).double()).sum().to(leaf)
+        fn = lambda x, factors=factors, out=out: x.to(out) * factors  # noqa: E731
+        note = f"{leaf} leaves, {out} losses, {about}"
+        w = torch.ones((), dtype=leaf, requires_grad=True)
+        answer.weighted_backward(fn(w), numbers)
+        # the sum over both numbers is rounded to the dtype of what is weighed
+        ulps = 4.0 * max(1.0, torch.finfo(out).eps / torch.finfo(leaf).eps)
+        expect_that(w.grad is not None, f"w has no gradient after weighted_backward with {note}")
+        expect_close(w.grad, wanted, f"w.grad after weighted_backward with {note}", ulps=ulps)
+        yours = answer.vjp(fn, torch.ones((), dtype=leaf), numbers)[1]
+        expect_close(yours, wanted, f"vjp(fn, x, v)[1] with {note}", ulps=ulps)
+
+
 def test_weights_are_constants(answer, gen):
     """No gradient flows to the weights, nor through them."""
     w, weights = randn(gen, 4).requires_grad_(), randn(gen, 4).requires_grad_()

@@ -74,6 +74,12 @@ SPECIMENS = [
         check="test_weights_of_any_dtype",
     ),
     Wrong(
+        "v counts in the dtype of x instead of that of fn(x)",
+        edits=[("    weights = _weights_for(y, v)\n", "    weights = _weights_for(y, v.to(x.dtype))\n")],
+        check="test_weights_count_in_the_dtype_of_what_they_weigh",
+        says="float64 losses",
+    ),
+    Wrong(
         "one backward for each loss",
         edits=[
             (
