@@ -1,0 +1,423 @@
+"""What grades AdamW: steps against PyTorch's, groups, missing gradients, state dicts, memory, closures."""
+
+import io
+import sys
+from contextlib import contextmanager
+
+import pytest
+import torch
+from torch import nn
+
+from grader.checks import (
+    CheckFailure,
+    expect_close,
+    expect_equal,
+    expect_raises,
+    expect_that,
+    forbid,
+    shares_storage,
+)
+from grader.checks.devices import count_traffic, is_simulated, on_host
+
+SHAPES = [(3, 2), (), (5,), (0, 2)]
+
+
+def numbers(gen, shape, dtype=torch.float64):
+    return torch.randn(shape, generator=gen, dtype=torch.float64).to(dtype)
+
+
+def parameters(gen, *shapes, dtype=torch.float64):
+    return [nn.Parameter(numbers(gen, shape, dtype)) for shape in shapes]
+
+
+def twins_of(params):
+    return [nn.Parameter(p.detach().double().clone()) for p in params]
+
+
+def give(gen, params, twins, skip=()):
+    """The same new gradients for both; None for the indices in `skip`."""
+    for index, (p, twin) in enumerate(zip(params, twins, strict=True)):
+        gradient = numbers(gen, p.shape, p.dtype)
+        p.grad = None if index in skip else gradient
+        twin.grad = None if index in skip else gradient.double().clone()
+
+
+def real(groups, **options):
+    return torch.optim.AdamW(groups, foreach=False, **options)
+
+
+def expect_same(params, twins, when, ulps=None):
+    for index, (p, twin) in enumerate(zip(params, twins, strict=True)):
+        right = twin.detach().to(p.dtype)
+        expect_close(p.detach(), right, f"parameter {index} after {when}", ulps=ulps, scale=4.0)
+
+
+OPTIONS = {
+    "defaults": {},
+    "large steps": {"lr": 0.1},
+    "betas": {"lr": 0.1, "betas": (0.5, 0.7)},
+    "no memory": {"lr": 0.1, "betas": (0.0, 0.0)},
+    "large eps": {"lr": 0.1, "eps": 0.3},
+    "decay": {"lr": 0.1, "weight_decay": 0.8},
+    "no decay": {"lr": 0.1, "weight_decay": 0.0},
+    "decay alone": {"lr": 0.0, "weight_decay": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_step_by_step(answer, gen, name):
+    """Each of several steps leads where PyTorch's AdamW leads, with every option."""
+    params = parameters(gen, *SHAPES)
+    twins = twins_of(params)
+    yours, wanted = answer.AdamW(params, **OPTIONS[name]), real(twins, **OPTIONS[name])
+    for number in range(1, 5):
+        give(gen, params, twins)
+        yours.step()
+        wanted.step()
+        expect_same(params, twins, f"step {number} of AdamW(params, {OPTIONS[name]})")
+
+
+def test_groups(answer, gen):
+    """Each group has its own options, read at every step, and the arguments fill in what it leaves out."""
+    params = parameters(gen, (3,), (2, 2), (4,))
+    twins = twins_of(params)
+
+    def groups(ps):
+        return [
+            {"params": [ps[0]], "lr": 0.3, "weight_decay": 0.0},
+            {"params": [ps[1]], "betas": (0.5, 0.6), "eps": 0.1},
+            {"params": iter([ps[2]])},
+        ]
+
+    options = {"lr": 0.05, "weight_decay": 0.4, "eps": 1e-3}
+    yours, wanted = answer.AdamW(groups(params), **options), real(groups(twins), **options)
+    for number in range(1, 6):
+        give(gen, params, twins)
+        yours.step()
+        wanted.step()
+        expect_same(params, twins, f"step {number} with three groups")
+        for optimizer in (yours, wanted):
+            optimizer.param_groups[2].update(lr=0.02 * number, weight_decay=0.1 * number, eps=0.1)
+            optimizer.param_groups[0]["betas"] = (0.3, 0.8)
+
+
+def test_scheduler(answer, gen):
+    """A scheduler of torch.optim drives the learning rate."""
+    params = parameters(gen, (3,))
+    twins = twins_of(params)
+    yours, wanted = answer.AdamW(params, lr=0.5), real(twins, lr=0.5)
+    schedules = [torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5) for optimizer in (yours, wanted)]
+    for number in range(1, 4):
+        give(gen, params, twins)
+        yours.step()
+        wanted.step()
+        for schedule in schedules:
+            schedule.step()
+        expect_same(params, twins, f"step {number} with a StepLR")
+
+
+def test_missing_gradients(answer, gen):
+    """Without a gradient a parameter stays as it is, and its t does not count on."""
+    params = parameters(gen, (3,), (2,), (4,))
+    twins = twins_of(params)
+    options = {"lr": 0.1, "weight_decay": 0.3}
+    yours, wanted = answer.AdamW(params, **options), real(twins, **options)
+    for number, skip in enumerate([(1,), (1, 2), (0, 1, 2), (0,), (), (2,)], start=1):
+        give(gen, params, twins, skip)
+        before = [p.detach().clone() for p in params]
+        yours.step()
+        wanted.step()
+        for index in skip:
+            expect_equal(
+                params[index].detach(), before[index], f"a parameter without a gradient at step {number}"
+            )
+        expect_same(params, twins, f"step {number}, where {skip} have no gradient")
+        for index in skip:
+            expect_that(params[index].grad is None, "a parameter that had no gradient has one after a step")
+        if number == 3:
+            expect_that(not yours.state.get(params[1]), "a parameter that never had a gradient has a state")
+
+
+def test_gradient_of_zero(answer, gen):
+    """A gradient of zero is a gradient: the parameter decays, and its moments carry it on."""
+    params = parameters(gen, (3,), (2,))
+    twins = twins_of(params)
+    options = {"lr": 0.1, "weight_decay": 0.3}
+    yours, wanted = answer.AdamW(params, **options), real(twins, **options)
+    for number in range(1, 4):
+        give(gen, params, twins)
+        if number == 2:
+            for p in [*params, *twins]:
+                p.grad.zero_()
+        params[1].grad.zero_()
+        twins[1].grad.zero_()
+        yours.step()
+        wanted.step()
+        expect_same(params, twins, f"step {number}, with gradients of zero")
+
+
+def test_added_later(answer, gen):
+    """A parameter that is added later begins at t = 1, and the others go on."""
+    params = parameters(gen, (3,), (2,))
+    twins = twins_of(params)
+    yours, wanted = answer.AdamW(params[:1], lr=0.1), real(twins[:1], lr=0.1)
+    for number in range(1, 6):
+        if number == 3:
+            yours.add_param_group({"params": params[1:], "weight_decay": 0.5})
+            wanted.add_param_group({"params": twins[1:], "weight_decay": 0.5})
+        give(gen, params, twins)
+        yours.step()
+        wanted.step()
+        if number < 3:
+            params[1].grad = twins[1].grad = None
+        expect_same(params, twins, f"step {number}, where a parameter is added before step 3")
+
+
+def saved(optimizer):
+    """The state dict, after a trip through a file."""
+    file = io.BytesIO()
+    torch.save(optimizer.state_dict(), file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+def test_resumed(answer, gen):
+    """A run that goes on from a saved state dict goes on as if it had not stopped."""
+    params = parameters(gen, (3,), (2, 2), (4,))
+    twins = twins_of(params)
+    groups = lambda ps: [{"params": ps[:2]}, {"params": ps[2:], "betas": (0.5, 0.6)}]  # noqa: E731
+    yours, wanted = answer.AdamW(groups(params), lr=0.1), real(groups(twins), lr=0.1)
+    for number in range(1, 7):
+        if number in (3, 5):
+            state = saved(yours)
+            params = [nn.Parameter(p.detach().clone()) for p in params]
+            yours = answer.AdamW(groups(params), lr=7.0, betas=(0.1, 0.1), weight_decay=3.0)
+            yours.load_state_dict(state)
+        give(gen, params, twins, skip=(1,) if number in (2, 3) else ())
+        yours.step()
+        wanted.step()
+        expect_same(params, twins, f"step {number} of a run that was saved and loaded before steps 3 and 5")
+
+
+def test_two_optimizers(answer, gen):
+    """Two optimizers do not meddle with each other: each parameter has its own t."""
+    params = parameters(gen, (3,), (3,))
+    twins = twins_of(params)
+    yours = [answer.AdamW([p], lr=0.1) for p in params]
+    wanted = [real([p], lr=0.1) for p in twins]
+    for number in range(1, 4):
+        give(gen, params, twins)
+        for optimizer in [*yours[: 1 + number % 2], *wanted[: 1 + number % 2]]:
+            optimizer.step()
+        expect_same(params, twins, f"step {number} of two optimizers")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_dtypes(answer, gen, dtype):
+    """Parameters and moments keep their dtype, side by side with others."""
+    params = [*parameters(gen, (3, 2), (), dtype=dtype), *parameters(gen, (4,))]
+    twins = twins_of(params)
+    yours, wanted = answer.AdamW(params, lr=0.1, weight_decay=0.1), real(twins, lr=0.1, weight_decay=0.1)
+    for number in range(1, 4):
+        give(gen, params, twins)
+        yours.step()
+        wanted.step()
+        # the moments are rounded to the dtype of p, the twins' are not
+        expect_same(
+            params[:2], twins[:2], f"step {number} in {dtype}", ulps=64.0 if dtype != torch.bfloat16 else 8.0
+        )
+        expect_same(params[2:], twins[2:], f"step {number} in float64, next to {dtype}")
+    for p in params:
+        moments = [
+            t
+            for t in yours.state[p].values()
+            if isinstance(t, torch.Tensor) and t.shape == p.shape and t.dim()
+        ]
+        for t in moments:
+            expect_equal(t.dtype, p.dtype, f"the dtype of a moment of a parameter in {p.dtype}")
+
+
+def test_memory(answer, gen):
+    """A step writes into the parameter's own memory, also a transposed one or a part of a buffer."""
+    flat = numbers(gen, (14,))
+    before = flat.clone()
+    params = [
+        flat[1:7].view(3, 2).t().requires_grad_(),
+        flat[9:12].requires_grad_(),
+        numbers(gen, (4,)).requires_grad_(),
+    ]
+    twins = twins_of(params)
+    yours, wanted = answer.AdamW(params, lr=0.1), real(twins, lr=0.1)
+    ids = [(id(p), p.data_ptr()) for p in params]
+    for number in range(1, 4):
+        give(gen, params, twins)
+        params[2].grad = params[2].grad.repeat_interleave(2)[::2]  # strided
+        kept = [p.grad for p in params]
+        values = [g.clone() for g in kept]
+        yours.step()
+        wanted.step()
+        for p, g, value in zip(params, kept, values, strict=True):
+            expect_that(p.grad is g, "a `.grad` is another tensor, or None, after a step")
+            expect_equal(g, value, "a `.grad` after a step")
+            g.zero_()  # the caller's to use: moments have memory of their own
+        expect_same(params, twins, f"step {number}, of parameters that are views")
+    expect_equal(
+        [(id(p), p.data_ptr()) for p in yours.param_groups[0]["params"]], ids, "where the parameters lie"
+    )
+    for part in (slice(0, 1), slice(7, 9), slice(12, 14)):
+        expect_equal(flat[part].detach(), before[part], "what lies next to the parameters in their buffer")
+    for p in params:
+        for t in yours.state[p].values():
+            if isinstance(t, torch.Tensor):
+                shared = shares_storage(t, p) or shares_storage(t, p.grad)
+                expect_that(not shared, "a moment shares the memory of its parameter or gradient")
+
+
+def test_no_graph(answer, gen):
+    """Parameters remain leaves, and neither they nor the moments carry a graph, even if the gradients do."""
+    (p,) = parameters(gen, (3,))
+    optimizer = answer.AdamW([p], lr=0.1)
+    for enabled in (True, False):
+        with torch.enable_grad():
+            loss = (p**3).sum()
+            (p.grad,) = torch.autograd.grad(loss, [p], create_graph=True)
+        with torch.set_grad_enabled(enabled):
+            optimizer.step()
+            expect_equal(torch.is_grad_enabled(), enabled, "torch.is_grad_enabled() after a step")
+        expect_equal((p.is_leaf, p.requires_grad), (True, True), "(is_leaf, requires_grad) of p after a step")
+        for t in optimizer.state[p].values():
+            if isinstance(t, torch.Tensor):
+                expect_that(not t.requires_grad, "a moment carries a graph")
+
+
+def test_closure(answer, gen):
+    """closure runs once, with gradients on, before the step, and its result is returned."""
+    for enabled in (True, False):
+        params = parameters(gen, (3,))
+        twins = twins_of(params)
+        yours, wanted, calls = answer.AdamW(params, lr=0.1), real(twins, lr=0.1), []
+
+        def closure(params=params, yours=yours, calls=calls):
+            calls.append(torch.is_grad_enabled())
+            yours.zero_grad()
+            loss = (params[0] ** 2).sum()
+            loss.backward()
+            return loss
+
+        for number in range(1, 3):
+            twins[0].grad = 2 * twins[0].detach()
+            loss = (twins[0].detach() ** 2).sum()
+            wanted.step()
+            with torch.set_grad_enabled(enabled):
+                result = yours.step(closure)
+            expect_equal(calls, [True] * number, "whether gradients are on, at each call of closure")
+            expect_that(
+                isinstance(result, torch.Tensor), "step(closure) does not return its loss", yours=result
+            )
+            expect_close(result.detach(), loss, "step(closure)")
+            expect_same(params, twins, f"step {number} with a closure")
+    params[0].grad = torch.ones(3).double()
+    expect_equal(yours.step(), None, "step() without a closure")
+    expect_equal(yours.step(lambda: 0.25), 0.25, "step(closure) where closure returns 0.25")
+
+
+BAD = [
+    {"lr": -1e-3},
+    {"eps": -1e-8},
+    {"weight_decay": -0.1},
+    {"betas": (-0.1, 0.9)},
+    {"betas": (1.0, 0.9)},
+    {"betas": (0.9, -0.1)},
+    {"betas": (0.9, 1.0)},
+    {"betas": (0.9, 1.5)},
+]
+
+
+def test_errors(answer, gen):
+    """Arguments out of their range raise ValueError; zeros do not."""
+    params = parameters(gen, (2,))
+    for options in BAD:
+        expect_raises(ValueError, lambda o=options: answer.AdamW(params, **o), f"AdamW(params, **{options})")
+    optimizer = answer.AdamW(params, lr=0.0, eps=0.0, weight_decay=0.0, betas=(0.0, 0.0))
+    group = optimizer.param_groups[0]
+    for name, value in {"lr": 0.0, "eps": 0.0, "weight_decay": 0.0}.items():
+        expect_equal(group[name], value, f"{name} of the group")
+
+
+_OWN = tuple(
+    f"torch/optim/{name}.py" for name in ("adam", "adamw", "nadam", "radam", "adamax", "sparse_adam")
+)
+
+
+@contextmanager
+def nothing_of_torchs_own():
+    """Fail if the block runs code of torch's own Adam or AdamW."""
+    ran = set()
+
+    def look(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.endswith(_OWN):
+            ran.add(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+    if ran:
+        raise CheckFailure(
+            "AdamW uses torch's own\n  yours   runs torch.optim.Adam or AdamW\n  wanted  it written out"
+        )
+
+
+def test_written_out(answer, gen):
+    """Nothing of torch's own Adam and AdamW runs."""
+    params = parameters(gen, (3,), (2,))
+    with nothing_of_torchs_own(), forbid("AdamW.step()", "fused_adam", "fused_adamw"):
+        optimizer = answer.AdamW(params, lr=0.1)
+        for _ in range(2):
+            for p in params:
+                p.grad = numbers(gen, p.shape)
+            optimizer.step()
+    expect_that(isinstance(optimizer, torch.optim.Optimizer), "AdamW is no torch.optim.Optimizer")
+
+
+def test_on_a_device(answer, gen, device):
+    """On another device everything stays there, and the host neither waits nor copies."""
+    hosts = parameters(gen, (3, 2), (4,))
+    twins = twins_of(hosts)
+    params = [nn.Parameter(p.detach().to(device)) for p in hosts]
+    yours, wanted = answer.AdamW(params, lr=0.1), real(twins, lr=0.1)
+    for number in range(1, 4):
+        give(gen, hosts, twins)
+        for p, host in zip(params, hosts, strict=True):
+            p.grad = host.grad.to(device)
+        with count_traffic() as traffic:
+            yours.step()
+        wanted.step()
+        expect_same([on_host(p) for p in params], twins, f"step {number} on another device")
+        expect_equal(traffic.syncs, 0, "the times that the host waits for the device in a step")
+        expect_equal(traffic.to_device + traffic.to_host, 0, "the copies between host and device in a step")
+    for p in params:
+        for t in yours.state[p].values():
+            if isinstance(t, torch.Tensor) and t.shape == p.shape:
+                expect_that(is_simulated(t), "a moment is on another device than its parameter")
+
+
+def oracle(answer, gen):
+    params = parameters(gen, *SHAPES)
+    groups = [{"params": params[:1], "lr": 0.2}, {"params": params[1:3], "betas": (0.4, 0.8), "eps": 0.01}]
+    optimizer = answer.AdamW(groups, lr=0.05, weight_decay=0.2)
+    results = []
+    for number in range(4):
+        if number == 2:
+            optimizer.add_param_group({"params": params[3:]})
+            state = optimizer.state_dict()
+            optimizer = answer.AdamW(
+                [{"params": params[:1]}, {"params": params[1:3]}, {"params": params[3:]}]
+            )
+            optimizer.load_state_dict(state)
+        for index, p in enumerate(params):
+            p.grad = None if (index + number) % 3 == 0 else numbers(gen, p.shape)
+        results.append([optimizer.step(), [p.detach().clone() for p in params]])
+    return results

@@ -1,0 +1,42 @@
+"""The contract of AdamW."""
+
+import torch
+from torch import nn
+
+from grader.checks import expect_close, expect_equal, expect_raises
+
+
+def worked_example(answer):
+    p = nn.Parameter(torch.tensor([1.0, -2.0]))
+    optimizer = answer.AdamW([p], lr=0.1, weight_decay=0.5)
+    p.grad = torch.tensor([4.0, 0.0])
+    return p, optimizer
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out: the first step leads to [0.85, -1.9]."""
+    p, optimizer = worked_example(answer)
+    optimizer.step()
+    expect_close(p.detach(), torch.tensor([0.85, -1.9]), "p after optimizer.step()")
+
+
+def test_no_gradient(answer):
+    """A parameter without a gradient stays as it is."""
+    p, optimizer = worked_example(answer)
+    q = nn.Parameter(torch.tensor([3.0]))
+    optimizer.add_param_group({"params": [q]})
+    optimizer.step()
+    expect_equal(q.detach(), torch.tensor([3.0]), "a parameter without a gradient after optimizer.step()")
+    expect_close(p.detach(), torch.tensor([0.85, -1.9]), "a parameter with one after optimizer.step()")
+
+
+def test_closure(answer):
+    """step(closure) returns what closure returns."""
+    _, optimizer = worked_example(answer)
+    expect_equal(optimizer.step(lambda: 0.25), 0.25, "optimizer.step(closure) where closure returns 0.25")
+
+
+def test_errors(answer):
+    """A learning rate below zero raises ValueError."""
+    p = nn.Parameter(torch.zeros(2))
+    expect_raises(ValueError, lambda: answer.AdamW([p], lr=-0.1), "AdamW([p], lr=-0.1)")
