@@ -69,6 +69,9 @@ def test_any_leading_dimensions(answer, gen, bias):
         with unchanged("layer(x)", x=x):
             y = layer(x)
         expect_close(y.detach(), wanted, f"layer(x), x of shape {sizes}", inputs={"x": x}, scale=4.0)
+        with torch.no_grad(), unchanged("layer(x) under no_grad", x=x):
+            y = layer(x)
+        expect_close(y, wanted, f"layer(x) under no_grad, x of shape {sizes}", inputs={"x": x}, scale=4.0)
     x = torch.randn(5, 2, 4, generator=gen).transpose(0, 1)
     expect_close(layer(x).detach(), linear(state, x, bias), "layer(x) of a strided x", scale=4.0)
     x = torch.randn(1, 4, generator=gen).expand(6, 4)
@@ -105,12 +108,20 @@ def test_loads_and_copies(answer, gen, bias):
 
 
 def test_replaced_parameters(answer, gen):
-    """A weight that is replaced, tied to another layer's for example, is the one that counts."""
+    """A weight that is replaced counts, and so does a bias that is replaced, taken away or added later."""
     layer, x = answer.Linear(4, 3), torch.randn(5, 4, generator=gen)
     layer.weight = nn.Parameter(torch.randn(3, 4, generator=gen))
     layer.bias = nn.Parameter(torch.randn(3, generator=gen))
     wanted = linear({"weight": layer.weight.detach(), "bias": layer.bias.detach()}, x)
     expect_close(layer(x).detach(), wanted, "layer(x) after its parameters were replaced", scale=4.0)
+    weight = {"weight": layer.weight.detach()}
+    layer.bias = None
+    wanted = linear(weight, x, bias=False)
+    expect_close(layer(x).detach(), wanted, "layer(x) after layer.bias = None", scale=4.0)
+    layer = answer.Linear(4, 3, bias=False)
+    layer.bias = nn.Parameter(torch.randn(3, generator=gen))
+    wanted = linear({name: p.detach() for name, p in layer.named_parameters()}, x)
+    expect_close(layer(x).detach(), wanted, "layer(x), made without a bias, after it got one", scale=4.0)
 
 
 @pytest.mark.parametrize("inputs", [16, 400])

@@ -184,6 +184,23 @@ SPECIMENS = [
         check="test_replaced_parameters",
     ),
     Wrong(
+        "remembers whether it was made with a bias",
+        edits=[
+            (BOUND, "self.has_bias = bias\n        " + BOUND),
+            (SUM, "return y + self.bias if self.has_bias and self.bias is not None else y"),
+        ],
+        check="test_replaced_parameters",
+        says="after it got one",
+    ),
+    Wrong(
+        "takes for granted that the bias stays",
+        edits=[
+            (BOUND, "self.has_bias = bias\n        " + BOUND),
+            (SUM, "return y if not self.has_bias and self.bias is None else y + self.bias"),
+        ],
+        check="test_replaced_parameters",
+    ),
+    Wrong(
         "starts with a normal distribution",
         edits=start("torch.randn(out_features, in_features, device=device, dtype=dtype) * bound"),
         check="test_start",
