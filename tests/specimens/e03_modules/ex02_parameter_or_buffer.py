@@ -127,12 +127,6 @@ class SensorHead(nn.Module):
         says="ramp",
     ),
     Wrong(
-        "a ramp made on the CPU and moved",
-        edits=[(RAMP, "ramp = (torch.arange(1, time + 1, dtype=mean.dtype) / time).to(mean.device)")],
-        check="test_moves_as_a_whole",
-        says="copies",
-    ),
-    Wrong(
         "a ramp from 0",
         edits=[(RAMP, "ramp = torch.arange(time, dtype=mean.dtype, device=mean.device) / time")],
         check="test_any_leading_dimensions",
@@ -233,6 +227,21 @@ class SensorHead(nn.Module):
         "back to float32 in forward",
         edits=[("standard = (x - self.mean)", "standard = (x.float() - self.mean)")],
         check="test_casts_as_a_whole",
+    ),
+    Wrong(
+        "subtracts in place where no gradient is wanted",
+        edits=[
+            (
+                "        standard = (x - self.mean) /",
+                "        x = x - self.mean if torch.is_grad_enabled() else x.sub_(self.mean)\n        standard = x /",
+            )
+        ],
+        check="test_any_leading_dimensions",
+        says="changes its input x",
+    ),
+    Right(
+        "a ramp from a list, moved once",
+        edits=[(RAMP, "ramp = mean.new_tensor([(step + 1) / time for step in range(time)])")],
     ),
     Right(
         "nn.Buffer",
