@@ -81,15 +81,25 @@ def test_raw_logits(answer, gen, mode):
         randomize(model, gen)
         model.train(mode == "train")
         state = state_of(model)
-        for leading in [(), (5,), (1,), (2, 3), (0,), (2, 0, 3)]:
-            x = 10 * torch.randn(*leading, features, generator=gen)
+        for leading, size in [
+            ((), 10),
+            ((5,), 10),
+            ((5,), 1e8),
+            ((1,), 10),
+            ((2, 3), 10),
+            ((0,), 10),
+            ((2, 0, 3), 10),
+        ]:
+            x = size * torch.randn(*leading, features, generator=gen)
             wanted = logits_of(state, x)
             with unchanged("model(x)", x=x):
                 y = model(x)
             call = f"Classifier({features}, {hidden}, {classes})(x) in {mode} mode"
-            expect_close(
-                y.detach(), wanted, call, scale=float(wanted.abs().max()) + 50 if wanted.numel() else 1.0
-            )
+            scale = float(wanted.abs().max()) + 5 * size if wanted.numel() else 1.0
+            expect_close(y.detach(), wanted, call, scale=scale)
+            with torch.no_grad(), unchanged("model(x) under no_grad", x=x):
+                y = model(x)
+            expect_close(y, wanted, f"{call} under no_grad", scale=scale)
 
 
 def test_start(answer):
@@ -112,7 +122,7 @@ def test_start(answer):
 
 
 def test_layers_can_be_exchanged(answer, gen):
-    """Forward runs what model.layers holds: a new head, fewer layers, and hooks."""
+    """Forward runs what model.layers holds: a new head, fewer layers, more layers, and hooks."""
     model, x = answer.Classifier(6, (5, 4), 3), torch.randn(2, 6, generator=gen)
     model.layers[-1] = nn.Linear(4, 7)
     wanted = logits_of(state_of(model), x)
@@ -131,6 +141,11 @@ def test_layers_can_be_exchanged(answer, gen):
     model.layers = model.layers[:2]
     wanted = torch.sigmoid(x @ first.weight.T + first.bias)
     expect_close(model(x).detach(), wanted.detach(), "model(x) with the first two layers only")
+    longer = answer.Classifier(6, (5,), 3)
+    longer.layers.append(nn.ReLU())
+    longer.layers.append(nn.Linear(3, 2))
+    wanted = logits_of(state_of(longer), x)
+    expect_close(longer(x).detach(), wanted, "model(x) after two layers were appended")
 
 
 def test_values_and_gradients(answer, gen):

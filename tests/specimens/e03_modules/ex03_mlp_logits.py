@@ -20,6 +20,20 @@ SPECIMENS = [
         check="test_raw_logits",
     ),
     Wrong(
+        "clamps large logits, to be safe",
+        edits=forward("return self.layers(x).clamp(-1e4, 1e4)"),
+        check="test_raw_logits",
+    ),
+    Wrong(
+        "runs as many layers as it was made with",
+        edits=[
+            (KEEP, KEEP.replace("  # ", "\n        self.depth = len(self.layers)  # ")),
+            (RETURN, "for layer in self.layers[: self.depth]:\n            x = layer(x)\n        return x"),
+        ],
+        check="test_layers_can_be_exchanged",
+        says="appended",
+    ),
+    Wrong(
         "log-softmax at the end",
         edits=forward("return self.layers(x).log_softmax(-1)"),
         check="test_raw_logits",
