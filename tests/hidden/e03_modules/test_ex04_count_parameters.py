@@ -89,6 +89,9 @@ def test_equal_is_not_tied(answer):
     views = nn.ParameterList([nn.Parameter(table[:2]), nn.Parameter(table[6:])])
     views.register_buffer("first", table[0])
     expect_count(answer, views, 18, 18, 72 + 12, " with three views of one tensor")
+    alike = nn.ParameterList([nn.Parameter(table), nn.Parameter(table)])
+    alike.register_buffer("table", table)
+    expect_count(answer, alike, 60, 60, 360, " with three tensor objects in the same memory")
     empty = nn.ParameterList([torch.zeros(0), torch.zeros(0), torch.zeros(2)])
     expect_count(answer, empty, 2, 2, 8, " with empty parameters")
 
@@ -108,6 +111,8 @@ def test_frozen_parameters(answer, mode):
         expect_count(answer, model, 34, 18, size, " under no_grad")
     model.requires_grad_(False)
     expect_count(answer, model, 34, 0, size, " of a frozen model")
+    odd = Odd().requires_grad_(False).train(mode == "train")
+    expect_count(answer, odd, 25, 0, 133, " of a frozen model with parameters and buffers of all kinds")
 
 
 def test_bytes_by_dtype(answer):

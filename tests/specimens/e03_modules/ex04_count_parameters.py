@@ -15,6 +15,25 @@ def lists(code):
 
 SPECIMENS = [
     Wrong(
+        "tells tensors apart by where they lie and how",
+        edits=[
+            (
+                BYTES,
+                "sum({(t.data_ptr(), t.shape, t.stride()) if t.numel() and not t.is_meta else id(t): t.nbytes "
+                "for t in parameters + buffers}.values())",
+            )
+        ],
+        check="test_equal_is_not_tied",
+        says="same memory",
+    ),
+    Wrong(
+        "forgets frozen parameters without dimensions",
+        edits=[
+            (BYTES, BYTES.replace("parameters +", "[p for p in parameters if p.requires_grad or p.dim()] +"))
+        ],
+        check="test_frozen_parameters",
+    ),
+    Wrong(
         "counts by name: ties count twice",
         edits=lists(
             "parameters = [p for _, p in model.named_parameters(remove_duplicate=False)]\n"
