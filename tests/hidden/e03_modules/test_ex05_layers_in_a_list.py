@@ -25,6 +25,7 @@ SIZES = [
     (4, 0, {"zebra": 3, "ant": 4}),
     (3, 1, {}),
     (1, 1, {"score": 1}),
+    (2, 2, {"north": 3, "east": 3, "south": 3, "alt": 1}),
 ]
 
 
@@ -36,13 +37,13 @@ def named(state, depth, heads, x):
     return {name: x @ state[f"heads.{name}.weight"].T + state[f"heads.{name}.bias"] for name in heads}
 
 
-def case(answer, gen, leading=(5,)):
-    features, depth, heads = SIZES[0]
+def case(answer, gen, leading=(5,), sizes=SIZES[0]):
+    features, depth, heads = sizes
     return Case(
         lambda: answer.ResidualNet(features, depth, dict(heads)),
         [torch.randn(*leading, features, generator=gen)],
         lambda state, x: named(state, depth, heads, x),
-        "ResidualNet(3, 2, heads)",
+        f"ResidualNet({features}, {depth}, heads)",
     )
 
 
@@ -80,6 +81,9 @@ def test_values(answer, gen):
             with unchanged("net(x)", x=x):
                 y = net(x)
             expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x)")
+            with torch.no_grad(), unchanged("net(x) under no_grad", x=x):
+                y = net(x)
+            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x) under no_grad")
 
 
 def test_start(answer):
@@ -113,6 +117,7 @@ def test_values_and_gradients(answer, gen):
     """Gradients are right for x and every parameter, in both modes, with whatever parameters are given."""
     expect_functional(case(answer, gen), gen)
     expect_functional(in_evaluation(case(answer, gen, leading=(2, 2))), gen)
+    expect_functional(case(answer, gen, sizes=SIZES[-1]), gen)
 
 
 def test_moves_and_casts(answer, device, gen):
@@ -180,6 +185,11 @@ def test_containers_are_used(answer, gen):
         net.scales[0].fill_(-3.0)
     state["scales.0"] = torch.tensor(-3.0)
     expect_predictions(net(x), named(state, 3, [*heads, "garden"], x), "net(x) after a scale was set")
+    plain = answer.ResidualNet(features, 1, {"all": 2})
+    plain.layers[0], plain.heads["all"] = nn.Identity(), nn.Identity()
+    with torch.no_grad(), unchanged("net(x) with nn.Identity() for a layer", x=x):
+        y = plain(x)
+    expect_predictions(y, {"all": x + 0.5 * x.relu()}, "net(x) with nn.Identity() for all layers")
 
 
 def oracle(answer, gen):

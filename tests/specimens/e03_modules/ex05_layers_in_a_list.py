@@ -230,6 +230,46 @@ class ResidualNet(nn.Module):
     ),
     Wrong("no residual", edits=[(BLOCK, "x = scale * torch.relu(layer(x))")], check="test_values"),
     Wrong("adds in place", edits=[(BLOCK, "x += scale * torch.relu(layer(x))")], check="test_values"),
+    Wrong(
+        "adds in place where no gradient is wanted",
+        edits=[
+            (
+                BLOCK,
+                "y = scale * torch.relu(layer(x))\n"
+                "            x = x + y if torch.is_grad_enabled() else x.add_(y)",
+            )
+        ],
+        check="test_values",
+        says="changes its input x",
+    ),
+    Wrong(
+        "relu in place, on what belongs to the layer",
+        edits=[(BLOCK, BLOCK.replace("torch.relu", "torch.relu_"))],
+        check="test_containers_are_used",
+        says="changes its input x",
+    ),
+    Wrong(
+        "one head for all quantities of a size",
+        edits=[
+            (
+                HEADS,
+                "made = {size: nn.Linear(features, size) for size in heads.values()}\n"
+                "        self.heads = nn.ModuleDict({name: made[size] for name, size in heads.items()})",
+            )
+        ],
+        check="test_what_is_registered",
+        says="one and the same",
+    ),
+    Wrong(
+        "two heads learn the features, the others look on",
+        edits=[
+            (
+                RETURN,
+                "return {name: head(x if i < 2 else x.detach()) for i, (name, head) in enumerate(self.heads.items())}",
+            )
+        ],
+        check="test_values_and_gradients",
+    ),
     Wrong("scales the sum", edits=[(BLOCK, "x = scale * (x + torch.relu(layer(x)))")], check="test_values"),
     Wrong("relu outside", edits=[(BLOCK, "x = torch.relu(x + scale * layer(x))")], check="test_values"),
     Wrong(
