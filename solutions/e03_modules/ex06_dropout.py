@@ -18,7 +18,7 @@ Rules:
 - The rate is p in every dtype: random numbers in bfloat16 are multiples of 1/256, those in float16 of 1/2048,
   too coarse for p = 0.0005.
 - p may be 0 (x as it is) and 1 (all 0, never NaN). It is kept as the attribute `p`, which may be set later:
-  forward uses the value of that moment. Not in 0 … 1: the constructor raises ValueError.
+  forward uses the value of that moment. Not in 0 … 1, or NaN: the constructor raises ValueError.
 - x is finite, of any shape (0-d and empty too), strides and floating dtype. The result has its shape, dtype
   and device. x is not changed. Gradients: 1 / (1 - p) for what remains and 0 for what is dropped, with
   p = 1 too, where the result is still part of the graph.
@@ -38,7 +38,7 @@ class Dropout(nn.Module):
         p: the probability with which a number is dropped, 0 … 1.
 
     Raises:
-        ValueError: p is less than 0 or greater than 1.
+        ValueError: p is less than 0, greater than 1 or NaN.
     """
 
     def __init__(self, p: float = 0.5) -> None:

@@ -70,6 +70,12 @@ def test_each_number_on_its_own(answer, gen):
     for step in (1, 100):
         flat = dropped.flatten()
         expect_rate(flat[step:] & flat[:-step], 0.16, f"Dropout(0.4)(x), two numbers {step} apart at once,")
+    dropped = layer(numbers((25, 20, 20), gen)) == 0
+    for dim, size in enumerate(dropped.shape):
+        twice = dropped.narrow(dim, 0, size - 1) & dropped.narrow(dim, 1, size - 1)
+        expect_rate(
+            twice, 0.16, f"Dropout(0.4)(x) of (25, 20, 20), two neighbours along dimension {dim} at once,"
+        )
     counts = {int((layer(x[:20]) == 0).sum()) for _ in range(6)}
     expect_that(len(counts) > 1, "Dropout(0.4)(x) drops the same count each time", yours=f"{counts}")
     wide = layer(x[:1].expand(50, 100)) == 0
@@ -135,7 +141,7 @@ def test_edges_of_p(answer, gen):
         expect_that(y.requires_grad, f"the result of Dropout({given})(x) is not part of the graph")
         (gradient,) = torch.autograd.grad(y.sum(), [x])
         expect_equal(gradient, torch.full((6, 5), 1 - p), f"the gradient of x through Dropout({given})")
-    for bad in (-0.01, 1.01, 2, -1, math.inf):
+    for bad in (-0.01, 1.01, 2, -1, math.inf, -math.inf, math.nan):
         expect_raises(ValueError, lambda bad=bad: answer.Dropout(bad), f"Dropout({bad})")
 
 
@@ -174,6 +180,8 @@ def test_any_shape(answer, gen):
         with unchanged("drop(x)", x=x):
             y = answer.Dropout(0.25)(x)
         expect_close(y, wanted.masked_fill(y == 0, 0.0), f"Dropout(0.25)(x), x of shape {shape}")
+        with torch.no_grad(), unchanged("drop(x) under no_grad", x=x):
+            answer.Dropout(0.25)(x)
     for x in (numbers((6, 8), gen).t()[::2], numbers((1, 5), gen).expand(3, 5)):
         wanted = x / 0.75
         with unchanged("drop(x) of a strided x", x=x):
@@ -189,6 +197,12 @@ def test_dtypes(answer, gen, dtype):
     wanted = (x.double() / 0.7).to(dtype)
     expect_close(y, wanted.masked_fill(y == 0, 0.0), f"Dropout(0.3)(x) in {dtype}")
     expect_rate(y == 0, 0.3, f"Dropout(0.3)(x) in {dtype}")
+    huge = torch.full((30, 40), torch.finfo(dtype).max, dtype=dtype)
+    y = answer.Dropout(0.5)(huge)
+    expect_rate(y == 0, 0.5, f"Dropout(0.5)(x) of the largest number in {dtype}")
+    expect_that(
+        not bool(y.isnan().any()), f"Dropout(0.5)(x) of the largest number in {dtype} has NaN", yours=y
+    )
     many = torch.ones(200_000, dtype=dtype)
     expect_rate(answer.Dropout(0.0005)(many) == 0, 0.0005, f"Dropout(0.0005)(x) in {dtype}")
 

@@ -174,6 +174,27 @@ SPECIMENS = [
         edits=[("if not 0.0 <= p <= 1.0:", "if not 0.0 <= p < 1.0:")],
         check="test_edges_of_p",
     ),
+    Wrong(
+        "takes NaN for a probability",
+        edits=[("if not 0.0 <= p <= 1.0:", "if p < 0.0 or p > 1.0:")],
+        check="test_edges_of_p",
+        says="Dropout(nan)",
+    ),
+    Wrong(
+        "infinity times 0 for large numbers",
+        edits=[(RETURN, "return x * scale * ~dropped")],
+        check="test_dtypes",
+        says="largest number",
+    ),
+    Wrong(
+        "one mask for all images of a batch",
+        edits=draw(
+            "sizes = (1, *x.shape[1:]) if x.dim() > 2 else x.shape\n"
+            "        dropped = torch.rand(sizes, device=x.device) < self.p"
+        ),
+        check="test_each_number_on_its_own",
+        says="dimension 0",
+    ),
     Wrong("takes any p", edits=[(GUARD, "")], check="test_edges_of_p", says="no error"),
     Wrong(
         "asserts",
