@@ -169,6 +169,7 @@ def test_gradients_are_left_alone(answer, gen):
     kept = [p.grad for p in params]
     values = [None if g is None else g.clone() for g in kept]
     before = params[2].detach().clone()
+    old_loss = (params[2] * params[2]).sum()
     answer.sgd_step(params, lr=0.1, weight_decay=0.5)
     for p, gradient, value in zip(params, kept, values, strict=True):
         if value is None:
@@ -178,6 +179,12 @@ def test_gradients_are_left_alone(answer, gen):
         expect_equal(p.grad, value, f"a `.grad` after {CALL}")
         expect_equal(gradient, value, f"the tensor that was a parameter's `.grad`, after {CALL}")
     expect_equal(params[2].detach(), before, "a parameter without a gradient, after a step with weight decay")
+    try:
+        old_loss.backward()
+    except RuntimeError as error:
+        raise CheckFailure(
+            f"a step writes to a parameter without a gradient: a graph from before is lost\n  yours   {error}"
+        ) from None
 
 
 def test_grad_mode(answer, gen):

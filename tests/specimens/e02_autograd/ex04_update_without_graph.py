@@ -15,6 +15,21 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "moves a parameter without a gradient by 0, which autograd counts as a write",
+        edits=[
+            (
+                "    moving = [p for p in params if p.grad is not None]\n",
+                "    held = list(params)\n    moving = [p for p in held if p.grad is not None]\n",
+            ),
+            (
+                "        for p in moving:\n",
+                "        for p in held:\n            p -= 0\n        for p in moving:\n",
+            ),
+        ],
+        check="test_gradients_are_left_alone",
+        says="a parameter without a gradient",
+    ),
+    Wrong(
         "rebinds the name, in no_grad",
         edits=[(UPDATE, "            p = p - lr * (p.grad + weight_decay * p)\n")],
         check="test_values",
