@@ -159,6 +159,15 @@ def test_vjp_of_any_shapes(answer, gen):
         value, found = answer.vjp(mixed, x, v)
         expect_close(value, wanted[0], "vjp(fn, x, v)[0]", dims="column output", scale=10.0)
         expect_close(found, wanted[1], "vjp(fn, x, v)[1]", dims="row column", inputs={"x": x}, scale=20.0)
+    for x, fn, shape in [
+        (randn(gen, 3, 4), lambda x: x[:0].sin(), (0, 4)),
+        (randn(gen, 0, 4), lambda x: x.sum(1), (0,)),
+        (randn(gen, 0, 4), lambda x: x.sum(0), (4,)),
+    ]:
+        call = f"vjp(fn, x, v), x of shape {tuple(x.shape)} and fn(x) of shape {shape}"
+        value, found = answer.vjp(fn, x, torch.ones(shape))
+        expect_close(value, torch.zeros(shape), f"{call}, [0]")
+        expect_close(found, torch.zeros(x.shape), f"{call}, [1]")
     x, v = randn(gen, 3), randn(gen)
     wanted = product(lambda x: x.exp().sum(), x, v).float()
     expect_close(answer.vjp(lambda x: x.exp().sum(), x, v)[1], wanted, "vjp(fn, x, v)[1], fn(x) of shape ()")
