@@ -106,6 +106,16 @@ def test_at_zero(answer):
         expect_close(numbers([x.grad]), doubles(slope), f"x.grad after ({name}).backward() at x = 0")
 
 
+def test_large_numbers(answer):
+    """Far from 0, where exp(x) is beyond any float, tanh is 1 or -1, and flat."""
+    for x, data in [(800.0, 1.0), (-800.0, -1.0)]:
+        value = answer.Value(x)
+        result = value.tanh()
+        result.backward()
+        found = numbers([result.data, value.grad])
+        expect_close(found, doubles(data, 0.0), f"the data of x.tanh(), and x.grad, at x = {x}")
+
+
 def random_program(gen, steps):
     """Steps of an operation and two operands, which are results of earlier steps: diamonds and reuse."""
     draw = lambda most: int(torch.randint(most, (), generator=gen))  # noqa: E731

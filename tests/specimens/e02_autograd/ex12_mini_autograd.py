@@ -174,6 +174,11 @@ SPECIMENS = [
         check="test_each_operation",
     ),
     Wrong(
+        "tanh by the exponential function, which overflows",
+        edits=[("        y = math.tanh(self.data)\n", "        y = 1 - 2 / (math.exp(2 * self.data) + 1)\n")],
+        check="test_large_numbers",
+    ),
+    Wrong(
         "tanh whose derivative lacks a square",
         edits=[("1.0 - y * y", "1.0 - y")],
         check="test_each_operation",
