@@ -207,6 +207,22 @@ def test_own_dtype(answer, gen):
         expect_state(model, wanted, f"a {theirs} state came into a {mine} model")
 
 
+def test_exact_numbers(answer):
+    """Numbers arrive as they are, also where float32 or float64 could not hold them."""
+    close = 1 + 2.0**-40
+    for dtype, number in [(torch.int64, 2**60 + 1), (torch.int32, 2**24 + 1), (torch.float64, close)]:
+        for theirs in {dtype, torch.int64 if dtype == torch.int32 else dtype}:
+            model = nn.Module()
+            model.register_buffer("steps", torch.zeros(2, dtype=dtype))
+            state = {"steps": torch.tensor([number, -number], dtype=theirs)}
+            answer.load_partial(model, state)
+            expect_equal(model.steps, state["steps"].to(dtype), f"a buffer of {dtype} afterwards")
+    model = nn.Module()
+    model.register_buffer("mask", torch.tensor([True, False]))
+    answer.load_partial(model, {"mask": torch.tensor([False, True])})
+    expect_equal(model.mask, torch.tensor([False, True]), "a buffer of bools afterwards")
+
+
 def test_state_is_left_alone(answer, gen):
     """state may be any mapping of views and parameters; it keeps them as they are, in memory of their own."""
     model = Network()

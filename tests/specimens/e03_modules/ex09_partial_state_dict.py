@@ -20,6 +20,11 @@ TWO = """        if new in old_names:
 NO_TENSOR = "        if not isinstance(value, Tensor):\n"
 
 SPECIMENS = [
+    Wrong(
+        "copies by way of float32",
+        edits=[("copy_(given[name])", "copy_(given[name].float())")],
+        check="test_exact_numbers",
+    ),
     Wrong("renames nothing", edits=[("state, rename or {})", "state, {})")], check="test_renamed"),
     Wrong(
         "replaces the prefix wherever it occurs",
