@@ -127,6 +127,19 @@ def test_branches(answer, gen):
         expect_copy(yours, ones, "block(x)")
 
 
+def test_large_scores(answer, gen):
+    """Later positions stay hidden, however well their keys match."""
+    for size in (30.0, 300.0):
+        block, x = build(answer, gen), torch.randn(2, 5, 6, generator=gen)
+        state = random_state(gen)
+        state["qkv.weight"][:12] *= size
+        block.load_state_dict(without(state, "down"))
+        for place in range(1, 5):
+            start = block(x[:, :place]).detach()
+            call = f"block(x)[:, :{place}] with scores near {size**2:g}"
+            expect_close(block(x)[:, :place].detach(), start, call, ulps=1e4, scale=10.0)
+
+
 @pytest.mark.parametrize("size", [1e-3, 1e4])
 def test_large_and_small_streams(answer, gen, size):
     """The norms take small and large streams as LayerNorm with eps 1e-5 does."""
@@ -155,6 +168,14 @@ def test_dropout_in_training(answer, gen):
             kept = yours.abs() > 1e-6
             call = f"what the {branch} adds with dropout={p}, where it is kept"
             expect_close(yours, torch.where(kept, added, 0.0), call, ulps=200, scale=4.0)
+            partly = float((kept.any(-1) & ~kept.all(-1)).float().mean())
+            expect_that(
+                partly > 0.3,
+                f"dropout={p} drops whole positions of what the {branch} adds, not single elements",
+                yours=f"{partly:.0%} of all positions lose some of their features, and keep others",
+            )
+            partly = float((kept.flatten(0, 1).any(0) & ~kept.flatten(0, 1).all(0)).float().mean())
+            expect_that(partly > 0.5, f"dropout={p} drops whole features of what the {branch} adds")
             share = float(kept.float().mean())
             expect_that(
                 abs(share - (1 - p)) < 0.12,

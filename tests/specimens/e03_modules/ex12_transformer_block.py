@@ -16,6 +16,29 @@ DOWN = "self.down = nn.Linear(hidden, dim)"
 
 SPECIMENS = [
     Wrong(
+        "drops whole positions",
+        edits=[
+            (FIRST, "x = x + self._attend(self.norm1(x)) * self.dropout(torch.ones_like(x[..., :1]))"),
+            (SECOND, SECOND.replace("self.dropout(", "self.dropout(torch.ones_like(x[..., :1])) * (")),
+        ],
+        check="test_dropout_in_training",
+        says="whole positions",
+    ),
+    Wrong(
+        "drops the same features everywhere",
+        edits=[
+            (FIRST, "x = x + self._attend(self.norm1(x)) * self.dropout(x.new_ones(x.shape[-1]))"),
+            (SECOND, SECOND.replace("self.dropout(", "self.dropout(x.new_ones(x.shape[-1])) * (")),
+        ],
+        check="test_dropout_in_training",
+        says="whole features",
+    ),
+    Wrong(
+        "subtracts 10000 from what is hidden",
+        edits=[(WEIGHTS, "weights = (scores - 1e4 * later).softmax(-1)")],
+        check="test_large_scores",
+    ),
+    Wrong(
         "normalises after the sum",
         edits=[
             (FIRST, "x = self.norm1(x + self.dropout(self._attend(x)))"),
