@@ -42,7 +42,8 @@ def expect_all(found, wanted, when=CALL):
     for place, (yours, right) in enumerate(zip(found, wanted, strict=True)):
         at = "inputs" if place == 0 else f"the output of layer {place - 1}"
         # a gradient may be a sum of terms that cancel: rounding goes by numbers around 1
-        expect_close(yours, right, f"{when}, at {at}", scale=float(right.abs().max()) + 1.0)
+        largest = float(right.abs().max()) if right.numel() else 0.0
+        expect_close(yours, right, f"{when}, at {at}", scale=largest + 1.0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
@@ -60,6 +61,21 @@ def test_shapes_and_dtypes_change(answer, gen):
     x = torch.randn(2, 3, 2, generator=gen)
     wanted = exact(layers, x, lambda h: h * 3)
     expect_all(answer.backward_with_activations(layers, x, lambda h: h * 3), wanted)
+
+
+def test_single_numbers_and_empty_inputs(answer, gen):
+    """Inputs may be a single number, or empty, and the loss may be the last output itself."""
+    number = torch.randn((), generator=gen, dtype=torch.float64)
+    empty = torch.zeros(0, 3, dtype=torch.float64)
+    for x, layers, about in [
+        (number, [torch.sin, torch.exp], "of shape ()"),
+        (number, [], "of shape (), which are the loss"),
+        (empty, [torch.sin, lambda h: h.sum(1), lambda h: h.sum() + 1], "of shape (0, 3)"),
+    ]:
+        for start in (x, x.clone().requires_grad_(), x.clone().requires_grad_() * 2):
+            wanted = exact(layers, start, lambda h: h)
+            found = answer.backward_with_activations(layers, start, lambda h: h)
+            expect_all(found, wanted, f"{CALL}, inputs {about},")
 
 
 def test_strided_and_expanded_inputs(answer, gen):

@@ -267,6 +267,11 @@ SPECIMENS = [
         says="dtype",
     ),
     Wrong(
+        "inputs always have a batch dimension",
+        edits=[(FIRST, "    h = start.view(len(start), *start.shape[1:])\n")],
+        check="test_single_numbers_and_empty_inputs",
+    ),
+    Wrong(
         "flattens the inputs with view",
         edits=[(FIRST, "    h = start.view(-1).view(start.shape)\n")],
         check="test_strided_and_expanded_inputs",
