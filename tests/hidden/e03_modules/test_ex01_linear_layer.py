@@ -164,6 +164,12 @@ def test_device_and_dtype(answer, device):
     )
     meta = answer.Linear(4, 3, device="meta")
     expect_equal([p.device.type for p in meta.parameters()], ["meta", "meta"], 'Linear(4, 3, device="meta")')
+    with torch.device("meta"):
+        default, told = answer.Linear(4, 3), answer.Linear(4, 3, device="cpu")
+    kinds = [p.device.type for p in (*default.parameters(), *told.parameters())]
+    expect_equal(
+        kinds, ["meta", "meta", "cpu", "cpu"], 'Linear(4, 3) and Linear(4, 3, device="cpu") under "meta"'
+    )
     for dtype in (torch.float64, torch.bfloat16):
         layer = answer.Linear(4, 3, dtype=dtype)
         parameters = {"weight": (3, 4), "bias": (3,)}

@@ -274,6 +274,12 @@ SPECIMENS = [
         check="test_device_and_dtype",
     ),
     Wrong(
+        "on the CPU unless told otherwise",
+        edits=[("        bound =", "        device = device or 'cpu'\n        bound =")],
+        check="test_device_and_dtype",
+        says='under "meta"',
+    ),
+    Wrong(
         "ignores the dtype",
         edits=start(UNIFORM.replace(", dtype=dtype", "")),
         check="test_device_and_dtype",
