@@ -87,6 +87,14 @@ def test_any_leading_dimensions(answer, gen):
         expect_close(y, wanted, f"head(x) under no_grad, x of shape {tuple(x.shape)}")
 
 
+def test_deviations_of_any_size(answer, gen):
+    """Tiny and huge standard deviations are divided by as they are."""
+    mean, std = torch.zeros(4), torch.tensor([1e-12, 1e-5, 1.0, 1e12])
+    x = std * torch.randn(2, 4, generator=gen)
+    wanted = weighed({"mean": mean, "std": std, "gain": torch.ones(4)}, x)
+    expect_close(answer.SensorHead(mean, std, 2)(x).detach(), wanted, "head(x), std from 1e-12 to 1e12")
+
+
 def test_moves_as_a_whole(answer, device, gen):
     """Inside a model the head moves to another device with all four tensors, and works there."""
     expect_moves(case(answer, gen), device, gen)

@@ -229,6 +229,16 @@ class SensorHead(nn.Module):
         check="test_casts_as_a_whole",
     ),
     Wrong(
+        "clamps small deviations",
+        edits=[("/ self.std  #", "/ self.std.clamp(min=1e-6)  #")],
+        check="test_deviations_of_any_size",
+    ),
+    Wrong(
+        "adds an epsilon to the deviation",
+        edits=[("/ self.std  #", "/ (self.std + 1e-12)  #")],
+        check="test_deviations_of_any_size",
+    ),
+    Wrong(
         "subtracts in place where no gradient is wanted",
         edits=[
             (
