@@ -70,12 +70,12 @@ def test_each_number_on_its_own(answer, gen):
     for step in (1, 100):
         flat = dropped.flatten()
         expect_rate(flat[step:] & flat[:-step], 0.16, f"Dropout(0.4)(x), two numbers {step} apart at once,")
-    dropped = layer(numbers((25, 20, 20), gen)) == 0
-    for dim, size in enumerate(dropped.shape):
-        twice = dropped.narrow(dim, 0, size - 1) & dropped.narrow(dim, 1, size - 1)
-        expect_rate(
-            twice, 0.16, f"Dropout(0.4)(x) of (25, 20, 20), two neighbours along dimension {dim} at once,"
-        )
+    for sizes in [(4000,), (25, 20, 20), (8, 8, 10, 10), (4, 5, 5, 8, 8)]:
+        dropped = layer(numbers(sizes, gen)) == 0
+        for dim, size in enumerate(sizes):
+            twice = dropped.narrow(dim, 0, size - 1) & dropped.narrow(dim, 1, size - 1)
+            call = f"Dropout(0.4)(x) of {sizes}, two neighbours along dimension {dim} at once,"
+            expect_rate(twice, 0.16, call)
     counts = {int((layer(x[:20]) == 0).sum()) for _ in range(6)}
     expect_that(len(counts) > 1, "Dropout(0.4)(x) drops the same count each time", yours=f"{counts}")
     wide = layer(x[:1].expand(50, 100)) == 0
@@ -176,6 +176,7 @@ def test_any_shape(answer, gen):
     """Any shape and any strides; x is left alone."""
     for shape in [(), (1,), (0, 3), (5,), (2, 1, 3, 4)]:
         x = numbers(shape, gen)
+        expect_equal(answer.Dropout(1.0)(x), torch.zeros(shape), f"Dropout(1.0)(x), x of shape {shape}")
         wanted = x / 0.75
         with unchanged("drop(x)", x=x):
             y = answer.Dropout(0.25)(x)
@@ -203,6 +204,13 @@ def test_dtypes(answer, gen, dtype):
     expect_that(
         not bool(y.isnan().any()), f"Dropout(0.5)(x) of the largest number in {dtype} has NaN", yours=y
     )
+    for p, wanted in ((0.0, x), (1.0, torch.zeros_like(x))):
+        y = answer.Dropout(p)(x.requires_grad_())
+        expect_equal(y.detach(), wanted.detach(), f"Dropout({p})(x) in {dtype}")
+        (gradient,) = torch.autograd.grad(y.sum(), [x])
+        expect_equal(
+            gradient, torch.full_like(x, 1 - p), f"the gradient of x through Dropout({p}) in {dtype}"
+        )
     many = torch.ones(200_000, dtype=dtype)
     expect_rate(answer.Dropout(0.0005)(many) == 0, 0.0005, f"Dropout(0.0005)(x) in {dtype}")
 
@@ -217,6 +225,12 @@ def test_on_a_device(answer, device, gen):
         y = model(there)
     expect_that(is_simulated(y), "drop(x) is on another device than x", yours=y)
     expect_equal(traffic.to_host + traffic.to_device, 0, "the copies between host and device in drop(x)")
+    for p, right in ((0.0, x), (1.0, torch.zeros_like(x))):
+        with count_traffic() as traffic:
+            y_edge = answer.Dropout(p)(there)
+        expect_that(is_simulated(y_edge), f"Dropout({p})(x) is on another device than x", yours=y_edge)
+        expect_equal(traffic.to_host + traffic.to_device, 0, f"the copies in Dropout({p})(x)")
+        expect_equal(on_host(y_edge), right, f"Dropout({p})(x) on a device")
     values = on_host(y)
     expect_close(values, wanted.masked_fill(values == 0, 0.0), "drop(x) on a device")
     expect_rate(values == 0, 0.4, "drop(x) on a device")

@@ -195,6 +195,38 @@ SPECIMENS = [
         check="test_each_number_on_its_own",
         says="dimension 0",
     ),
+    Wrong(
+        "whole channels of images",
+        edits=draw(
+            "sizes = (*x.shape[:2], 1, 1) if x.dim() == 4 else x.shape\n"
+            "        dropped = torch.rand(sizes, device=x.device) < self.p"
+        ),
+        check="test_each_number_on_its_own",
+        says="(8, 8, 10, 10)",
+    ),
+    Wrong(
+        "zeros in the default dtype for p = 1",
+        edits=[
+            (
+                DRAW,
+                "if self.p == 1:\n            return x * torch.zeros(x.shape, device=x.device)\n        "
+                + DRAW,
+            )
+        ],
+        check="test_dtypes",
+    ),
+    Wrong(
+        "zeros on the CPU for p = 1",
+        edits=[
+            (
+                DRAW,
+                "if self.p == 1:\n            return x * torch.zeros(x.shape, dtype=x.dtype).to(x.device)\n        "
+                + DRAW,
+            )
+        ],
+        check="test_on_a_device",
+        says="copies",
+    ),
     Wrong("takes any p", edits=[(GUARD, "")], check="test_edges_of_p", says="no error"),
     Wrong(
         "asserts",
