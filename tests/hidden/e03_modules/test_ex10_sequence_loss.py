@@ -91,7 +91,9 @@ def test_nothing_counts(answer):
     """Without a token that counts the loss is 0, and so is the gradient."""
     for shape in [(2, 3, 4), (0, 3, 4), (2, 0, 4), (0, 0, 4), (1, 1, 1)]:
         for options in ({}, {"ignore_index": 0}):
-            logits = torch.ones(shape, requires_grad=True)
+            logits = torch.ones(shape)
+            logits[..., 1:2] = -math.inf  # ruled out, also where nothing counts
+            logits.requires_grad_()
             targets = torch.full(shape[:2], options.get("ignore_index", -100))
             loss = answer.sequence_loss(logits, targets, **options)
             call = f"sequence_loss(logits, targets) of padding, for logits of {shape}"
@@ -143,6 +145,18 @@ def test_tokens_ruled_out(answer, gen):
     exact(right, targets).backward()
     answer.sequence_loss(leaf, targets).backward()
     expect_close(leaf.grad, right.grad.float(), "the gradient for logits with -inf")
+    for size in (0.0, 1e6, -1e6):
+        logits, targets = batch(gen, (2, 3, 5), scale=1.0, dtype=torch.float64)
+        logits, targets[0, 1], targets[1, 2] = logits + size, -100, 4
+        targets[targets == 0] = 1
+        logits[:, :, 0] = -math.inf  # the first token, at a padded position as well
+        logits[1, 2, :4] = -math.inf
+        expect_right(answer, logits, targets, f" with -inf next to logits near {size:g}", abs(size))
+        leaf = logits.clone().requires_grad_()
+        answer.sequence_loss(leaf, targets).backward()
+        out = leaf.grad[logits == -math.inf]
+        expect_equal(out, torch.zeros_like(out), f"the gradient at -inf next to logits near {size:g}")
+        expect_that(bool(leaf.grad.isfinite().all()), "the gradient for logits with -inf is not finite")
 
 
 def test_memory(answer, gen):

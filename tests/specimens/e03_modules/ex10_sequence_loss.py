@@ -282,6 +282,28 @@ SPECIMENS = [
         edits=[(ROWS, "rows = logits.nan_to_num(neginf=-10.0).flatten(0, 1)")],
         check="test_tokens_ruled_out",
     ),
+    Wrong(
+        "-inf becomes the smallest logit",
+        edits=[(ROWS, "rows = logits.clamp(min=-1e6).flatten(0, 1)")],
+        check="test_tokens_ruled_out",
+    ),
+    Wrong(
+        "zero times the logits where nothing counts",
+        edits=[(RETURN, "return total / counted if counted > 0 else logits.sum() * 0.0")],
+        check="test_nothing_counts",
+        says="nan",
+    ),
+    Wrong(
+        "padding as token 0, times 0",
+        edits=[
+            (
+                TOTAL,
+                'keep = targets.flatten() != ignore_index\n    total = (F.cross_entropy(rows, targets.flatten() * keep, ignore_index=-100, reduction="none") * keep).sum()',
+            )
+        ],
+        check="test_tokens_ruled_out",
+        says="nan",
+    ),
     Right(
         "classes in dimension 1, through a transpose",
         edits=[(ROWS, "rows = logits.permute(0, 2, 1)"), ("targets.flatten()", "targets")],
