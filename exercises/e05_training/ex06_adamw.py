@@ -27,6 +27,7 @@ Rules:
   leaf, and no graph is recorded, even where `.grad` carries one. p may have any shape, strides and size.
 - step(closure) first calls closure once, with gradients on even inside of `torch.no_grad()`, and returns what
   it returns. Without a closure it returns None.
+- Gradients of any size are used as they are, not clipped or filtered: where one is NaN, p becomes NaN.
 - On a device a step makes the host wait for nothing, and copies nothing.
 - ValueError where lr, eps or weight_decay is below zero, or one of betas is not in [0, 1). Zero is fine.
 """

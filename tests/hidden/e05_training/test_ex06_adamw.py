@@ -156,6 +156,23 @@ def test_gradient_of_zero(answer, gen):
         expect_same(params, twins, f"step {number}, with gradients of zero")
 
 
+def test_gradients_of_any_size(answer, gen):
+    """Tiny and huge gradients are used as they are, and a NaN shows."""
+    params = parameters(gen, (8,))
+    twins = twins_of(params)
+    yours, wanted = answer.AdamW(params, lr=0.1), real(twins, lr=0.1)
+    sizes = torch.tensor([1e-60, 1e-20, 1e-12, 1e-8, 1.0, 1e5, 1e20, 1e60], dtype=torch.float64)
+    for number in range(1, 5):
+        give(gen, params, twins)
+        for p in [*params, *twins]:
+            p.grad.mul_(sizes if number < 3 else sizes.flip(0))
+            if number == 4:
+                p.grad[3] = float("nan")
+        yours.step()
+        wanted.step()
+        expect_same(params, twins, f"step {number} with gradients from 1e-60 to 1e60")
+
+
 def test_added_later(answer, gen):
     """A parameter that is added later begins at t = 1, and the others go on."""
     params = parameters(gen, (3,), (2,))

@@ -544,6 +544,21 @@ class AdamW(torch.optim.Optimizer):
         check="test_on_a_device",
         says="waits",
     ),
+    Wrong(
+        "clips large gradients",
+        edits=[(M, "        grad = grad.clamp(-100, 100)\n" + M)],
+        check="test_gradients_of_any_size",
+    ),
+    Wrong(
+        "keeps the second moment away from zero",
+        edits=[(ROOT, "        v.clamp_(min=1e-12)\n" + ROOT)],
+        check="test_gradients_of_any_size",
+    ),
+    Wrong(
+        "hides NaN",
+        edits=[(M, "        grad = grad.nan_to_num()\n" + M)],
+        check="test_gradients_of_any_size",
+    ),
     Right(
         "new tensors written with copy_, t as a tensor on the host",
         edits=[
