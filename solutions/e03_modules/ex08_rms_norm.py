@@ -17,8 +17,8 @@ Rules, for x of (*shape, features) with any number of dimensions in front, also 
   bfloat16 activations, a bfloat16 layer float32 ones.
 - float16 and bfloat16 x is computed in float32, including the product with weight, and rounded once, at the
   end. float32 is computed in float32, float64 in float64.
-- float16 may be as large and as small as it gets, float32 lies between 1e-15 and 1e15 in size or is 0. A row
-  of zeros gives zeros, and a finite gradient (eps is above 0).
+- float16 may be as large and as small as it gets, float32 lies between 1e-15 and 1e15 in size or is 0, and up
+  to 1e10 where gradients are asked for. A row of zeros gives zeros, and a finite gradient (eps is above 0).
 - Gradients flow to x (also through its root mean square) and to weight, each in its own dtype.
 - Sizes in front may be 0, and x may lie in memory in any way. x is not changed, and the result has memory of
   its own. No Python loop over rows or features. No number is copied between x's device and the CPU.

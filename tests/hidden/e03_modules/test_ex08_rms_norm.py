@@ -88,6 +88,8 @@ def test_layouts(answer, gen):
         layer = filled(answer, gen, 3)
         with unchanged("layer(x)", x=x):
             expect_right(layer, x, f", {how}")
+        with unchanged("layer(x) without gradients", x=x), torch.no_grad():
+            expect_right(layer, x, f" without gradients, {how}")
     ones = torch.ones(2, 3)
     expect_copy(answer.RMSNorm(3)(ones), ones, "RMSNorm(3)(x) of ones")
 
@@ -126,6 +128,13 @@ def test_half_rounds_once(answer, gen, dtype):
             expect_equal(yours.dtype, dtype, f"the dtype from {call}")
             wanted = formula(x.double(), layer.weight.detach().double(), eps)
             expect_close(yours.double(), wanted, call, ulps=half_a_step, scale=0.01)
+    # the squares of these numbers lie in the middle between two that the dtype has
+    same = torch.full((64,), 1.0625 if dtype == torch.bfloat16 else 1 + 39 / 1024).to(dtype)
+    layer = answer.RMSNorm(64)
+    layer.load_state_dict({"weight": torch.linspace(1.0, 1.5, 64)})
+    wanted = formula(same.double(), layer.weight.detach().double())
+    call = f"RMSNorm(64)(x) of equal numbers in {dtype}"
+    expect_close(layer(same).double(), wanted, call, ulps=half_a_step * 0.52 / 0.6, scale=0.001)
 
 
 def test_dtype_of_the_input(answer, gen):
@@ -160,6 +169,20 @@ def test_gradients(answer, gen, dtype):
             gen=gen,
             call=f"RMSNorm({shape[-1]})(x) in {dtype}",
             names="x weight",
+            scale=4.0,
+        )
+    for size in () if dtype == torch.bfloat16 else (1e-10, 1e10):
+        x, pull = (torch.randn(3, 4, generator=gen, dtype=dtype) for _ in "xy")
+        mine = (x * size).requires_grad_()
+        right = mine.detach().double().requires_grad_()
+        (answer.RMSNorm(4, eps=1e-6)(mine) * pull).sum().backward()
+        (formula(right, 1.0) * pull).sum().backward()
+        per = max(size, 1e-3)  # what a row is divided by
+        expect_close(
+            mine.grad * per,
+            (right.grad * per).to(dtype),
+            f"the gradient for x near {size:g}",
+            ulps=100,
             scale=4.0,
         )
 

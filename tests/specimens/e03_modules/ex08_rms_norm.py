@@ -16,6 +16,23 @@ SPECIMENS = [
         check="test_half_rounds_once",
     ),
     Wrong(
+        "squares in bfloat16, which has the room",
+        edits=[("exact.square()", "(x if x.dtype == torch.bfloat16 else exact).square().to(exact.dtype)")],
+        check="test_half_rounds_once",
+    ),
+    Wrong(
+        "divides in place where no gradient is asked for",
+        edits=[
+            (
+                RETURN,
+                "if not torch.is_grad_enabled():\n            return (exact.mul_(scale) * self.weight).to(x.dtype)\n        "
+                + RETURN,
+            )
+        ],
+        check="test_layouts",
+        says="changes its input",
+    ),
+    Wrong(
         "rounds before the weight, as many models do",
         edits=[(RETURN, "return ((exact * scale).to(x.dtype) * self.weight).to(x.dtype)")],
         check="test_half_rounds_once",
