@@ -53,7 +53,7 @@ def test_layers(answer, sizes):
     """The sizes are those asked for: linear layers with ReLU in between, and nothing after the last one."""
     features, hidden, classes = sizes
     call = f"Classifier({features}, {hidden}, {classes})"
-    for given in (hidden, list(hidden)):
+    for given in (hidden, list(hidden), torch.Size(hidden)):
         model = answer.Classifier(features, given, classes)
         expect_equal(list(given), list(hidden), f"hidden, after {call}")
         expect_registered(model, call, parameters=parameters_of(*sizes))
@@ -68,6 +68,7 @@ def test_layers(answer, sizes):
             yours=", ".join(type(layer).__name__ for layer in model.layers),
             wanted=", ".join(kind.__name__ for kind in kinds),
         )
+    answer.Classifier(3, range(5, 2, -1), 2).get_submodule("layers.6")
     named = answer.Classifier(classes=classes, features=features)
     parameters = parameters_of(features, (30, 20), classes)
     expect_registered(named, f"Classifier(features={features}, classes={classes})", parameters=parameters)
@@ -97,6 +98,8 @@ def test_raw_logits(answer, gen, mode):
             call = f"Classifier({features}, {hidden}, {classes})(x) in {mode} mode"
             scale = float(wanted.abs().max()) + 5 * size if wanted.numel() else 1.0
             expect_close(y.detach(), wanted, call, scale=scale)
+            missing = model(torch.full((*leading, features), math.nan)).detach()
+            expect_that(bool(missing.isnan().all()), f"{call} hides that x is NaN", yours=missing)
             with torch.no_grad(), unchanged("model(x) under no_grad", x=x):
                 y = model(x)
             expect_close(y, wanted, f"{call} under no_grad", scale=scale)
@@ -142,16 +145,19 @@ def test_layers_can_be_exchanged(answer, gen):
     wanted = torch.sigmoid(x @ first.weight.T + first.bias)
     expect_close(model(x).detach(), wanted.detach(), "model(x) with the first two layers only")
     longer = answer.Classifier(6, (5,), 3)
-    longer.layers.append(nn.ReLU())
+    wanted = logits_of(state_of(longer), x).tanh()
+    longer.layers.append(nn.Tanh())
     longer.layers.append(nn.Linear(3, 2))
-    wanted = logits_of(state_of(longer), x)
-    expect_close(longer(x).detach(), wanted, "model(x) after two layers were appended")
+    last = longer.layers[-1]
+    wanted = (wanted @ last.weight.T + last.bias).detach()
+    expect_close(longer(x).detach(), wanted, "model(x) after nn.Tanh() and nn.Linear(3, 2) were appended")
 
 
 def test_values_and_gradients(answer, gen):
     """Gradients are right for x and every parameter, in both modes."""
     expect_functional(case(answer, gen), gen)
     expect_functional(case(answer, gen, sizes=(2, 3, 6), hidden=()), gen)
+    expect_functional(case(answer, gen, sizes=(6,)), gen)
     expect_functional(in_evaluation(case(answer, gen)), gen)
 
 

@@ -20,6 +20,37 @@ SPECIMENS = [
         check="test_raw_logits",
     ),
     Wrong(
+        "takes lists and tuples only",
+        edits=[
+            (
+                PAIRS,
+                "hidden = hidden if isinstance(hidden, list | tuple) else ()\n        " + PAIRS,
+            )
+        ],
+        check="test_layers",
+    ),
+    Wrong(
+        "hides NaN",
+        edits=forward("return self.layers(x).nan_to_num()"),
+        check="test_raw_logits",
+        says="hides",
+    ),
+    Wrong(
+        "cuts the graph for a single sample",
+        edits=forward("return self.layers(x if x.dim() > 1 else x.detach())"),
+        check="test_values_and_gradients",
+    ),
+    Wrong(
+        "runs the kinds of layers that it knows",
+        edits=forward(
+            "for layer in self.layers:\n"
+            "            x = layer(x) if isinstance(layer, nn.Linear | nn.ReLU | nn.Sigmoid) else x\n"
+            "        return x"
+        ),
+        check="test_layers_can_be_exchanged",
+        says="Tanh",
+    ),
+    Wrong(
         "clamps large logits, to be safe",
         edits=forward("return self.layers(x).clamp(-1e4, 1e4)"),
         check="test_raw_logits",
