@@ -56,6 +56,11 @@ def test_nested_modules(answer):
     deep = nn.Sequential(nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.Conv2d(1, 2, 3)), nn.LSTM(2, 3))
     wanted = 6 + 20 + 4 * 3 * (2 + 3 + 2)
     expect_count(answer, deep, wanted, wanted, 4 * wanted, " of nested modules")
+    for depth in range(6):
+        deep = nn.BatchNorm1d(2)
+        for _ in range(depth):
+            deep = nn.Sequential(deep)
+        expect_count(answer, deep, 4, 4, 16 + 16 + 8, f" of a batch norm {depth} modules deep")
     lists = nn.ModuleDict({"a": nn.ModuleList([nn.Linear(2, 3)]), "b": nn.ParameterList([torch.zeros(7)])})
     expect_count(answer, lists, 16, 16, 64, " of modules and parameters in lists")
     outer = nn.Module()
@@ -111,6 +116,8 @@ def test_frozen_parameters(answer, mode):
         expect_count(answer, model, 34, 18, size, " under no_grad")
     model.requires_grad_(False)
     expect_count(answer, model, 34, 0, size, " of a frozen model")
+    model.register_buffer("learned", torch.zeros(5).requires_grad_())
+    expect_count(answer, model, 34, 0, size + 20, " of a frozen model with a buffer that requires a gradient")
     odd = Odd().requires_grad_(False).train(mode == "train")
     expect_count(answer, odd, 25, 0, 133, " of a frozen model with parameters and buffers of all kinds")
 
@@ -127,6 +134,11 @@ def test_bytes_by_dtype(answer):
     expect_count(answer, mixed, 18, 18, 16 + 16 + 48 + 21 + 8, " in three dtypes")
     model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).half()
     expect_count(answer, model, 12, 12, 24 + 8 + 8, " of a batch norm in float16, whose counter is int64")
+    kinds = [torch.complex128, torch.complex64, torch.float64, torch.float8_e4m3fn, torch.int32, torch.int16]
+    for dtype in [*kinds, torch.uint8, torch.uint16, torch.bool]:
+        plain = nn.Module()
+        plain.register_buffer("codes", torch.empty(3, 5, dtype=dtype))
+        expect_count(answer, plain, 0, 0, 15 * dtype.itemsize, f" of a buffer in {dtype}")
     quantized = nn.Module()
     quantized.weight = nn.Parameter(torch.zeros(4, 4, dtype=torch.int8), requires_grad=False)
     expect_count(answer, quantized, 16, 0, 16, " of an int8 weight")
@@ -158,6 +170,10 @@ def test_model_is_left_alone(answer):
     model[0].bias.requires_grad_(False)
     before = {name: (t, t.clone(), t.requires_grad) for name, t in model.state_dict(keep_vars=True).items()}
     peak = peak_bytes(lambda: answer.count_parameters(model))
+    gradient = model[0].weight.grad = torch.ones(40, 50)
+    answer.count_parameters(model)
+    expect_that(model[0].weight.grad is gradient, f"a gradient is gone after {CALL}")
+    expect_that(bool((gradient == 1).all()), f"a gradient is another after {CALL}", yours=gradient)
     expect_that(peak < 1000, f"{CALL} copies the model's numbers", yours=f"{peak} bytes")
     for name, t in model.state_dict(keep_vars=True).items():
         same, values, required = before[name]

@@ -15,6 +15,43 @@ def lists(code):
 
 SPECIMENS = [
     Wrong(
+        "a table of the usual dtypes",
+        edits=[
+            (
+                DEF,
+                "    import torch\n    two, eight = (torch.float16, torch.bfloat16), (torch.float64, torch.int64)\n"
+                + DEF,
+            ),
+            (
+                BYTES,
+                "sum(t.numel() * (2 if t.dtype in two else 8 if t.dtype in eight or t.is_complex() else "
+                "1 if t.dtype in (torch.bool, torch.int8, torch.uint8) else 4) for t in parameters + buffers)",
+            ),
+        ],
+        check="test_bytes_by_dtype",
+        says="complex128",
+    ),
+    Wrong(
+        "buffers two modules deep",
+        edits=lists(
+            "parameters = list(model.parameters())\n"
+            "    buffers = [b for name, b in model.named_buffers() if name.count('.') < 3]"
+        ),
+        check="test_nested_modules",
+    ),
+    Wrong(
+        "clears the gradients on the way",
+        edits=[("    return {", "    model.zero_grad()\n    return {")],
+        check="test_model_is_left_alone",
+        says="gradient is gone",
+    ),
+    Wrong(
+        "buffers train as well if they require gradients",
+        edits=[(TRAINABLE, "for p in parameters + buffers if p.requires_grad")],
+        check="test_frozen_parameters",
+        says="buffer that requires",
+    ),
+    Wrong(
         "tells tensors apart by where they lie and how",
         edits=[
             (
