@@ -1,6 +1,7 @@
 """What grades layers_in_a_list: all layers train, move, save and switch; containers are used as they are."""
 
 import math
+from types import MappingProxyType
 
 import torch
 from torch import nn
@@ -67,6 +68,8 @@ def test_what_is_registered(answer):
         call = f"ResidualNet({features}, {depth}, {heads})"
         expect_equal(given, heads, f"heads after {call}")
         expect_registered(net, call, parameters=parameters)
+    net = answer.ResidualNet(features, depth, MappingProxyType(heads))
+    expect_registered(net, f"{call}, heads in a MappingProxyType", parameters=parameters)
 
 
 def test_values(answer, gen):
@@ -75,8 +78,8 @@ def test_values(answer, gen):
         net = answer.ResidualNet(features, depth, dict(heads))
         randomize(net, gen)
         state = state_of(net)
-        for leading in [(5,), (), (1,), (2, 3), (0,)]:
-            x = torch.randn(*leading, features, generator=gen)
+        for leading, size in [((5,), 1), ((5,), 1000), ((), 1), ((1,), 1), ((2, 3), 1), ((0,), 1)]:
+            x = size * torch.randn(*leading, features, generator=gen)
             wanted = named(state, depth, heads, x)
             with unchanged("net(x)", x=x):
                 y = net(x)
@@ -117,7 +120,8 @@ def test_values_and_gradients(answer, gen):
     """Gradients are right for x and every parameter, in both modes, with whatever parameters are given."""
     expect_functional(case(answer, gen), gen)
     expect_functional(in_evaluation(case(answer, gen, leading=(2, 2))), gen)
-    expect_functional(case(answer, gen, sizes=SIZES[-1]), gen)
+    expect_functional(case(answer, gen, leading=(), sizes=SIZES[-1]), gen)
+    expect_functional(case(answer, gen, sizes=SIZES[2]), gen)
 
 
 def test_moves_and_casts(answer, device, gen):
@@ -182,9 +186,12 @@ def test_containers_are_used(answer, gen):
     net(x)
     expect_equal(len(ran), 6, "the hooks that ran in net(x), with one on each of 3 layers and 3 heads")
     with torch.no_grad():
-        net.scales[0].fill_(-3.0)
-    state["scales.0"] = torch.tensor(-3.0)
+        net.scales[0].fill_(-30.0)
+    state["scales.0"] = torch.tensor(-30.0)
     expect_predictions(net(x), named(state, 3, [*heads, "garden"], x), "net(x) after a scale was set")
+    del net.heads["rooms"]
+    net.layers, net.scales = net.layers[:1], net.scales[:1]
+    expect_predictions(net(x), named(state, 1, ["price", "garden"], x), "net(x) after layers and a head went")
     plain = answer.ResidualNet(features, 1, {"all": 2})
     plain.layers[0], plain.heads["all"] = nn.Identity(), nn.Identity()
     with torch.no_grad(), unchanged("net(x) with nn.Identity() for a layer", x=x):

@@ -270,6 +270,30 @@ class ResidualNet(nn.Module):
         ],
         check="test_values_and_gradients",
     ),
+    Wrong(
+        "takes a dict for heads only",
+        edits=[("self.heads =", "heads = heads if type(heads) is dict else {}\n        self.heads =")],
+        check="test_what_is_registered",
+        says="MappingProxyType",
+    ),
+    Wrong(
+        "clamps large numbers",
+        edits=[(BLOCK, BLOCK.replace("torch.relu(layer(x))", "layer(x).clamp(0, 100)"))],
+        check="test_values",
+    ),
+    Wrong(
+        "wants the first head to stay",
+        edits=[
+            (HEADS, HEADS + "\n        self.first = next(iter(heads), None)"),
+            (RETURN, "if self.first:\n            self.heads[self.first]\n        " + RETURN),
+        ],
+        check="test_containers_are_used",
+    ),
+    Wrong(
+        "no gradient through a net without blocks",
+        edits=[(RETURN, "x = x if len(self.layers) else x.detach()\n        " + RETURN)],
+        check="test_values_and_gradients",
+    ),
     Wrong("scales the sum", edits=[(BLOCK, "x = scale * (x + torch.relu(layer(x)))")], check="test_values"),
     Wrong("relu outside", edits=[(BLOCK, "x = torch.relu(x + scale * layer(x))")], check="test_values"),
     Wrong(
