@@ -62,7 +62,7 @@ def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
         if name not in solution:
             yield exercise.slug, f"the solution lacks {name}"
         elif name not in stub:
-            if not name.split(".")[-1].startswith("_"):
+            if not any(part.startswith("_") for part in name.split(".")):
                 yield exercise.slug, f"the stub lacks {name}"
         elif stub[name] != solution[name]:
             yield exercise.slug, f"stub and solution differ in the signature or docstring of {name}"
