@@ -28,7 +28,7 @@ def parameters(gen, shapes=SHAPES, dtype=torch.float64, size=1.0):
 
 def norm_of(params):
     """Computed in float64."""
-    squares = [p.grad.double().square().sum() for p in params if p.grad is not None]
+    squares = [p.grad.detach().double().square().sum() for p in params if p.grad is not None]
     return torch.stack(squares).sum().sqrt()
 
 
