@@ -9,18 +9,15 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from grader import collected, feedback, plugin, seeds, wire
 from grader.answers import Answers
 from grader.catalog import load
 from grader.checks import CheckFailure
-from grader.collected import Check, Suites
+from grader.collected import Check, Outcome, Suites
 from grader.guard import Guard
 
 MOST_MESSAGE = 4000
@@ -90,8 +87,7 @@ class Child:
         if not self._imports():
             return
         if self.job.mode != "oracle":
-            for check, reports in self._each(checks):
-                self._tell_check(check, *reports)
+            self._check(checks)
         if self.job.mode != "check":
             self._oracle()
         self._tell(done=True)
@@ -125,24 +121,23 @@ class Child:
             os._exit(0)
         return True
 
-    def _each(self, checks: list[Check]) -> Iterator[tuple[Check, tuple[str, str, float]]]:
+    def _check(self, checks: list[Check]) -> None:
         started = time.perf_counter()
-        for check, reports in collected.run(checks):
-            seconds = time.perf_counter() - started
-            yield check, (*_outcome(reports), seconds)
+        for check, outcome in collected.run(checks, self.judged):
+            self._tell_check(check, outcome, time.perf_counter() - started)
             self._untouched()
             started = time.perf_counter()
 
-    def _tell_check(self, check: Check, outcome: str, message: str, seconds: float) -> None:
+    def _tell_check(self, check: Check, outcome: Outcome, seconds: float) -> None:
         printed = {"printed": self.printed.take()} if self.job.mode == "check" else {}
         self._tell(
             check=check.id,
-            outcome=outcome,
-            message=message[:MOST_MESSAGE],
+            outcome=outcome.word,
+            message=outcome.message[:MOST_MESSAGE],
             seconds=round(seconds, 4),
             **printed,
         )
-        if outcome == "timeout":
+        if outcome.word == "timeout":
             self._tell(stopped="timeout")
             os._exit(0)
 
@@ -158,18 +153,3 @@ class Child:
             self._tell(oracle_error=text[:MOST_MESSAGE])
             return
         self._tell(oracle=data)
-
-
-def _outcome(reports: list[pytest.TestReport]) -> tuple[str, str]:
-    """One word for a check's reports, and its feedback."""
-    for report in reports:
-        verdict = getattr(report, "kata", None)
-        if report.failed:
-            return ("timeout" if getattr(report, "timed_out", False) else "failed"), str(report.longrepr)
-        if verdict == "todo":
-            return "todo", ""
-        if verdict == "not_graded":
-            return "not_graded", ""
-        if report.outcome != "passed" or hasattr(report, "wasxfail"):
-            return "failed", "the check was skipped"
-    return "passed", ""

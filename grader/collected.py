@@ -10,16 +10,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Literal
 
 import pytest
 from _pytest.config import _prepareconfig
 from _pytest.main import Session
 from _pytest.runner import runtestprotocol
 
-from grader import paths
+from grader import feedback, paths, seeds
 from grader.catalog import Exercise
+from grader.checks import devices
 from grader.feedback import title_of
-from grader.plugin import exercise_of
+from grader.plugin import Judged, exercise_of, lacking, time_limit
 
 # `--collect-only` keeps the plugin from starting ranks and devices in the parent.
 _ARGUMENTS = (
@@ -101,11 +103,77 @@ class _Problems:
             self.found.append(f"{report.nodeid}: {report.longrepr}")
 
 
-def run(checks: Sequence[Check]) -> Iterator[tuple[Check, list[pytest.TestReport]]]:
-    """Run the checks in this process, one after the other, and give each one's reports."""
+@dataclass(frozen=True)
+class Outcome:
+    """How a check went, in one word, and the feedback where it did not pass."""
+
+    word: Literal["passed", "failed", "timeout", "todo", "not_graded"]
+    message: str = ""
+
+
+def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcome]]:
+    """Run the checks in this process, one after the other, and say how each went."""
     items = [check.item for check in checks]
     for check, following in zip(checks, [*items[1:], None], strict=True):
-        yield check, runtestprotocol(check.item, log=False, nextitem=following)
+        item = check.item
+        if isinstance(item, pytest.Function) and _is_plain(item):
+            yield check, _run_plain(item, judged)
+        else:
+            yield check, _of_reports(runtestprotocol(item, log=False, nextitem=following))
+
+
+_FIXTURES = frozenset({"answer", "gen", "device"})
+
+
+def _is_plain(item: pytest.Function) -> bool:
+    """Whether a check takes nothing but our own fixtures and its parameters.
+
+    It is then called directly: pytest's protocol would take longer than the check.
+    """
+    parameters = item.callspec.params.keys() if hasattr(item, "callspec") else set()
+    indirect = any(mark.kwargs.get("indirect") for mark in item.iter_markers("parametrize"))
+    return item.cls is None and not indirect and set(item._fixtureinfo.initialnames) <= _FIXTURES | parameters
+
+
+def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
+    if lacking(item):
+        return Outcome("not_graded")
+    exercise = exercise_of(item.path)
+    assert exercise is not None
+    given = {
+        "answer": lambda: judged.module(exercise),
+        "gen": lambda: seeds.generator(judged.seed, item.nodeid),
+        "device": devices.install,
+    }
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+
+    def check() -> None:
+        arguments = {name: parameters[name] if name in parameters else given[name]() for name in names}
+        seeds.seed_globals(judged.seed, item.nodeid)
+        with time_limit(item):
+            item.obj(**arguments)
+
+    names = item._fixtureinfo.argnames
+    call = pytest.CallInfo.from_call(check, when="call")
+    if call.excinfo is None:
+        return Outcome("passed")
+    if isinstance(call.excinfo.value, feedback.TooSlow):
+        return Outcome("timeout", feedback.tell(call, item, exercise, judged.answers).text)
+    told = feedback.tell(call, item, exercise, judged.answers)
+    return Outcome("todo") if told.verdict == "todo" else Outcome("failed", told.text)
+
+
+def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
+    for report in reports:
+        verdict = getattr(report, "kata", None)
+        if report.failed:
+            late = getattr(report, "timed_out", False)
+            return Outcome("timeout" if late else "failed", str(report.longrepr))
+        if verdict in ("todo", "not_graded"):
+            return Outcome(verdict)
+        if report.outcome != "passed" or hasattr(report, "wasxfail"):
+            return Outcome("failed", "the check was skipped")
+    return Outcome("passed")
 
 
 def oracle_of(slug: str, suites: Suites) -> object:

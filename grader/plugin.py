@@ -3,7 +3,9 @@
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FrameType, ModuleType
 
@@ -55,6 +57,7 @@ class Judged:
 JUDGED = pytest.StashKey[Judged]()
 
 
+@cache
 def exercise_of(path: Path) -> Exercise | None:
     """The exercise that a suite's file belongs to, or None for any other test file."""
     if path.parent.parent not in (paths.PUBLIC, paths.HIDDEN):
@@ -177,11 +180,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with time_limit(item):
+        return (yield)
+
+
+@contextmanager
+def time_limit(item: pytest.Item) -> Iterator[None]:
     """Stop an answer that does not come back, at the line where it is."""
     exercise = exercise_of(item.path)
     debugging = sys.gettrace() is not None or item.config.getoption("usepdb", False)
     if exercise is None or debugging or not hasattr(signal, "SIGALRM"):
-        return (yield)
+        yield
+        return
 
     seconds = item.config.stash[JUDGED].seconds or exercise.seconds
 
@@ -191,7 +201,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return (yield)
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
