@@ -50,8 +50,10 @@ def test_perfect_fit(answer, gen):
     for goal, about in [
         (torch.zeros(4, dtype=torch.float64), "all residuals are 0"),
         (torch.tensor([0.0, 2.0, 0.0, -1.0], dtype=torch.float64), "some residuals are 0"),
+        (torch.tensor([1e6, -1e9, 1.0, -1e7], dtype=torch.float64), "residuals are large"),
     ]:
         params = torch.randn(4, generator=gen, dtype=torch.float64)
+        params[2:] = 0.0
         fitted = params.clone()
         residuals = lambda p, fitted=fitted, goal=goal: (p - fitted) * 3 - goal  # noqa: E731
         wanted = exact(residuals, params)
