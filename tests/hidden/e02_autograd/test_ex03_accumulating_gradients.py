@@ -23,10 +23,8 @@ def network(gen, dtype=torch.float64):
 
 def draw(gen, *sizes, dtype=torch.float64):
     """Batches of these sizes."""
-    return [
-        (torch.randn(n, 3, generator=gen).to(dtype), torch.randn(n, 2, generator=gen).to(dtype))
-        for n in sizes or (5, 2, 4)
-    ]
+    randn = lambda *shape: torch.randn(shape, generator=gen, dtype=torch.float64).to(dtype)  # noqa: E731
+    return [(randn(n, 3), randn(n, 2)) for n in sizes or (5, 2, 4)]
 
 
 def exact(model, loss_fn, batches):
