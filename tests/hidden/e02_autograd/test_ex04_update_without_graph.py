@@ -215,6 +215,7 @@ def test_count(answer, gen):
     """The result is the number of parameters that had a gradient."""
     params = [parameter(gen, 3), parameter(gen, 2, 2), parameter(gen, 4)]
     expect_equal(answer.sgd_step(params, 0.1), 3, "sgd_step(params, 0.1)")
+    expect_equal(answer.sgd_step(params, 0.0), 3, "sgd_step(params, 0.0)")
     params[1].grad = None
     expect_equal(answer.sgd_step(params, 0.1, 0.2), 2, "sgd_step(params, 0.1, 0.2), one without a gradient,")
     params[0].grad = params[2].grad = None
