@@ -167,6 +167,21 @@ def test_ended_episodes(answer, gen):
     expect_that(bool(loss.isnan()), f"{CALL} hides NaN in an episode that goes on", yours=loss.detach())
 
 
+def test_nan_comes_through(answer, gen):
+    """NaN and inf come through to the loss: from a reward, a state, or a next state that counts."""
+    states, actions, rewards, next_states, done = draw(gen)
+    net = lambda states: states[:, :1] * torch.arange(1.0, 5.0, dtype=torch.float64)  # noqa: E731
+    for name, at in [("rewards", 0), ("rewards", 1), ("states", 0), ("states", 1), ("next_states", 0)]:
+        for value in (math.nan, math.inf):
+            given = {"states": states.clone(), "rewards": rewards.clone(), "next_states": next_states.clone()}
+            given[name][at] = value
+            loss = answer.td_loss(
+                net, net, given["states"], actions, given["rewards"], given["next_states"], done, 0.9
+            )
+            where = f"{name} of an episode that {'is over' if done[at] else 'goes on'}"
+            expect_that(not bool(loss.isfinite()), f"{CALL} hides {value} in {where}", yours=loss)
+
+
 def test_states_with_more_dimensions(answer, gen):
     """States may be images: whatever the nets take."""
     batch = list(draw(gen, 5))

@@ -208,6 +208,12 @@ SPECIMENS = [
         check="test_loss",
     ),
     Wrong(
+        "a mean without NaN",
+        edits=[(".square().mean()", ".square().nanmean()")],
+        check="test_nan_comes_through",
+        says="hides nan in",
+    ),
+    Wrong(
         "a Huber loss, which is linear beyond 100",
         edits=[
             (RETURN, "    return 2 * torch.nn.functional.huber_loss(predictions, targets, delta=100.0)\n")
