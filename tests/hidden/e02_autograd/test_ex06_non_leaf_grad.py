@@ -64,17 +64,17 @@ def test_shapes_and_dtypes_change(answer, gen):
 
 
 def test_single_numbers_and_empty_inputs(answer, gen):
-    """Inputs may be a single number, or empty, and the loss may be the last output itself."""
+    """Inputs may be a single number, or empty."""
     number = torch.randn((), generator=gen, dtype=torch.float64)
     empty = torch.zeros(0, 3, dtype=torch.float64)
     for x, layers, about in [
         (number, [torch.sin, torch.exp], "of shape ()"),
-        (number, [], "of shape (), which are the loss"),
+        (number, [], "of shape (), without layers"),
         (empty, [torch.sin, lambda h: h.sum(1), lambda h: h.sum() + 1], "of shape (0, 3)"),
     ]:
         for start in (x, x.clone().requires_grad_(), x.clone().requires_grad_() * 2):
-            wanted = exact(layers, start, lambda h: h)
-            found = answer.backward_with_activations(layers, start, lambda h: h)
+            wanted = exact(layers, start, lambda h: h * 2)
+            found = answer.backward_with_activations(layers, start, lambda h: h * 2)
             expect_all(found, wanted, f"{CALL}, inputs {about},")
 
 
