@@ -192,6 +192,8 @@ def test_other_shapes_are_refused(answer):
         ((2, 3), (3, 2)),
         ((1,), (3,)),
         ((3,), (1, 3)),
+        ((3,), (0,)),
+        ((0,), (2, 0)),
     ]:
         for steps in (2, 0):
             x, initial = torch.zeros(steps, *step), torch.zeros(other)
