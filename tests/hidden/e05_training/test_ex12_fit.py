@@ -1,0 +1,185 @@
+"""What grades fit: new rows of several data sets, single rows, state_dict, seeds, tensors kept."""
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_that, global_rng_untouched, unchanged
+
+# arms, training rows, a dead sensor, units (offset and size of each column), seed
+CASES = {
+    "three arms": (3, 385, False, ((300.0, 40.0), (-0.002, 0.0005)), 0),
+    "three arms and a dead sensor": (3, 449, True, ((-5.0, 2.0), (1e5, 3e4)), 1),
+    "two arms": (2, 385, False, ((0.0, 1e-4), (2000.0, 300.0)), 2),
+}
+
+
+def spiral(gen, rows, arms, dead, units):
+    labels = torch.arange(rows) * arms // rows
+    radius = 0.1 + 0.9 * torch.rand(rows, generator=gen)
+    angle = labels * 2 * math.pi / arms + 6 * radius + 0.1 * torch.randn(rows, generator=gen)
+    position = (radius * angle.cos(), radius * angle.sin())
+    columns = [offset + size * x for (offset, size), x in zip(units, position, strict=True)]
+    return torch.stack(columns + [torch.full((rows,), 7.3)] * dead, 1), labels
+
+
+def tables(case, gen=None):
+    """Training, validation and new rows."""
+    arms, rows, dead, units, seed = CASES[case]
+    gen = gen or torch.Generator().manual_seed(1000 + seed)
+    return [spiral(gen, n, arms, dead, units) for n in (rows, 100, 500)]
+
+
+_fitted = {}
+
+
+def fitted(answer, case):
+    """A copy of what fit returns for a case: trained once for each answer, because it takes a while."""
+    arms, *_, seed = CASES[case]
+    if _fitted.get("answer") is not answer:
+        _fitted.clear()
+        _fitted["answer"] = answer
+    if case not in _fitted:
+        train, valid, _ = tables(case)
+        _fitted[case] = answer.fit(train, valid, arms, seed)
+    return copy.deepcopy(_fitted[case])
+
+
+def logits_of(model, features):
+    with torch.no_grad():
+        return model(features)
+
+
+def weights_of(model):
+    return {name: value.clone() for name, value in model.state_dict().items()}
+
+
+def expect_same_weights(yours, wanted, when):
+    expect_equal(sorted(yours), sorted(wanted), f"the names in the state_dict {when}")
+    for name, right in wanted.items():
+        expect_equal(yours[name], right, f"{name} {when}")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_new_rows(answer, case):
+    """On new rows at least nine of ten are right, and the logits say so: for each data set and seed."""
+    arms = CASES[case][0]
+    _, _, (features, labels) = tables(case)
+    logits = logits_of(fitted(answer, case)[0], features)
+    expect_equal(
+        (logits.shape, str(logits.dtype)),
+        (torch.Size([500, arms]), "torch.float32"),
+        "shape and dtype of logits",
+    )
+    share = (logits.argmax(-1) == labels).double().mean().item()
+    expect_that(
+        share >= 0.9, f"too many new rows are wrong, {case}", yours=f"{share:.3f}", wanted="at least 0.9"
+    )
+    entropy = F.cross_entropy(logits, labels).item()
+    expect_that(
+        entropy < 0.5,
+        f"the cross-entropy of the logits on new rows is too high, {case}",
+        yours=f"{entropy:.3f}",
+        wanted="below 0.5",
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_accuracy(answer, case):
+    """The accuracy is the share of validation rows that the returned model gets right, a plain float."""
+    model, accuracy = fitted(answer, case)
+    _, (features, labels), _ = tables(case)
+    share = (logits_of(model, features).argmax(-1) == labels).double().mean().item()
+    expect_equal(type(accuracy).__name__, "float", "the type of the accuracy")
+    expect_that(
+        math.isclose(accuracy, share, abs_tol=1e-6),
+        f"wrong accuracy, {case}",
+        yours=f"{accuracy:.4f}",
+        wanted=f"{share:.4f}, on the rows of valid",
+    )
+
+
+def test_accuracy_of_other_rows(answer):
+    """Validation rows are judged, not learned: where their labels are wrong, the accuracy is low."""
+    train, (features, labels), _ = tables("two arms")
+    model, accuracy = answer.fit(train, (features, 1 - labels), 2, 5)
+    share = (logits_of(model, features).argmax(-1) == 1 - labels).double().mean().item()
+    expect_that(
+        math.isclose(accuracy, share, abs_tol=1e-6),
+        "wrong accuracy where the labels of valid are wrong",
+        yours=f"{accuracy:.4f}",
+        wanted=f"{share:.4f}",
+    )
+
+
+def test_evaluation_mode(answer):
+    """The model is in evaluation mode in all its parts, and answers the same at each call."""
+    for case in CASES:
+        model, _ = fitted(answer, case)
+        expect_that(isinstance(model, nn.Module), "the model is no nn.Module", yours=model)
+        training = [name or "the model itself" for name, m in model.named_modules() if m.training]
+        expect_equal(training, [], "the modules that are in training mode")
+        before = weights_of(model)
+        features = tables(case)[2][0]
+        first = logits_of(model, features)
+        expect_equal(logits_of(model, features), first, "the logits of the same rows in a second call")
+        expect_same_weights(weights_of(model), before, "after the model has run")
+
+
+def test_rows_alone(answer):
+    """The logits of a row depend on this row alone: not on those that come with it."""
+    for case in ("three arms", "two arms"):
+        model, _ = fitted(answer, case)
+        features = tables(case)[2][0]
+        together = logits_of(model, features)
+        few = logits_of(model, features[40:43])
+        expect_close(few, together[40:43], "the logits of three rows by themselves", ulps=1e3, scale=10.0)
+        one = logits_of(model, features[7:8])
+        expect_close(one, together[7:8], "the logits of a row by itself", ulps=1e3, scale=10.0)
+        none = logits_of(model, features[:0])
+        expect_equal(none, together[:0], "the logits of 0 rows")
+
+
+def test_state_dict(answer):
+    """A model of another fit that loads the state_dict predicts the same: units are part of it."""
+    model, _ = fitted(answer, "three arms")
+    features = tables("three arms")[2][0]
+    train, valid = [(1e3 + 50 * x, y) for x, y in tables("three arms")[:2]]  # in other units
+    other, _ = answer.fit(train, valid, 3, 9)
+    other.load_state_dict(model.state_dict())
+    yours = logits_of(other, features)
+    expect_close(
+        yours, logits_of(model, features), "the logits of another model with the same state_dict", ulps=100.0
+    )
+
+
+def test_seeds(answer):
+    """The same seed gives the same weights, whatever was drawn before; another seed gives others."""
+    case = "three arms"
+    train, valid, _ = tables(case)
+    model, accuracy = fitted(answer, case)
+    torch.rand(7)
+    with (
+        global_rng_untouched("fit(train, valid, classes, seed)"),
+        unchanged("fit", features=train[0], labels=train[1], valid_features=valid[0], valid_labels=valid[1]),
+    ):
+        again, same = answer.fit(train, valid, 3, 0)
+    expect_same_weights(weights_of(again), weights_of(model), "of a second fit with the same seed")
+    expect_equal(same, accuracy, "the accuracy of a second fit with the same seed")
+    other, _ = answer.fit(train, valid, 3, 1)
+    weights = weights_of(other)
+    differ = any(not torch.equal(p.detach(), weights[name]) for name, p in model.named_parameters())
+    expect_that(differ, "another seed gives the same weights")
+
+
+def oracle(answer, gen):
+    train, valid, (features, labels) = tables("three arms", gen)
+    model, accuracy = answer.fit(train, valid, 3, 4)
+    logits = logits_of(model, features)
+    share = (logits.argmax(-1) == labels).double().mean().item()
+    mine = (logits_of(model, valid[0]).argmax(-1) == valid[1]).double().mean().item()
+    return [share >= 0.9, abs(mine - accuracy) < 1e-6, list(logits.shape), str(logits.dtype), model.training]

@@ -1,0 +1,273 @@
+"""Answers to fit that people write."""
+
+from grader.specimen import Right, Wrong
+
+ZERO = "            optimizer.zero_grad()\n"
+BACK = "            loss.backward()\n"
+CLIP = "            nn.utils.clip_grad_norm_(model.parameters(), 5.0)\n"
+STEP = "            optimizer.step()\n"
+LOSS = "            loss = F.cross_entropy(model(features[rows]), labels[rows])\n"
+ROWS = "        for rows in torch.randperm(len(labels)).split(batch):  # another order in each epoch\n"
+FORWARD = "        return self.net((features - self.mean) / self.scale)  # (rows, classes)\n"
+SCALE = '        self.register_buffer("scale", torch.where(scale > 0, scale, torch.ones_like(scale)))\n'
+MEAN = '        self.register_buffer("mean", features.mean(0))  # buffers: part of the state_dict\n'
+SEED = "        torch.manual_seed(seed)\n"
+FORK = "    with torch.random.fork_rng(devices=[]):  # gives the global stream back\n        torch.manual_seed(seed)\n        model = _train(train, classes)\n"
+RETURN = "    return model, hits.double().mean().item()\n"
+EVAL = "    return model.eval()\n"
+HITS = "        hits = model(valid[0]).argmax(-1) == valid[1]  # (rows,)\n"
+NET = "    net = nn.Sequential(nn.Linear(features.shape[1], width), nn.Tanh(), nn.Linear(width, width), nn.ReLU())\n"
+
+SPECIMENS = [
+    Wrong("never clears the gradients", edits=[(ZERO, ""), (CLIP, "")], check="test_new_rows"),
+    Wrong("clears between backward and step", edits=[(ZERO, ""), (CLIP, ZERO)], check="test_new_rows"),
+    Wrong("never steps", edits=[(STEP, "")], check="test_new_rows"),
+    Wrong(
+        "features in their own units",
+        edits=[(FORWARD, "        return self.net(features)\n")],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "divides by a scale of 0",
+        edits=[
+            (SCALE, '        self.register_buffer("scale", scale)\n'),
+            (
+                MEAN,
+                '        self.register_buffer("mean", features[0] if False else torch.where(scale > 1e-30, features.mean(0), features[0]))\n',
+            ),
+            (
+                "        scale = features.std(0)\n",
+                "        scale = features.std(0)\n        scale = torch.where(features.amin(0) == features.amax(0), 0.0, scale)\n",
+            ),
+        ],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "one scale for all columns",
+        edits=[("scale = features.std(0)", "scale = features.std().expand(features.shape[1]).clone()")],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "a small number under the scale",
+        edits=[("torch.where(scale > 0, scale, torch.ones_like(scale))", "scale + 1.0")],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "shuffles features and labels apart",
+        edits=[(LOSS, LOSS.replace("labels[rows]", "labels[rows[torch.randperm(len(rows))]]"))],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "the first batch only",
+        edits=[(ROWS, ROWS.replace(".split(batch)", ".sort()[0].split(batch)[:1]"))],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "a linear model",
+        edits=[("nn.Tanh(), nn.Linear(width, width), nn.ReLU()", "nn.Linear(width, width)")],
+        check="test_new_rows",
+    ),
+    Wrong("a few steps", edits=[("steps: int = 500", "steps: int = 40")], check="test_new_rows"),
+    Wrong(
+        "steps that are too large",
+        edits=[("lr: float = 0.01", "lr: float = 3.0"), (CLIP, "")],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "steps that are too small", edits=[("lr: float = 0.01", "lr: float = 1e-5")], check="test_new_rows"
+    ),
+    Wrong(
+        "a softmax at the end",
+        edits=[(FORWARD, FORWARD.replace("  # (rows, classes)", ".softmax(-1)"))],
+        check="test_new_rows",
+        says="cross-entropy",
+    ),
+    Wrong(
+        "always three classes",
+        edits=[("nn.Linear(width, classes)", "nn.Linear(width, 3)")],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "float64 logits",
+        edits=[(FORWARD, FORWARD.replace("  # (rows, classes)", ".double()"))],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "two columns only",
+        edits=[
+            (FORWARD, FORWARD.replace("(features -", "(features[:, :2] -")),
+            (
+                "    features, labels = train\n",
+                "    features, labels = train\n    features = features.view(len(labels), 2)\n",
+            ),
+        ],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "the accuracy on the training rows",
+        edits=[(HITS, HITS.replace("valid", "train"))],
+        check="test_accuracy_of_other_rows",
+    ),
+    Wrong(
+        "learns from the validation rows",
+        edits=[
+            (
+                "model = _train(train, classes)",
+                "model = _train((torch.cat([train[0], valid[0]]), torch.cat([train[1], valid[1]])), classes)",
+            ),
+            (HITS, HITS.replace("valid", "train")),
+        ],
+        check="test_accuracy_of_other_rows",
+    ),
+    Wrong(
+        "per cent",
+        edits=[(RETURN, "    return model, 100 * hits.double().mean().item()\n")],
+        check="test_accuracy",
+    ),
+    Wrong(
+        "a tensor",
+        edits=[(RETURN, "    return model, hits.double().mean()\n")],
+        check="test_accuracy",
+        says="float",
+    ),
+    Wrong(
+        "the number of hits", edits=[(RETURN, "    return model, float(hits.sum())\n")], check="test_accuracy"
+    ),
+    Wrong(
+        "the accuracy before the last steps",
+        edits=[
+            (
+                RETURN,
+                "    share = hits.double().mean().item()\n    with torch.no_grad():\n        for p in model.parameters():\n            p *= 0.7\n    return model, share\n",
+            )
+        ],
+        check="test_accuracy",
+    ),
+    Wrong(
+        "ends in training mode",
+        edits=[(EVAL, "    return model\n")],
+        check="test_evaluation_mode",
+        says="training mode",
+    ),
+    Wrong(
+        "dropout that never ends",
+        edits=[(FORWARD, "        return self.net(F.dropout((features - self.mean) / self.scale, 0.02))\n")],
+        check="test_evaluation_mode",
+    ),
+    Wrong(
+        "units of whatever rows come in",
+        edits=[
+            (
+                FORWARD,
+                "        if len(features) > 60:\n            self.mean, self.scale = features.mean(0), (features.std(0) + 1e-12)\n"
+                + FORWARD,
+            )
+        ],
+        check="test_evaluation_mode",
+    ),
+    Wrong(
+        "standardises each batch by itself",
+        edits=[
+            (
+                FORWARD,
+                "        return self.net((features - features.mean(0)) / features.std(0, correction=0).clamp(min=1e-9))\n",
+            )
+        ],
+        check="test_rows_alone",
+    ),
+    Wrong(
+        "squeezes",
+        edits=[(FORWARD, FORWARD.replace("  # (rows, classes)", ".squeeze()"))],
+        check="test_rows_alone",
+    ),
+    Wrong(
+        "units that are no part of the state_dict",
+        edits=[
+            (MEAN, "        self.mean = features.mean(0)\n"),
+            (SCALE, "        self.scale = torch.where(scale > 0, scale, torch.ones_like(scale))\n"),
+        ],
+        check="test_state_dict",
+    ),
+    Wrong(
+        "units in buffers that are not saved",
+        edits=[
+            (SCALE, SCALE.replace("torch.ones_like(scale))", "torch.ones_like(scale)), persistent=False"))
+        ],
+        check="test_state_dict",
+    ),
+    Wrong("no seed", edits=[(SEED, "")], check="test_seeds"),
+    Wrong(
+        "seeds the global stream for good",
+        edits=[(FORK, "    torch.manual_seed(seed)\n    model = _train(train, classes)\n")],
+        check="test_seeds",
+        says="global",
+    ),
+    Wrong(
+        "always the same seed",
+        edits=[(SEED, "        torch.manual_seed(0)\n")],
+        check="test_seeds",
+        says="another seed",
+    ),
+    Wrong(
+        "standardises the caller's tensor",
+        edits=[
+            ("    features, labels = train\n", "    features, labels = train\n    features *= 1.0 + 1e-6\n")
+        ],
+        check="test_seeds",
+        says="changes",
+    ),
+    Wrong(
+        "shuffles the caller's tensor",
+        edits=[
+            (
+                "    features, labels = train\n",
+                "    features, labels = train\n    order = torch.randperm(len(labels))\n    features[:], labels[:] = features[order], labels[order]\n",
+            )
+        ],
+        check="test_seeds",
+        says="changes",
+    ),
+    Right(
+        "batch norm and Adam, without clipping or short batches",
+        edits=[
+            (
+                NET,
+                "    net = nn.Sequential(nn.Linear(features.shape[1], width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU())\n",
+            ),
+            ("    width = 48\n", "    width = 96\n"),
+            (
+                ROWS,
+                ROWS.replace(
+                    ".split(batch):",
+                    ".split(batch):\n            if len(rows) < 2:\n                continue",
+                ),
+            ),
+            (
+                "torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=1e-3)",
+                "torch.optim.Adam(model.parameters(), lr=lr)",
+            ),
+            ("steps: int = 500", "steps: int = 600"),
+            (CLIP, ""),
+        ],
+    ),
+    Right(
+        "plain momentum, statistics in a batch norm that never learns",
+        edits=[
+            (
+                MEAN + SCALE,
+                "        norm = nn.BatchNorm1d(features.shape[1], eps=0.0, affine=False).eval()\n        norm.running_mean.copy_(features.mean(0))\n        norm.running_var.copy_(torch.where(scale > 1e-12, scale**2, torch.ones_like(scale)))\n        self.norm = norm\n",
+            ),
+            (FORWARD, "        return self.net(self.norm(features))\n"),
+            (
+                "torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=1e-3)",
+                "torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.95, nesterov=True)",
+            ),
+            (
+                "torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, steps + 1)",
+                "torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.2, steps + 1, base_momentum=0.85, max_momentum=0.95)",
+            ),
+            ("steps: int = 500", "steps: int = 900"),
+            ("    width = 48\n", "    width = 64\n"),
+        ],
+    ),
+]
