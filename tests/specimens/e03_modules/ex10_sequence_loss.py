@@ -10,6 +10,16 @@ RETURN = "return total / counted.clamp(min=1)"
 
 SPECIMENS = [
     Wrong(
+        "does not look at the shapes of empty batches",
+        edits=[(SHAPE, "if logits.numel() and (logits.dim() != 3 or logits.shape[:2] != targets.shape):")],
+        check="test_bad_input",
+    ),
+    Wrong(
+        "counts the tokens in int8",
+        edits=[(COUNTED, 'counted = targets.ne(ignore_index).sum(dtype=__import__("torch").int8)')],
+        check="test_all_shapes",
+    ),
+    Wrong(
         "softmaxed twice",
         edits=[(ROWS, "rows = logits.softmax(-1).flatten(0, 1)")],
         check="test_all_shapes",
