@@ -15,6 +15,11 @@ OUT = "self.out = nn.Linear(dim, dim, bias=bias)"
 
 SPECIMENS = [
     Wrong(
+        "does not look at the padding of no tokens",
+        edits=[(CHECK, "if padding is not None and x.numel() and padding.shape != x.shape[:-1]:")],
+        check="test_bad_input",
+    ),
+    Wrong(
         "scaled by all features",
         edits=[(SCALED, "scores = q @ k.mT / math.sqrt(x.shape[-1])")],
         check="test_values",
