@@ -80,6 +80,8 @@ RENAMES = [
     ({"weight": "weight"}, "weight", "weight"),
     ({"w.": "", ".+": ""}, "wxweight", None),
     ({"weight.": ""}, "weight", "weight"),
+    ({"module": ""}, "module.weight", None),
+    ({"module": "", "module.": ""}, "module.weight", "weight"),
 ]
 
 
@@ -163,6 +165,8 @@ def test_in_place(answer, gen):
     state = random_state(model, gen)
     wanted = state["head.bias"] - 1
     state["head.bias"] = nn.Parameter(state["head.bias"])
+    state["head.weight"] = nn.Parameter(state["head.weight"])  # the model's is frozen
+    state["temperature"] = nn.Parameter(state["temperature"], requires_grad=False)
     state["body.0.bias"] = state["body.0.bias"].requires_grad_() * 1  # with a graph
     answer.load_partial(model, state)
     now = {**dict(model.named_parameters()), **dict(model.named_buffers())}
@@ -297,7 +301,9 @@ def test_bad_values(answer, gen):
         expect_state(model, before, "a TypeError")
 
 
-@pytest.mark.parametrize("pair,new", [(("a.weight", "weight"), "weight"), (("b.x", "a.x"), "x")])
+@pytest.mark.parametrize(
+    "pair,new", [(("a.weight", "weight"), "weight"), (("b.x", "a.x"), "x"), (("old", "older"), "weight")]
+)
 def test_two_names_become_one(answer, gen, pair, new):
     """Two names that become one raise ValueError, also if the model lacks it, and nothing is loaded."""
     for first, second in [pair, pair[::-1]]:
@@ -306,7 +312,9 @@ def test_two_names_become_one(answer, gen, pair, new):
         state = {"bias": torch.ones(2), first: torch.ones(2, 3), second: torch.ones(2, 3)}
         expect_raises(
             ValueError,
-            lambda model=model, state=state: answer.load_partial(model, state, {"a.": "", "b.": ""}),
+            lambda model=model, state=state: answer.load_partial(
+                model, state, {"a.": "", "b.": "", "old": "weight", "older": "weight"}
+            ),
             f"load_partial with {first} and {second}",
             words=new,
         )

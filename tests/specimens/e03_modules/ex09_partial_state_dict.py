@@ -21,6 +21,33 @@ NO_TENSOR = "        if not isinstance(value, Tensor):\n"
 
 SPECIMENS = [
     Wrong(
+        "strips the dot that is left over",
+        edits=[(NEW, NEW.replace("old[len(prefix) :]", "old[len(prefix) :].lstrip('.')"))],
+        check="test_renamed",
+    ),
+    Wrong(
+        "learns what the state learns",
+        edits=[
+            (
+                COPY,
+                COPY
+                + "    for name, p in model.named_parameters():\n        if isinstance(given.get(name), nn.Parameter):\n            p.requires_grad_(given[name].requires_grad)\n",
+            )
+        ],
+        check="test_in_place",
+        says="requires_grad",
+    ),
+    Wrong(
+        "does not say which name two become",
+        edits=[
+            (
+                'raise ValueError(f"both {old_names[new]} and {old} become {new}")',
+                'raise ValueError(f"both {old_names[new]} and {old}")',
+            )
+        ],
+        check="test_two_names_become_one",
+    ),
+    Wrong(
         "copies by way of float32",
         edits=[("copy_(given[name])", "copy_(given[name].float())")],
         check="test_exact_numbers",
