@@ -176,6 +176,10 @@ def test_dropout_in_training(answer, gen):
             )
             partly = float((kept.flatten(0, 1).any(0) & ~kept.flatten(0, 1).all(0)).float().mean())
             expect_that(partly > 0.5, f"dropout={p} drops whole features of what the {branch} adds")
+            partly = float((kept.any(0) & ~kept.all(0)).float().mean())
+            expect_that(
+                partly > 0.3, f"dropout={p} drops the same of what the {branch} adds to each sequence"
+            )
             share = float(kept.float().mean())
             expect_that(
                 abs(share - (1 - p)) < 0.12,
@@ -217,7 +221,7 @@ def test_dropout_streams(answer, gen):
     expect_that(not torch.equal(block(x), block(x)), "back in training mode the block drops nothing")
 
 
-@pytest.mark.parametrize("shape", [(2, 4, 6), (3, 6)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 4, 6), (3, 6), (2, 1, 6)], ids=str)
 def test_gradients(answer, gen, shape):
     """Gradients flow to x, also straight through both sums, and to every parameter."""
     block, state = build(answer, gen), random_state(gen)

@@ -16,6 +16,15 @@ DOWN = "self.down = nn.Linear(hidden, dim)"
 
 SPECIMENS = [
     Wrong(
+        "drops the same elements in each sequence",
+        edits=[
+            (FIRST, "x = x + self._attend(self.norm1(x)) * self.dropout(torch.ones_like(x[:1]))"),
+            (SECOND, SECOND.replace("self.dropout(", "self.dropout(torch.ones_like(x[:1])) * (")),
+        ],
+        check="test_dropout_in_training",
+        says="each sequence",
+    ),
+    Wrong(
         "drops whole positions",
         edits=[
             (FIRST, "x = x + self._attend(self.norm1(x)) * self.dropout(torch.ones_like(x[..., :1]))"),
