@@ -1,13 +1,14 @@
 """Metrics over an epoch that come in batch by batch, and must not depend on how the batches were cut.
 
-A classifier is judged on two batches, of three examples and of one. `update` is called on each, then `compute`:
+A classifier is judged on two batches, of three examples and of one. `update` is called on each, then
+`compute`:
 
     metrics = RunningMetrics(classes=3)
     metrics.update(torch.tensor([[0.3, 0.2, 0.1], [0.1, 0.5, 0.2], [0.9, 0.1, 0.0]]), torch.tensor([0, 1, 0]))
     metrics.update(torch.tensor([[0.0, 2.0, 1.0]]), torch.tensor([2]))
     metrics.compute()
     # accuracy 0.75: three of four. loss 0.977: (1.0019 + 0.8801 + 0.6184 + 1.4076) / 4.
-    # macro_f1 0.5556: F1 of class 0 is 1, of class 1 it is 2/3 (found once, claimed twice), of class 2 it is 0.
+    # macro_f1 0.5556: F1 is 1 for class 0, 2/3 for class 1 (found once, claimed twice), 0 for class 2.
 
 With the code below the same four examples give accuracy 0.1667, and other numbers for another batch size.
 
@@ -19,9 +20,9 @@ Rules:
 - loss is the mean cross-entropy of the examples. It is finite for finite logits, also of size 10,000. In
   float64 it keeps its digits; half-precision logits are computed in float32. Sums are kept in float64 or
   Python floats.
-- F1 of a class is 2·TP / (2·TP + FP + FN), where TP, FP, FN are the numbers of examples rightly given this class,
-  wrongly given it, and wrongly given another one. macro_f1 is the mean over the classes that occur among
-  labels or predictions, all of equal weight; a class that occurs in neither is left out of the mean.
+- F1 of a class is 2·TP / (2·TP + FP + FN), where TP, FP, FN are the numbers of examples rightly given this
+  class, wrongly given it, and wrongly given another one. macro_f1 is the mean over the classes that occur
+  among labels or predictions, all of equal weight; a class that occurs in neither is left out of the mean.
 - logits may have any leading dimensions, or none; classes are in the last one, and labels (int64) have the
   shape of the others. Every label is one example. Examples with the label -100 are padding and count nowhere,
   whatever their logits are. A call may hold no examples; it counts as nothing.
