@@ -113,13 +113,13 @@ class Outcome:
 
 def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcome]]:
     """Run the checks in this process, one after the other, and say how each went."""
-    items = [check.item for check in checks]
-    for check, following in zip(checks, [*items[1:], None], strict=True):
+    for check in checks:
         item = check.item
         if isinstance(item, pytest.Function) and _is_plain(item):
             yield check, _run_plain(item, judged)
         else:
-            yield check, _of_reports(runtestprotocol(item, log=False, nextitem=following))
+            # No next item: everything is torn down, for a plain check may come in between.
+            yield check, _of_reports(runtestprotocol(item, log=False, nextitem=None))
 
 
 _FIXTURES = frozenset({"answer", "gen", "device"})
