@@ -224,6 +224,11 @@ def test_float64(answer, gen):
     for name in STATISTICS:
         expect_close(getattr(layer, name), getattr(own, name), f"{name} of a float64 layer")
     expect_casts(evaluating(answer, [torch.randn(5, 3, generator=gen)]), torch.float64, gen)
+    for training in (True, False):
+        plain, _ = filled(answer, gen)
+        plain.train(training)
+        wanted = normalised({name: t.double() for name, t in state_of(plain).items()}, x, training=training)
+        expect_close(plain(x), wanted, f"a float32 layer on float64, training={training}", ulps=200)
     expect_equal(layer.half().num_batches_tracked.dtype, torch.int64, "the dtype of num_batches_tracked")
 
 
@@ -299,7 +304,10 @@ def test_bad_input(answer):
     layer = answer.BatchNorm(3)
     before = state_of(layer)
     bad = [(3,), (), (4, 2), (4, 1), (3, 4), (2, 6), (4, 5, 3)]
-    for training, shapes in [(True, [*bad, (1, 3), (0, 3), (1, 3, 1), (2, 3, 0)]), (False, bad)]:
+    for training, shapes in [
+        (True, [*bad, (1, 3), (0, 3), (1, 3, 1), (2, 3, 0)]),
+        (False, [*bad, (0, 4), (0, 1), (2, 4, 0)]),
+    ]:
         layer.train(training)
         for shape in shapes:
             expect_raises(

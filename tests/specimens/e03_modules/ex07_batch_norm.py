@@ -16,6 +16,21 @@ SHAPE = "if x.dim() < 2 or x.shape[1] != self.features:"
 
 SPECIMENS = [
     Wrong(
+        "looks at the features of batches with rows only",
+        edits=[(SHAPE, "if x.dim() < 2 or (x.numel() and x.shape[1] != self.features):")],
+        check="test_bad_input",
+    ),
+    Wrong(
+        "computes float64 in the dtype of the layer",
+        edits=[
+            (
+                "exact = x if x.dtype == torch.float64 else x.float()",
+                "exact = x.to(self.weight.dtype if self.weight.dtype == torch.float64 else torch.float32)",
+            )
+        ],
+        check="test_float64",
+    ),
+    Wrong(
         "normalises with the unbiased variance",
         edits=[(BIASED, "exact.var(dims, correction=1)")],
         check="test_training_output",
