@@ -1,0 +1,349 @@
+"""What grades shape_trace: order, names, nested data, shared modules, errors, hooks, what stays alive."""
+
+import copy
+import gc
+import weakref
+from collections import OrderedDict, namedtuple
+
+import torch
+from torch import nn
+from torch.nn.modules import module as nn_module
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+CALL = "the rows of shape_trace(model)"
+Pair = namedtuple("Pair", "first second")
+
+
+def table(rows):
+    """Plain data."""
+    return [
+        (
+            row.name,
+            row.kind,
+            [tuple(shape) for shape in row.inputs],
+            None if row.outputs is None else [tuple(shape) for shape in row.outputs],
+        )
+        for row in rows
+    ]
+
+
+def traced(answer, model, *args, **kwargs):
+    with answer.shape_trace(model) as rows:
+        model(*args, **kwargs)
+    return table(rows)
+
+
+HOOKS = (
+    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
+    "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_forward_hooks_always_called",
+)  # fmt: skip
+
+
+def traces(model):
+    """All that a tool could leave behind on a model or on all modules."""
+    found = {
+        name: (sorted(vars(module)), {hooks: list(getattr(module, hooks)) for hooks in HOOKS})
+        for name, module in model.named_modules()
+    }
+    everywhere = [list(getattr(nn_module, name)) for name in sorted(vars(nn_module)) if "_global_" in name
+                  and isinstance(getattr(nn_module, name), dict)]  # fmt: skip
+    patched = [nn.Module.__call__, nn.Module._call_impl, *(type(m).forward for m in model.modules())]
+    return found, everywhere, patched
+
+
+class Block(nn.Module):
+    """Two layers with a residual, called through the submodules in another order than they stand in."""
+
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.down = nn.Linear(hidden, width)
+        self.up = nn.Linear(width, hidden)
+        self.spare = nn.Linear(7, 7)
+
+    def forward(self, x):
+        return x + self.down(self.up(x).relu())
+
+
+class Shared(nn.Module):
+    """One layer under two names, called three times with different shapes."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode = nn.Linear(4, 4)
+        self.parts = nn.ModuleList([self.encode, nn.Tanh()])
+
+    def forward(self, x):
+        for _ in range(2):
+            x = self.parts[1](self.parts[0](x))[:-1]
+        return self.encode(x[None])
+
+
+class Halving(nn.Module):
+    """Calls itself on one half after the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.leaf = nn.Linear(2, 3)
+
+    def forward(self, x):
+        if len(x) == 1:
+            return self.leaf(x)
+        return torch.cat([self(x[: len(x) // 2]), self(x[len(x) // 2 :])])
+
+
+class Nested(nn.Module):
+    """Takes and returns tensors in tuples, lists and dicts."""
+
+    def forward(self, batch, *extra, mask=None, scale=1.0, states=()):
+        first, (second, label) = batch["pair"], batch["rest"]
+        out = OrderedDict(loss=first.sum(), deep=[(second, [None, {"b": second.mT, "a": first}])], name="x")
+        return out, label, Pair(mask, 3), [*extra], list(states)
+
+
+class Wrapper(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, *args, **kwargs):
+        self.inner(*args, **kwargs)
+
+
+class Growing(nn.Module):
+    """Adds to the list that it is given, as a cache does."""
+
+    def forward(self, x, cache):
+        cache.append(x)
+        return torch.stack(cache)
+
+
+class Fallback(nn.Module):
+    """Tries one layer, and takes the other where it does not fit."""
+
+    def __init__(self):
+        super().__init__()
+        self.large = nn.Sequential(nn.Linear(4, 5), nn.Linear(9, 2))
+        self.small = nn.Linear(4, 2)
+        self.last = nn.ReLU()
+
+    def forward(self, x):
+        try:
+            x = self.large(x)
+        except RuntimeError:
+            x = self.small(x[:2])
+        return self.last(x)
+
+
+def test_order_and_names(answer, gen):
+    """Every call has a row, in the order in which the calls begin, with the module's full name."""
+    model = nn.Sequential(OrderedDict(embed=nn.Linear(3, 4), body=nn.Sequential(Block(4, 6), nn.Tanh())))
+    wanted = [
+        ("", "Sequential", [(2, 5, 3)], [(2, 5, 4)]),
+        ("embed", "Linear", [(2, 5, 3)], [(2, 5, 4)]),
+        ("body", "Sequential", [(2, 5, 4)], [(2, 5, 4)]),
+        ("body.0", "Block", [(2, 5, 4)], [(2, 5, 4)]),
+        ("body.0.up", "Linear", [(2, 5, 4)], [(2, 5, 6)]),
+        ("body.0.down", "Linear", [(2, 5, 6)], [(2, 5, 4)]),
+        ("body.1", "Tanh", [(2, 5, 4)], [(2, 5, 4)]),
+    ]
+    expect_equal(traced(answer, model, torch.randn(2, 5, 3, generator=gen)), wanted, CALL)
+    with answer.shape_trace(model) as rows:
+        expect_equal(table(rows), [], f"{CALL} before the first call")
+        model.body[1](torch.zeros(3))
+        expect_equal(len(rows), 1, f"the number of rows after one call in the block, in {CALL}")
+        model.embed(torch.zeros(0, 3))
+    wanted = [("body.1", "Tanh", [(3,)], [(3,)]), ("embed", "Linear", [(0, 3)], [(0, 4)])]
+    expect_equal(table(rows), wanted, f"{CALL} where parts are called by themselves")
+
+
+def test_called_twice(answer, gen):
+    """A module that is called twice has two rows, each with its own shapes, under its first name."""
+    wanted = [
+        ("", "Shared", [(5, 4)], [(1, 3, 4)]),
+        ("encode", "Linear", [(5, 4)], [(5, 4)]),
+        ("parts.1", "Tanh", [(5, 4)], [(5, 4)]),
+        ("encode", "Linear", [(4, 4)], [(4, 4)]),
+        ("parts.1", "Tanh", [(4, 4)], [(4, 4)]),
+        ("encode", "Linear", [(1, 3, 4)], [(1, 3, 4)]),
+    ]
+    expect_equal(traced(answer, Shared(), torch.randn(5, 4, generator=gen)), wanted, CALL)
+
+
+def test_calls_itself(answer, gen):
+    """A module that calls itself has a row for each call."""
+    wanted = [
+        ("", "Halving", [(3, 2)], [(3, 3)]),
+        ("", "Halving", [(1, 2)], [(1, 3)]),
+        ("leaf", "Linear", [(1, 2)], [(1, 3)]),
+        ("", "Halving", [(2, 2)], [(2, 3)]),
+        ("", "Halving", [(1, 2)], [(1, 3)]),
+        ("leaf", "Linear", [(1, 2)], [(1, 3)]),
+        ("", "Halving", [(1, 2)], [(1, 3)]),
+        ("leaf", "Linear", [(1, 2)], [(1, 3)]),
+    ]
+    expect_equal(traced(answer, Halving(), torch.randn(3, 2, generator=gen)), wanted, CALL)
+
+
+def nested_call(answer):
+    a, b, mask = torch.zeros(2, 3), torch.zeros(4, 5), torch.zeros(6, dtype=torch.bool)
+    args = ({"pair": a, "rest": (b, torch.tensor(7))}, torch.zeros(8), None)
+    kwargs = {"scale": 2.0, "states": [torch.zeros(1, 9), (torch.zeros(0, 2),)], "mask": mask}
+    return traced(answer, nn.Sequential(OrderedDict(w=Wrapper(Nested()))).w, *args, **kwargs)
+
+
+def test_nested_data(answer):
+    """Tensors are found in tuples, lists, dicts and keyword arguments, in order; all else is left out."""
+    inputs = [(2, 3), (4, 5), (), (8,), (1, 9), (0, 2), (6,)]
+    outputs = [(), (4, 5), (5, 4), (2, 3), (), (6,), (8,), (1, 9), (0, 2)]
+    wanted = [("", "Wrapper", inputs, []), ("inner", "Nested", inputs, outputs)]
+    expect_equal(nested_call(answer), wanted, CALL)
+
+
+def test_inputs_as_the_call_begins(answer):
+    """Inputs are those at the beginning, also of a list that the module adds to."""
+    cache = [torch.zeros(2)]
+    rows = traced(answer, Growing(), torch.zeros(2), cache=cache)
+    expect_equal(rows, [("", "Growing", [(2,), (2,)], [(2, 2)])], CALL)
+
+
+def test_error_reaches_the_caller(answer):
+    """The model's error comes through as it is, no hook is left, and the rows say how far it came."""
+    error = ValueError("at two in the morning")
+
+    class Raises(nn.Module):
+        def forward(self, x):
+            raise error
+
+    model = nn.Sequential(nn.Sequential(nn.Linear(2, 3), Raises()), nn.ReLU())
+    before, caught, rows = traces(model), None, None
+    try:
+        with answer.shape_trace(model) as rows:
+            model(torch.zeros(4, 2))
+    except Exception as raised:
+        caught = raised
+    expect_that(caught is error, "another error than the model's", yours=repr(caught), wanted=repr(error))
+    expect_that(traces(model) == before, "hooks or attributes are left after a model that raises")
+    wanted = [
+        ("", "Sequential", [(4, 2)], None),
+        ("0", "Sequential", [(4, 2)], None),
+        ("0.0", "Linear", [(4, 2)], [(4, 3)]),
+        ("0.1", "Raises", [(4, 3)], None),
+    ]
+    expect_equal(table(rows), wanted, f"{CALL} that raises")
+    try:
+        with answer.shape_trace(model):
+            raise error  # in the block, but not in the model
+    except ValueError:
+        pass
+    expect_that(traces(model) == before, "hooks or attributes are left after a block that raises")
+
+
+def test_caught_errors(answer):
+    """A call whose error the model catches has no outputs; the others keep theirs."""
+    wanted = [
+        ("", "Fallback", [(3, 4)], [(2, 2)]),
+        ("large", "Sequential", [(3, 4)], None),
+        ("large.0", "Linear", [(3, 4)], [(3, 5)]),
+        ("large.1", "Linear", [(3, 5)], None),
+        ("small", "Linear", [(2, 4)], [(2, 2)]),
+        ("last", "ReLU", [(2, 2)], [(2, 2)]),
+    ]
+    expect_equal(traced(answer, Fallback(), torch.zeros(3, 4)), wanted, CALL)
+    model = Fallback()
+    with answer.shape_trace(model) as rows:
+        for size in (9, 4):
+            try:
+                model.large[0](torch.zeros(1, size))
+            except RuntimeError:
+                continue
+    wanted = [("large.0", "Linear", [(1, 9)], None), ("large.0", "Linear", [(1, 4)], [(1, 5)])]
+    expect_equal(table(rows), wanted, f"{CALL} where the block catches an error")
+
+
+def test_no_hook_is_left(answer):
+    """After the block all is as before: later calls add nothing, and hooks of others still run."""
+    model, seen = nn.Sequential(Block(4, 6), nn.ReLU()), []
+    model[0].up.register_forward_hook(lambda *_: seen.append("early"))
+    before = traces(model)
+    with answer.shape_trace(model) as rows:
+        model(torch.zeros(2, 4))
+    expect_that(traces(model) == before, "hooks or attributes of the modules are not as before")
+    count = len(rows)
+    model(torch.zeros(2, 4))
+    expect_equal(len(rows), count, "the number of rows after a call behind the block")
+    with answer.shape_trace(model):
+        model[1].register_forward_hook(lambda *_: seen.append("late"))
+        model[0].down.register_forward_pre_hook(lambda *_: seen.append("pre"))
+    seen.clear()
+    model(torch.zeros(2, 4))
+    expect_equal(seen, ["early", "pre", "late"], "the hooks of others that run after the block")
+
+
+def test_model_computes_the_same(answer, gen):
+    """Results, gradients, modes and random numbers are those without the trace."""
+    model = nn.Sequential(Block(4, 6), nn.Dropout(0.5), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    model[2].eval()
+    twin, x = copy.deepcopy(model), torch.randn(5, 4, generator=gen)
+    cotangent = torch.randn(5, 2, generator=gen)
+    results = []
+    for net in (twin, model):
+        torch.manual_seed(3)
+        if net is twin:
+            out = net(x)
+        else:
+            with answer.shape_trace(net):
+                out = net(x)
+        (out * cotangent).sum().backward()
+        results.append((out.detach(), torch.rand(1), [p.grad for p in net[3].parameters()]))
+    (wanted, random, grads), (yours, drawn, got) = results
+    expect_close(yours, wanted, "the model's result in the block")
+    expect_equal(drawn, random, "the next random number after the block")
+    for mine, right in zip(got, grads, strict=True):
+        expect_that(mine is not None, "no gradient reaches a parameter after a call in the block")
+        expect_close(mine, right, "the gradient of a parameter after a call in the block")
+    expect_equal([m.training for m in model], [m.training for m in twin], "the modes after the block")
+    with answer.shape_trace(wrapped := Wrapper(nn.Identity())):
+        expect_equal(wrapped(x), None, "what a module that returns None returns in the block")
+
+
+def test_keeps_nothing_alive(answer):
+    """No tensor is alive because of the rows."""
+    model, alive = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)), []
+    with answer.shape_trace(model) as rows, torch.no_grad():
+        for _ in range(2):
+            x = torch.zeros(2, 3)
+            alive += [weakref.ref(x), weakref.ref(model(x))]
+            del x
+            gc.collect()
+            expect_that(
+                all(ref() is None for ref in alive), "inputs or outputs of the model are alive after its call"
+            )
+    expect_equal(len(rows), 6, "the number of rows")
+
+
+def test_blocks_nest(answer):
+    """Each block has its own list, and logs its own model only."""
+    model, other = nn.Sequential(nn.Linear(2, 3)), nn.Sequential(nn.ReLU())
+    with answer.shape_trace(model) as outer:
+        model(torch.zeros(1, 2))
+        with answer.shape_trace(model[0]) as inner, answer.shape_trace(other) as apart:
+            model(other(torch.zeros(4, 2)))
+        model(torch.zeros(5, 2))
+    linear = [("", "Linear", [(4, 2)], [(4, 3)])]
+    expect_equal(table(inner), linear, "the rows of a block for a part of the model")
+    relu = [("", "Sequential", [(4, 2)], [(4, 2)]), ("0", "ReLU", [(4, 2)], [(4, 2)])]
+    expect_equal(table(apart), relu, "the rows of a block for another model")
+    wanted = [
+        row
+        for n in (1, 4, 5)
+        for row in [("", "Sequential", [(n, 2)], [(n, 3)]), ("0", "Linear", [(n, 2)], [(n, 3)])]
+    ]
+    expect_equal(table(outer), wanted, "the rows of the outer block")
+
+
+def oracle(answer, gen):
+    sizes = torch.randint(2, 6, (3,), generator=gen).tolist()
+    model = nn.Sequential(nn.Linear(sizes[0], 4), Shared(), Fallback())
+    rows = traced(answer, model, torch.zeros(sizes[1] + 5, sizes[0]))
+    return [rows, traced(answer, Halving(), torch.zeros(sizes[2], 2)), nested_call(answer)]
