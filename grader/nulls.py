@@ -1,6 +1,7 @@
 """Null answers: the right names and signatures, and nothing behind them.
 
-They are made from the reference solution, with every public function and method replaced.
+They are made from the reference solution, with every public function and method replaced. Of a class
+without public methods, such as a dataset, the special ones are replaced, apart from `__init__`.
 """
 
 import ast
@@ -27,6 +28,8 @@ def _zero(leaf):
         plain = {{n: v for n, v in vars(leaf).items() if isinstance(v, (_torch.Tensor, int, float, str))}}
         vars(empty).update({{name: _zero(value) for name, value in plain.items()}})
         return empty
+    if hasattr(leaf, "__next__"):
+        return iter(())
     return type(leaf)() if type(leaf) in (bool, int, float, str) else leaf
 
 
@@ -58,16 +61,21 @@ def sources(solution: str) -> dict[str, str]:
     tree = ast.parse(solution)
     functions = [node.name for node in tree.body if _is_public(node)]
     methods = [
-        (owner.name, node.name)
+        (owner.name, name)
         for owner in tree.body
         if isinstance(owner, ast.ClassDef)
-        for node in owner.body
-        if _is_public(node) and not node.decorator_list
+        for name in _methods(owner)
     ]
     return {
         about: solution + _ENDING.format(body=body, functions=functions, methods=methods)
         for about, body in KINDS.items()
     }
+
+
+def _methods(owner: ast.ClassDef) -> list[str]:
+    plain = [node for node in owner.body if isinstance(node, ast.FunctionDef) and not node.decorator_list]
+    public = [node.name for node in plain if _is_public(node)]
+    return public or [n.name for n in plain if n.name.endswith("__") and n.name != "__init__"]
 
 
 def _is_public(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:

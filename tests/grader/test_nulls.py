@@ -1,0 +1,39 @@
+"""Null answers replace everything that an exercise asks for."""
+
+import pytest
+
+from grader import nulls
+
+DATASET = """
+class Lines:
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __len__(self):
+        return len(self.lines)
+
+    def __iter__(self):
+        yield from self.lines
+"""
+
+
+def loaded(about, solution=DATASET):
+    names = {"__name__": "answer"}
+    exec(nulls.sources(solution)[about], names)
+    return names
+
+
+def test_special_methods_of_a_class_without_others():
+    nothing, zeros = (loaded(about)["Lines"](["a", "b"]) for about in list(nulls.KINDS)[::2])
+    assert nothing.lines == ["a", "b"]
+    assert len(zeros) == 0
+    assert list(zeros) == []
+    with pytest.raises(TypeError):
+        iter(nothing)
+
+
+def test_special_methods_stay_next_to_public_ones():
+    solution = DATASET + "\n    def first(self):\n        return self.lines[0]\n"
+    lines = loaded("returns None", solution)["Lines"](["a", "b"])
+    assert lines.first() is None
+    assert list(lines) == ["a", "b"]
