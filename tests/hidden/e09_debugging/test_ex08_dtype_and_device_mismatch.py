@@ -1,0 +1,266 @@
+"""What grades dtype_and_device_mismatch: dtypes in and out, buffers, devices, copies, values, gradients."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks.devices import count_traffic, is_simulated, on_host
+from grader.checks.registered import expect_registered, randomize, state_of
+
+DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+STORES, FEATURES, CLASSES = 7, 4, 3
+
+
+def numbers(gen, *shape, dtype=np.float64):
+    return torch.randn(*shape, generator=gen, dtype=torch.float64).numpy().astype(dtype)
+
+
+def statistics(gen, dtype=np.float64):
+    """Mean, deviation and class weight: halves, which every floating dtype holds."""
+    mean = torch.randint(-8, 9, (FEATURES,), generator=gen).numpy() / 2
+    std = torch.randint(1, 5, (FEATURES,), generator=gen).numpy() / 2
+    class_weight = torch.randint(1, 9, (CLASSES,), generator=gen).numpy() / 2
+    return mean.astype(dtype), std.astype(dtype), class_weight.astype(dtype)
+
+
+def make(answer, gen):
+    model = answer.ChurnModel(STORES, *statistics(gen))
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(torch.randn(p.shape, generator=gen))
+    return model
+
+
+def rows(gen, n, features=np.float64, store=np.int16, label=np.int32):
+    return {
+        "store": torch.randint(STORES, (n,), generator=gen).numpy().astype(store),
+        "features": (numbers(gen, n, FEATURES) * 3).astype(features),
+        "label": torch.randint(CLASSES, (n,), generator=gen).numpy().astype(label),
+    }
+
+
+def exact_logits(state, arrays, dtype):
+    """In float64, from features that are rounded to the model's dtype."""
+    w = {name: t.double() for name, t in state.items()}
+    x = torch.tensor(arrays["features"].astype(np.float64)).to(dtype).double()
+    parts = [w["store.weight"][torch.tensor(arrays["store"].astype(np.int64))], (x - w["mean"]) / w["std"]]
+    return torch.cat(parts, 1) @ w["score.weight"].T + w["score.bias"]
+
+
+def exact_loss(state, arrays, dtype):
+    w = state["class_weight"].double()
+    label = torch.tensor(arrays["label"].astype(np.int64))
+    logp = exact_logits(state, arrays, dtype).log_softmax(1).gather(1, label[:, None])[:, 0]
+    return -(w[label] * logp).sum() / w[label].sum()
+
+
+def expect_probabilities(yours, state, arrays, dtype, call):
+    expect_that(isinstance(yours, np.ndarray), f"{call} is no NumPy array", yours=yours)
+    expect_equal(str(yours.dtype), "float32", f"the dtype of {call}")
+    wanted = exact_logits(state, arrays, dtype).softmax(1)
+    # errors of the model's dtype in the logits, which are some tens large, become relative ones
+    bound = 40 * 4 * max(torch.finfo(dtype).eps, torch.finfo(torch.float32).eps)
+    expect_equal(yours.shape, tuple(wanted.shape), f"the shape of {call}")
+    error = (torch.tensor(yours).double() - wanted).abs().max().item() if wanted.numel() else 0.0
+    expect_that(error <= bound, f"wrong probabilities in {call}", yours=f"off by {error:.3g}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_models_in_all_dtypes(answer, gen, dtype):
+    """Loss, gradients and probabilities are right for a model in any floating dtype."""
+    model = make(answer, gen).to(dtype)
+    state, arrays = state_of(model), rows(gen, 6)
+    leaves = {name: t.double().requires_grad_() for name, t in state.items()}
+    wanted = exact_loss(leaves, arrays, dtype)
+    names = ("score.weight", "score.bias", "store.weight")
+    gradients = torch.autograd.grad(wanted, [leaves[name] for name in names])
+    for turn in ("first", "second"):
+        model.zero_grad()
+        loss = answer.training_loss(model, answer.to_batch(arrays, model))
+        expect_close(
+            loss.detach(), wanted.detach().to(dtype), f"the {turn} training_loss(…) in {dtype}", scale=30.0
+        )
+        loss.backward()
+        for name, right in zip(names, gradients, strict=True):
+            yours = model.get_parameter(name).grad
+            expect_close(yours, right.to(dtype), f"the gradient of {name} in {dtype}", scale=60.0)
+    unlabelled = {name: arrays[name] for name in ("store", "features")}
+    expect_probabilities(answer.predict(model, unlabelled), state, arrays, dtype, f"predict(…) in {dtype}")
+
+
+KINDS = [
+    (np.float64, np.uint8, np.int64),
+    (np.float32, np.int64, np.int8),
+    (np.float16, np.uint16, np.uint8),
+    (np.int32, np.int32, np.int16),
+    (np.int64, np.int8, np.uint16),
+]
+
+
+@pytest.mark.parametrize("kinds", KINDS, ids=lambda kinds: " ".join(k.__name__ for k in kinds))
+def test_arrays_of_all_dtypes(answer, gen, kinds):
+    """Features of any floating or integer dtype, stores and labels of any integer dtype, become a batch."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        model, arrays = make(answer, gen).to(dtype), rows(gen, 5, *kinds)
+        before = {name: array.copy() for name, array in arrays.items()}
+        batch = answer.to_batch(arrays, model)
+        call = f"to_batch(arrays, model) for a model in {dtype}"
+        expect_equal(sorted(batch), ["features", "label", "store"], f"the names in {call}")
+        wanted = torch.tensor(before["features"].astype(np.float64)).to(dtype)
+        expect_close(batch["features"], wanted, f'{call}["features"]')
+        for name in ("store", "label"):
+            wanted = torch.tensor(before[name].astype(np.int64))
+            expect_equal(batch[name], wanted, f'{call}["{name}"]')
+        for name, array in arrays.items():
+            same = isinstance(array, np.ndarray) and array.dtype == before[name].dtype
+            expect_that(
+                same and bool((array == before[name]).all()), f"{call} changes {name}", yours=str(array)
+            )
+        answer.training_loss(model, batch).backward()
+
+
+def test_strided_and_missing_arrays(answer, gen):
+    """Every other row of a table, and tables without labels, are as good as others."""
+    model, arrays = make(answer, gen), rows(gen, 9)
+    every_other = {name: array[::2] for name, array in arrays.items()}
+    every_other["features"] = np.asfortranarray(every_other["features"])
+    batch = answer.to_batch(every_other, model)
+    wanted = torch.tensor(arrays["features"][::2], dtype=torch.float32)
+    expect_close(batch["features"], wanted, "the features of every other row")
+    del every_other["label"]
+    expect_equal(
+        sorted(answer.to_batch(every_other, model)), ["features", "store"], "the names without labels"
+    )
+    expect_that("label" not in every_other, "to_batch writes to the dict of arrays")
+
+
+def test_no_rows(answer, gen):
+    """A table without rows gives probabilities of no rows."""
+    model = make(answer, gen)
+    yours = answer.predict(model, rows(gen, 0))
+    expect_equal(yours.shape, (0, CLASSES), "the shape of predict(model, arrays) of 0 rows")
+    expect_equal(str(yours.dtype), "float32", "the dtype of predict(model, arrays) of 0 rows")
+
+
+def test_buffers(answer, gen):
+    """mean, std and class_weight are saved with the model, move and are cast with it."""
+    given = statistics(gen)
+    model = answer.ChurnModel(STORES, *given)
+    buffers = {"mean": (FEATURES,), "std": (FEATURES,), "class_weight": (CLASSES,)}
+    parameters = {
+        "store.weight": (STORES, 3),
+        "score.weight": (CLASSES, FEATURES + 3),
+        "score.bias": (CLASSES,),
+    }
+    expect_registered(model, "ChurnModel(…)", parameters=parameters, buffers=buffers)
+    for name, array in zip(buffers, given, strict=True):
+        wanted = torch.tensor(array, dtype=torch.float32)
+        expect_equal(model.get_buffer(name), wanted, f"{name} of ChurnModel(…)")
+    other = answer.ChurnModel(STORES, *statistics(gen))
+    randomize(other, gen)
+    model.load_state_dict(other.state_dict())
+    arrays = rows(gen, 4)
+    yours = answer.predict(model, arrays)
+    expect_probabilities(yours, state_of(other), arrays, torch.float32, "predict(…) after load_state_dict")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64], ids=lambda d: d.__name__)
+def test_buffers_are_copies(answer, gen, dtype):
+    """Who writes to the arrays after the model was built does not change the model."""
+    given = [np.arange(2, 2 + FEATURES).astype(dtype), np.arange(1, 1 + FEATURES).astype(dtype)]
+    given.append(np.arange(1, 1 + CLASSES).astype(dtype))
+    model = answer.ChurnModel(STORES, *given)
+    before = state_of(model)
+    for array in given:
+        array += 5
+    for name in ("mean", "std", "class_weight"):
+        expect_equal(
+            model.get_buffer(name), before[name], f"{name} after a {dtype.__name__} array was written to"
+        )
+        expect_equal(model.get_buffer(name).dtype, torch.float32, f"the dtype of {name}")
+
+
+def test_default_dtype(answer, gen):
+    """Where torch's default dtype is float64, the model starts and works in float64."""
+    given, arrays = statistics(gen, np.float32), rows(gen, 5, np.float32)
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = answer.ChurnModel(STORES, *given)
+        batch = answer.to_batch(arrays, model)
+        loss = answer.training_loss(model, batch)
+    finally:
+        torch.set_default_dtype(before)
+    for name, t in {**model.state_dict(), "loss": loss, "features": batch["features"]}.items():
+        expect_equal(t.dtype, torch.float64, f"the dtype of {name} where the default dtype is float64")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+def test_on_a_device(answer, gen, device, dtype):
+    """On another device each array crosses once, and loss and backward copy nothing."""
+    model, arrays = make(answer, gen).to(dtype), rows(gen, 5)
+    state = state_of(model)
+    twin = copy.deepcopy(model)
+    model.to(device)
+    answer.to_batch(arrays, model)  # what is kept from here must do no harm
+    with count_traffic() as traffic:
+        batch = answer.to_batch(arrays, model)
+    for name, t in batch.items():
+        expect_that(is_simulated(t), f"{name} of to_batch(…) is not on the model's device", yours=t)
+    expect_that(traffic.to_device <= 3, "copies to the device in to_batch(…)", yours=traffic.to_device)
+    expect_equal(traffic.to_host, 0, "copies from the device in to_batch(…)")
+    with count_traffic() as traffic:
+        loss = answer.training_loss(model, batch)
+        loss.backward()
+    expect_equal(
+        traffic.to_host + traffic.to_device, 0, "copies between host and device in loss and backward"
+    )
+    expect_that(is_simulated(loss), "the loss is not on the model's device", yours=loss)
+    wanted = exact_loss(state, arrays, dtype).to(dtype)
+    expect_close(on_host(loss), wanted, "training_loss(…) on a device", scale=30.0)
+    batch_at_home = answer.to_batch(arrays, twin)
+    expect_that(
+        not any(is_simulated(t) for t in batch_at_home.values()),
+        "a batch for a model on the CPU is elsewhere",
+    )
+
+
+def test_prediction_on_a_device(answer, gen, device):
+    """predict fetches its result from another device once, and returns it as a NumPy array."""
+    model, arrays = make(answer, gen).train(), rows(gen, 5)
+    state = state_of(model)
+    model.to(device)
+    with count_traffic() as traffic:
+        yours = answer.predict(model, arrays)
+    expect_probabilities(yours, state, arrays, torch.float32, "predict(model, arrays) on a device")
+    expect_that(traffic.to_host <= 1, "copies from the device in predict(…)", yours=traffic.to_host)
+    expect_that(traffic.to_device <= 3, "copies to the device in predict(…)", yours=traffic.to_device)
+
+
+def test_certain_model(answer, gen):
+    """Features far from the mean give a finite loss, in which each class has its weight."""
+    model = make(answer, gen)
+    arrays = rows(gen, 8)
+    arrays["features"] *= 100
+    wanted = exact_loss(state_of(model), arrays, torch.float32).float()
+    loss = answer.training_loss(model, answer.to_batch(arrays, model)).detach()
+    expect_close(loss, wanted, "training_loss(…) of large features", scale=3e3)
+    logits = torch.from_numpy(answer.predict(model, arrays))
+    expect_close(logits.sum(1), torch.ones(8), "the sums of the probabilities of large features")
+
+
+def oracle(answer, gen):
+    results = []
+    for dtype in (torch.float32, torch.float64):
+        model, arrays = make(answer, gen).to(dtype), rows(gen, 6)
+        batch = answer.to_batch(arrays, model)
+        loss = answer.training_loss(model, batch)
+        loss.backward()
+        gradients = [p.grad for _, p in sorted(model.named_parameters())]
+        predicted = torch.tensor(answer.predict(model, arrays))
+        names = sorted(model.state_dict())
+        results.append([loss.detach(), gradients, predicted, names, [batch[k] for k in sorted(batch)]])
+    return results
