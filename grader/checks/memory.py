@@ -88,7 +88,7 @@ class _Storages(TorchDispatchMode):
         self.ignore((args, kwargs))
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
-            if not isinstance(leaf, Tensor):
+            if not isinstance(leaf, Tensor) or leaf.device.type == "meta":  # which has sizes, but no memory
                 continue
             storage = leaf.untyped_storage()
             if storage._cdata not in self.known:
@@ -100,7 +100,7 @@ class _Storages(TorchDispatchMode):
 
 
 def peak_bytes(fn: Callable[[], object]) -> int:
-    """The most bytes of new tensors alive at once while `fn` runs. Inputs do not count."""
+    """The most bytes of new tensors alive at once while `fn` runs. Inputs do not count, nor "meta"."""
     mode = _Storages()
     with mode:
         result = fn()

@@ -1,0 +1,17 @@
+"""Bytes are counted where there are any."""
+
+import torch
+
+from grader.checks import held_bytes, peak_bytes
+
+
+def test_new_tensors_count_once() -> None:
+    x = torch.ones(100)
+    assert peak_bytes(lambda: x.view(10, 10).t()) == 0
+    assert peak_bytes(lambda: (x + 1).view(10, 10).mul_(2)) == 400
+    assert held_bytes(lambda: (x + 1).sum()) == 4
+
+
+def test_meta_has_no_memory() -> None:
+    x = torch.ones(100)
+    assert peak_bytes(lambda: x.to("meta") + torch.empty(100, device="meta")) == 0
