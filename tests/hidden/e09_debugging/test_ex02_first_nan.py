@@ -1,0 +1,457 @@
+"""What grades first_nan: planted faults in both passes, false alarms, nested data, what is left behind."""
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules import module as nn_module
+
+from grader.checks import expect_close, expect_equal, expect_that, global_rng_untouched
+
+CALL = "first_nan(model, compute_loss)"
+INF, NAN = math.inf, math.nan
+
+
+class Fn(nn.Module):
+    """Computes whatever it is given."""
+
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, *args, **kwargs):
+        return self.fn(*args, **kwargs)
+
+
+class BadGradient(torch.autograd.Function):
+    """The identity, with a gradient that is bad in one place."""
+
+    @staticmethod
+    def forward(ctx, x, bad):
+        ctx.bad = bad
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        grad = grad.clone()
+        grad.view(-1)[-1] = ctx.bad
+        return grad, None
+
+
+def spoiled(x, bad):
+    """A copy with one bad number."""
+    keep = torch.ones_like(x, dtype=torch.bool)
+    keep.view(-1)[-1] = False
+    return torch.where(keep, x, torch.full_like(x, bad))
+
+
+def spoils(bad):
+    return Fn(lambda x: spoiled(x, bad))
+
+
+def spoils_backward(bad=NAN):
+    return Fn(lambda x: BadGradient.apply(x, bad))
+
+
+def data(gen, *shape):
+    return torch.randn(*(shape or (4, 3)), generator=gen)
+
+
+def found(answer, model, compute_loss):
+    result = answer.first_nan(model, compute_loss)
+    return result if result is None else (str(result.where), str(result.name))
+
+
+def expect_found(answer, gen, model, wanted, case="", loss=torch.mean, inputs=None):
+    x = data(gen) if inputs is None else inputs
+    expect_equal(
+        found(answer, model, lambda: loss(model(x))), wanted, CALL + (f" with {case}" if case else "")
+    )
+
+
+def layers(*parts, width=3):
+    """A stack with a linear layer before and after."""
+    return nn.Sequential(nn.Linear(3, width), *parts, nn.Linear(width, 2))
+
+
+class Joined(nn.Module):
+    """Parts that are joined by code of the model's own."""
+
+    def __init__(self, between, first=None):
+        super().__init__()
+        self.first = first or nn.Linear(3, 3)
+        self.last = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        self.between = between
+
+    def forward(self, x):
+        return self.last(self.between(self.first(x)))
+
+
+class Branches(nn.Module):
+    """The same tensor goes into three parts."""
+
+    def __init__(self, *parts):
+        super().__init__()
+        self.stem, self.parts = nn.Linear(3, 3), nn.ModuleList(parts)
+
+    def forward(self, x):
+        x = self.stem(x)
+        return x + sum(part(x) for part in self.parts)
+
+
+@pytest.mark.parametrize("bad", [NAN, INF, -INF])
+def test_forward(answer, gen, bad):
+    """The module that makes NaN or inf is named, wherever it is."""
+    expect_found(answer, gen, layers(nn.Tanh(), spoils(bad), nn.Identity()), ("forward", "2"), f"{bad}")
+    deep = nn.Sequential(layers(), nn.ModuleDict({"a": spoils(bad)})["a"], nn.Identity())
+    expect_found(
+        answer, gen, nn.Sequential(layers(), nn.Linear(2, 3), deep), ("forward", "2.1"), "a deep one"
+    )
+    weights = layers(nn.BatchNorm1d(3))
+    weights[1].weight.data[1] = bad
+    expect_found(answer, gen, weights, ("forward", "1"), f"a weight of {bad}")
+    running = layers(nn.BatchNorm1d(3)).eval()
+    running[1].running_mean[0] = bad
+    expect_found(answer, gen, running, ("forward", "1"), f"a running mean of {bad}")
+    half = layers(Fn(lambda x: (x * 0 + 300).half().square().float()))
+    expect_found(answer, gen, half, ("forward", "1"), "an overflow in float16")
+
+
+def test_large_numbers(answer, gen):
+    """Large numbers that are finite are no culprits, where something else is."""
+    single = layers(Fn(lambda x: x * 0 + 3e38), Fn(lambda x: x * 1e-38), spoils(NAN))
+    expect_found(answer, gen, single, ("forward", "3"), "numbers near the largest of float32, and NaN")
+    half = layers(Fn(lambda x: (x * 0 + 6e4).half()), Fn(lambda x: x.float()), spoils(NAN))
+    expect_found(answer, gen, half, ("forward", "3"), "numbers near the largest of float16, and NaN")
+
+
+def test_first_of_two(answer, gen):
+    """Of two modules that make NaN or inf the first call is named, the inner before the outer."""
+    two = layers(spoils(INF), Fn(torch.tanh), nn.Sequential(spoils(NAN)))
+    expect_found(answer, gen, two, ("forward", "1"), "inf, made finite, and then NaN")
+
+    class Backwards(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.last, self.first = spoils(NAN), spoils(INF)
+
+        def forward(self, x):
+            return self.last(self.first(x).tanh())
+
+    expect_found(answer, gen, Backwards(), ("forward", "first"), "modules called in another order")
+    both = layers(spoils_backward(), spoils(INF))
+    expect_found(answer, gen, both, ("forward", "2"), "NaN backward before inf forward")
+
+
+def test_between_modules(answer, gen):
+    """Code between the modules belongs to the module around it; what only hands NaN on is not to blame."""
+    model = Joined(lambda x: spoiled(x, NAN))
+    expect_found(answer, gen, model, ("forward", ""), "NaN that the model itself makes")
+    outer = nn.Sequential(nn.Linear(3, 3), Joined(lambda x: spoiled(x, NAN)), nn.Tanh())
+    expect_found(answer, gen, outer, ("forward", "1"), "NaN that a part makes between its own parts")
+    backward = nn.Sequential(nn.Linear(3, 3), Joined(lambda x: BadGradient.apply(x, NAN)), nn.Tanh())
+    expect_found(answer, gen, backward, ("backward", "1"), "NaN gradients made between the parts of a part")
+
+    def in_place(x):
+        return x.mul_(NAN)
+
+    model = nn.Sequential(nn.Linear(3, 3), Fn(in_place), nn.Tanh())
+    expect_found(answer, gen, model, ("forward", "1"), "a module that spoils its own argument")
+
+
+def test_shared_module(answer, gen):
+    """Each call of a shared module counts, under the module's first name."""
+
+    class Twice(nn.Module):
+        def __init__(self, part, order):
+            super().__init__()
+            self.stem, self.part, self.order = nn.Linear(3, 3), part, order
+            self.alias, self.last = part, nn.Linear(3, 3)
+
+        def forward(self, x):
+            x = self.stem(x)
+            for flag in self.order:
+                x = self.part(x, flag)
+            return self.last(x)
+
+    forward = lambda x, flag: spoiled(x, NAN) if flag else x * 2  # noqa: E731
+    backward = lambda x, flag: BadGradient.apply(x, INF) if flag else x * 2  # noqa: E731
+    for order in [(True, False, False), (False, True, False), (False, False, True)]:
+        case = f"a module called three times, bad: {order}"
+        expect_found(answer, gen, Twice(Fn(forward), order), ("forward", "part"), case)
+        expect_found(answer, gen, Twice(Fn(backward), order), ("backward", "part"), case)
+    linear = nn.Linear(3, 3)
+    model = nn.Sequential(linear, nn.Tanh(), spoils(NAN), linear)
+    x = data(gen)
+    expect_equal(
+        found(answer, model, lambda: model[:2](x).sum() + model(x).sum()),
+        ("forward", "2"),
+        f"{CALL} where the model is called in parts",
+    )
+
+
+def nested_models():
+    """Models whose parts take and return nested data, with the culprit of each."""
+
+    class Model(nn.Module):
+        def __init__(self, give, take, between=lambda bundle: bundle):
+            super().__init__()
+            self.between = between
+            self.stem, self.give, self.take = nn.Linear(3, 3), Fn(give), Fn(take)
+            self.last = nn.Linear(3, 1)
+
+        def forward(self, x):
+            batch = self.between(self.give(x=self.stem(x)))
+            return self.last(self.take(mask=None, batch=batch))
+
+    def inner(batch, mask):
+        return batch["a"][0] * 2 + batch["b"]["c"][1] + batch["a"][1]
+
+    def bundle(first, second, third):
+        return {"a": (first, third, "text"), "b": {"c": [None, second, 7]}}
+
+    return {
+        "NaN in a dict that is returned": (
+            Model(lambda x: bundle(x, spoiled(x, NAN), x), inner), ("forward", "give"),
+        ),
+        "NaN made from a dict": (
+            Model(lambda x: bundle(x, x, x), lambda batch, mask: spoiled(inner(batch, mask), INF)),
+            ("forward", "take"),
+        ),
+        "NaN gradients for a keyword argument": (
+            Model(lambda x: bundle(BadGradient.apply(x, NAN), x * 2, x * 3), inner), ("backward", "give"),
+        ),
+        "NaN made between modules, in a dict that is handed over": (
+            Model(lambda x: bundle(x, x, x), inner, lambda b: bundle(b["a"][0], spoiled(b["a"][1], NAN), 0)),
+            ("forward", ""),
+        ),
+        "NaN gradients made between modules, for a dict": (
+            Model(
+                lambda x: bundle(x, x * 2, x * 3),
+                inner,
+                lambda b: bundle(b["a"][0], BadGradient.apply(b["b"]["c"][1], NAN), b["a"][1]),
+            ),
+            ("parameter", "stem.weight"),
+        ),
+        "NaN gradients for a tensor in a dict": (
+            Model(
+                lambda x: bundle(x * 2, x.sin(), x.cos()),
+                lambda batch, mask: inner(
+                    bundle(batch["a"][0], BadGradient.apply(batch["b"]["c"][1], INF), batch["a"][1]), mask
+                ),
+            ),
+            ("backward", "take"),
+        ),
+    }  # fmt: skip
+
+
+def test_nested_data(answer, gen):
+    """Keyword arguments, tuples, lists and dicts are looked into, also for gradients."""
+    for case, (model, wanted) in nested_models().items():
+        expect_found(answer, gen, model, wanted, case)
+
+
+def test_healthy(answer, gen):
+    """Where loss and gradients are finite there is no culprit, whatever passes between modules."""
+    masked = layers(Fn(lambda x: x.masked_fill(torch.tensor([False, True, False]), -INF)), nn.Softmax(dim=1))
+    expect_found(answer, gen, masked, None, "scores masked by -inf")
+    large = layers(Fn(lambda x: x * 0 + 3e38), Fn(lambda x: x * 1e-38))
+    expect_found(answer, gen, large, None, "numbers near the largest of float32")
+    model = nn.Sequential(
+        nn.Embedding(5, 3), nn.Flatten(), nn.BatchNorm1d(6), nn.Dropout(0.5), nn.Linear(6, 1)
+    )
+    ids = torch.tensor([[0, 1], [2, 3], [4, 0]])
+    expect_found(answer, gen, model, None, "token ids", inputs=ids)
+    expect_found(answer, gen, layers().double(), None, "float64", inputs=data(gen).double())
+    frozen = layers(spoils_backward())
+    for p in frozen[0].parameters():
+        p.requires_grad_(False)
+    expect_found(answer, gen, frozen, None, "NaN that no parameter's gradient gets")
+    old = layers()
+    old[0].weight.grad = torch.full_like(old[0].weight, NAN)
+    expect_found(answer, gen, old, None, "an old gradient of NaN")
+    unused = layers()
+    unused[0].spare = nn.Linear(2, 2)
+    unused[0].spare.weight.data.fill_(NAN)
+    expect_found(answer, gen, unused, None, "NaN in a layer that is not called")
+
+
+def test_outside(answer, gen):
+    """Where the data or the loss function are to blame, no module is."""
+    outside = ("outside", "")
+    bad = data(gen)
+    bad[1, 2] = NAN
+    expect_found(answer, gen, layers(nn.Tanh()), outside, "NaN in the data", inputs=bad)
+    bad[1, 2] = INF
+    expect_found(answer, gen, layers(nn.Identity()), outside, "inf in the data", inputs=bad)
+    expect_found(
+        answer, gen, layers(), outside, "a loss of inf", loss=lambda out: (out * 0 + 1e30).square().sum()
+    )
+    expect_found(answer, gen, layers(), outside, "a loss of NaN", loss=lambda out: out.sum() * NAN)
+    both = layers(spoils(NAN))
+    expect_found(answer, gen, both, outside, "NaN in the data and in a module", inputs=bad)
+
+
+@pytest.mark.parametrize("bad", [NAN, INF, -INF])
+def test_backward(answer, gen, bad):
+    """The module that makes NaN or inf in the backward pass alone is named, wherever it is."""
+    expect_found(answer, gen, layers(nn.Tanh(), spoils_backward(bad), nn.Tanh()), ("backward", "2"), f"{bad}")
+    deep = nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.Tanh(), nn.Sequential(spoils_backward(bad))))
+    expect_found(answer, gen, deep, ("backward", "1.1.0"), "one deep in the model")
+    two = layers(spoils_backward(bad), nn.Linear(3, 3), spoils_backward(bad), nn.Tanh())
+    expect_found(answer, gen, two, ("backward", "3"), "two of them")
+    for parts in [(nn.Tanh(), spoils_backward(bad)), (spoils_backward(bad), nn.Tanh(), nn.Linear(3, 3))]:
+        number = 1 if len(parts) == 2 else 0
+        expect_found(
+            answer, gen, Branches(*parts), ("backward", f"parts.{number}"), "branches from one tensor"
+        )
+
+
+def test_parameter(answer, gen):
+    """Where no module hands it on, the first parameter with a bad gradient is named."""
+
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.shift = nn.Parameter(torch.ones(3))
+            self.scale = nn.Parameter(torch.tensor([0.0, 1.0, 4.0]))
+
+        def forward(self, x):
+            return x * self.scale.sqrt() + self.shift
+
+    expect_found(answer, gen, nn.Sequential(Scale(), nn.Linear(3, 1)), ("parameter", "0.scale"))
+    inner = nn.Sequential(nn.Linear(3, 3), Scale(), nn.Linear(3, 1))
+    expect_found(answer, gen, inner, ("parameter", "1.scale"), "a parameter in the middle")
+    expect_found(answer, gen, Joined(lambda x: BadGradient.apply(x, NAN)), ("parameter", "first.weight"))
+    at_zero = lambda out: (out * 0).square().sum().sqrt()  # noqa: E731
+    expect_found(answer, gen, layers(nn.Tanh()), ("parameter", "0.weight"), "a loss of sqrt(0)", loss=at_zero)
+
+
+def alive(model):
+    """Weights and biases with which each ReLU passes everything on."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.constant_(module.bias, 50.0)
+            module.weight.data.abs_()
+    return model
+
+
+def test_in_place(answer, gen):
+    """A model with activations that work in place runs as ever, and is judged as ever."""
+    parts = [nn.ReLU(inplace=True), nn.Linear(3, 3), nn.ReLU(inplace=True)]
+    expect_found(answer, gen, alive(layers(*parts)), None, "activations in place")
+    expect_found(answer, gen, alive(layers(*parts, spoils(NAN))), ("forward", "4"), "activations in place")
+    expect_found(
+        answer, gen, alive(layers(*parts, spoils_backward())), ("backward", "4"), "activations in place"
+    )
+    before = alive(layers(spoils_backward(), *parts))
+    expect_found(answer, gen, before, ("backward", "1"), "activations in place")
+
+
+def test_without_a_backward(answer, gen):
+    """Without a graph or without parameters there is the forward pass alone."""
+    x, model = data(gen), layers(spoils_backward())
+    with torch.no_grad():
+        expect_equal(found(answer, model, lambda: model(x).sum()), None, f"{CALL} without a graph")
+        bad = layers(spoils(NAN))
+        expect_equal(found(answer, bad, lambda: bad(x).sum()), ("forward", "1"), f"{CALL} without a graph")
+    plain = nn.Sequential(nn.Tanh(), nn.Softmax(1))
+    expect_found(answer, gen, plain, None, "no parameters")
+    expect_found(answer, gen, nn.Sequential(nn.Tanh(), spoils(INF)), ("forward", "1"), "no parameters")
+    for p in model.parameters():
+        p.requires_grad_(False)
+    expect_found(answer, gen, model, None, "frozen parameters")
+
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+def traces(model):
+    """All that a tool could leave behind."""
+    found = {
+        name: (sorted(vars(m)), m.training, [list(getattr(m, hooks)) for hooks in HOOKS])
+        for name, m in model.named_modules()
+    }
+    everywhere = [
+        len(v) for k, v in sorted(vars(nn_module).items()) if "_global_" in k and isinstance(v, dict)
+    ]
+    tensors = [p._backward_hooks and len(p._backward_hooks) for p in model.parameters()]
+    flags = [p.requires_grad for p in model.parameters()]
+    return found, everywhere, tensors, flags, torch.is_anomaly_enabled(), torch.is_grad_enabled()
+
+
+def state(model):
+    """Parameters, buffers and gradients, as clones."""
+    grads = {f"the gradient of {n}": p.grad for n, p in model.named_parameters()}
+    return {n: None if t is None else t.detach().clone() for n, t in {**model.state_dict(), **grads}.items()}
+
+
+@pytest.mark.parametrize("kind", ["healthy", "forward", "backward", "raises"])
+def test_nothing_is_left(answer, gen, kind):
+    """Afterwards hooks, modes, gradients and buffers are as before, also of a model that raises."""
+    error = KeyError("two in the morning")
+
+    def fail(x):
+        raise error
+
+    part = {"healthy": nn.Tanh(), "forward": spoils(NAN), "backward": spoils_backward(), "raises": Fn(fail)}[
+        kind
+    ]
+    model = nn.Sequential(
+        layers(nn.BatchNorm1d(3)), nn.Linear(2, 3), part, nn.BatchNorm1d(3), nn.Linear(3, 1)
+    )
+    model[0].eval()
+    model[1].weight.grad = data(gen, 3, 2)
+    model[1].register_forward_hook(lambda *_: None)
+    torch.autograd.set_detect_anomaly(False)
+    x, before, values = data(gen), traces(model), state(model)
+    raised = None
+    try:
+        found(answer, model, lambda: model(x).sum())
+    except Exception as caught:
+        raised = caught
+    expect_that(
+        raised is (error if kind == "raises" else None),
+        "another error than that of compute_loss",
+        yours=repr(raised),
+    )
+    expect_that(traces(model) == before, f"hooks, modes or attributes are not as before ({kind})")
+    for name, now in state(model).items():
+        expect_equal(now, values[name], f"{name} afterwards ({kind})")
+
+
+def test_loss_is_the_same(answer, gen):
+    """compute_loss runs once, and gets the values and random numbers that it would get without."""
+    model, x, losses = layers(nn.Dropout(0.5), nn.BatchNorm1d(3)), data(gen), []
+    twin = copy.deepcopy(model)
+    torch.manual_seed(5)
+    wanted = twin(x).square().sum().detach()
+
+    def compute_loss():
+        loss = model(x).square().sum()
+        losses.append(loss.detach())
+        return loss
+
+    torch.manual_seed(5)
+    expect_equal(found(answer, model, compute_loss), None, CALL)
+    expect_equal(len(losses), 1, "the runs of compute_loss")
+    expect_close(losses[0], wanted, "the loss in the run")
+    quiet = layers(nn.Tanh())
+    with global_rng_untouched(CALL):
+        found(answer, quiet, lambda: quiet(x).sum())
+
+
+def oracle(answer, gen):
+    x, models = data(gen), [model for model, _ in nested_models().values()]
+    number = int(torch.randint(1, 4, (), generator=gen))
+    for spoil in (spoils(NAN), spoils_backward(INF)):
+        parts = [nn.Linear(3, 3), nn.ReLU(inplace=True), nn.Identity()]
+        parts.insert(number, spoil)
+        models += [
+            alive(layers(*parts)),
+            Branches(*[nn.Sequential(part) for part in [*parts[:1], spoil]]),
+            layers(),
+        ]
+    return [found(answer, model, lambda model=model: model(x).sum()) for model in models]

@@ -1,0 +1,435 @@
+"""Answers to first_nan that people write."""
+
+from grader.specimen import Right, Wrong
+
+FINITE = "    return all(bool(x.isfinite().all()) for x in tree_leaves(data) if isinstance(x, Tensor))\n"
+CLEAN_IN = "        self.clean_arguments = _finite(arguments)\n"
+JUDGE = "        if call.clean_arguments and not _finite(output):\n"
+CAME_IN = "        call.clean_gradients = call.clean_gradients and _finite(grad)\n"
+HANDED = "        if not _finite(grad):\n            self.backward.append(call)\n"
+ALIAS = """            if id(x) not in aliases:
+                aliases[id(x)] = x.view_as(x)
+                aliases[id(x)].register_hook(partial(self.handed_on, call))
+            return aliases[id(x)]
+"""
+POP = """        call = self.under_way.pop()
+        while call.module is not module:  # has raised, and the model has caught it
+            call = self.under_way.pop()
+"""
+GRADS = "            grads = torch.autograd.grad(loss, list(named.values()), allow_unused=True)\n"
+HEALTHY = "    if _finite(loss) and not bad:\n        return None\n"
+FORWARD = '    if watch.forward:\n        return Culprit("forward", watch.forward[0])\n'
+OUTSIDE = '    if not _finite(loss):\n        return Culprit("outside", "")\n'
+BACKWARD = """    for call in watch.backward:
+        if call.clean_gradients:
+            return Culprit("backward", call.name)
+"""
+REMOVE = "        for hook in hooks:\n            hook.remove()\n"
+RESTORE = """        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
+"""
+FINALLY = "    finally:\n" + REMOVE + RESTORE
+NAMED = "        named = {name: p for name, p in model.named_parameters() if p.requires_grad}\n"
+LOSS = "        loss = compute_loss()\n"
+TRY = "    try:\n"
+
+SPECIMENS = [
+    Wrong(
+        "NaN alone",
+        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not x.isnan().any()"))],
+        check="test_forward",
+    ),
+    Wrong(
+        "inf alone",
+        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not x.isinf().any()"))],
+        check="test_forward",
+    ),
+    Wrong(
+        "inf in one direction",
+        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not (x.isnan() | x.isposinf()).any()"))],
+        check="test_forward",
+    ),
+    Wrong(
+        "judges by the sum, which overflows",
+        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "x.sum().isfinite()"))],
+        check="test_large_numbers",
+    ),
+    Wrong(
+        "judges by the mean, which overflows",
+        edits=[
+            (
+                FINITE,
+                FINITE.replace(
+                    "x.isfinite().all()",
+                    "(x.double().sum() if x.dtype == torch.float64 else x.float().mean()).isfinite()",
+                ),
+            )
+        ],
+        check="test_large_numbers",
+    ),
+    Wrong(
+        "the sum of float16 in float16",
+        edits=[
+            (
+                JUDGE,
+                "        if call.clean_arguments and not all(bool(x.sum().isfinite()) for x in tree_leaves(output) if isinstance(x, Tensor)):\n",
+            )
+        ],
+        check="test_large_numbers",
+    ),
+    Wrong(
+        "blames whatever emits NaN, also what got some",
+        edits=[(CLEAN_IN, "        self.clean_arguments = True\n")],
+        check="test_between_modules",
+    ),
+    Wrong(
+        "the last to emit",
+        edits=[(FORWARD, FORWARD.replace("[0]", "[-1]"))],
+        check="test_first_of_two",
+    ),
+    Wrong(
+        "looks at the arguments after the call",
+        edits=[
+            (JUDGE, "        call.clean_arguments = _finite(_args)\n" + JUDGE),
+        ],
+        check="test_between_modules",
+    ),
+    Wrong(
+        "positional arguments alone, forward",
+        edits=[("_Call(name, module, (args, kwargs))", "_Call(name, module, args)")],
+        check="test_nested_data",
+    ),
+    Wrong(
+        "positional arguments alone, backward",
+        edits=[
+            (
+                "        return tree_map_only(Tensor, alias, (args, kwargs))\n",
+                "        return tree_map_only(Tensor, alias, args), kwargs\n",
+            )
+        ],
+        check="test_nested_data",
+    ),
+    Wrong(
+        "results that are tensors alone",
+        edits=[(JUDGE, JUDGE.replace("not _finite", "isinstance(output, Tensor) and not _finite"))],
+        check="test_nested_data",
+    ),
+    Wrong(
+        "gradients of results that are tensors alone",
+        edits=[("for x in tree_leaves(output):", "for x in [output]:")],
+        check="test_nested_data",
+    ),
+    Wrong(
+        "arguments that are tensors alone",
+        edits=[
+            (
+                "        return tree_map_only(Tensor, alias, (args, kwargs))\n",
+                "        new = [alias(x) if isinstance(x, Tensor) else x for x in args]\n        return tuple(new), {k: alias(x) if isinstance(x, Tensor) else x for k, x in kwargs.items()}\n",
+            )
+        ],
+        check="test_nested_data",
+    ),
+    Wrong(
+        "forward alone",
+        edits=[(BACKWARD, ""), (GRADS, "            pass\n"), ("strict=bool(grads)", "strict=False")],
+        check="test_backward",
+    ),
+    Wrong(
+        "any backward call that hands NaN on",
+        edits=[(CAME_IN, "        pass\n")],
+        check="test_parameter",
+    ),
+    Wrong(
+        "a tensor's own hook: blames the wrong branch",
+        edits=[
+            (
+                ALIAS,
+                """            if id(x) not in aliases:
+                aliases[id(x)] = x
+                x.register_hook(partial(self.handed_on, call))
+            return x
+""",
+            )
+        ],
+        check="test_backward",
+    ),
+    Wrong(
+        "the last in the backward pass",
+        edits=[(BACKWARD, BACKWARD.replace("watch.backward:", "watch.backward[::-1]:"))],
+        check="test_backward",
+    ),
+    Wrong(
+        "full backward hooks",
+        edits=[
+            (ALIAS, "            return x\n"),
+            (
+                "            hooks.append(module.register_forward_hook(watch.end))\n",
+                """            hooks.append(module.register_forward_hook(watch.end))
+
+            def full(module, grad_in, grad_out, name=name):
+                call = _Call(name, module, ())
+                call.clean_gradients = _finite(grad_out)
+                watch.handed_on(call, grad_in)
+
+            hooks.append(module.register_full_backward_hook(full))
+""",
+            ),
+        ],
+        check="test_in_place",
+    ),
+    Wrong(
+        "one record for each module",
+        edits=[
+            (POP, "        call = self.by_module[module]\n"),
+            (
+                "        self.under_way.append(call)\n",
+                "        call = self.by_module.setdefault(module, call)\n",
+            ),
+            ("        self.under_way: list[_Call] = []\n", "        self.by_module = {}\n"),
+        ],
+        check="test_shared_module",
+    ),
+    Wrong(
+        "the last name of a shared module",
+        edits=[
+            (
+                "in model.named_modules():",
+                "in [(n, m) for m, n in {m: n for n, m in model.named_modules(remove_duplicate=False)}.items()]:",
+            )
+        ],
+        check="test_shared_module",
+    ),
+    Wrong(
+        "the class in place of the name",
+        edits=[("partial(watch.begin, name)", "partial(watch.begin, type(module).__name__)")],
+        check="test_forward",
+    ),
+    Wrong(
+        "only modules without parts",
+        edits=[
+            (
+                "            hooks.append(module.register_forward_pre_hook",
+                "            if list(module.children()):\n                continue\n            hooks.append(module.register_forward_pre_hook",
+            )
+        ],
+        check="test_between_modules",
+    ),
+    Wrong(
+        "no all-clear: a mask of -inf is a culprit",
+        edits=[(HEALTHY, "    if _finite(loss) and not bad and not watch.forward:\n        return None\n")],
+        check="test_healthy",
+    ),
+    Wrong(
+        "the loss alone decides",
+        edits=[(HEALTHY, "    if _finite(loss):\n        return None\n")],
+        check="test_backward",
+    ),
+    Wrong("the data are not thought of", edits=[(OUTSIDE, "")], check="test_outside"),
+    Wrong(
+        "None where no module is to blame",
+        edits=[(OUTSIDE, OUTSIDE.replace('Culprit("outside", "")', "None"))],
+        check="test_outside",
+    ),
+    Wrong(
+        "None where no module hands it on",
+        edits=[('    return Culprit("parameter", bad[0])\n', "    return None\n")],
+        check="test_parameter",
+    ),
+    Wrong("the last parameter", edits=[("bad[0]", "bad[-1]")], check="test_parameter"),
+    Wrong(
+        "backward, and looks at .grad",
+        edits=[
+            (
+                GRADS,
+                "            loss.backward()\n            grads = tuple(p.grad for p in named.values())\n",
+            )
+        ],
+        check="test_healthy",
+    ),
+    Wrong(
+        "clears the gradients",
+        edits=[
+            (
+                GRADS,
+                "            model.zero_grad()\n            loss.backward()\n            grads = tuple(p.grad for p in named.values())\n            model.zero_grad()\n",
+            )
+        ],
+        check="test_nothing_is_left",
+        says="gradient",
+    ),
+    Wrong("leaves its hooks", edits=[(REMOVE, "")], check="test_nothing_is_left", says="hooks"),
+    Wrong(
+        "leaves the running statistics as they became",
+        edits=[(RESTORE, "")],
+        check="test_nothing_is_left",
+        says="running",
+    ),
+    Wrong(
+        "tidies up where all goes well",
+        edits=[
+            (
+                FINALLY,
+                "    except ZeroDivisionError:\n        raise\n"
+                + FINALLY.removeprefix("    finally:\n")
+                .replace("\n        ", "\n    ")
+                .replace("        for hook", "    for hook"),
+            )
+        ],
+        check="test_nothing_is_left",
+        says="raises",
+    ),
+    Wrong(
+        "swallows the error",
+        edits=[(FINALLY, "    except Exception:\n        return None\n" + FINALLY)],
+        check="test_nothing_is_left",
+        says="error",
+    ),
+    Wrong(
+        "in evaluation mode",
+        edits=[(TRY, "    model.eval()\n" + TRY)],
+        check="test_nothing_is_left",
+        says="modes",
+    ),
+    Wrong(
+        "anomaly mode, left on",
+        edits=[(TRY, "    torch.autograd.set_detect_anomaly(True, check_nan=False)\n" + TRY)],
+        check="test_nothing_is_left",
+    ),
+    Wrong(
+        "runs it twice, once for each pass",
+        edits=[(LOSS, LOSS + LOSS)],
+        check="test_loss_is_the_same",
+        says="runs",
+    ),
+    Wrong(
+        "seeds, to be reproducible",
+        edits=[(LOSS, "        torch.manual_seed(0)\n" + LOSS)],
+        check="test_loss_is_the_same",
+    ),
+    Wrong(
+        "mends what it finds",
+        edits=[
+            (
+                JUDGE,
+                JUDGE
+                + "            return\n        if isinstance(output, Tensor) and output.requires_grad:\n            return output.detach().requires_grad_()\n        if False:\n",
+            )
+        ],
+        check="test_backward",
+    ),
+    Wrong(
+        "always takes the gradients",
+        edits=[("        if named and loss.requires_grad:", "        if True:")],
+        check="test_without_a_backward",
+    ),
+    Right(
+        "clones for views, backward with the gradients put aside",
+        edits=[
+            ("x.view_as(x)", "x.clone()"),
+            (
+                GRADS,
+                """            old = {p: p.grad for p in model.parameters()}
+            for p in old:
+                p.grad = None
+            try:
+                loss.backward()
+                grads = tuple(p.grad for p in named.values())
+            finally:
+                for p, grad in old.items():
+                    p.grad = grad
+""",
+            ),
+        ],
+    ),
+    Right(
+        "wraps forward, and keeps one log of all events",
+        code="""
+import collections
+
+import torch
+
+Culprit = collections.namedtuple("Culprit", ["where", "name"])
+
+
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors(item)
+
+
+def swap(value, fn):
+    if isinstance(value, torch.Tensor):
+        return fn(value)
+    if isinstance(value, dict):
+        return type(value)((k, swap(v, fn)) for k, v in value.items())
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(swap(v, fn) for v in value)
+    return value
+
+
+def broken(value):
+    return any(not torch.isfinite(t).all() for t in tensors(value))
+
+
+def watched(module, name, log):
+    inner = module.forward
+
+    def forward(*args, **kwargs):
+        bad_before, received = broken((args, kwargs)), []
+
+        def own(t):
+            if not t.requires_grad or not torch.is_grad_enabled():
+                return t
+            t = t.view(t.shape)
+            t.register_hook(lambda g: log.append(("backward", name, received)) if broken(g) else None)
+            return t
+
+        result = inner(*swap(args, own), **swap(kwargs, own))
+        if not bad_before and broken(result):
+            log.append(("forward", name, []))
+        for t in tensors(result):
+            if t.requires_grad:
+                t.register_hook(lambda g: received.append(1) if broken(g) else None)
+        return result
+
+    return forward
+
+
+def first_nan(model, compute_loss):
+    log, wrapped = [], []
+    buffers = {n: b.clone() for n, b in model.named_buffers()}
+    try:
+        for name, module in model.named_modules():
+            module.__dict__["forward"] = watched(module, name, log)
+            wrapped.append(module)
+        loss = compute_loss()
+    finally:
+        for module in wrapped:
+            del module.__dict__["forward"]
+        for n, b in model.named_buffers():
+            b.data.copy_(buffers[n])
+    params = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    grads = [None] * len(params)
+    if loss.grad_fn is not None and params:
+        grads = torch.autograd.grad(loss, [p for _, p in params], allow_unused=True)
+    bad = [n for (n, _), g in zip(params, grads) if broken(g)]
+    if not broken(loss) and not bad:
+        return None
+    for where, name, _ in log:
+        if where == "forward":
+            return Culprit(where, name)
+    if broken(loss):
+        return Culprit("outside", "")
+    for where, name, received in log:
+        if where == "backward" and not received:
+            return Culprit(where, name)
+    return Culprit("parameter", bad[0])
+""",
+    ),
+]
