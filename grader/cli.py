@@ -79,7 +79,9 @@ def hint(slug: Slug) -> None:
 def reset(slug: Slug, yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False) -> None:
     """Put an exercise's start back; your file is kept as a backup."""
     from grader import learner
+    from grader.catalog import load
 
+    load().exercise(slug)  # or there is nothing to ask
     if not yes and not typer.confirm(f"Put the start of {slug} back? Your file is kept under .kata/backups"):
         raise typer.Exit(1)
     out.print(learner.reset(slug), markup=False)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from grader import paths, progress
-from grader.catalog import Exercise, load
+from grader.catalog import Exercise, Tree, load
 from grader.errors import KataError
 
 BACKUPS = paths.STATE / "backups"
@@ -51,14 +51,22 @@ def _keep(exercise: Exercise, file: Path) -> Path:
 
 
 def _start(exercise: Exercise) -> bytes:
-    """The file as it first was, from git: later commits hold the learner's own work."""
-    relative = exercise.file("exercises").relative_to(paths.ROOT).as_posix()
-    commits = _git("log", "--diff-filter=A", "--format=%H", "--", relative).split()
-    if not commits:
+    """The file as its author left it, from git: other commits hold the learner's own work.
+
+    An author's commit changes the solution or a suite along with the start; a learner's does not. Where
+    there is no such commit, it is the first one of the file.
+    """
+    trees: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden")
+    places = [exercise.file(tree).relative_to(paths.ROOT).as_posix() for tree in trees]
+    log = _git("log", "--format=%x00%H", "--name-only", "--", *places).decode(errors="replace")
+    commits = [entry.split() for entry in log.split("\0")]
+    ours = [commit for commit, *files in filter(None, commits) if places[0] in files]
+    authors = [commit for commit, *files in filter(None, commits) if places[0] in files and len(files) > 1]
+    if not ours:
         raise KataError(
             f"git does not know the start of {exercise.slug}; reset works in a clone, not in a copy"
         )
-    return _git("show", f"{commits[-1].decode()}:{relative}")
+    return _git("show", f"{[*authors, ours[-1]][0]}:{places[0]}")
 
 
 def _git(*arguments: str) -> bytes:
@@ -75,7 +83,7 @@ def solution(slug: str) -> str:
     reference = exercise.file("solutions")
     if not reference.exists():
         raise KataError(f"there is no solution of {slug} here: this copy was released without them")
-    if progress.state(slug) != "done":
+    if progress.state(exercise) != "done":
         raise KataError(f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it")
     mine = exercise.file("exercises").read_text("utf-8").splitlines()
     theirs = reference.read_text("utf-8").splitlines()

@@ -254,7 +254,8 @@ def _summarise(reporter: pytest.TerminalReporter, config: pytest.Config) -> None
     if not states:
         return
     if config.stash[JUDGED].answers.root == paths.EXERCISES and not _is_partial(config):
-        progress.remember(states)
+        catalog = load()
+        progress.remember({catalog.exercise(slug): state for slug, state in states.items()})
     reporter.section("torchkata")
     for line in summary.lines(states):
         reporter.write_line(line)

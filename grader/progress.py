@@ -1,5 +1,10 @@
-"""How far a learner is. A cache of what pytest and `kata watch` last saw: the tests are the truth."""
+"""How far a learner is. A cache of what pytest and `kata watch` last saw: the tests are the truth.
 
+Each state is kept with a digest of the file that was judged. Once the file is another one, by whatever
+editor or git command, the state says nothing any more and the exercise is to do again.
+"""
+
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -7,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from grader import paths
-from grader.catalog import Section, load
+from grader.catalog import Catalog, Exercise, Section, load
 from grader.results import read_json, write_json
 
 State = Literal["done", "failing", "todo"]
@@ -16,37 +21,58 @@ _FILE = paths.STATE / "progress.json"
 
 
 def _read() -> dict[str, Any]:
+    """The cache, with a table of states and one of hints; damaged parts are as good as none."""
     data = read_json(_FILE)
-    return data if isinstance(data, dict) else {}
+    parts = data if isinstance(data, dict) else {}
+    return {name: part if isinstance(part := parts.get(name), dict) else {} for name in ("states", "hints")}
 
 
-def state(slug: str) -> State:
-    """What was last seen of an exercise."""
-    found = _read().get("states", {}).get(slug, "todo")
-    return found if found in MARKS else "todo"
+def _digest(exercise: Exercise) -> str:
+    try:
+        return hashlib.sha256(exercise.file("exercises").read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
 
 
-def remember(states: Mapping[str, State]) -> None:
-    """Note what was just seen."""
+def states(catalog: Catalog) -> dict[str, State]:
+    """What was last seen of every exercise, by slug."""
+    seen = _read()["states"]
+    return {e.slug: _state(e, seen.get(e.slug)) for e in catalog.exercises}
+
+
+def _state(exercise: Exercise, seen: Any) -> State:
+    for state in MARKS:
+        if seen == [state, _digest(exercise)]:
+            return state
+    return "todo"
+
+
+def state(exercise: Exercise) -> State:
+    """What was last seen of one exercise."""
+    return _state(exercise, _read()["states"].get(exercise.slug))
+
+
+def remember(seen: Mapping[Exercise, State]) -> None:
+    """Note what was just seen of the files as they are."""
     data = _read()
-    data["states"] = {**data.get("states", {}), **states}
+    data["states"].update({e.slug: (state, _digest(e)) for e, state in seen.items()})
     write_json(_FILE, data)
 
 
 def forget(slug: str) -> None:
     """An exercise starts over: its state and its hints."""
     data = _read()
-    for part in ("states", "hints"):
-        data.get(part, {}).pop(slug, None)
+    for part in data.values():
+        part.pop(slug, None)
     write_json(_FILE, data)
 
 
 def next_hint(slug: str, count: int) -> int:
     """Which hint comes next, from 0; asking again moves on."""
     data = _read()
-    hints = data.setdefault("hints", {})
-    given = int(hints.get(slug, 0)) % count
-    hints[slug] = given + 1
+    given = data["hints"].get(slug, 0)
+    given = given % count if isinstance(given, int) else 0
+    data["hints"][slug] = given + 1
     write_json(_FILE, data)
     return given
 
@@ -54,15 +80,10 @@ def next_hint(slug: str, count: int) -> int:
 def show(out: Console) -> None:
     """The map of all sections, and where to go on."""
     catalog = load()
-    states: dict[str, State] = {e.slug: state(e.slug) for e in catalog.exercises}
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for section in catalog.sections:
-        done = sum(states[e.slug] == "done" for e in section.exercises)
-        table.add_row(
-            section.name, section.title, f"{done}/{len(section.exercises)}", _marks(section, states)
-        )
-    out.print(table)
-    following = next((e for e in catalog.exercises if states[e.slug] != "done"), None)
+    seen = states(catalog)
+    out.print(course(catalog, seen))
+    out.print("✓ done   ✗ failing   · to do     core | further", style="dim", markup=False)
+    following = next((e for e in catalog.exercises if seen[e.slug] != "done"), None)
     if following is None:
         out.print("everything is done", markup=False)
         return
@@ -70,9 +91,19 @@ def show(out: Console) -> None:
     out.print(f"next: {following.slug}   {file}   (kata hint {following.slug})", markup=False)
 
 
-def _marks(section: Section, states: Mapping[str, State]) -> str:
+def course(catalog: Catalog, seen: Mapping[str, State]) -> Table:
+    """The map: a row for each section, a mark for each of its exercises."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for section in catalog.sections:
+        done = sum(seen.get(e.slug) == "done" for e in section.exercises)
+        count = f"{done}/{len(section.exercises)}" if section.exercises else ""
+        table.add_row(section.name, section.title, count, _marks(section, seen) or "to come")
+    return table
+
+
+def _marks(section: Section, seen: Mapping[str, State]) -> str:
     parts = [
-        "".join(MARKS[states[e.slug]] for e in section.exercises if e.path == path)
+        "".join(MARKS[seen.get(e.slug, "todo")] for e in section.exercises if e.path == path)
         for path in ("core", "further")
     ]
     return " | ".join(part for part in parts if part)

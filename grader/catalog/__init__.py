@@ -87,6 +87,10 @@ class Catalog:
                 return exercise
         raise KataError(f"no exercise is called {slug!r}{self._near(slug)}; `kata status` lists them all")
 
+    def section(self, exercise: Exercise) -> Section:
+        """The section that holds `exercise`."""
+        return next(s for s in self.sections if s.name == exercise.section)
+
     def select(self, name: str | None) -> tuple[Exercise, ...]:
         """The exercises meant by a slug, a section (``e01_tensors`` or ``e01``) or None for all."""
         if name is None:
@@ -136,7 +140,10 @@ def read(folder: Path) -> Catalog:
             table = tomllib.loads(source.read_text("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
             raise KataError(f"{paths.shown(source)} is not valid TOML: {broken}") from None
-        rows = [_exercise(source.stem, slug, row, source) for slug, row in table["exercise"].items()]
+        if "title" not in table:
+            raise KataError(f"{paths.shown(source)} lacks the section's title; add it")
+        found = table.get("exercise", {}).items()  # a section that is to come has none yet
+        rows = [_exercise(source.stem, slug, row, source) for slug, row in found]
         sections.append(Section(source.stem, table["title"], tuple(sorted(rows, key=lambda e: e.order))))
     return Catalog(tuple(sections))
 

@@ -125,8 +125,8 @@ class Clone:
         )
         return done.returncode, (done.stdout + done.stderr).splitlines()
 
-    def commit(self):
-        """Make it a git repository with one commit."""
+    def commit(self, message="start"):
+        """Commit all there is, in a git repository that is made where there is none."""
         identity = ["-c", "user.name=kata", "-c", "user.email=kata@example.org"]
-        for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "start"]):
+        for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", message]):
             subprocess.run(["git", *arguments], cwd=self.root, check=True)

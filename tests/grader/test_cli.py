@@ -1,5 +1,8 @@
 """The verbs, run in a small clone: what they do, and one line for bad input."""
 
+import hashlib
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -32,8 +35,41 @@ def test_status_is_the_default(clone):
     code, lines = clone.kata()
     assert code == 0
     assert (code, lines) == clone.kata("status")
-    assert "0/2" in lines[0]
+    assert "0/2  ··" in lines[0]
     assert "next: double" in lines[-1]
+
+
+def test_the_map_has_sections_that_are_to_come(clone):
+    clone.catalog.with_name("e02_autograd.toml").write_text('title = "Gradients"\n')
+    code, lines = clone.kata()
+    assert code == 0
+    assert lines[1].split() == ["e02_autograd", "Gradients", "to", "come"]
+
+
+def remember(clone, state, text):
+    """Write an answer, and what was seen of it."""
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file.write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    (clone.root / ".kata").mkdir(exist_ok=True)
+    seen = {"states": {"double": [state, digest]}}
+    (clone.root / ".kata" / "progress.json").write_text(json.dumps(seen))
+    return file
+
+
+def test_a_state_counts_for_the_file_that_was_judged(clone):
+    file = remember(clone, "done", SOLUTION)
+    assert "1/2  ✓·" in clone.kata()[1][0]
+    file.write_text(STUB)
+    assert "0/2  ··" in clone.kata()[1][0]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"states": 3, "hints": []}', '{"states": {"double": "done"}}'])
+def test_a_damaged_cache_is_none(clone, text):
+    (clone.root / ".kata").mkdir()
+    (clone.root / ".kata" / "progress.json").write_text(text)
+    assert "0/2  ··" in clone.kata()[1][0]
+    assert clone.kata("hint", "double")[1][0].startswith("hint 1/2")
 
 
 def test_hints_come_one_at_a_time(clone):
@@ -63,15 +99,26 @@ def test_reset_asks_first(clone):
     assert file.read_text() == "my work"
 
 
+def test_the_start_is_the_last_one_that_an_author_wrote(clone):
+    clone.commit()
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    solution = clone.root / "solutions" / "e01_tensors" / "ex01_double.py"
+    better = STUB.replace("Twice x", "Two times x")
+    file.write_text(better)
+    solution.write_text(SOLUTION.replace("Twice x", "Two times x"))
+    clone.commit("an author's")
+    file.write_text("my work")
+    clone.commit("a learner's")
+    file.write_text("my later work")
+    assert clone.kata("reset", "double", "--yes")[0] == 0
+    assert file.read_text() == better
+
+
 def test_the_solution_is_shown_once_the_exercise_passes(clone):
     code, lines = clone.kata("solution", "double")
     assert code == 2
     assert "not solved yet" in lines[0]
-    (clone.root / ".kata").mkdir(exist_ok=True)
-    (clone.root / ".kata" / "progress.json").write_text('{"states": {"double": "done"}}')
-    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(
-        SOLUTION.replace("x * 2.0", "x + x")
-    )
+    remember(clone, "done", SOLUTION.replace("x * 2.0", "x + x"))
     code, lines = clone.kata("solution", "double")
     assert code == 0
     assert "-    return x + x" in lines
@@ -98,6 +145,7 @@ def test_new_makes_an_exercise_that_the_audit_reads(clone):
         (["new", "e01", "No-Slug"], "is no slug"),
         (["new", "e01", "third", "--kind", "odd"], "neither build nor fix"),
         (["reset", "double", "--yes"], "git"),
+        (["reset", "dubble"], "did you mean 'double'?"),
         (["grade", "nowhere"], "nowhere"),
         (["export", "--results", "nowhere"], "nowhere"),
         (["export", "--format", "xls"], "there is no such format"),
@@ -118,3 +166,7 @@ def test_a_broken_catalog_is_told_in_one_line(clone):
     assert code == 2
     assert len(lines) == 1
     assert "not valid TOML" in lines[0]
+    clone.catalog.write_text("[exercise]")
+    code, lines = clone.kata("status")
+    assert (code, len(lines)) == (2, 1)
+    assert "lacks the section's title" in lines[0]
