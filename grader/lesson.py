@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.catalog import Exercise
-from grader.pool import Expected, Findings
+from grader.findings import Expected, Findings
 from grader.progress import State
 
 

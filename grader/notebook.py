@@ -2,7 +2,6 @@
 
 import atexit
 import html
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,8 +9,9 @@ from typing import Any
 
 from grader import cells
 from grader.catalog import load
+from grader.findings import Request
+from grader.judges import Judge, judge
 from grader.lesson import Lesson, learn
-from grader.pool import Pool, Request
 
 _SQUARE = 11
 _COLOURS = {"·": "#9ccc9c", "×": "#d9534f"}
@@ -22,14 +22,14 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict":
     """Judge what `namespace` defines for an exercise."""
     exercise = load().exercise(slug)
     request = Request(exercise, cells.answer(exercise, namespace).encode(), seed=0, mode="check")
-    pool = _pool()
-    return Verdict(learn(exercise, pool.inventory.get(slug, []), pool.judge_one(request)))
+    findings = _pool().judge_one(request)
+    return Verdict(learn(exercise, _pool().inventory.get(slug, []), findings))
 
 
 @cache
-def _pool() -> Pool:
+def _pool() -> Judge:
     """One warm engine for as long as the notebook runs."""
-    pool = Pool(load().exercises, jobs=os.cpu_count() or 1, confined=False).__enter__()
+    pool = judge(load().exercises, jobs=1).__enter__()
     atexit.register(pool.close)
     return pool
 

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any
@@ -22,6 +21,9 @@ from typing import IO, Any
 from grader import paths, sandbox
 from grader.catalog import Exercise
 from grader.errors import KataError
+from grader.findings import Expected, Findings, Request
+
+__all__ = ["Expected", "Findings", "Pool", "Request"]
 
 MOST_BYTES = 8 << 20
 """What one child may write about its answer."""
@@ -39,41 +41,6 @@ READABLE = (
 
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
-
-
-@dataclass(frozen=True)
-class Expected:
-    """A check that an answer is to pass, and what this machine lacks to run it."""
-
-    id: str
-    title: str
-    lacks: str | None
-
-
-@dataclass(frozen=True)
-class Request:
-    """One answer to judge; for `mode` see `grader.child.Job`."""
-
-    exercise: Exercise
-    answer: bytes
-    seed: int
-    mode: str = "judge"
-    shuffled: bool = False
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What came back for one answer: the child's lines, and how it ended by the worker's word.
-
-    `lost` is set where the grader itself failed to get an answer judged.
-    """
-
-    lines: tuple[dict[str, Any], ...] = ()
-    exit: int = 0
-    signal: int = 0
-    timed_out: bool = False
-    overflow: bool = False
-    lost: str = ""
 
 
 class Pool:

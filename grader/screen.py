@@ -1,6 +1,7 @@
 """What `kata watch` shows: pure functions from records to text."""
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -11,75 +12,112 @@ from grader.lesson import Lesson
 from grader.progress import MARKS, State
 
 STYLES: dict[State, str] = {"done": "green", "failing": "red", "todo": "dim"}
-KEYS = "[n]ext  [h]int  [l]ist  [a]ll  [r]eset  [e]dit  [q]uit"
+KEYS = "[n]ext  [h]int  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
 MOST_PRINTED = 10
 MOST_OTHERS = 6
+LEAST = 3
+"""Titles that are shown however low the window is."""
 
 
-def lesson(found: Lesson, catalog: Catalog) -> RenderableType:
-    """The verdict on one exercise."""
+def lesson(found: Lesson, catalog: Catalog, rows: int = 50) -> RenderableType:
+    """The verdict on one exercise, in about `rows` lines."""
     if found.state == "done":
-        return _passed(found, catalog)
+        return _passed(found, catalog, rows)
     if found.state == "todo":
-        return Text(f"{found.exercise.slug} is still to do: its stub raises NotImplementedError", "yellow")
-    return _failed(found)
+        return Group(todo(found.exercise), *_printed(found, rows))
+    return _failed(found, rows)
 
 
-def _failed(found: Lesson) -> RenderableType:
+def todo(exercise: Exercise) -> RenderableType:
+    """An exercise that waits to be written: what it is about, and where its statement is."""
+    file = exercise.file("exercises")
+    parts: list[RenderableType] = [
+        Text.assemble((f"· {exercise.slug}", "bold yellow"), f" · {exercise.title}")
+    ]
+    if summary := _first_sentence(file.read_text("utf-8", "replace") if file.exists() else ""):
+        parts.append(Text(f"  {summary}"))
+    parts.append(Text(f"\nstill to do: open {paths.shown(file)}, read the statement, write, save"))
+    return Group(*parts)
+
+
+def _first_sentence(source: str) -> str:
+    """The first paragraph of a module's docstring, on one line."""
+    try:
+        text = ast.get_docstring(ast.parse(source)) or ""
+    except (SyntaxError, ValueError):
+        return ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _failed(found: Lesson, rows: int) -> RenderableType:
     parts: list[RenderableType] = []
     if found.trouble:
-        parts.append(Text(f"✗ {found.exercise.slug}", "bold red"))
-        parts += [Text(found.trouble), Text(f"  {paths.shown(found.exercise.file('exercises'))}", "dim")]
+        file = paths.shown(found.exercise.file("exercises"))
+        parts += [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble)]
+        parts += [Text(f"  {file}", "dim")] if f"{file}:" not in found.trouble else []
     else:
         head, _, body = found.failures[0].message.partition("\n")
         parts += [Text(f"✗ {head}", "bold red"), Text(body)]
+        rows -= body.count("\n") + 2
         others = list(dict.fromkeys(f.title for f in found.failures if f.title != found.failures[0].title))
         if others:
             parts.append(Text(f"\nand {len(others)} more:", "dim"))
-            parts += [Text(f"  ✗ {title}", "red") for title in others[:MOST_OTHERS]]
+            parts += _titles("✗", others, "red", min(MOST_OTHERS, rows - 3))
+            rows -= 2 + min(len(others), MOST_OTHERS)
     if found.passed:
         parts.append(Text(f"  ✓ {len(found.passed)} passed", "green"))
-    return Group(*parts, *_printed(found))
+    return Group(*parts, *_printed(found, rows - 1))
 
 
-def _passed(found: Lesson, catalog: Catalog) -> RenderableType:
+def _passed(found: Lesson, catalog: Catalog, rows: int) -> RenderableType:
     exercise = found.exercise
-    parts: list[RenderableType] = [Text(f"✓ {exercise.slug}", "bold green")]
-    parts += [Text(f"  ✓ {title}", "green") for title in found.passed]
-    parts += [Text(f"  – not judged here: {title}", "dim") for title in found.skipped]
+    after: list[RenderableType] = [Text(f"  – not judged here: {title}", "dim") for title in found.skipped]
     reference = exercise.file("solutions")
+    after.append(Text(""))
     if reference.exists():
-        parts.append(Text(f"\nreference  {paths.shown(reference)}   (kata solution {exercise.slug})"))
-    parts.append(Text(f"read       {exercise.reading}"))
-    following = after(exercise, catalog)
+        after.append(Text(f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})"))
+    after.append(Text(f"read       {exercise.reading}"))
+    following = next_after(exercise, catalog)
     if following is not None:
-        parts.append(Text(f"next       {paths.shown(following.file('exercises'))}   press n"))
-    return Group(*parts, *_printed(found))
+        after.append(Text(f"next       {paths.shown(following.file('exercises'))}   press n"))
+    after += _printed(found, rows - len(after) - 1 - LEAST)
+    return Group(
+        Text(f"✓ {exercise.slug}", "bold green"),
+        *_titles("✓", found.passed, "green", rows - len(after) - 1),
+        *after,
+    )
 
 
-def _printed(found: Lesson) -> list[RenderableType]:
+def _titles(mark: str, titles: Sequence[str], style: str, rows: int) -> list[RenderableType]:
+    """One line each, and how many more there are where they do not fit."""
+    rows = max(rows, LEAST)
+    shown = titles if len(titles) <= rows else titles[: rows - 1]
+    lines: list[RenderableType] = [Text(f"  {mark} {title}", style) for title in shown]
+    return [*lines, Text(f"    and {len(titles) - len(shown)} more", style)] if shown != titles else lines
+
+
+def _printed(found: Lesson, rows: int) -> list[RenderableType]:
     lines = found.printed.splitlines()
     if not lines:
         return []
+    most = max(LEAST, min(MOST_PRINTED, rows - 3))
     # Text, never markup; and no control characters, which could rewrite the screen.
     shown = ["".join(c if c.isprintable() or c == "\t" else "�" for c in line)[:200] for line in lines]
-    rest = [Text(f"  … {len(lines) - MOST_PRINTED} lines more", "dim")] if len(lines) > MOST_PRINTED else []
-    return [Text("\nprinted:", "dim"), *(Text(f"  {line}") for line in shown[:MOST_PRINTED]), *rest]
+    more = f"at least {len(lines) - most} lines more"  # the rest of a flood was not even kept
+    rest = [Text(f"  … {more}", "dim")] if len(lines) > most else []
+    return [Text("\nprinted:", "dim"), *(Text(f"  {line}") for line in shown[:most]), *rest]
 
 
-def after(exercise: Exercise, catalog: Catalog) -> Exercise | None:
+def next_after(exercise: Exercise, catalog: Catalog) -> Exercise | None:
     """The exercise that follows in the catalog."""
     everything = catalog.exercises
     place = everything.index(exercise) + 1
     return everything[place] if place < len(everything) else None
 
 
-def bars(section: Section | None, catalog: Catalog, states: Mapping[str, State]) -> RenderableType:
+def bars(section: Section, catalog: Catalog, states: Mapping[str, State]) -> RenderableType:
     """How far the section and the course are."""
-    rows = []
-    if section is not None:
-        rows.append(_bar(section.name, section.exercises, states))
-    return Group(*rows, _bar("course", catalog.exercises, states))
+    return Group(_bar(section.name, section.exercises, states), _bar("course", catalog.exercises, states))
 
 
 def _bar(name: str, exercises: tuple[Exercise, ...], states: Mapping[str, State]) -> Text:
@@ -89,16 +127,22 @@ def _bar(name: str, exercises: tuple[Exercise, ...], states: Mapping[str, State]
     return bar.append(f" {done}/{len(exercises)}")
 
 
-def listing(section: Section, states: Mapping[str, State]) -> RenderableType:
-    """The exercises of one section with their marks."""
-    rows = [Text(f"{section.name} · {section.title}", "bold")]
-    for exercise in section.exercises:
-        state = states.get(exercise.slug, "todo")
-        further = "  further" if exercise.path == "further" else ""
-        rows.append(
-            Text(
-                f"  {MARKS[state]} {exercise.order:>2} {exercise.slug:<28} {exercise.title}{further}",
-                STYLES[state],
-            )
-        )
-    return Group(*rows)
+def listing(
+    section: Section, states: Mapping[str, State], focus: Exercise | None = None, rows: int = 50
+) -> RenderableType:
+    """The exercises of one section with their marks; those around `focus` where not all of them fit."""
+    room = max(rows - 1, LEAST)
+    everything = section.exercises
+    place = everything.index(focus) if focus in everything else 0
+    start = max(0, min(place - room // 2, len(everything) - room))
+    return Group(
+        Text(f"{section.name} · {section.title}", "bold"),
+        *(_row(e, states.get(e.slug, "todo"), e is focus) for e in everything[start : start + room]),
+    )
+
+
+def _row(exercise: Exercise, state: State, is_focus: bool) -> Text:
+    further = "  (further)" if exercise.path == "further" else ""
+    text = f"{MARKS[state]} {exercise.order:>2} {exercise.slug:<28} {exercise.title}{further}"
+    style = STYLES[state]
+    return Text(f"{'>' if is_focus else ' '} {text}", f"bold {style}" if is_focus else style, no_wrap=True)

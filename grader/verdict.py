@@ -5,7 +5,7 @@ from typing import Any
 
 from grader.agreement import disagreement
 from grader.catalog import Exercise
-from grader.pool import Expected, Findings
+from grader.findings import Expected, Findings
 from grader.results import CheckRecord, ExerciseRecord, Outcome, Status
 
 ORACLE = "oracle"

@@ -1,37 +1,45 @@
 """Watch `exercises/` and judge each file as it is saved.
 
-Three threads only wait and put what happens into one queue: files that change, keys, verdicts. The
-main loop takes one event at a time and draws the screen.
+Threads only wait and put what happens into one queue: files that change, keys, verdicts. The main loop
+takes one event at a time and draws the screen.
 """
 
-import contextlib
 import os
-import select
-import shlex
-import subprocess
-import sys
+import signal
 import threading
-from collections.abc import Iterator
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from time import monotonic
 
 import watchfiles
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from grader import learner, paths, progress, screen
+from grader import keyboard, learner, paths, progress, screen
 from grader.catalog import Catalog, Exercise, load
 from grader.errors import KataError
+from grader.findings import Findings, Request
+from grader.judges import Judge, is_warm, judge
+from grader.keyboard import Keyboard
 from grader.lesson import Lesson, learn
-from grader.pool import Pool, Request
 from grader.progress import State
+from grader.window import Window
+
+DEBOUNCE, STEP = 50, 5
+"""Milliseconds: how long a burst of changes may be gathered, and the pause that ends one."""
+
+AT_ONCE = 2
+"""Runs of one exercise at a time: a save need not wait for the endless loop before it."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    file: Path
+    """What changed at the same moment: nearly always one file."""
+
+    files: frozenset[Path]
 
 
 @dataclass(frozen=True)
@@ -41,229 +49,265 @@ class Key:
 
 @dataclass(frozen=True)
 class Judged:
+    """The verdict on one version of an answer."""
+
     lesson: Lesson
+    version: int
 
 
-Event = Saved | Key | Judged
+@dataclass(frozen=True)
+class Resized:
+    """The window has another size."""
+
+
+Event = Saved | Key | Judged | Resized
 
 
 def run(out: Console) -> None:
     """Judge every exercise that is saved, until somebody quits."""
-    if not hasattr(os, "fork"):
-        _run_pytest(out)
-        return
     catalog = load()
-    out.print("warming up: importing torch and the suites, once …")
-    with Pool(catalog.exercises, jobs=os.cpu_count() or 1, confined=False) as pool:
-        Watcher(out, catalog, pool).run()
+    told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
+    out.print(f"warming up: {told}")
+    jobs = (os.cpu_count() or 1) + 1  # one is left for what is saved while all are checked
+    try:
+        with judge(catalog.exercises, jobs) as warm:
+            Watcher(out, catalog, warm, jobs).run()
+    except KeyboardInterrupt:
+        pass
+    out.print("until next time")
 
 
 class Watcher:
     """The loop: one exercise in focus, and what was seen of all others."""
 
-    def __init__(self, out: Console, catalog: Catalog, pool: Pool) -> None:
-        self.out = out
+    def __init__(self, out: Console, catalog: Catalog, warm: Judge, jobs: int) -> None:
         self.catalog = catalog
-        self.pool = pool
+        self.warm = warm
+        self.jobs = jobs
         self.events: SimpleQueue[Event] = SimpleQueue()
-        self.judges = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
-        self.busy: set[str] = set()
-        self.again: set[str] = set()
-        self.listing = False  # all are being checked: show the map as verdicts come in
-        self.states: dict[str, State] = {e.slug: progress.state(e.slug) for e in catalog.exercises}
+        self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
+        self.judges = ThreadPoolExecutor(jobs)
+        self.running: Counter[str] = Counter()
+        self.versions: Counter[str] = Counter()  # the latest one of each exercise
+        self.known: Counter[str] = Counter()  # and the latest one that was judged
+        self.again: set[str] = set()  # saved while AT_ONCE older versions were running
+        self.waiting: deque[Exercise] = deque()  # all are being checked: those not begun,
+        self.batch: set[str] = set()  # and those not judged
+        self.states: dict[str, State] = progress.states(catalog)
+        self.files = {e.file("exercises"): e for e in catalog.exercises}
         self.focus = self._first_unfinished()
+        self.started = 0.0  # when the run of the focus began
+        self.is_asking = False  # whether to reset
+        self.is_map = False  # the map of the course is shown, while all are checked
+        file = paths.shown(self.focus.file("exercises"))
+        self.window = Window(out, catalog, f"ready. Open {file}, read the statement, write, save.")
+        self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
         stop = threading.Event()
         threading.Thread(target=self._watch_files, args=(stop,), daemon=True).start()
-        with _single_keys() as keys:
-            if keys:
-                threading.Thread(target=self._watch_keys, args=(stop,), daemon=True).start()
-            self._draw(self._welcome())
+        if hasattr(signal, "SIGWINCH"):
+            # A SimpleQueue may be put to from a signal handler, even while it is waited for.
+            signal.signal(signal.SIGWINCH, lambda *_: self.events.put(Resized()))
+        with self.keyboard.listening():
+            self._draw(self.window.body)
             try:
-                while self._handle(self.events.get()):
+                while self.handle(self._next_event()):
                     pass
-            except KeyboardInterrupt:
-                pass
             finally:
                 stop.set()
-        self.judges.shutdown(wait=False, cancel_futures=True)
-        self.out.print("until next time")
+                self.judges.shutdown(wait=False, cancel_futures=True)
 
     def _first_unfinished(self) -> Exercise:
         return next(
             (e for e in self.catalog.exercises if self.states[e.slug] != "done"), self.catalog.exercises[0]
         )
 
-    def _welcome(self) -> RenderableType:
-        file = paths.shown(self.focus.file("exercises"))
-        return Text(f"ready. Open {file}, read the statement, write, save.")
-
     def _watch_files(self, stop: threading.Event) -> None:
-        for changes in watchfiles.watch(paths.EXERCISES, debounce=60, step=15, stop_event=stop):
-            for name in sorted({name for change, name in changes if change != watchfiles.Change.deleted}):
-                self.events.put(Saved(Path(name)))
+        for changes in watchfiles.watch(paths.EXERCISES, debounce=DEBOUNCE, step=STEP, stop_event=stop):
+            self.events.put(Saved(frozenset(Path(name) for _, name in changes)))
 
-    def _watch_keys(self, stop: threading.Event) -> None:
-        while not stop.is_set():
-            if select.select([sys.stdin], [], [], 0.2)[0]:
-                letter = os.read(sys.stdin.fileno(), 1).decode(errors="replace")
-                self.events.put(Key(letter.lower() or "q"))
-                if not letter:
-                    return
+    def _next_event(self) -> Event | None:
+        """What happens next; None after a second in which nothing did while the focus is judged."""
+        is_ticking = self.window.out.is_terminal and not self.is_map and self._is_open(self.focus.slug)
+        try:
+            return self.events.get(timeout=1.0 if is_ticking else None)
+        except Empty:
+            return None
 
-    def _handle(self, event: Event) -> bool:
+    def _is_open(self, slug: str) -> bool:
+        """Whether the verdict on the latest version is still to come."""
+        return self.versions[slug] != self.known[slug]
+
+    def handle(self, event: Event | None) -> bool:
         """Do what an event asks for; False to leave."""
-        if isinstance(event, Saved):
-            exercise = self.catalog.of_stem(event.file.stem) if event.file.suffix == ".py" else None
-            if exercise is not None:
-                self.focus = exercise
-                self._check(exercise)
+        if event is None:
+            self._tick()
+        elif isinstance(event, Resized):
+            self._draw(self.window.body)
+        elif isinstance(event, Saved):
+            self._saved(event.files)
         elif isinstance(event, Judged):
-            self._show(event.lesson)
+            self._judged(event)
+        elif self.is_asking:
+            self._answer(event.letter)
         elif event.letter == "q":
             return False
         else:
             self._press(event.letter)
         return True
 
+    def _saved(self, files: frozenset[Path]) -> None:
+        exercises = [self.files[file] for file in sorted(files) if file in self.files]
+        if not exercises:
+            return
+        there = [e for e in exercises if e.file("exercises").exists()]
+        if len(there) == 1:  # several at once: git, not the learner's editor
+            self.focus = there[0]
+        self.is_map = self.is_asking = False
+        self.window.note = self.window.note if self.is_news else None
+        self.is_news = False
+        for exercise in there:
+            self._check(exercise)
+        if self.focus in exercises and self.focus not in there:
+            self._tell_gone()
+
+    def _tell_gone(self) -> None:
+        file = paths.shown(self.focus.file("exercises"))
+        self._draw(Text(f"{file} is gone; r puts its start back", "yellow"))
+
     def _check(self, exercise: Exercise) -> None:
-        if exercise.slug in self.busy:
-            self.again.add(exercise.slug)
+        slug = exercise.slug
+        if self.running[slug] >= AT_ONCE:
+            self.again.add(slug)
             return
         try:
             answer = exercise.file("exercises").read_bytes()
         except OSError:
-            self._draw(
-                Text(f"{paths.shown(exercise.file('exercises'))} is gone; r puts its start back", "yellow")
-            )
+            if exercise is self.focus:
+                self._tell_gone()
             return
-        self.busy.add(exercise.slug)
-        if exercise is self.focus and not self.listing:
-            self._draw(Text(f"checking {exercise.slug} …", "dim"))
-        self.judges.submit(self._judge, exercise, answer)
+        self.running[slug] += 1
+        self.versions[slug] += 1
+        self.judges.submit(self._judge, exercise, answer, self.versions[slug])
+        if exercise is self.focus and not self.is_map:
+            self.started = monotonic()
+            self._draw(Text(f"checking {slug} …", "dim"))
 
-    def _judge(self, exercise: Exercise, answer: bytes) -> None:
-        request = Request(exercise, answer, seed=0, mode="check")
-        findings = self.pool.judge_one(request)
-        self.events.put(Judged(learn(exercise, self.pool.inventory.get(exercise.slug, []), findings)))
+    def _judge(self, exercise: Exercise, answer: bytes, version: int) -> None:
+        try:
+            findings = self.warm.judge_one(Request(exercise, answer, seed=0, mode="check"))
+        except Exception as error:  # ours, but the loop must go on
+            findings = Findings(lost=f"{type(error).__name__}: {error}")
+        expected = self.warm.inventory.get(exercise.slug, [])
+        self.events.put(Judged(learn(exercise, expected, findings), version))
 
-    def _show(self, found: Lesson) -> None:
-        slug = found.exercise.slug
-        self.busy.discard(slug)
-        self.states[slug] = found.state
-        progress.remember({slug: found.state})
+    def _judged(self, event: Judged) -> None:
+        exercise, state = event.lesson.exercise, event.lesson.state
+        slug = exercise.slug
+        self.running[slug] -= 1
+        if slug in self.batch and not self.running[slug]:
+            self.batch.discard(slug)
+            self._begin_one()
         if slug in self.again:
             self.again.discard(slug)
-            self._check(found.exercise)
-        elif self.listing:
-            self.listing = bool(self.busy)
-            self._list()
-        elif found.exercise is self.focus:
-            self._draw(screen.lesson(found, self.catalog))
+            self._check(exercise)
+            return
+        is_latest = event.version == self.versions[slug]
+        if is_latest:
+            self.states[slug] = state
+            self.known[slug] = event.version
+        if self.is_map:
+            self._draw(self._map())
+        elif is_latest and exercise is self.focus:
+            self._draw(screen.lesson(event.lesson, self.catalog, self.window.room()))
+        elif is_latest:
+            self._draw(self.window.body)  # the bars have moved
+        if is_latest:
+            progress.remember({exercise: state})  # after the verdict is shown: it waits for the disk
+
+    def _tick(self) -> None:
+        """The focus takes its time: say how long, and how long it may."""
+        seconds, most = monotonic() - self.started, self.focus.seconds
+        told = f"checking {self.focus.slug} … {seconds:.0f} s"
+        self._draw(Text(f"{told} (it may take {most:g} s; save again at any time)", "dim"))
 
     def _press(self, letter: str) -> None:
+        keys = {
+            "n": self._next,
+            "h": lambda: self._say(learner.hint(self.focus.slug)),
+            "l": self._list,
+            "a": self._check_all,
+            "r": self._ask,
+            "e": self._edit,
+        }
+        if letter not in keys:
+            return
+        self.is_map = False
+        self.window.note = None
         try:
-            if letter == "n":
-                self._next()
-            elif letter == "h":
-                self._draw(Text(learner.hint(self.focus.slug)))
-            elif letter == "l":
-                self._list()
-            elif letter == "a":
-                self._check_all()
-            elif letter == "r":
-                self._reset()
-            elif letter == "e":
-                self._edit()
+            keys[letter]()
         except KataError as error:
-            self._draw(Text(str(error), "yellow"))
+            self._say(str(error))
 
     def _next(self) -> None:
         """Go on to the next unfinished exercise; only ever on demand."""
         everything = self.catalog.exercises
         place = everything.index(self.focus) + 1
         rest = [*everything[place:], *everything[:place]]
-        self.focus = next((e for e in rest if self.states[e.slug] != "done"), self.focus)
-        self._check(self.focus)
+        following = next((e for e in rest if self.states[e.slug] != "done"), None)
+        if following is None:
+            raise KataError("everything is done; `kata status` shows the map")
+        self.focus = following
+        self._check(following)
 
     def _list(self) -> None:
-        section = next(s for s in self.catalog.sections if s.name == self.focus.section)
-        self._draw(screen.listing(section, self.states))
+        section = self.catalog.section(self.focus)
+        self._draw(screen.listing(section, self.states, self.focus, self.window.room()))
 
     def _check_all(self) -> None:
-        self.listing = True
-        for exercise in self.catalog.exercises:
+        self.is_map = True
+        if not self.batch:
+            self.waiting.extend(e for e in self.catalog.exercises if e.file("exercises").exists())
+            for _ in range(max(1, self.jobs - 1)):
+                self._begin_one()
+        self._draw(self._map())
+
+    def _begin_one(self) -> None:
+        """One per worker, so that what is saved meanwhile need not queue behind them all."""
+        if self.waiting:
+            exercise = self.waiting.popleft()
+            self.batch.add(exercise.slug)
             self._check(exercise)
 
-    def _reset(self) -> None:
+    def _map(self) -> RenderableType:
+        left = len(self.waiting) + len(self.batch)
+        told = f"checking all, {left} to go …" if left else "all are checked"
+        return Group(progress.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
+
+    def _ask(self) -> None:
+        self.is_asking = True
         file = paths.shown(self.focus.file("exercises"))
-        self._draw(Text(f"Put the start of {file} back? Your version is kept. y / n", "yellow"))
-        event = self.events.get()
-        while not isinstance(event, Key):
-            event = self.events.get()
-        told = learner.reset(self.focus.slug) if event.letter == "y" else "nothing was changed"
-        self._draw(Text(told))
+        self._say(f"Put the start of {file} back? Your version is kept. y / n")
+
+    def _answer(self, letter: str) -> None:
+        self.is_asking = False
+        try:
+            told = learner.reset(self.focus.slug) if letter == "y" else "nothing was changed"
+        except KataError as error:
+            told = str(error)
+        self._say(told)
+        self.is_news = letter == "y"
 
     def _edit(self) -> None:
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-        if not editor:
-            raise KataError("no editor is set; set EDITOR, for example to `code` or `vim`")
-        with _ordinary_keys():
-            subprocess.run([*shlex.split(editor), str(self.focus.file("exercises"))], check=False)
+        with self.keyboard.lent():
+            keyboard.edit(self.focus.file("exercises"))
         self._check(self.focus)
 
+    def _say(self, note: str) -> None:
+        """Show a note below the verdict, until the next save."""
+        self.window.note = Text(note, "yellow")
+        self._draw(self.window.body)
+
     def _draw(self, body: RenderableType) -> None:
-        section = next(s for s in self.catalog.sections if s.name == self.focus.section)
-        if self.out.is_terminal:
-            self.out.clear()
-        self.out.print(body, soft_wrap=False)
-        self.out.print()
-        self.out.print(screen.bars(section, self.catalog, self.states))
-        file = paths.shown(self.focus.file("exercises"))
-        self.out.print(Text(f"{file}   {screen.KEYS}", "dim"), soft_wrap=True)
-
-
-@contextlib.contextmanager
-def _single_keys() -> Iterator[bool]:
-    """Read keys without waiting for Enter; False where the input is no terminal."""
-    if not sys.stdin.isatty():
-        yield False
-        return
-    import termios
-    import tty
-
-    before = termios.tcgetattr(sys.stdin)
-    tty.setcbreak(sys.stdin)
-    try:
-        yield True
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
-
-
-@contextlib.contextmanager
-def _ordinary_keys() -> Iterator[None]:
-    """Lines and echo again, for a program that takes the terminal over."""
-    import termios
-    import tty
-
-    attributes = termios.tcgetattr(sys.stdin)
-    attributes[3] |= termios.ICANON | termios.ECHO
-    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, attributes)
-    try:
-        yield
-    finally:
-        tty.setcbreak(sys.stdin)
-
-
-def _run_pytest(out: Console) -> None:
-    """Where there is no fork: a pytest process for each save."""
-    out.print(f"watching {paths.shown(paths.EXERCISES)}: save an exercise to have it judged, Ctrl-C to leave")
-    catalog = load()
-    with contextlib.suppress(KeyboardInterrupt):
-        for changes in watchfiles.watch(paths.EXERCISES, raise_interrupt=True):
-            for exercise in {catalog.of_stem(Path(name).stem) for _, name in changes} - {None}:
-                assert exercise is not None
-                suites = [str(exercise.file(t)) for t in ("public", "hidden") if exercise.file(t).exists()]
-                out.print(f"checking {exercise.slug} …", markup=False)
-                subprocess.run([sys.executable, "-m", "pytest", "-q", *suites], cwd=paths.ROOT, check=False)
+        self.window.draw(body, self.focus, self.states)

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.catalog import Exercise
-from grader.pool import Expected, Findings
+from grader.findings import Expected, Findings
 from grader.verdict import verdict
 
 EXERCISE = Exercise(

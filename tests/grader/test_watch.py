@@ -1,5 +1,6 @@
 """The learner's loop, driven through a real terminal."""
 
+import json
 import os
 import pty
 import re
@@ -19,16 +20,15 @@ PATIENCE = 60.0
 class Terminal:
     """`kata watch` in a terminal of its own; what it shows, and keys for it."""
 
-    def __init__(self, clone):
+    def __init__(self, clone, command=("-m", "grader", "watch"), **environment):
         self.main, other = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "grader", "watch"],
+            [sys.executable, *command],
             cwd=clone.root,
             stdin=other,
             stdout=other,
             stderr=other,
-            env=environment,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **environment},
             start_new_session=True,
         )
         os.close(other)
@@ -94,18 +94,32 @@ def test_a_session_from_stub_to_section(terminal, save, clone):
     terminal.expect("solutions/e01_tensors/ex01_double.py")
     terminal.expect("1/2")
     terminal.press("n")
-    terminal.expect("twice is still to do")
+    terminal.expect("· twice · Double")
     terminal.press("h")
     terminal.expect("hint 1/1")
+    terminal.press("\x1b[A")  # an arrow is no key of ours, and its last letter neither
     terminal.press("l")
-    terminal.expect("✓  1 double")
+    assert "checking all" not in terminal.expect("✓  1 double")
+    terminal.press("a")
+    terminal.expect("checking all")
+    terminal.expect("all are checked")
     save(SOLUTION, "twice", 2)
     terminal.expect("✓ twice")
     terminal.expect("2/2")
+    terminal.press("r")
+    terminal.expect("y / n")
+    terminal.press("n")
+    terminal.expect("nothing was changed")
+    terminal.press("r")
+    terminal.expect("y / n")
+    terminal.press("y")
+    terminal.expect("is back at its start; your version is in")
+    assert list((clone.root / ".kata" / "backups").iterdir())
     terminal.press("q")
     terminal.expect("until next time")
     assert terminal.process.wait(timeout=PATIENCE) == 0
-    assert '"done"' in (clone.root / ".kata" / "progress.json").read_text()
+    seen = json.loads((clone.root / ".kata" / "progress.json").read_text())["states"]
+    assert seen["double"][0] == "done"
 
 
 def test_it_survives_what_learners_do(terminal, save, clone):
@@ -120,34 +134,52 @@ def test_it_survives_what_learners_do(terminal, save, clone):
     terminal.expect("exit status 3")
     file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
     file.rename(file.with_suffix(".txt"))
+    terminal.expect("is gone")
     file.with_suffix(".txt").rename(file)
+    terminal.expect("exit status 3")
+    save(LOOP)
+    terminal.expect("checking double")
     save(SOLUTION)
-    terminal.expect("✓ double")
+    assert "endless loop" not in terminal.expect("✓ double")
     assert terminal.process.poll() is None
 
 
-def test_an_endless_loop_is_stopped_and_the_next_save_judged(clone, save):
+def test_an_endless_loop_is_stopped_and_an_editor_opened(clone, save, tmp_path):
     clone.catalog.write_text(clone.catalog.read_text().replace("points = 1", "points = 1\nseconds = 1.0"))
-    terminal = Terminal(clone)
+    editor = tmp_path / "editor.py"
+    editor.write_text("import sys\ninput('type: ')\nopen(sys.argv[1], 'a').write('\\n# edited')\n")
+    terminal = Terminal(clone, EDITOR=f"{sys.executable} {editor}")
     try:
         terminal.expect("[q]uit")
         save(LOOP)
         terminal.expect("endless loop")
         save(SOLUTION)
         terminal.expect("✓ double")
+        terminal.press("e")
+        terminal.expect("type: ")
+        terminal.press("q quit, n next\n")  # for the editor, not for us
+        terminal.expect("✓ double")
+        assert terminal.process.poll() is None
     finally:
         terminal.close()
 
 
-def test_reset_asks_and_keeps_a_backup(terminal, save, clone):
-    save(SOLUTION)
-    terminal.expect("✓ double")
-    terminal.press("r")
-    terminal.expect("y / n")
-    terminal.press("n")
-    terminal.expect("nothing was changed")
-    terminal.press("r")
-    terminal.expect("y / n")
-    terminal.press("y")
-    terminal.expect("is back at its start")
-    assert list((clone.root / ".kata" / "backups").iterdir())
+def test_without_fork_a_fresh_process_judges(clone, save):
+    forkless = "import os, sys; del os.fork; from grader.cli import main; sys.argv[1:] = ['watch']; main()"
+    terminal = Terminal(clone, ("-c", forkless))
+    try:
+        terminal.expect("no fork here")
+        terminal.expect("[q]uit")
+        save(SOLUTION.replace("2.0", "3.0"))
+        terminal.expect("✗ double")
+        terminal.expect("yours 3, wanted 2")
+        terminal.expect("exercises/e01_tensors/ex01_double.py")
+        save(SOLUTION.replace("return x", "print('word')\n    return x"))
+        terminal.expect("✓ double")
+        terminal.expect("word")
+        save("import os\nos._exit(3)\n")
+        terminal.expect("exit status 3")
+        terminal.press("n")
+        terminal.expect("· twice · Double")
+    finally:
+        terminal.close()

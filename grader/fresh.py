@@ -1,0 +1,136 @@
+"""Judge answers where there is no fork: a fresh pytest process for each, with the findings of the engine.
+
+This module is both ends: the parent's `Fresh`, which has the face of `grader.pool.Pool`, and the
+pytest plugin that writes the findings in the process it starts.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from grader import paths
+from grader.catalog import Exercise
+from grader.findings import Expected, Findings, Request
+
+START = 60.0
+"""Seconds granted for starting Python and importing torch, beyond an exercise's own."""
+
+_FINDINGS = "KATA_FINDINGS"
+
+
+class Fresh:
+    """Judges answers in processes of their own; its inventory grows with what was judged."""
+
+    def __init__(self, exercises: Sequence[Exercise]) -> None:
+        self.inventory: dict[str, list[Expected]] = {}
+
+    def __enter__(self) -> "Fresh":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def judge_one(self, request: Request) -> Findings:
+        exercise = request.exercise
+        with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+            # The same path as in the clone: it is what feedback shows.
+            file = Path(folder) / "exercises" / exercise.relative
+            file.parent.mkdir(parents=True)
+            file.write_bytes(request.answer)
+            findings = Path(folder) / "findings.jsonl"
+            ended = _run(request, Path(folder), findings)
+            text = findings.read_text("utf-8") if findings.exists() else ""
+        lines = [json.loads(line) for line in text.splitlines()]
+        for line in lines:
+            if "expected" in line:
+                self.inventory[exercise.slug] = [Expected(**check) for check in line["expected"]]
+        return Findings(tuple(lines), timed_out=ended is None, exit=ended or 0)
+
+
+def _run(request: Request, folder: Path, findings: Path) -> int | None:
+    """The exit status of a pytest process that judges the answer in `folder`; None if it took too long."""
+    exercise = request.exercise
+    suites = [str(exercise.file(t)) for t in ("public", "hidden") if exercise.file(t).exists()]
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    argv += ["-p", "grader.fresh", "-c", str(paths.ROOT / "pyproject.toml"), f"--rootdir={paths.ROOT}"]
+    argv += [f"--answers={folder / 'exercises'}", f"--seed={request.seed}", *suites]
+    places = [str(paths.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(places),
+        "PYTHONBREAKPOINT": "grader.fresh.no_debugger",
+        _FINDINGS: str(findings),
+    }
+    try:
+        done = subprocess.run(
+            argv,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=exercise.seconds + START,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return done.returncode
+
+
+def no_debugger(*_arguments: Any, **_options: Any) -> None:
+    """What `breakpoint()` does where nobody can answer a debugger."""
+    from grader.checks import CheckFailure
+
+    raise CheckFailure(
+        "breakpoint() was reached, and nobody is here to debug\n"
+        "  likely  debug with `pytest -s -k` and the exercise's name, or take it out"
+    )
+
+
+def _tell(**finding: Any) -> None:
+    if _FINDINGS in os.environ:
+        with Path(os.environ[_FINDINGS]).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(finding) + "\n")
+
+
+def _id(path: str, name: str) -> str:
+    return f"{Path(path).parent.parent.name}::{name}"
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    from grader.feedback import title_of
+    from grader.plugin import lacking
+
+    checks = [
+        {"id": _id(str(item.path), item.name), "title": title_of(item), "lacks": lacking(item)}
+        for item in session.items
+    ]
+    _tell(expected=checks)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown" or (report.when == "setup" and report.passed):
+        return
+    verdict = getattr(report, "kata", None)
+    late = getattr(report, "timed_out", False)
+    outcome = verdict if verdict in ("todo", "not_graded") else "timeout" if late else report.outcome
+    path, _, name = report.nodeid.partition("::")
+    message = str(report.longrepr) if outcome in ("failed", "timeout") else ""
+    _tell(check=_id(path, name), outcome=outcome, message=message, printed=report.capstdout[:4000])
+
+
+def pytest_sessionfinish() -> None:
+    _tell(done=True)

@@ -1,0 +1,258 @@
+"""The watcher's decisions, event by event, with a judge that answers when it is told to."""
+
+import io
+import threading
+import time
+from queue import SimpleQueue
+
+import pytest
+from rich.console import Console
+
+from grader import catalog, learner, progress, screen
+from grader.findings import Expected, Findings
+from grader.watch import Key, Resized, Saved, Watcher
+from tests.grader.clone import ROW, STUB
+
+SLUGS = ("double", "twice", "thrice")
+PASSED = Findings(({"check": "public::t", "outcome": "passed"}, {"done": True}))
+FAILED = Findings(
+    ({"check": "public::t", "outcome": "failed", "message": "double · It doubles.\nwrong"}, {"done": True})
+)
+
+
+class Judge:
+    """Holds every request until the test answers it."""
+
+    def __init__(self):
+        self.inventory = {slug: [Expected("public::t", "It doubles.", None)] for slug in SLUGS}
+        self.asked = SimpleQueue()
+
+    def judge_one(self, request):
+        answered = threading.Event()
+        box = []
+        self.asked.put((request, box, answered))
+        answered.wait(30)
+        return box[0]
+
+    def close(self):
+        pass
+
+
+class Loop:
+    """A watcher and what it shows."""
+
+    def __init__(self, folder, height=40):
+        self.folder = folder
+        self.judge = Judge()
+        out = Console(file=io.StringIO(), force_terminal=True, width=80, height=height, color_system=None)
+        self.out = out
+        self.watcher = Watcher(out, catalog.read(folder), self.judge, jobs=3)
+        self.open = []
+
+    def file(self, number):
+        return self.folder / "e01_tensors" / f"ex{number:02d}_{SLUGS[number - 1]}.py"
+
+    def save(self, *numbers, text=None):
+        for number in numbers:
+            self.file(number).write_text(text or f"# {time.monotonic()}")
+        self.watcher.handle(Saved(frozenset(map(self.file, numbers))))
+
+    def press(self, letter):
+        return self.watcher.handle(Key(letter))
+
+    def answer(self, findings, slug=None):
+        """Answer the oldest open request, or the oldest one for `slug`, and handle its verdict."""
+        while not self.judge.asked.empty() or not self.open:
+            self.open.append(self.judge.asked.get(timeout=30))
+        found = next(one for one in self.open if slug is None or one[0].exercise.slug == slug)
+        self.open.remove(found)
+        _, box, answered = found
+        box.append(findings)
+        answered.set()
+        self.watcher.handle(self.watcher.events.get(timeout=30))
+
+    def shown(self):
+        """The last screen."""
+        return self.out.file.getvalue().split("\x1b[2J")[-1]
+
+
+@pytest.fixture
+def loop(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    rows = [
+        ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]')
+        for order, slug in enumerate(SLUGS, start=1)
+    ]
+    (tmp_path / "e01_tensors.toml").write_text('title = "Tensors"\n' + "".join(rows))
+    (tmp_path / "e01_tensors").mkdir()
+    loop = Loop(tmp_path)
+    for number in (1, 2, 3):
+        loop.file(number).write_text(STUB)
+    yield loop
+    for _, box, answered in [*loop.open, *iter_queue(loop.judge.asked)]:
+        box.append(PASSED)
+        answered.set()
+
+
+def iter_queue(queue):
+    while not queue.empty():
+        yield queue.get()
+
+
+def test_checking_is_shown_at_once_and_then_the_verdict(loop):
+    loop.save(1)
+    assert "checking double" in loop.shown()
+    loop.answer(FAILED)
+    assert "✗ double · It doubles." in loop.shown()
+    loop.save(1)
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+    assert "1/3" in loop.shown()
+
+
+def test_it_never_goes_on_by_itself(loop):
+    loop.save(1)
+    loop.answer(PASSED)
+    assert loop.watcher.focus.slug == "double"
+    loop.press("n")
+    assert "checking twice" in loop.shown()
+
+
+def test_a_save_does_not_wait_for_the_run_before_it(loop):
+    loop.save(1)
+    loop.save(1)
+    loop.answer(PASSED)  # the older version: its verdict says nothing any more
+    assert "checking double" in loop.shown()
+    loop.answer(FAILED)
+    assert "✗ double" in loop.shown()
+
+
+def test_an_older_verdict_that_comes_late_changes_nothing(loop):
+    loop.save(1, text="old")
+    loop.save(1, text="new")
+    loop.watcher.handle(None)
+    old = loop.judge.asked.get(timeout=30)
+    loop.answer(PASSED)
+    loop.open.append(old)
+    loop.answer(FAILED)
+    assert "✓ double" in loop.shown()
+    assert loop.watcher.states["double"] == "done"
+
+
+def test_a_third_save_is_judged_when_a_run_has_ended(loop):
+    for _ in range(3):
+        loop.save(1)
+    loop.answer(FAILED)
+    loop.answer(FAILED)
+    assert "checking double" in loop.shown()
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+
+
+def test_a_run_that_takes_its_time_says_so(loop):
+    loop.save(1)
+    loop.watcher.handle(None)
+    assert "checking double … 0 s (it may take 10 s" in loop.shown()
+
+
+def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
+    monkeypatch.setattr(learner, "hint", lambda slug: f"hint 1/2  for {slug}")
+    loop.save(1)
+    loop.answer(FAILED)
+    loop.press("h")
+    assert "✗ double" in loop.shown()
+    assert "hint 1/2  for double" in loop.shown()
+    loop.save(1)
+    assert "hint 1/2" not in loop.shown()
+
+
+def test_verdicts_that_come_during_a_question_are_not_lost(loop, monkeypatch):
+    monkeypatch.setattr(learner, "reset", lambda slug: f"{slug} is back")
+    loop.save(1)
+    loop.press("r")
+    assert "y / n" in loop.shown()
+    loop.answer(FAILED)
+    assert "✗ double" in loop.shown()
+    assert "y / n" in loop.shown()
+    loop.press("x")
+    assert "nothing was changed" in loop.shown()
+    loop.press("r")
+    loop.press("y")
+    assert "double is back" in loop.shown()
+    loop.save(1)  # by the reset itself
+    loop.answer(FAILED)
+    assert "double is back" in loop.shown()
+    loop.save(1)
+    loop.answer(FAILED)
+    assert "double is back" not in loop.shown()
+
+
+def test_a_file_that_goes_is_told(loop):
+    loop.file(1).rename(loop.file(1).with_name("elsewhere.py"))
+    loop.watcher.handle(Saved(frozenset([loop.file(1), loop.file(1).with_name("elsewhere.py")])))
+    assert "ex01_double.py is gone; r puts its start back" in loop.shown()
+    loop.save(1)
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+
+
+def test_files_that_change_together_do_not_move_the_focus(loop):
+    loop.save(1, 2, 3)
+    assert loop.watcher.focus.slug == "double"
+    for slug in SLUGS:
+        loop.answer(PASSED, slug)
+    assert "✓ double" in loop.shown()
+    assert "3/3" in loop.shown()
+
+
+def test_files_of_no_exercise_change_nothing(loop):
+    before = loop.shown()
+    loop.watcher.handle(Saved(frozenset([loop.folder / "e01_tensors" / "notes.py", loop.folder / "x"])))
+    assert loop.shown() == before
+
+
+def test_all_are_run_while_a_save_goes_first(loop):
+    loop.press("a")
+    assert "checking all, 3 to go" in loop.shown()
+    loop.answer(PASSED)
+    assert "2 to go" in loop.shown()
+    loop.save(2)
+    loop.answer(FAILED, "twice")
+    loop.answer(FAILED, "twice")
+    assert "✗ double · It doubles." in loop.shown()  # the message is the judge's
+    loop.answer(PASSED)
+    loop.press("a")
+    assert "to go" in loop.shown()
+
+
+def test_every_key_says_something_when_all_is_done(loop):
+    loop.save(1, 2, 3)
+    for slug in SLUGS:
+        loop.answer(PASSED, slug)
+    loop.press("n")
+    assert "everything is done" in loop.shown()
+    loop.press("l")
+    assert "> ✓  1 double" in loop.shown()
+    loop.press("?")
+    assert "> ✓  1 double" in loop.shown()
+    assert loop.press("q") is False
+
+
+def test_the_screen_fits_into_the_window(loop):
+    low = Loop(loop.folder, height=14)
+    low.save(1)
+    message = "\n".join(["double · It doubles.", *map(str, range(30))])
+    low.answer(Findings(({"check": "public::t", "outcome": "failed", "message": message}, {"done": True})))
+    assert len(low.shown().splitlines()) <= 14
+    assert "lines more" in low.shown()
+    low.watcher.handle(Resized())
+    assert screen.KEYS in low.shown()
+
+
+def test_a_fault_of_the_judge_does_not_end_the_loop(loop):
+    loop.judge.judge_one = lambda request: 1 / 0
+    loop.save(1)
+    loop.watcher.handle(loop.watcher.events.get(timeout=30))
+    assert "the engine failed: ZeroDivisionError" in loop.shown()
