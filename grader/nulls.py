@@ -28,9 +28,9 @@ def _zero(leaf):
         plain = {{n: v for n, v in vars(leaf).items() if isinstance(v, (_torch.Tensor, int, float, str))}}
         vars(empty).update({{name: _zero(value) for name, value in plain.items()}})
         return empty
-    if hasattr(leaf, "__next__"):
-        return iter(())
-    return type(leaf)() if type(leaf) in (bool, int, float, str) else leaf
+    if type(leaf) in (bool, int, float, str):
+        return type(leaf)()
+    return iter(()) if hasattr(leaf, "__iter__") else leaf  # a generator, a loader
 
 
 def _zeros(result):

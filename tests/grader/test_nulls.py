@@ -32,6 +32,12 @@ def test_special_methods_of_a_class_without_others():
         iter(nothing)
 
 
+def test_nothing_comes_out_of_a_loader():
+    solution = "def squares(n):\n    return (i * i for i in range(n)), range(n)\n"
+    results = loaded("returns zeros of the right shape", solution)["squares"](4)
+    assert [list(result) for result in results] == [[], []]
+
+
 def test_special_methods_stay_next_to_public_ones():
     solution = DATASET + "\n    def first(self):\n        return self.lines[0]\n"
     lines = loaded("returns None", solution)["Lines"](["a", "b"])
