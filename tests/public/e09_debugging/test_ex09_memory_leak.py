@@ -1,0 +1,60 @@
+"""The contract of Trainer."""
+
+import gc
+import math
+import weakref
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_that
+
+BATCHES = [
+    (torch.tensor([[1.0], [3.0]]), torch.tensor([[2.0, 0.0], [6.0, 2.0]])),
+    (torch.tensor([[2.0]]), torch.tensor([[4.0, 0.0]])),
+]
+
+
+def worked_example(answer):
+    model = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU())
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([[2.0], [-1.0]]))
+    return model, answer.Trainer(model, F.mse_loss, torch.optim.SGD(model.parameters(), lr=0.0), window=2)
+
+
+def test_worked_example(answer):
+    """The report of the worked example comes out."""
+    _, trainer = worked_example(answer)
+    expect_equal([trainer.step(*batch) for batch in BATCHES], [1.0, 0.0], "what the steps return")
+    report = trainer.report()
+    expect_equal(sorted(report), ["activity", "losses", "samples", "smoothed"], "the names in report()")
+    expect_equal(report["losses"], [1.0, 0.0], 'report()["losses"]')
+    smoothed = report["smoothed"]
+    right = type(smoothed) is float and math.isclose(smoothed, 0.9, rel_tol=1e-6)
+    expect_that(right, 'wrong report()["smoothed"]', yours=smoothed, wanted=0.9)
+    expect_equal(report["activity"], {"0": 3.0, "1": 2.0}, 'report()["activity"]')
+    expect_equal(len(report["samples"]), 2, 'the length of report()["samples"]')
+    for row, wanted in zip(report["samples"], ([2.0, 0.0], [4.0, 0.0]), strict=True):
+        expect_close(row, torch.tensor(wanted), 'a row of report()["samples"]')
+
+
+def test_memory_does_not_climb(answer):
+    """After a step the output of the model is not alive any more."""
+    model, trainer = worked_example(answer)
+    outputs = []
+    model.register_forward_hook(lambda m, args, out: outputs.append(weakref.ref(out)))
+    for number, batch in enumerate(BATCHES):
+        trainer.step(*batch)
+        gc.collect()
+        alive = sum(ref() is not None for ref in outputs)
+        expect_equal(alive, 0, f"how many outputs are alive after step {number}")
+
+
+def test_steps_do_not_slow_down(answer):
+    """After a step no hook is left on the layers."""
+    model, trainer = worked_example(answer)
+    for number in range(3):
+        trainer.step(*BATCHES[0])
+        left = sum(len(layer._forward_hooks) for layer in model.modules())
+        expect_equal(left, 0, f"the forward hooks on the layers after step {number}")
