@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.failure import CheckFailure
-from grader.explain import describe, explain
+from grader.explain import explain
 
 
 def rounding_error(exact: Tensor, dtype: torch.dtype, roundings: float = 1.0) -> Tensor:
@@ -50,9 +50,3 @@ def expect_rounded(
     difference = explain(yours, wanted, call=call, dims=dims.split())
     if difference is not None:
         raise CheckFailure(difference)
-
-
-def expect_finite(yours: object, call: str) -> None:
-    """Fail if there is a NaN or an inf in `yours`."""
-    if not isinstance(yours, Tensor) or not bool(torch.isfinite(yours).all()):
-        raise CheckFailure(f"{call} is not finite\n  yours   {describe(yours)}")
