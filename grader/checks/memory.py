@@ -41,6 +41,11 @@ def expect_copy(yours: object, base: Tensor, call: str) -> None:
         )
 
 
+def _differing(now: Tensor, was: Tensor) -> Tensor:
+    """Where the numbers differ; NaN is the same as NaN."""
+    return now.ne(was) & ~(now.ne(now) & was.ne(was))
+
+
 @contextmanager
 def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
     """Fail if the block changes one of the named tensors: values, shape, dtype or requires_grad.
@@ -51,12 +56,9 @@ def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
     yield
     for name, (was, required) in before.items():
         now = tensors[name]
-        same = now.shape == was.shape and now.dtype == was.dtype and torch.equal(
-            torch.nan_to_num(now.detach()) if was.is_floating_point() else now,
-            torch.nan_to_num(was) if was.is_floating_point() else was,
-        )  # fmt: skip
+        same = now.shape == was.shape and now.dtype == was.dtype and not _differing(now.detach(), was).any()
         if not same:
-            changed = int(now.detach().ne(was).sum()) if now.shape == was.shape else "all"
+            changed = int(_differing(now.detach(), was).sum()) if now.shape == was.shape else "all"
             raise CheckFailure(
                 f"{call} changes its input {name}\n"
                 f"  yours   {changed} of {was.numel()} values differ afterwards\n"
