@@ -99,11 +99,12 @@ def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> 
 
 def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file: Path | None) -> list[str]:
     error = excinfo.value
+    place = _place(excinfo, file)
     if isinstance(error, CheckFailure):
-        return str(error).splitlines()
+        # Raised below the answer, by what stands in for a debugger, say: its line is worth knowing.
+        return [*str(error).splitlines(), *([str(place)] if place else [])]
     if isinstance(error, DoesNotImport):
         return import_trouble(error.cause, file)
-    place = _place(excinfo, file)
     if isinstance(error, TooSlow):
         return [f"{error}: an endless loop?", *_where(place)]
     if place is not None:
@@ -123,9 +124,10 @@ def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
         return ["the file does not import, so nothing can be judged", f"  {name}:{cause.lineno}   {source}",
                 f"  {type(cause).__name__}: {cause.msg}"]  # fmt: skip
     line = _last_line_in(cause, file)
+    source = linecache.getline(str(file), line).strip()
     return [
         "the file does not import, so nothing can be judged",
-        f"  {name}:{line}",
+        f"  {name}:{line}   {source}".rstrip(),
         f"  {_error_line(cause)}",
     ]
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from grader import specimen
 from grader.catalog import load
 from grader.pool import Pool, Request
+from grader.specimen import Wrong
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -101,7 +103,7 @@ KINDS = {
         EXAMPLE,
         """\
         the file does not import, so nothing can be judged
-          exercises/e01_tensors/ex15_merge_heads.py:2
+          exercises/e01_tensors/ex15_merge_heads.py:2   torch.nope
           AttributeError: module 'torch' has no attribute 'nope'""",
     ),
     "a copy where a view was wanted": (
@@ -166,3 +168,14 @@ def test_what_is_printed_is_kept_and_capped(pool):
     findings = pool.judge_one(Request(EXERCISE, source.encode(), seed=0, mode="check"))
     assert all(len(line.get("printed", "")) <= 4000 for line in findings.lines)
     assert any(line.get("printed", "").startswith("xxx") for line in findings.lines)
+
+
+def test_the_words_that_name_a_mistake_are_asked_for():
+    """The audit looks for these words in what is told of each wrong answer; this counts that it has to."""
+    named = {
+        e.slug: [s.says for s in specimen.read(e.file("specimens")) if isinstance(s, Wrong) and s.says]
+        for e in load().exercises
+        if e.file("specimens").exists()
+    }
+    assert sum(map(len, named.values())) >= 400
+    assert [slug for slug, words in named.items() if not words] == []
