@@ -1,0 +1,31 @@
+"""The contract of gradient_report."""
+
+import torch
+from torch import nn
+
+from grader.checks import expect_equal
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out."""
+    model = nn.ModuleDict({"embed": nn.Linear(2, 2), "head": nn.Linear(2, 1)})
+    model.embed.weight.grad = torch.tensor([[300.0, 0.0], [400.0, 0.0]])
+    model.head.weight.grad = torch.zeros(1, 2)
+    model.head.bias.grad = torch.tensor([0.5])
+    wanted = [
+        ("embed.weight", 500.0, "exploding"),
+        ("embed.bias", None, "none"),
+        ("head.weight", 0.0, "zero"),
+        ("head.bias", 0.5, "ok"),
+    ]
+    rows = answer.gradient_report(model, limit=100.0)
+    yours = [(row.name, row.norm if row.norm is None else round(row.norm, 4), row.state) for row in rows]
+    expect_equal(yours, wanted, "gradient_report(model, limit=100.0)")
+
+
+def test_healthy_model(answer):
+    """After a backward through a healthy model every gradient is ok."""
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    model(torch.tensor([[1.0, -2.0, 0.5]])).sum().backward()
+    states = [row.state for row in answer.gradient_report(model)]
+    expect_equal(states, ["ok"] * 4, "the states in gradient_report(model)")
