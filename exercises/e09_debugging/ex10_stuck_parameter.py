@@ -1,0 +1,63 @@
+"""Which parameters do not move, and why?
+
+The loss falls, so nobody notices that one layer still has the numbers that it began with. `stuck_parameters`
+takes one ordinary training step, and names each parameter that is the same after it, with the reason:
+
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    model[0].weight.requires_grad_(False)
+    optimizer = torch.optim.SGD([model[0].weight, model[2].weight], lr=0.1)
+
+    def train_step():
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+
+    stuck_parameters(model, optimizer, train_step)
+    # {"0.weight": "frozen", "0.bias": "not in optimizer", "2.bias": "not in optimizer"}
+
+The reason is the first in this table that is true:
+
+    "frozen"            it does not require a gradient
+    "not in optimizer"  no parameter group of the optimizer holds it: this very tensor, not one that is equal
+    "no step"           train_step made no step of the optimizer: forgotten, or skipped by a GradScaler
+    "no gradient"       its gradient was None
+    "zero gradient"     all of its gradient was 0
+    "zero rate"         the learning rate of its group was 0
+    "lost"              none of these: rounded away, for example
+
+Rules:
+- A parameter has moved if any of its numbers is another after train_step, whoever changed it; a NaN that
+  stays NaN has not moved. One that has moved is not in the result, whatever else is true of it, nor is one
+  without elements. A healthy model gives {}.
+- train_step is called once. It may do what training steps do: clear the gradients at its end, call a
+  scheduler after the optimizer, hand a closure to `optimizer.step`, step several times. So gradients and
+  rates are judged as they are when a step of the optimizer ends; and with several steps, a gradient is None
+  or 0, and a rate 0, if it was in all of them.
+- A tiny gradient is not 0, nor is one with NaN, nor one whose numbers cancel out. Gradients may be sparse.
+- A parameter of two names goes by the first, as in `named_parameters()`. There may be any number of groups,
+  with rates that are floats or tensors.
+- train_step does what it would do alone: the same numbers, no change to modes, gradients or random streams.
+  Its errors pass through. Afterwards, also after an error, no hook is left on model or optimizer, and none
+  of their methods is replaced.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+
+def stuck_parameters(
+    model: nn.Module, optimizer: torch.optim.Optimizer, train_step: Callable[[], object]
+) -> dict[str, str]:
+    """Take one training step, and tell which parameters it leaves as they were.
+
+    Args:
+        model: its parameters are watched.
+        optimizer: the optimizer that should move them.
+        train_step: forward, backward and the optimizer's step; what it returns is dropped.
+
+    Returns:
+        The reason by the name of the parameter, for those that did not move.
+    """
+    raise NotImplementedError
