@@ -25,7 +25,8 @@ Rules:
   targets), old gradients cleared. Validating records no graph, changes no tensor and runs each batch once.
 - A validation loss is the mean over all examples: loss_fn gives the mean of a batch, the last one may be
   shorter, and a batch has len(targets) examples, at least one.
-- train_batches and val_batches hold pairs (inputs, targets). They can be gone through again and again.
+- train_batches and val_batches hold pairs (inputs, targets). They can be gone through again and again; a
+  loader that shuffles gives another order each time.
 """
 
 from collections.abc import Callable, Iterable

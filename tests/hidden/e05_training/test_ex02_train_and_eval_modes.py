@@ -118,10 +118,15 @@ def test_old_gradients(answer, gen):
     model, train, val = network(gen, p=0.0), batches(gen, 4), batches(gen, 3)
     twin = copy.deepcopy(model)
     written_out(twin, sgd(twin), train, val, 1)
-    for p in model.parameters():
+    scale = nn.Parameter(torch.ones(2).double())  # loss_fn holds it, not the model
+    for p in [*model.parameters(), scale]:
         p.grad = torch.full_like(p, 5.0)
-    answer.fit(model, F.mse_loss, sgd(model), train, val, 1)
+    optimizer = torch.optim.SGD([{"params": model.parameters()}, {"params": [scale], "lr": 1.0}], lr=0.1)
+    loss_fn = lambda out, targets: F.mse_loss(out, targets) + 0 * scale.sum()  # noqa: E731
+    answer.fit(model, loss_fn, optimizer, train, val, 1)
     expect_state(model, twin, "an epoch with old gradients")
+    wanted = torch.ones(2).double()
+    expect_equal(scale.detach(), wanted, "a parameter with old gradients that loss_fn holds")
 
 
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
@@ -184,6 +189,55 @@ def test_validation_changes_nothing(answer, gen):
     answer.fit(model, F.mse_loss, sgd(model), [], val, 2)
     for name, was in before.items():
         expect_equal(model.state_dict()[name], was, f"{name} after fit(…) without training batches")
+
+
+class Shuffled:
+    """Another order each time that it is gone through."""
+
+    def __init__(self, batches):
+        self.batches, self.rounds = batches, 0
+
+    def __iter__(self):
+        self.rounds += 1
+        return iter(self.batches[self.rounds :] + self.batches[: self.rounds])
+
+
+def test_loaders(answer, gen):
+    """A loader is gone through anew in each epoch: it may give another order."""
+    model, train, val = network(gen, p=0.0), batches(gen, 4, 3, 2, 5, 3), batches(gen, 3)
+    twin = copy.deepcopy(model)
+    history, _ = written_out(twin, sgd(twin), Shuffled(train), val, 3)
+    yours = answer.fit(model, F.mse_loss, sgd(model), Shuffled(train), val, 3)
+    expect_history(yours, history, "fit(…, epochs=3) with a loader that shuffles")
+    expect_state(model, twin, "three epochs of a loader that shuffles")
+
+
+class LastStep(nn.Module):
+    """Reads sequences, with the time first."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x.mean(0))
+
+
+def test_time_first(answer, gen):
+    """The targets say how many examples a batch has, also where the inputs have the time first."""
+    model = LastStep(network(gen, p=0.0))
+    sizes = [(4, 2), (2, 5), (7, 3)]
+    train, val = (
+        [
+            (torch.randn(t, n, 3, generator=gen).double(), torch.randn(n, 2, generator=gen).double())
+            for t, n in s
+        ]
+        for s in (sizes, [(5, 1), (1, 4), (3, 2)])
+    )
+    twin = copy.deepcopy(model)
+    history, _ = written_out(twin, sgd(twin), train, val, 1)
+    yours = answer.fit(model, F.mse_loss, sgd(model), train, val, 1)
+    expect_history(yours, history, "fit(…, epochs=1) with inputs (time, batch, features)")
 
 
 def oracle(answer, gen):

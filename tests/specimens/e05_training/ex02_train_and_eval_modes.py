@@ -190,7 +190,7 @@ SPECIMENS = [
             (TRAIN, ""),
             (
                 "            optimizer.zero_grad()\n",
-                "            model.train().zero_grad(set_to_none=True)\n",
+                "            model.train()\n            optimizer.zero_grad(set_to_none=True)\n",
             ),
         ],
     ),
@@ -204,5 +204,23 @@ SPECIMENS = [
             (EVAL, "        history.append("),
             ("    total, count = 0.0, 0\n", "    model.eval()\n    total, count = 0.0, 0\n"),
         ],
+    ),
+    Wrong(
+        "clears the model's gradients alone",
+        edits=[("optimizer.zero_grad()", "model.zero_grad()")],
+        check="test_old_gradients",
+    ),
+    Wrong(
+        "goes through a loader once",
+        edits=[(FIRST, "    train_batches = list(train_batches)\n" + FIRST)],
+        check="test_loaders",
+    ),
+    Wrong(
+        "counts the inputs",
+        edits=[
+            (".item() * len(targets)", ".item() * len(inputs)"),
+            ("count += len(targets)", "count += len(inputs)"),
+        ],
+        check="test_time_first",
     ),
 ]
