@@ -8,7 +8,8 @@
 Rules:
 - The result is the mean loss over all examples. loss_fn gives the mean of one batch as a tensor without
   dimensions, and a batch has len(targets) examples, so a short last batch counts for less. Batches without
-  examples count for nothing, whatever their loss. A loss of NaN or inf in any other comes through.
+  examples count for nothing, whatever their loss, and need not run. A loss of NaN or inf in any other comes
+  through.
 - ValueError if there are no examples at all.
 - The sum is kept in double precision (as Python floats are), whatever the dtype of the losses: a thousand
   small losses after a large one are not lost, and bfloat16 losses are weighed without rounding.

@@ -66,6 +66,13 @@ def test_every_example_counts_the_same(answer, gen, sizes):
     model, batches = network(gen), batches_of(gen, *sizes)
     wanted = at_once(model, batches)
     expect_loss(answer.evaluate(model, F.mse_loss, batches), wanted, f"evaluate(…) of batches of {sizes}")
+    rows = [(x, y[:, :1] if i % 2 else y) for i, (x, y) in enumerate(batches)]  # labels of other widths
+    square = lambda out, y: (out[:, : y.shape[1]] - y).square().mean()  # noqa: E731
+    model.eval()
+    losses = [square(model(x).detach(), y).item() * len(y) for x, y in rows]
+    model.train()
+    wide = answer.evaluate(model, square, rows)
+    expect_loss(wide, math.fsum(losses) / sum(sizes), f"evaluate(…) of {sizes} rows of one or two labels")
     more = [*batches, *batches_of(gen, 3)]
     wanted = at_once(model, more)
     expect_loss(answer.evaluate(model, F.mse_loss, more), wanted, "evaluate(…) of the same and three more")

@@ -514,4 +514,12 @@ def evaluate(""",
             layer.training = modes[layer]
 """),
     ),
+    Wrong(
+        "counts labels",
+        edits=[
+            (ADD, ADD.replace("len(targets)", "targets.numel()")),
+            (COUNT, COUNT.replace("len(targets)", "targets.numel()")),
+        ],
+        check="test_every_example_counts_the_same",
+    ),
 ]
