@@ -96,10 +96,16 @@ def test_weights(answer, gen):
     model, batches = network(gen), batches_of(gen, 4, 2, 3)
     twin = copy.deepcopy(model)
     written_out(twin, sgd(twin), batches, largest)
-    for p in model.parameters():
+    scale = nn.Parameter(torch.ones(2).double())  # loss_fn holds it, not the model
+    for p in [*model.parameters(), scale]:
         p.grad = torch.full_like(p, 5.0)
-    answer.train_epoch(model, F.mse_loss, largest, sgd(model), batches)
+    optimizer = sgd(model)
+    optimizer.add_param_group({"params": [scale]})
+    loss_fn = lambda out, targets: F.mse_loss(out, targets) + 0 * scale.sum()  # noqa: E731
+    answer.train_epoch(model, loss_fn, largest, optimizer, batches)
     expect_weights(model, twin, "three batches")
+    wanted = torch.ones(2).double()
+    expect_equal(scale.detach(), wanted, "a parameter with old gradients that loss_fn holds")
 
 
 def test_nan_and_inf(answer, gen):
@@ -135,7 +141,8 @@ class Watch:
     def model(self, net):
         def hook(_, inputs, out):
             self.on_graph(out)
-            self.refs["predictions"].append(weakref.ref(out))
+            # its memory too: a detached tensor shares it
+            self.refs["predictions"] += [weakref.ref(out), weakref.ref(out.untyped_storage())]
 
         net.register_forward_hook(hook)
         return net
@@ -167,8 +174,8 @@ class Watch:
         return {kind: sum(ref() is not None for ref in refs) for kind, refs in self.refs.items()}
 
 
-LIMITS = {"graph": 3, "predictions": 1, "loss": 1, "metric": 1, "inputs": 1}
-"""What one batch leaves behind: the graphs of predictions, loss and metric, and one of each of the others."""
+LIMITS = {"graph": 3, "predictions": 2, "loss": 1, "metric": 1, "inputs": 1}
+"""What one batch leaves behind: three graphs, predictions and their memory, one of each other kind."""
 
 
 @pytest.mark.parametrize("metric_fn", [largest, share_above], ids=["graph", "no graph"])
@@ -254,6 +261,24 @@ def test_waits_at_the_end(answer, gen, device):
         wanted="at most two, at the end",
     )
     expect_weights(model, twin, "five batches on another device")
+
+
+def test_time_first(answer, gen):
+    """The targets say how many examples a batch has, also where the inputs have the time first."""
+
+    class Mean(nn.Module):
+        def forward(self, x):
+            return x.mean(0)
+
+    model = nn.Sequential(Mean(), network(gen))
+    batches = [
+        (torch.randn(t, n, 3, generator=gen).double(), torch.randn(n, 2, generator=gen).double())
+        for t, n in [(5, 1), (1, 4), (3, 2)]
+    ]
+    twin = copy.deepcopy(model)
+    wanted = written_out(twin, sgd(twin), batches, largest)
+    yours = answer.train_epoch(model, F.mse_loss, largest, sgd(model), batches)
+    expect_pair(yours, wanted, "train_epoch(…) with inputs (time, batch, features)")
 
 
 def oracle(answer, gen):

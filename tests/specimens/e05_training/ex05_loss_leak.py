@@ -241,4 +241,27 @@ SPECIMENS = [
             (RETURN, "    return (total_loss / count).item(), (total_metric / count).item()\n"),
         ],
     ),
+    Wrong(
+        "counts the inputs",
+        edits=[
+            ("loss.detach() * len(targets)", "loss.detach() * len(inputs)"),
+            ("metric.detach() * len(targets)", "metric.detach() * len(inputs)"),
+            (COUNT, COUNT.replace("targets", "inputs")),
+        ],
+        check="test_time_first",
+    ),
+    Wrong(
+        "clears the model's gradients alone",
+        edits=[(ZERO, ZERO.replace("optimizer", "model"))],
+        check="test_weights",
+    ),
+    Wrong(
+        "keeps detached predictions",
+        edits=[
+            (START, START + "    kept = []\n"),
+            (PREDICTED, PREDICTED + "        kept.append(predictions.detach())\n"),
+        ],
+        check="test_nothing_piles_up",
+        says="predictions",
+    ),
 ]
