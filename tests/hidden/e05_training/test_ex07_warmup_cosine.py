@@ -150,6 +150,8 @@ def test_schedules_do_not_mix(answer):
         expect_rates(other, [2.0], factor(step, 4, 12, 0.5), f"of the second optimizer at step {step}")
         for stepped in (one, other, first, second):
             stepped.step()
+    answer.warmup_cosine_schedule(one, 4, 8)
+    expect_rates(one, [1.0], factor(0, 4, 8, 0.0), "of an optimizer that gets a second schedule")
 
 
 def test_goes_on_after_loading(answer):

@@ -297,4 +297,15 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "starts from the learning rate of the moment",
+        edits=[
+            (
+                SCHEDULE,
+                "    for group in optimizer.param_groups:\n        group['initial_lr'] = group['lr']\n"
+                + SCHEDULE,
+            )
+        ],
+        check="test_schedules_do_not_mix",
+    ),
 ]
