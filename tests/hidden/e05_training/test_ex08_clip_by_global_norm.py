@@ -112,7 +112,8 @@ def test_missing_gradients(answer, gen):
     """Where `.grad` is None it stays None; where all are, or there is no parameter, the norm is 0."""
     params = parameters(gen)
     params[0].grad = params[2].grad = None
-    expect_clipped(answer, params, 0.1, " with missing gradients")
+    params[4].requires_grad_(False)  # frozen since, with a gradient still
+    expect_clipped(answer, params, 0.1, " with missing gradients and a frozen parameter")
     for nobody in ([], [nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(()))]):
         yours = answer.clip_by_global_norm(nobody, 1.0)
         expect_equal(yours, torch.tensor(0.0), f"{CALL} without any gradient")

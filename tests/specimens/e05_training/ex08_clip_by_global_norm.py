@@ -349,4 +349,9 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "leaves frozen parameters out",
+        edits=[(GRADS, GRADS.replace("is not None]", "is not None and p.requires_grad]"))],
+        check="test_missing_gradients",
+    ),
 ]
