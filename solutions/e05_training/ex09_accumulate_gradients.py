@@ -15,7 +15,7 @@ Rules:
   those of the mean over all examples of all pieces: each example counts the same, however large its piece is.
   A piece has as many examples as its targets have rows (first dimension).
 - Model and loss_fn run once on each piece, in order, and never see two at once. At any moment the graph of at
-  most one piece is alive: that of a piece is free again before the model runs on the next.
+  most one piece is alive: what it saved is free again before the model runs on the next.
 - `optimizer.step` runs once, at the end. When accumulated_step returns, `.grad` of each parameter that the
   optimizer holds is the gradient of the whole batch. Earlier gradients have no influence. A parameter on
   which the loss of no piece depends has None there, and stays where it is despite momentum and decay; one

@@ -308,6 +308,32 @@ def test_on_a_device(answer, gen, device):
     expect_weights(model, twin, "a step on another device")
 
 
+def test_uneven_shapes(answer, gen):
+    """An example is a row of the targets: neither its width nor the inputs' first dimension counts."""
+    weight = nn.Parameter(torch.randn(3, 4, generator=gen).double())
+
+    class TimeFirst(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = weight
+
+        def forward(self, x):
+            return x.mean(0) @ self.weight  # (batch, 4)
+
+    sizes = [(5, 1, 4), (1, 4, 2), (3, 2, 1)]  # time, batch, labels
+    pieces = [
+        (torch.randn(t, n, 3, generator=gen).double(), torch.randn(n, k, generator=gen).double())
+        for t, n, k in sizes
+    ]
+    loss_fn = lambda out, y: (out[:, : y.shape[1]] - y).square().mean()  # noqa: E731
+    wanted = sum(loss_fn(x.mean(0) @ weight, y) * len(y) for x, y in pieces) / 7
+    (right,) = torch.autograd.grad(wanted, [weight])
+    model = TimeFirst()
+    yours = answer.accumulated_step(model, loss_fn, torch.optim.SGD([weight], lr=0.1), pieces)
+    expect_loss(yours, wanted.item(), f"{CALL} with inputs (time, batch, features)")
+    expect_gradient(weight.grad, right, "the weight, with inputs (time, batch, features)", scale=10.0)
+
+
 def oracle(answer, gen):
     model, results = Net(gen), []
     optimizer = OPTIMIZERS["SGD with momentum"](model.groups())

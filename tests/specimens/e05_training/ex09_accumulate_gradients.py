@@ -259,4 +259,20 @@ SPECIMENS = [
             )
         ],
     ),
+    Wrong(
+        "counts the labels of an example",
+        edits=[
+            (COUNT, COUNT.replace("len(targets)", "targets.numel()")),
+            (LOSS, LOSS.replace("len(targets)", "targets.numel()")),
+        ],
+        check="test_uneven_shapes",
+    ),
+    Wrong(
+        "counts the inputs",
+        edits=[
+            (COUNT, COUNT.replace("len(targets) for _, targets", "len(inputs) for inputs, _")),
+            (LOSS, LOSS.replace("len(targets)", "len(inputs)")),
+        ],
+        check="test_uneven_shapes",
+    ),
 ]
