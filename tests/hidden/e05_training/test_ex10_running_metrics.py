@@ -160,9 +160,11 @@ def test_compute_in_between(answer, gen):
         result = metrics.compute()
         expect_metrics(result, judged(*first, 4), f"the {which} compute()")
         result.clear()  # the caller's own
+    early = metrics.compute()
     metrics.update(*second)
     together = torch.cat([first[0], second[0]]), torch.cat([first[1], second[1]])
     expect_metrics(metrics.compute(), judged(*together, 4), "compute() after one more update")
+    expect_metrics(early, judged(*first, 4), "an earlier result of compute(), after another,")
 
 
 def test_reset(answer, gen):
@@ -247,6 +249,25 @@ def test_on_a_device(answer, gen, device):
     together = torch.cat([first[0], second[0].flatten(0, 1)]), torch.cat([first[1], second[1].flatten()])
     there = [tuple(t.to(device) for t in pair) for pair in (first, second)]
     expect_metrics(fed(answer, 4, *there).compute(), judged(*together, 4), "compute() on another device")
+
+
+def test_nearly_equal_logits(answer):
+    """The largest logit wins by however little; where several are equal, the first."""
+    logits = torch.tensor([[0.0, 1e-9, -1.0], [2.0, 2.0, 1.0], [-3.0, 0.5, 0.5], [40.0, 0.0, 40.000004]])
+    for labels in ([1, 0, 1, 2], [0, 1, 2, 0]):
+        truth = torch.tensor(labels)
+        call = f"compute() with logits that nearly tie, and labels {labels}"
+        expect_metrics(fed(answer, 3, (logits, truth)).compute(), judged(logits, truth, 3), call)
+
+
+def test_many_examples(answer):
+    """Seventy thousand examples of one kind are counted, in one batch or two hundred."""
+    logits, labels = torch.tensor([[1.0, 0.0]]).expand(70_000, 2), torch.zeros(70_000, dtype=torch.int64)
+    labels[::7] = 1
+    wanted = {"loss": math.log1p(math.exp(-1.0)) + 1 / 7, "accuracy": 6 / 7, "macro_f1": (12 / 13) / 2}
+    for cut in (1, 200):
+        metrics = fed(answer, 2, *zip(logits.chunk(cut), labels.chunk(cut), strict=True))
+        expect_metrics(metrics.compute(), wanted, f"compute() after 70,000 examples in {cut} batches")
 
 
 def oracle(answer, gen):

@@ -415,4 +415,37 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "the last of several equal logits",
+        edits=[("logits.argmax(-1)", "(self.classes - 1 - logits.flip(-1).argmax(-1))")],
+        check="test_nearly_equal_logits",
+    ),
+    Wrong(
+        "the largest probability, rounded",
+        edits=[("logits.argmax(-1)", "logits.softmax(-1).argmax(-1)")],
+        check="test_nearly_equal_logits",
+    ),
+    Wrong(
+        "counts in 16 bits",
+        edits=[(COUNTS, COUNTS.replace("int64", "int16"))],
+        check="test_many_examples",
+    ),
+    Wrong(
+        "counts in bfloat16",
+        edits=[
+            (COUNTS, COUNTS.replace("int64", "bfloat16")),
+        ],
+        check="test_many_examples",
+    ),
+    Wrong(
+        "one dict for all results",
+        edits=[
+            (
+                "        return {\n",
+                "        self.results = getattr(self, 'results', {})\n        self.results.update({\n",
+            ),
+            (F1 + "        }", F1 + "        })\n        return self.results"),
+        ],
+        check="test_compute_in_between",
+    ),
 ]
