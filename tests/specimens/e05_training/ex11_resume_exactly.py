@@ -394,4 +394,10 @@ SPECIMENS = [
             (LOAD, '        self.seed, self.count = state["seed"], state["count"]\n'),
         ],
     ),
+    Wrong(
+        "clears up after errors, not after an interrupt",
+        edits=[(FAIL, FAIL.replace("BaseException", "Exception"))],
+        check="test_atomic",
+        says="files in the folder",
+    ),
 ]
