@@ -25,7 +25,7 @@ Rules:
 - All that model knows is in its state_dict. Another model that fit made, for as many features and classes,
   predicts the same once it has loaded it.
 - accuracy is a plain Python float: the share of validation rows that the model, as it is returned, gets
-  right.
+  right. These rows only measure: the weights do not depend on them.
 - The same data and seed give the same weights to the last bit, whatever was drawn before; another seed gives
   others. torch's global random stream is afterwards where it was.
 - The tensors in train and valid are not changed. A call may take some 5 seconds on one core.
