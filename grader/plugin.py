@@ -1,5 +1,6 @@
 """The pytest face: `--answers`, the fixtures of suites, markers, todo, feedback and summary."""
 
+import gc
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -88,6 +89,18 @@ def pytest_configure(config: pytest.Config) -> None:
     except KataError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[JUDGED] = Judged(judged, config.getoption("--seed"))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: nearly all that is made is kept."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

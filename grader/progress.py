@@ -6,14 +6,15 @@ editor or git command, the state says nothing any more and the exercise is to do
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Literal
-
-from rich.console import Console
-from rich.table import Table
+from typing import TYPE_CHECKING, Any, Literal
 
 from grader import paths
 from grader.catalog import Catalog, Exercise, Section, load
 from grader.results import read_json, write_json
+
+if TYPE_CHECKING:  # pytest, which only remembers, need not wait for rich
+    from rich.console import Console
+    from rich.table import Table
 
 State = Literal["done", "failing", "todo"]
 MARKS: dict[State, str] = {"done": "✓", "failing": "✗", "todo": "·"}
@@ -77,7 +78,7 @@ def next_hint(slug: str, count: int) -> int:
     return given
 
 
-def show(out: Console) -> None:
+def show(out: "Console") -> None:
     """The map of all sections, and where to go on."""
     catalog = load()
     seen = states(catalog)
@@ -91,8 +92,10 @@ def show(out: Console) -> None:
     out.print(f"next: {following.slug}   {file}   (kata hint {following.slug})", markup=False)
 
 
-def course(catalog: Catalog, seen: Mapping[str, State]) -> Table:
+def course(catalog: Catalog, seen: Mapping[str, State]) -> "Table":
     """The map: a row for each section, a mark for each of its exercises."""
+    from rich.table import Table
+
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for section in catalog.sections:
         done = sum(seen.get(e.slug) == "done" for e in section.exercises)
