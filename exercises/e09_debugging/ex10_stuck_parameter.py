@@ -35,7 +35,7 @@ Rules:
   or 0, and a rate 0, if it was in all of them.
 - A tiny gradient is not 0, nor is one with NaN, nor one whose numbers cancel out. Gradients may be sparse.
 - A parameter of two names goes by the first, as in `named_parameters()`. There may be any number of groups,
-  with rates that are floats or tensors.
+  with rates that are floats or tensors. Parameters are of any dtype and on any device.
 - train_step does what it would do alone: the same numbers, no change to modes, gradients or random streams.
   Its errors pass through. Afterwards, also after an error, no hook is left on model or optimizer, and none
   of their methods is replaced.
