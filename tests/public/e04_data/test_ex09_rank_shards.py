@@ -1,0 +1,33 @@
+"""The contract of rank_shards."""
+
+import torch
+
+from grader.checks import expect_equal, expect_raises
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out."""
+    for rank, drop_last, wanted in [
+        (0, False, [0, 2, 4]),
+        (1, False, [1, 3, 0]),
+        (0, True, [0, 2]),
+        (1, True, [1, 3]),
+    ]:
+        sampler = answer.ShardSampler(5, ranks=2, rank=rank, shuffle=False, drop_last=drop_last)
+        call = f"ShardSampler(5, ranks=2, rank={rank}, shuffle=False, drop_last={drop_last})"
+        expect_equal(list(sampler), wanted, f"list({call})")
+        expect_equal(len(sampler), len(wanted), f"len({call})")
+
+
+def test_shuffled(answer):
+    """With shuffle, the order is that of a generator with the seed seed + epoch."""
+    sampler = answer.ShardSampler(6, ranks=2, rank=1, seed=7)
+    for epoch in (0, 3):
+        sampler.set_epoch(epoch)
+        order = torch.randperm(6, generator=torch.Generator().manual_seed(7 + epoch)).tolist()
+        expect_equal(list(sampler), order[1::2], f"list(sampler) in epoch {epoch}")
+
+
+def test_no_such_rank(answer):
+    """A rank that does not exist raises ValueError."""
+    expect_raises(ValueError, lambda: answer.ShardSampler(5, 2, 2), "ShardSampler(5, ranks=2, rank=2)")
