@@ -119,6 +119,8 @@ def test_unscaled_gradients(answer, gen, dtype):
                 yours=f"off by {largest(error):.3g}",
                 wanted=f"by {largest(allowed):.3g} at most: a rounding of the quotient, or two",
             )
+        inside = buffer[:4].view(2, 2).t()
+        expect_equal(inside, params[4].grad, f"the part of a buffer that is a gradient, after {call}")
         expect_equal(buffer[4:], rest, f"the rest of a buffer that holds a gradient, after {call}")
 
 

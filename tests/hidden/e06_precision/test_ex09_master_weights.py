@@ -152,6 +152,7 @@ def test_loss_scale(answer, gen, dtype):
         give(gen, model, size)
         wanted = [(p.grad.double() / scale).float() for p in model.parameters()]
         exact_step(model, exact, other, scale)
+        held = [p.grad.clone() for p in model.parameters()]
         if scale == 1000.0:
             training.step(loss_scale=scale)
         else:
@@ -167,6 +168,8 @@ def test_loss_scale(answer, gen, dtype):
                 f"wrong values in {of}",
                 yours=f"{off} of {right.numel()} wrong by more than float32 is",
             )
+        for p, was in zip(model.parameters(), held, strict=True):
+            expect_equal(p.grad, was, f"`.grad` of the model after step({scale:g})")
         seen.clear()
         expect_follows(training, model, exact, f"step({scale:g}) in {dtype}")
 

@@ -123,6 +123,12 @@ SPECIMENS = [
         says="another object",
     ),
     Wrong(
+        "new memory behind the same tensors",
+        edits=[("g.div_(self._scale)", "g.data = g / self._scale")],
+        check="test_unscaled_gradients",
+        says="buffer",
+    ),
+    Wrong(
         "zeros where there is no gradient",
         edits=[
             (

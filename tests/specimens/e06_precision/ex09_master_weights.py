@@ -130,6 +130,12 @@ SPECIMENS = [
         check="test_loss_scale",
     ),
     Wrong(
+        "divides float32 gradients of the model in place: float() makes no copy of them",
+        edits=[("p.grad.detach().float() / loss_scale", "p.grad.detach().float().div_(loss_scale)")],
+        check="test_loss_scale",
+        says="of the model after step",
+    ),
+    Wrong(
         "ignores loss_scale",
         edits=[("p.grad.detach().float() / loss_scale", "p.grad.detach().float()")],
         check="test_loss_scale",
