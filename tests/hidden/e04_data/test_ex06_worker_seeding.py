@@ -68,6 +68,7 @@ def expect_fresh(noise, where):
     )
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")
 @pytest.mark.parametrize("workers", [0, 3])
 def test_within_an_epoch(answer, workers):
     """Within an epoch no two recordings get the same noise, however many workers read them."""
