@@ -1,7 +1,9 @@
 """What grades autocast_islands: what the block computes in and is given, gradients, regions, the device."""
 
 import copy
+import gc
 import math
+import weakref
 from contextlib import nullcontext
 
 import pytest
@@ -270,6 +272,13 @@ def test_nothing_is_remembered(answer, gen):
                 (yours.dtype, tuple(yours.shape)), (torch.float32, (rows, 300)), f"the result of {call}"
             )
             expect_all_in(head.computed[-1], torch.float32, f"the block of {call}")
+    x = torch.randn(2, 6, generator=gen).bfloat16()
+    alive = weakref.ref(x)
+    with torch.no_grad(), region(HALVES[0]):
+        island(x)
+    del x
+    gc.collect()
+    expect_that(alive() is None, f"{CALL} keeps x in memory after the call")
 
 
 def test_part_of_a_model(answer, gen):

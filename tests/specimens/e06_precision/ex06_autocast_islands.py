@@ -349,6 +349,12 @@ finally:
         check="test_on_a_device",
     ),
     Wrong(
+        "keeps the last input to look at",
+        edits=[(REGION, "        self.last = x\n" + REGION)],
+        check="test_nothing_is_remembered",
+        says="in memory",
+    ),
+    Wrong(
         "the block is in a list",
         edits=[
             (BLOCK, "        self.blocks = [block]\n"),
