@@ -277,7 +277,8 @@ def test_nothing_is_remembered(answer, gen):
     with torch.no_grad(), region(HALVES[0]):
         island(x)
     del x
-    gc.collect()
+    if alive() is not None:  # perhaps in a cycle only; collecting takes half a second
+        gc.collect()
     expect_that(alive() is None, f"{CALL} keeps x in memory after the call")
 
 
