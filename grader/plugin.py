@@ -1,4 +1,4 @@
-"""The pytest face: `--answers`, the fixtures of suites, markers, todo, feedback and summary."""
+"""The pytest face: `--answers`, the fixtures of suites, markers, todo and feedback."""
 
 import gc
 import signal
@@ -13,10 +13,12 @@ from types import FrameType, ModuleType
 import pytest
 import torch
 
-from grader import answers, feedback, paths, progress, seeds, summary
+from grader import answers, feedback, paths, seeds
 from grader.catalog import Exercise, load
 from grader.checks import devices
 from grader.errors import KataError
+
+pytest_plugins = ["grader.summary"]
 
 MARKERS = {
     "gpu": "needs a CUDA device",
@@ -169,7 +171,8 @@ def answer(request: pytest.FixtureRequest) -> ModuleType:
     """The module under judgement."""
     exercise = exercise_of(request.path)
     if exercise is None:
-        raise KataError(f"{paths.shown(request.path)} mirrors no exercise, so it has no answer to judge")
+        name = paths.shown(request.path)
+        pytest.fail(f"{name} mirrors no exercise, so it has no answer to judge", pytrace=False)
     return request.config.stash[JUDGED].module(exercise)
 
 
@@ -247,35 +250,3 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     if verdict == "not_graded":
         return "not graded here", "n", "NOT GRADED HERE"
     return None
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
-    """Tell each mistake once, and end with the sections and what to do next."""
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        summary.shorten(reporter)
-    result = yield
-    if reporter is not None:
-        _summarise(reporter, session.config)
-    return result
-
-
-def _summarise(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
-    states = summary.states_of(reports)
-    if not states:
-        return
-    if config.stash[JUDGED].answers.root == paths.EXERCISES and not _is_partial(config):
-        catalog = load()
-        progress.remember({catalog.exercise(slug): state for slug, state in states.items()})
-    reporter.section("torchkata")
-    for line in summary.lines(states):
-        reporter.write_line(line)
-
-
-def _is_partial(config: pytest.Config) -> bool:
-    """Whether checks were picked out, so that passing says little about a whole exercise."""
-    option = config.option
-    picked = option.keyword or option.markexpr or getattr(option, "lf", False) or option.deselect
-    return bool(picked) or any("::" in argument for argument in config.args)

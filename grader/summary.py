@@ -2,14 +2,77 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from grader import paths
-from grader.catalog import Catalog, Exercise, load
+from grader import paths, progress
+from grader.catalog import Catalog, Exercise, Tree, load
+from grader.plugin import JUDGED, exercise_of
 from grader.progress import State
+
+_FAILED = pytest.StashKey[list[pytest.TestReport]]()
+_DROPPED = pytest.StashKey[set[Exercise]]()
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        if exercise := exercise_of(item.path):
+            item.config.stash.setdefault(_DROPPED, set()).add(exercise)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Tell each mistake once, and end with the sections and what to do next."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        session.config.stash[_FAILED] = shorten(reporter)
+    result = yield
+    if reporter is not None:
+        _summarise(reporter, session)
+    return result
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The failures have been told: let all of them count."""
+    if failed := config.stash.get(_FAILED, []):
+        terminalreporter.stats["failed"] = failed
+
+
+def _summarise(reporter: pytest.TerminalReporter, session: pytest.Session) -> None:
+    reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
+    states = states_of(reports)
+    if not states:
+        return
+    if session.config.stash[JUDGED].answers.root == paths.EXERCISES:
+        whole = _judged_whole(reports, session)
+        catalog = load()
+        seen = {catalog.exercise(slug): state for slug, state in states.items()}
+        progress.remember({e: state for e, state in seen.items() if state != "done" or e in whole})
+    reporter.section("torchkata")
+    for line in lines(states):
+        reporter.write_line(line)
+
+
+def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session) -> set[Exercise]:
+    """The exercises of which every check was run: passing a part of them proves nothing."""
+    config = session.config
+    is_distributed = bool(getattr(config.option, "numprocesses", None))
+    picked = config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False)
+    if any("::" in argument for argument in config.args) or session.shouldfail or session.shouldstop:
+        return set()
+    if is_distributed and picked:  # only the workers know what was left out
+        return set()
+    catalog = load()
+    seen = {Path(report.nodeid.split("::")[0]) for report in reports}
+    suites: tuple[Tree, ...] = ("public", "hidden")
+    return {
+        e
+        for e in catalog.exercises
+        if e not in config.stash.get(_DROPPED, set())
+        and {e.file(t).relative_to(paths.ROOT) for t in suites if e.file(t).exists()} <= seen
+    }
 
 
 def lines(states: Mapping[str, State]) -> list[str]:
@@ -23,14 +86,14 @@ def lines(states: Mapping[str, State]) -> list[str]:
     failing = [e.slug for e in catalog.exercises if states.get(e.slug) == "failing"]
     if failing:
         told += ["", *textwrap.wrap("failing: " + ", ".join(failing), 100, subsequent_indent=" " * 9)]
-    unfinished = [e for e in catalog.exercises if states.get(e.slug, "done") != "done"]
-    if unfinished:
-        # What fails was begun: it comes before what is still to do.
-        first = min(unfinished, key=lambda e: states[e.slug] != "failing")
-        told += [
-            "",
-            f"next: {first.slug}   {paths.shown(first.file('exercises'))}   (kata hint {first.slug})",
-        ]
+    # What fails was begun: it comes before what is still to do, and this run before what others saw.
+    here = [e for e in catalog.exercises if states.get(e.slug, "done") != "done"]
+    known = {**progress.states(catalog), **states}
+    rest = [e for e in catalog.exercises if known[e.slug] != "done"]
+    first = min(here, key=lambda e: states[e.slug] != "failing") if here else next(iter(rest), None)
+    if first is not None:
+        file = paths.shown(first.file("exercises"))
+        told += ["", f"next: {first.slug}   {file}   (kata hint {first.slug})"]
     return told
 
 
@@ -47,15 +110,38 @@ def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:
     return states
 
 
-def shorten(reporter: pytest.TerminalReporter) -> None:
+def shorten(reporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
     """Say less, where a learner's exercises failed: each mistake once, and no list of failed checks.
 
-    The section at the end names the exercises instead.
+    Where several exercises failed, only the first failure of each is told, unless `-v` or `--tb` asks for
+    more: an untouched clone would else be a wall of text. The section at the end names the exercises.
+
+    Returns:
+        All that failed, which are to be counted again once the failures are told.
     """
-    failed = [r for r in reporter.stats.get("failed", []) if getattr(r, "kata", None) == "failed"]
+    everything = reporter.stats.get("failed", [])
+    failed = [r for r in everything if getattr(r, "kata", None) == "failed"]
     _tell_once(failed)
-    if failed and len(failed) == len(reporter.stats["failed"]):
+    if failed and len(failed) == len(everything):
         reporter.reportchars = ""
+        option = reporter.config.option
+        if option.tbstyle == "auto" and option.verbose <= 0:
+            reporter.stats["failed"] = _first_of_each(failed)
+    return everything
+
+
+def _first_of_each(failed: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
+    """The first failure of each exercise, with how many more it has; all of them where it is only one."""
+    of: dict[str, list[pytest.TestReport]] = {}
+    for report in failed:
+        of.setdefault(str(report.longrepr).split(" · ")[0], []).append(report)
+    if len(of) == 1:
+        return list(failed)
+    for slug, reports in of.items():
+        if more := len(reports) - 1:
+            fail = "check fails" if more == 1 else "checks fail"
+            reports[0].longrepr = f"{reports[0].longrepr}\n  {more} more {fail}: pytest -k {slug}"
+    return [reports[0] for reports in of.values()]
 
 
 def _tell_once(failed: Iterable[pytest.TestReport]) -> None:

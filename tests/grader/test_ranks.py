@@ -29,7 +29,6 @@ from grader.checks.launcher import Launcher
 from grader.checks.ranks import RankFailure, RankTodo, count_collectives, run_ranks
 from tests.grader.warm_worker import WarmWorker
 
-pytest_plugins = ["tests.grader.warm_worker"]
 pytestmark = [
     pytest.mark.multi_process,
     pytest.mark.skipif(ranks.is_available() is not None, reason=str(ranks.is_available())),

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from grader import sandbox
 
-pytest_plugins = ["tests.grader.warm_worker"]
-
 
 def read(path):
     with open(path) as file:

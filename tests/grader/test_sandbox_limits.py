@@ -7,8 +7,6 @@ import pytest
 
 from tests.grader.warm_worker import add
 
-pytest_plugins = ["tests.grader.warm_worker"]
-
 MIB = 1 << 20
 
 

@@ -13,8 +13,6 @@ from grader import sandbox
 from grader.paths import ROOT
 from tests.grader.warm_worker import WarmWorker
 
-pytest_plugins = ["tests.grader.warm_worker"]
-
 
 @pytest.fixture(scope="module")
 def warm(confines: None) -> Iterator[WarmWorker]:

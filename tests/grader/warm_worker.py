@@ -1,8 +1,7 @@
 """A warm worker to send little jobs to: each is a function, run in a forked child of a sandbox.
 
-A job's source is what travels, so it imports what it uses. Tests of the sandbox load this file as a
-plugin for the fixture `worker`, which runs a test twice: by whoever runs the tests and, if that is
-root, by an ordinary user as well.
+A job's source is what travels, so it imports what it uses. The fixture `worker` runs a test twice: by
+whoever runs the tests and, if that is root, by an ordinary user as well.
 """
 
 import inspect
