@@ -103,6 +103,10 @@ def test_share_within(answer, gen):
         expect_that(math.isclose(yours, 1.0), f"wrong share from {call} by default", yours=yours, wanted=1.0)
         yours = answer.share_within(x_[1:] * 0.4, y_[1:] * 0.4)
         expect_that(yours == 0.0, f"wrong share from {call} by default", yours=yours, wanted=0.0)
+        graph = answer.share_within(x_.clone().requires_grad_(), y_, 0.5)
+        expect_that(
+            math.isclose(graph, 0.6, abs_tol=1e-6), f"wrong share from {call} with a graph", yours=graph
+        )
         one = answer.share_within(x_[:1], y_[:1])
         expect_equal(one, 1.0, "share_within of a batch of one")
 

@@ -202,6 +202,17 @@ SPECIMENS = [
         says="type",
     ),
     Wrong(
+        "NumPy, which takes no graph",
+        edits=[
+            (
+                SHARE,
+                SHARE.replace("(predictions - targets).abs()", "abs(predictions.numpy() - targets.numpy())"),
+            ),
+            (CLOSE, "    return float(close.mean())\n"),
+        ],
+        check="test_share_within",
+    ),
+    Wrong(
         "a number of houses", edits=[(CLOSE, "    return float(close.sum())\n")], check="test_share_within"
     ),
     Wrong(
