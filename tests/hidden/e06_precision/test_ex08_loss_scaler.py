@@ -268,6 +268,9 @@ def test_ends_of_the_scale(answer):
     for wanted in (0.5, 0.125, 0.03125):
         iterate(scaler, optimizer, [p], math.nan)
         expect_scale(scaler, wanted, "below 1")
+    resumed = answer.LossScaler()
+    resumed.load_state_dict(scaler.state_dict())
+    expect_scale(resumed, 0.03125, "of a scaler that has loaded a scale below 1")
 
 
 def test_two_optimizers(answer, gen):

@@ -389,6 +389,12 @@ SPECIMENS = [
         says="below 1",
     ),
     Wrong(
+        "never loads a scale below 1",
+        edits=[('self._scale = state_dict["scale"]', 'self._scale = max(1.0, state_dict["scale"])')],
+        check="test_ends_of_the_scale",
+        says="has loaded",
+    ),
+    Wrong(
         "the optimizer that came last decides",
         edits=[("all(self._finite.values())", "list(self._finite.values())[-1]")],
         check="test_two_optimizers",
