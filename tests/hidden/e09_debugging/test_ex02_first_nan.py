@@ -119,6 +119,21 @@ def test_forward(answer, gen, bad):
     expect_found(answer, gen, half, ("forward", "1"), "an overflow in float16")
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_other_dtypes(answer, gen, dtype):
+    """Tensors of every floating dtype are looked at, in both passes."""
+    cast, back = Fn(lambda x: x.to(dtype)), Fn(lambda x: x.float())
+    expect_found(answer, gen, layers(cast, spoils(INF), back), ("forward", "2"), f"inf in {dtype}")
+    expect_found(answer, gen, layers(cast, spoils_backward(), back), ("backward", "2"), f"NaN in {dtype}")
+    expect_found(answer, gen, layers(cast, nn.Identity(), back), None, f"{dtype} in the middle")
+
+
+def test_hidden_by_the_loss(answer, gen):
+    """inf that the loss does not show, but that makes the gradients NaN, is found in the forward pass."""
+    model = layers(Fn(lambda x: (x.abs() + 1) * 1e3), Fn(torch.exp), nn.Tanh())
+    expect_found(answer, gen, model, ("forward", "2"), "inf that tanh makes finite")
+
+
 def test_large_numbers(answer, gen):
     """Large numbers that are finite are no culprits, where something else is."""
     single = layers(Fn(lambda x: x * 0 + 3e38), Fn(lambda x: x * 1e-38), spoils(NAN))

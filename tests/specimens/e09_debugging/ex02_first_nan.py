@@ -323,6 +323,21 @@ SPECIMENS = [
         edits=[("        if named and loss.requires_grad:", "        if True:")],
         check="test_without_a_backward",
     ),
+    Wrong(
+        "looks at the forward pass only where the loss is not finite",
+        edits=[(FORWARD, FORWARD.replace("if watch.forward:", "if watch.forward and not _finite(loss):"))],
+        check="test_hidden_by_the_loss",
+    ),
+    Wrong(
+        "looks at float32 alone",
+        edits=[
+            (
+                FINITE,
+                FINITE.replace("isinstance(x, Tensor)", "isinstance(x, Tensor) and x.dtype == torch.float32"),
+            )
+        ],
+        check="test_other_dtypes",
+    ),
     Right(
         "clones for views, backward with the gradients put aside",
         edits=[
