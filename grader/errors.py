@@ -6,3 +6,7 @@ class KataError(Exception):
 
     The command line prints the message and exits with status 2; no traceback is shown.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show instead of a traceback."""
+        return [f"kata: {self}"]

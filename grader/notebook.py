@@ -13,6 +13,7 @@ from grader.findings import Request
 from grader.judges import Judge, judge
 from grader.lesson import Lesson, learn
 
+MOST_PRINTED = 20
 _SQUARE = 11
 _COLOURS = {"·": "#9ccc9c", "×": "#d9534f"}
 _STYLE = "font-family:monospace;white-space:pre-wrap;margin:0.2em 0"
@@ -43,11 +44,15 @@ class Verdict:
     def __repr__(self) -> str:
         found = self.lesson
         if found.trouble:
-            return f"✗ {found.exercise.slug}\n{found.trouble}"
+            return f"✗ {found.exercise.slug}\n{found.trouble}{_printed(found)}"
+        if found.state == "todo":
+            return f"· {found.exercise.slug} is still to do"
         lines = [f"✗ {failure.message}" for failure in found.failures[:1]]
-        lines += [f"✗ {failure.title}" for failure in found.failures[1:]]
+        lines += [f"✗ {title}" for title in _others(found)]
         lines += [f"✓ {title}" for title in found.passed]
-        return "\n".join(lines)
+        if found.state == "done":
+            lines.append(f"read {found.exercise.reading}")
+        return "\n".join(lines) + _printed(found)
 
     def _repr_html_(self) -> str:
         found = self.lesson
@@ -55,16 +60,32 @@ class Verdict:
         if found.trouble:
             parts.append(_text(found.trouble))
         parts += [_failure(failure.message) for failure in found.failures[:1]]
-        parts += [_line("✗", failure.title, "#d9534f") for failure in found.failures[1:]]
+        parts += [_line("✗", title, "#d9534f") for title in _others(found)]
         parts += [_line("✓", title, "#2e7d32") for title in found.passed]
+        if found.state == "done":
+            link = html.escape(found.exercise.reading, quote=True)
+            parts.append(f'<div>read <a href="{link}">{link}</a></div>')
         if found.printed:
-            parts.append(_text("printed:\n" + found.printed))
+            parts.append(_text(_printed(found)))
         return f"<div>{''.join(parts)}</div>"
+
+
+def _others(found: Lesson) -> list[str]:
+    """What else fails, each sentence once: a check that runs on several inputs says the same each time."""
+    return [t for t in dict.fromkeys(f.title for f in found.failures[1:]) if t != found.failures[0].title]
+
+
+def _printed(found: Lesson) -> str:
+    lines = found.printed.splitlines()
+    more = ["…"] if len(lines) > MOST_PRINTED else []
+    return "\n".join(["\nprinted:", *lines[:MOST_PRINTED], *more]) if lines else ""
 
 
 def _headline(found: Lesson) -> str:
     mark = {"done": "✓", "failing": "✗", "todo": "·"}[found.state]
     count = f"{len(found.passed)} passed, {len(found.failures)} failed"
+    if found.state == "todo":
+        count = "still to do"
     return f"<p><b>{mark} {html.escape(found.exercise.title)}</b> — {count}</p>"
 
 

@@ -32,11 +32,12 @@ WRONG = RIGHT.replace("return swapped(x)", "return x")
 
 def notebook(*texts):
     """The namespace of a notebook in which these cells were run, as IPython runs them."""
-    namespace = {"__name__": "__main__", "check": grader.check}
+    namespace = {"__name__": "__main__", "check": grader.check, "In": ["", *texts], "exit": object()}
     for number, text in enumerate(texts):
         name = f"<ipython-input-{number}-{abs(hash(text))}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        exec(compile(text, name, "exec"), namespace)
+        if not text.startswith("%"):
+            exec(compile(text, name, "exec"), namespace)
     return namespace
 
 
@@ -84,18 +85,96 @@ def test_classes_are_gathered():
     assert "merge_heads = Scale" in text
 
 
+MADE_IN_OTHER_WAYS = {
+    "a lambda": "merge_heads = lambda x: x.transpose(1, 2).flatten(2)",
+    "a partial": """
+from functools import partial
+
+def merge(x, start): return x.transpose(1, 2).flatten(start)
+
+merge_heads = partial(merge, start=2)
+""",
+    "a tensor, a dataclass and an enum": """
+import torch
+from dataclasses import dataclass
+from enum import Enum
+
+@dataclass
+class Order:
+    dims: tuple = (0, 2, 1, 3)
+
+class Start(Enum):
+    WIDTH = 2
+
+ONE: torch.Tensor = torch.ones(())
+
+def merge_heads(x):
+    if x.numel() < 0:
+        exit()
+    return x.permute(Order().dims).flatten(Start.WIDTH.value * int(ONE))
+""",
+    "another function's name": "def merge(x): return x.transpose(1, 2).flatten(2)\n\nmerge_heads = merge",
+}
+
+
+@pytest.mark.parametrize("way", MADE_IN_OTHER_WAYS)
+def test_whatever_a_cell_defines_is_gathered(way):
+    namespace = notebook("%matplotlib inline\nx = 1", MADE_IN_OTHER_WAYS[way])
+    verdict = eval("check('merge_heads')", namespace)
+    assert verdict.lesson.state == "done", verdict
+
+
+def test_what_was_made_out_of_sight_is_told():
+    namespace = notebook("x = 1")
+    exec("merge_heads = lambda x: x", namespace)
+    with pytest.raises(KataError, match="the source of merge_heads cannot be found"):
+        eval("check('merge_heads')", namespace)
+
+
+def test_each_sentence_is_shown_once_and_prints_are_cut():
+    noisy = WRONG.replace("    batch, heads", "    print('<b>word\\n' * 100)\n    batch, heads")
+    verdict = eval("check('merge_heads')", notebook(noisy))
+    lines = repr(verdict).splitlines()
+    assert len(lines) == len(set(lines) - {"<b>word"}) + lines.count("<b>word")
+    assert lines.count("<b>word") == 20
+    assert "<b>word" not in verdict._repr_html_()
+    assert "&lt;b&gt;word" in verdict._repr_html_()
+
+
+def test_a_stub_is_still_to_do():
+    verdict = eval("check('merge_heads')", notebook("def merge_heads(x):\n    raise NotImplementedError"))
+    assert "still to do" in repr(verdict)
+    assert "still to do" in verdict._repr_html_()
+
+
+def test_mistakes_are_shown_without_a_traceback():
+    assert KataError("no cell defines it")._render_traceback_() == ["kata: no cell defines it"]
+
+
 def test_in_a_real_kernel():
+    """Functions, classes and helpers in cells of their own, as in Jupyter and in Colab."""
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
-    code = nbformat.v4.new_code_cell
-    cells_ = [code("from grader import check"), code(RIGHT), code("check('merge_heads')")]
-    book = nbformat.v4.new_notebook(cells=cells_)
-    nbclient.NotebookClient(
-        book, kernel_name="python3", resources={"metadata": {"path": str(paths.ROOT)}}
-    ).execute()
-    data = book.cells[-1].outputs[-1]["data"]
-    assert "✓" in data["text/plain"]
-    assert "0 failed" in data["text/html"]
+    helper, function = RIGHT.split("\n\n\ndef merge_heads")
+    sources = [
+        "from grader import check",
+        helper,
+        f"def merge_heads{function}",
+        "check('merge_heads')",
+        f"def merge_heads{function.replace('swapped(x)', 'x')}",
+        "check('merge_heads')",
+        "check('merge_head')",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    folder = {"metadata": {"path": str(paths.ROOT)}}
+    nbclient.NotebookClient(book, kernel_name="python3", resources=folder, allow_errors=True).execute()
+    right, wrong = (book.cells[place].outputs[-1]["data"] for place in (3, 5))
+    assert "✓" in right["text/plain"]
+    assert "0 failed" in right["text/html"]
+    assert "reshape does not swap dims" in wrong["text/plain"]
+    assert "<svg" in wrong["text/html"]
+    assert "did you mean 'merge_heads'" in "".join(book.cells[6].outputs[-1]["traceback"])
+    assert len(book.cells[6].outputs[-1]["traceback"]) == 1
 
 
 def test_nothing_defined_is_told_in_one_line():
