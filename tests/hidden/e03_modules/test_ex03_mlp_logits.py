@@ -144,6 +144,12 @@ def test_layers_can_be_exchanged(answer, gen):
     model.layers = model.layers[:2]
     wanted = torch.sigmoid(x @ first.weight.T + first.bias)
     expect_close(model(x).detach(), wanted.detach(), "model(x) with the first two layers only")
+    rest = answer.Classifier(6, (5, 4), 3)
+    rest.layers = rest.layers[1:]  # begins with a ReLU
+    h = torch.randn(2, 5, generator=gen)
+    for track in (True, False):
+        with torch.set_grad_enabled(track), unchanged("model(x) without the first layer", x=h):
+            rest(h)
     longer = answer.Classifier(6, (5,), 3)
     wanted = logits_of(state_of(longer), x).tanh()
     longer.layers.append(nn.Tanh())

@@ -321,7 +321,7 @@ SPECIMENS = [
         check="test_loads_and_copies",
     ),
     Right(
-        "append one by one, in-place ReLU, a loop in forward",
+        "append one by one, a loop in forward",
         code="""
 import torch
 from torch import nn
@@ -333,7 +333,7 @@ class Classifier(nn.Module):
         size = features
         for wanted in hidden:
             self.layers.append(nn.Linear(size, wanted))
-            self.layers.append(nn.ReLU(inplace=True))
+            self.layers.append(nn.ReLU())
             size = wanted
         self.layers.append(nn.Linear(size, classes))
 
@@ -363,5 +363,11 @@ class Classifier(nn.Module):
     def forward(self, x):
         return self.layers(x)
 """,
+    ),
+    Wrong(
+        "ReLU in place, which writes into x once it comes first",
+        edits=[(ADD, ADD.replace("nn.ReLU()", "nn.ReLU(inplace=True)"))],
+        check="test_layers_can_be_exchanged",
+        says="changes",
     ),
 ]
