@@ -22,8 +22,9 @@ Rules, for x of (batch, features) with any number of further dimensions behind, 
 - Buffers are updated in place, so that whoever holds them sees the new numbers, and carry no graph.
   Gradients flow to x, weight and bias; in training mode also through the batch's mean and variance.
 - The result has the shape, dtype and device of x. float16 and bfloat16 are computed in float32 and rounded
-  once at the end, where the layer is float32 and where it is cast as well (buffers keep their own dtype);
-  float64 stays float64. A constant feature is no problem, nor is a mean of 10000 times the deviation.
+  once at the end, where the layer is float32 and where it is cast as well (then the buffers have its
+  dtype, and an update is computed in float32, too, and rounded at the end); float64 stays float64. A constant
+  feature is no problem, nor is a mean of 10000 times the deviation.
 - x is not changed. No Python loop over rows or features, and no number is copied between x's device and
   the CPU. Without PyTorch's own batch, instance, group and layer norm.
 

@@ -214,6 +214,32 @@ def test_half_precision(answer, gen, dtype):
             own.load_state_dict(layer.state_dict())
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("momentum", [0.1, 0.3, None], ids=str)
+def test_half_precision_statistics(answer, gen, dtype, momentum):
+    """A layer that was cast updates its running statistics in float32, and rounds them at the end."""
+    layer, own = filled(answer, gen, 50, dtype=dtype, momentum=momentum)
+    step = 0.5 * torch.finfo(dtype).eps
+    for count in (1, 2, 3):
+        own.load_state_dict(layer.state_dict())
+        x = (3 * torch.randn(20, 50, generator=gen) - 1).to(dtype)
+        exact = x.double()
+        news = {"running_mean": exact.mean(0), "running_var": exact.var(0)}
+        own(exact)
+        layer(x)
+        for name, new in news.items():
+            right = getattr(own, name)
+            # the new statistics may be rounded to the buffer's dtype as well, before they are weighed
+            most = step * (right.abs() + (momentum or 1 / count) * new.abs()) * 1.02 + 1e-6
+            error = (getattr(layer, name).double() - right).abs()
+            expect_that(
+                bool((error <= most).all()),
+                f"{name} of a {dtype} layer is rounded more than once in update {count}, momentum={momentum}",
+                yours=f"an error of up to {float((error / (step * right.abs())).max() / 2):.2f} steps",
+                wanted="half a step, from one rounding",
+            )
+
+
 def test_float64(answer, gen):
     """A float64 layer computes in float64, and its count of batches stays an int64."""
     layer, own = filled(answer, gen, dtype=torch.float64, eps=1e-3)

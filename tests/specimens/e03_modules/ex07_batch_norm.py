@@ -444,4 +444,24 @@ class BatchNorm(nn.Module):
             ),
         ],
     ),
+    Wrong(
+        "updates in the buffer's dtype",
+        edits=[
+            (
+                MEAN,
+                "        mean, var = mean.to(self.running_mean.dtype), var.to(self.running_var.dtype)\n        self.running_mean.mul_(1 - momentum).add_(momentum * mean)\n",
+            )
+        ],
+        check="test_half_precision_statistics",
+        says="running_mean",
+    ),
+    Right(
+        "casts the new statistics, and weighs them in float64",
+        edits=[
+            (
+                MEAN,
+                "        new = mean.to(self.running_mean.dtype).double()\n        self.running_mean.copy_((1 - momentum) * self.running_mean.double() + momentum * new)\n",
+            )
+        ],
+    ),
 ]
