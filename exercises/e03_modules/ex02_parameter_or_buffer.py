@@ -16,8 +16,9 @@ What has to be registered, under these names, and nothing else:
   other tensor gets gradients or moves in training.
 - `mean` and `std` (channels,): statistics of the training set, fixed. They are saved in the state dict
   and restored from it.
-- `ramp` (time,): the weights of the time steps. It follows from `time`, so it is neither saved nor looked for
-  when a state dict is loaded: one saved with another `time` loads as well.
+- `ramp` (time,): the weights of the time steps, right in half precision as well, which cannot count
+  thousands of steps. It follows from `time`, so it is neither saved nor looked for when a state dict is
+  loaded: one saved with another `time` loads as well.
 
 Rules:
 - All four are made in the dtype and on the device of the given mean, move and cast with every model that

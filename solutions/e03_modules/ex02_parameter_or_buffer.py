@@ -16,8 +16,9 @@ What has to be registered, under these names, and nothing else:
   other tensor gets gradients or moves in training.
 - `mean` and `std` (channels,): statistics of the training set, fixed. They are saved in the state dict
   and restored from it.
-- `ramp` (time,): the weights of the time steps. It follows from `time`, so it is neither saved nor looked for
-  when a state dict is loaded: one saved with another `time` loads as well.
+- `ramp` (time,): the weights of the time steps, right in half precision as well, which cannot count
+  thousands of steps. It follows from `time`, so it is neither saved nor looked for when a state dict is
+  loaded: one saved with another `time` loads as well.
 
 Rules:
 - All four are made in the dtype and on the device of the given mean, move and cast with every model that
@@ -46,7 +47,10 @@ class SensorHead(nn.Module):
         self.gain = nn.Parameter(torch.ones_like(mean))  # (channels,)
         self.register_buffer("mean", mean.clone())
         self.register_buffer("std", std.clone())
-        ramp = torch.arange(1, time + 1, dtype=mean.dtype, device=mean.device) / time  # (time,)
+        wide = torch.promote_types(
+            mean.dtype, torch.float32
+        )  # half precision skips numbers above 256 or 2048
+        ramp = (torch.arange(1, time + 1, dtype=wide, device=mean.device) / time).to(mean.dtype)  # (time,)
         self.register_buffer("ramp", ramp, persistent=False)
 
     def forward(self, x: Float[Tensor, "*batch time channels"]) -> Float[Tensor, "*batch time channels"]:

@@ -1,5 +1,7 @@
 """What grades parameter_or_buffer: what is registered, and what moves, saves, trains and shares memory."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -63,6 +65,24 @@ def test_what_is_registered(answer, gen, dtype):
         expect_equal(head.gain.detach(), torch.ones_like(mean), f"gain in {call}")
         ramp = (torch.arange(1, time + 1, dtype=torch.float64) / time).to(dtype)
         expect_close(head.ramp, ramp, f"ramp in {call}")
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
+def test_long_ramp(answer, gen, dtype):
+    """The weights of thousands of time steps are right in any dtype, to its last digits."""
+    for time in (300, 5000, 70_000):
+        head = answer.SensorHead(*statistics(gen, 2, dtype), time)
+        ramp = torch.arange(1, time + 1, dtype=torch.float64) / time
+        finfo = torch.finfo(dtype)
+        error = (head.ramp.double() - ramp).abs()
+        most = 1.6 * finfo.eps * ramp.clamp(min=finfo.tiny)
+        worst = int((error / most).nan_to_num(math.inf).argmax())
+        expect_that(
+            bool((error <= most).all()),
+            f"wrong ramp for time={time} and a mean in {dtype}",
+            yours=f"{float(head.ramp[worst])} for step {worst + 1}",
+            wanted=f"{float(ramp[worst].to(dtype))}",
+        )
 
 
 def test_any_leading_dimensions(answer, gen):

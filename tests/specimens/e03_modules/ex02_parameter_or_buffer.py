@@ -5,7 +5,7 @@ from grader.specimen import Right, Wrong
 GAIN = "self.gain = nn.Parameter(torch.ones_like(mean))  # (channels,)"
 MEAN = 'self.register_buffer("mean", mean.clone())'
 STD = 'self.register_buffer("std", std.clone())'
-RAMP = "ramp = torch.arange(1, time + 1, dtype=mean.dtype, device=mean.device) / time  # (time,)"
+RAMP = "ramp = (torch.arange(1, time + 1, dtype=wide, device=mean.device) / time).to(mean.dtype)  # (time,)"
 KEEP = 'self.register_buffer("ramp", ramp, persistent=False)'
 FORWARD = """        standard = (x - self.mean) / self.std  # (*batch, time, channels)
         return standard * self.gain * self.ramp[:, None]
@@ -274,7 +274,7 @@ class SensorHead(nn.Module):
         options = dict(dtype=mean.dtype, device=mean.device)
         for name, values in dict(std=std, mean=mean).items():
             self.register_buffer(name, copy.deepcopy(values))
-        self.register_buffer("ramp", torch.linspace(1 / time, 1, time, **options), persistent=False)
+        self.register_buffer("ramp", torch.linspace(1 / time, 1, time, dtype=torch.float64).to(mean), persistent=False)
         self.register_parameter("gain", nn.Parameter(torch.full(mean.shape, 1.0, **options)))
         if time == 1:
             self.ramp.fill_(1)
@@ -290,5 +290,20 @@ class SensorHead(nn.Module):
             (MEAN, 'self.register_buffer("mean", None)\n        self.mean = mean * 1'),
             ("/ self.std  #", "/ self.get_buffer('std')  #"),
         ],
+    ),
+    Wrong(
+        "counts in the dtype of the mean",
+        edits=[(RAMP, RAMP.replace("wide", "mean.dtype"))],
+        check="test_long_ramp",
+    ),
+    Wrong(
+        "adds up ones in the dtype of the mean",
+        edits=[
+            (
+                RAMP,
+                "ramp = torch.ones_like(mean[:1]).expand(time).clone()\n        for i in range(1, min(time, 300)):\n            ramp[i] = ramp[i - 1] + 1\n        ramp = ramp / time",
+            )
+        ],
+        check="test_long_ramp",
     ),
 ]
