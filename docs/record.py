@@ -9,10 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader import paths, screen
+from grader import screen
 from grader.catalog import load
 from grader.lesson import learn
 from grader.pool import Pool, Request
+from grader.window import Window
 
 HERE = Path(__file__).parent
 WRONG = ("x.transpose(1, 2)", "x")
@@ -22,7 +23,7 @@ SCREENS = {"wrong": True, "right": False}
 def main() -> None:
     catalog = load()
     exercise = catalog.exercise("merge_heads")
-    section = next(s for s in catalog.sections if s.name == exercise.section)
+    section = catalog.section(exercise)
     solution = exercise.file("solutions").read_text("utf-8")
     before = {e.slug: "done" for e in section.exercises if e.order < exercise.order}
     with Pool([exercise], jobs=1, confined=False) as pool:
@@ -30,13 +31,9 @@ def main() -> None:
             answer = solution.replace(*WRONG) if is_wrong else solution
             findings = pool.judge_one(Request(exercise, answer.encode(), seed=0, mode="check"))
             found = learn(exercise, pool.inventory[exercise.slug], findings)
-            console = Console(record=True, width=100, file=io.StringIO(), force_terminal=True)
-            console.print(screen.lesson(found, catalog))
-            console.print()
-            console.print(screen.bars(section, catalog, {**before, exercise.slug: found.state}))
-            console.print(
-                f"{paths.shown(exercise.file('exercises'))}   {screen.KEYS}", markup=False, style="dim"
-            )
+            console = Console(record=True, width=100, height=40, file=io.StringIO(), force_terminal=True)
+            states = {**before, exercise.slug: found.state}
+            Window(console, catalog, "").draw(screen.lesson(found, catalog), exercise, states)
             console.save_svg(str(HERE / f"watch_{name}.svg"), title="kata watch", unique_id=f"kata-{name}")
 
 
