@@ -265,6 +265,29 @@ SPECIMENS = [
         check="test_prediction_on_a_device",
     ),
     Wrong(
+        "predict switches to evaluation mode",
+        edits=[(RESULT, "    model.eval()\n" + RESULT)],
+        check="test_prediction_leaves_the_model_alone",
+        says="flags",
+    ),
+    Wrong(
+        "predict gives all modules the model's mode",
+        edits=[(RESULT, "    model.train(model.training)\n" + RESULT)],
+        check="test_prediction_leaves_the_model_alone",
+        says="flags",
+    ),
+    Wrong(
+        "predict freezes the model to be rid of the error",
+        edits=[(RESULT, "    model.requires_grad_(False)\n" + RESULT)],
+        check="test_prediction_leaves_the_model_alone",
+        says="requires_grad",
+    ),
+    Wrong(
+        "predict switches gradients off for good",
+        edits=[(RESULT, "    torch.set_grad_enabled(False)\n" + RESULT)],
+        check="test_prediction_leaves_the_model_alone",
+    ),
+    Wrong(
         "predict fetches row by row",
         edits=[
             (
