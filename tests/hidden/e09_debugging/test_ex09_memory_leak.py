@@ -148,7 +148,9 @@ def test_nothing_of_a_batch_is_alive(answer, gen):
 
 def kept(trainer, answer):
     """How many things the trainer, its class and its file hold, those of the caller left out."""
-    seen, count, todo = {id(trainer.__dict__)}, 0, list(vars(trainer).values())
+    attributes = {**getattr(trainer, "__dict__", {})}
+    attributes |= {name: getattr(trainer, name, None) for name in getattr(trainer, "__slots__", ())}
+    seen, count, todo = set(), 0, list(attributes.values())
     for shared in (vars(answer), vars(type(trainer))):
         todo += [value for name, value in shared.items() if not name.startswith("__")]
     while todo:

@@ -463,4 +463,64 @@ SPECIMENS = [
             ),
         ],
     ),
+    Right(
+        "slots, a record for each step",
+        code="""
+from collections import deque
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+@dataclass
+class Record:
+    loss: float
+    row: torch.Tensor
+
+class Trainer:
+    __slots__ = ("model", "loss_fn", "optimizer", "records", "smooth", "active")
+
+    def __init__(self, model, loss_fn, optimizer, window=100):
+        self.model, self.loss_fn, self.optimizer = model, loss_fn, optimizer
+        self.records, self.smooth, self.active = deque([], window), [], {}
+
+    def _forward(self, inputs):
+        active, handles = {}, []
+
+        def watch(name, layer):
+            def hook(module, args, out):
+                if torch.is_tensor(out):
+                    active[name] = torch.linalg.vector_norm(out.detach(), 1).item() / max(1, out.numel())
+            handles.append(layer.register_forward_hook(hook))
+
+        for name, layer in self.model.named_modules():
+            if not layer._modules:
+                watch(name, layer)
+        try:
+            return self.model(inputs)
+        finally:
+            while handles:
+                handles.pop().remove()
+            self.active = active
+
+    def step(self, inputs, targets):
+        out = self._forward(inputs)
+        loss = self.loss_fn(out, targets)
+        self.optimizer.zero_grad(set_to_none=False)
+        loss.backward()
+        self.optimizer.step()
+        record = Record(float(loss.detach()), out.detach()[0].clone())
+        self.records.append(record)
+        self.smooth[:] = [record.loss if not self.smooth else 0.9 * self.smooth[0] + record.loss / 10]
+        return record.loss
+
+    def report(self):
+        return dict(
+            losses=[r.loss for r in self.records],
+            smoothed=next(iter(self.smooth), None),
+            activity={**self.active},
+            samples=[r.row.clone() for r in self.records],
+        )
+""",
+    ),
 ]
