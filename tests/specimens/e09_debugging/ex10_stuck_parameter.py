@@ -287,6 +287,18 @@ SPECIMENS = [
         check="test_ties_and_empty_parameters",
     ),
     Wrong(
+        "buffers too",
+        edits=[
+            (BEFORE, "    before = {name: t.detach().clone() for name, t in model.state_dict().items()}\n"),
+            (
+                "        for name, p in model.named_parameters()\n        if",
+                "        for name, p in model.state_dict(keep_vars=True).items()\n        if",
+            ),
+        ],
+        check="test_healthy_models",
+        says="mean",
+    ),
+    Wrong(
         "runs train_step twice to be sure",
         edits=[(TRY, TRY.replace("train_step()\n", "train_step()\n        train_step()\n"))],
         check="test_the_step_is_an_ordinary_one",
