@@ -560,4 +560,13 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         "hooks for both names of a module",
         edits=[(MODULES, MODULES.replace("()", "(remove_duplicate=False)"))],
     ),
+    Right(
+        "runs copies of the models",
+        edits=[
+            ("import math\n", "import copy\nimport math\n"),
+            (REMOVE + MODE, ""),
+            (MODULES, "        model = copy.deepcopy(model)\n" + MODULES),
+            ("            hook = module.reg", "            module.reg"),
+        ],
+    ),
 ]
