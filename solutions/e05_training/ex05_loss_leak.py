@@ -22,7 +22,8 @@ Rules:
 - The host waits for the device at the end of the epoch only, at most once for each of the two numbers.
   (`.item()` in each batch would cure the leak, and make the device stand still.)
 - Each batch runs once, in order, and the optimizer takes one step for it, with the gradient of its loss
-  alone. The metric has no influence on the step. It may or may not carry a graph.
+  alone. The metric has no influence on the step. It may or may not carry a graph. What loss_fn and
+  metric_fn return is theirs, and is not changed.
 - batches may be any iterable, also a generator, of one batch or more; none is empty. Training modes are the
   caller's.
 """

@@ -225,7 +225,7 @@ def test_nothing_is_left(answer, gen):
 
 def test_called_once(answer, gen):
     """For each batch the model, the loss, the metric and the optimizer run once, in the caller's mode."""
-    model, batches, seen = network(gen).eval(), batches_of(gen, 3, 2), []
+    model, batches, seen, given = network(gen).eval(), batches_of(gen, 3, 2), [], []
     optimizer = sgd(model)
     model.register_forward_hook(lambda m, *_: seen.append(("model", m.training)))
     optimizer.register_step_post_hook(lambda *_: seen.append(("step", False)))
@@ -233,13 +233,17 @@ def test_called_once(answer, gen):
     def logged(name, fn):
         def run(predictions, targets):
             seen.append((name, False))
-            return fn(predictions, targets)
+            result = fn(predictions, targets)
+            given.append((name, result.detach(), result.detach().clone()))
+            return result
 
         return run
 
     answer.train_epoch(model, logged("loss", F.mse_loss), logged("metric", largest), optimizer, batches)
     for name in ("model", "loss", "metric", "step"):
         expect_equal(sum(part == name for part, _ in seen), 2, f"the runs of {name} in two batches")
+    for name, tensor, was in given:
+        expect_equal(tensor, was, f"the tensor that {name}_fn has returned, after the epoch,")
     expect_that(not any(training for _, training in seen), "a model in evaluation mode runs in training mode")
 
 

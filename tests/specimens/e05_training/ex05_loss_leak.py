@@ -264,4 +264,14 @@ SPECIMENS = [
         check="test_nothing_piles_up",
         says="predictions",
     ),
+    Wrong(
+        "adds up in the first batch's tensors",
+        edits=[
+            (
+                METRIC,
+                "        if torch.is_tensor(total_metric):\n            total_metric += metric.detach() * len(targets)\n        else:\n            total_metric = metric.detach().mul_(len(targets))\n",
+            )
+        ],
+        check="test_called_once",
+    ),
 ]
