@@ -24,7 +24,8 @@ Rules:
   model, a shared module has its first. Every one of its calls counts.
 - A loss without a graph, or a model without parameters that require a gradient, has no backward pass to
   judge.
-- Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever.
+- Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever, and so does a
+  model that catches the error of a part and goes on.
 - Afterwards, also if `compute_loss` raises (the error reaches the caller as it is), the model is as before:
   hooks, modes, `.grad` of the parameters (which may hold anything, NaN too), values of parameters and
   buffers, such as running statistics. Numbers are judged as they are: a sum of large ones may overflow.

@@ -344,6 +344,36 @@ def test_parameter(answer, gen):
     expect_found(answer, gen, layers(nn.Tanh()), ("parameter", "0.weight"), "a loss of sqrt(0)", loss=at_zero)
 
 
+class Fallback(nn.Module):
+    """Takes the other part where one raises."""
+
+    def __init__(self, part, between=lambda x: x):
+        super().__init__()
+        self.between = between
+        self.stem, self.large = nn.Linear(3, 3), nn.Sequential(nn.Tanh(), nn.Linear(7, 3))
+        self.small, self.last = part, nn.Linear(3, 2)
+
+    def forward(self, x):
+        x = self.stem(x)
+        try:
+            x = self.large(x)
+        except RuntimeError:
+            x = self.small(x)
+        return self.last(self.between(x))
+
+
+def test_caught_error(answer, gen):
+    """A model that catches the error of a part is judged as ever."""
+    expect_found(answer, gen, Fallback(nn.Tanh()), None, "an error that is caught")
+    for part, where in [(spoils(NAN), "forward"), (spoils_backward(), "backward")]:
+        model = nn.Sequential(Fallback(part), nn.Linear(2, 2))
+        expect_found(answer, gen, model, (where, "0.small"), "an error that is caught")
+    model = nn.Sequential(Fallback(nn.Tanh()), Fn(lambda x: spoiled(x, INF)), nn.Linear(2, 2))
+    expect_found(answer, gen, model, ("forward", "1"), "an error that is caught before")
+    model = nn.Sequential(Fallback(nn.Tanh(), lambda x: spoiled(x, NAN)), nn.Linear(2, 2))
+    expect_found(answer, gen, model, ("forward", "0"), "NaN after an error that is caught")
+
+
 def alive(model):
     """Weights and biases with which each ReLU passes everything on."""
     for module in model.modules():

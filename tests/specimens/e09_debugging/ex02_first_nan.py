@@ -338,6 +338,11 @@ SPECIMENS = [
         ],
         check="test_other_dtypes",
     ),
+    Wrong(
+        "takes the call on top, also one that has raised",
+        edits=[(POP, "        call = self.under_way.pop()\n")],
+        check="test_caught_error",
+    ),
     Right(
         "clones for views, backward with the gradients put aside",
         edits=[
