@@ -60,16 +60,22 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     torch.testing.assert_close(x, x.clone())
     expect_close(x * 2, x * 2, "x")
     expect_flat_cost(lambda n: lambda: x + n, "x")
-    # Stubs import what answers will, and jaxtyping builds each annotation once.
-    for exercise in exercises:
-        with contextlib.suppress(Exception):
-            answers.load(exercise.file("exercises"), exercise)
-        sys.modules.pop(exercise.stem, None)
+    _import_stubs(exercises)
     # The first compilation replaces a few of torch's own functions, which the guard must know.
     torch.compile(torch.nn.Linear(4, 2), backend="eager")(x)
     torch._dynamo.reset()
     ranks.is_available()
     repr(x)
+
+
+def _import_stubs(exercises: Iterable[Exercise]) -> None:
+    """Stubs import what answers will, and jaxtyping builds each annotation once."""
+    places = list(sys.path)
+    for exercise in exercises:
+        with contextlib.suppress(Exception):
+            answers.load(exercise.file("exercises"), exercise)
+        sys.modules.pop(exercise.stem, None)
+    sys.path[:] = places  # or a spawned worker would find the stub where it looks for the answer
 
 
 class Engine:
