@@ -9,6 +9,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from grader.checks import CheckFailure, expect_equal, expect_raises, expect_that
+from grader.checks.workers import PICKLED
 
 FORK = "fork" if hasattr(os, "fork") else None
 EACH = 3  # examples in a shard
@@ -213,7 +214,8 @@ def test_pickled(answer):
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         expect_that(False, "a ShardedDataset cannot be pickled", error=str(error))
     expect_equal(list(data), wanted, "the examples of a dataset that was pickled")
-    expect_equal(sorted(loader_of(data, 2)), wanted, "the examples of it with two workers")
+    loader = loader_of(data, 2, multiprocessing_context=PICKLED)
+    expect_equal(sorted(loader), wanted, "the examples with two workers that get it by pickle")
 
 
 def test_bad_rank(answer):
