@@ -108,6 +108,7 @@ def test_gradient(answer, gen, size):
             gen=gen,
             call=f"training_loss(…, urgent_weight={weight})",
             names="topic_scores urgent_scores",
+            scale=1.0,  # p - y: where the model is certain and right, what is left of 1
         )
 
 
