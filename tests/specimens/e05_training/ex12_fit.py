@@ -137,7 +137,7 @@ SPECIMENS = [
         edits=[
             (
                 RETURN,
-                "    share = hits.double().mean().item()\n    with torch.no_grad():\n        for p in model.parameters():\n            p *= 0.7\n    return model, share\n",
+                "    share = hits.double().mean().item()\n    with torch.no_grad():\n        for p in model.parameters():\n            p *= 0.3\n    return model, share\n",
             )
         ],
         check="test_accuracy",
