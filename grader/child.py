@@ -115,7 +115,7 @@ class Child:
 
     def _untouched(self) -> bool:
         """Whether the judging machinery is still what it was; says so and stops where it is not."""
-        name = self.guard.broken()
+        name = self.guard.broken(self.job.slug)
         if name is not None:
             self._tell(tampered=f"replaces {name}")
             os._exit(0)

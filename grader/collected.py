@@ -46,6 +46,8 @@ class Check:
     id: str
     title: str
     item: pytest.Item
+    lacks: str | None
+    plain: bool
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Suites:
 
     config: pytest.Config
     checks: dict[str, list[Check]]
-    modules: list[ModuleType]
+    modules: dict[str, list[ModuleType]]
 
 
 def collect(exercises: Sequence[Exercise]) -> Suites:
@@ -78,14 +80,17 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
         raise pytest.UsageError("\n".join(problems))
     _settle_packages(session.items)
     checks: dict[str, list[Check]] = defaultdict(list)
-    modules: dict[str, ModuleType] = {}
+    modules: dict[str, list[ModuleType]] = defaultdict(list)
     for item in session.items:
         exercise = exercise_of(item.path)
         if exercise is not None:
             kind = item.path.parent.parent.name
-            checks[exercise.slug].append(Check(f"{kind}::{item.name}", title_of(item), item))
-            modules[item.module.__name__] = item.module  # type: ignore[attr-defined]
-    return Suites(config, dict(checks), list(modules.values()))
+            check = Check(f"{kind}::{item.name}", title_of(item), item, lacking(item), _is_plain(item))
+            checks[exercise.slug].append(check)
+            suite: ModuleType = item.module  # type: ignore[attr-defined]
+            if suite not in modules[exercise.slug]:
+                modules[exercise.slug].append(suite)
+    return Suites(config, dict(checks), dict(modules))
 
 
 def _settle_packages(items: Sequence[pytest.Item]) -> None:
@@ -115,7 +120,9 @@ def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcom
     """Run the checks in this process, one after the other, and say how each went."""
     for check in checks:
         item = check.item
-        if isinstance(item, pytest.Function) and _is_plain(item):
+        if check.lacks:
+            yield check, Outcome("not_graded")
+        elif check.plain and isinstance(item, pytest.Function):
             yield check, _run_plain(item, judged)
         else:
             # No next item: everything is torn down, for a plain check may come in between.
@@ -125,19 +132,19 @@ def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcom
 _FIXTURES = frozenset({"answer", "gen", "device"})
 
 
-def _is_plain(item: pytest.Function) -> bool:
+def _is_plain(item: pytest.Item) -> bool:
     """Whether a check takes nothing but our own fixtures and its parameters.
 
     It is then called directly: pytest's protocol would take longer than the check.
     """
+    if not isinstance(item, pytest.Function):
+        return False
     parameters = item.callspec.params.keys() if hasattr(item, "callspec") else set()
     indirect = any(mark.kwargs.get("indirect") for mark in item.iter_markers("parametrize"))
     return item.cls is None and not indirect and set(item._fixtureinfo.initialnames) <= _FIXTURES | parameters
 
 
 def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
-    if lacking(item):
-        return Outcome("not_graded")
     exercise = exercise_of(item.path)
     assert exercise is not None
     given = {

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader import answers, collected, paths, plugin, sandbox
+from grader import answers, collected, hugepages, paths, sandbox
 from grader.catalog import Exercise, load
 from grader.child import Child, Job
 from grader.collected import Suites
@@ -90,7 +90,7 @@ class Engine:
     def inventory(self) -> dict[str, Any]:
         """Every check that an answer is expected to pass, and what this machine lacks for it."""
         checks = {
-            slug: [{"id": c.id, "title": c.title, "lacks": plugin.lacking(c.item)} for c in found]
+            slug: [{"id": c.id, "title": c.title, "lacks": c.lacks} for c in found]
             for slug, found in self.suites.checks.items()
         }
         return {"torch": torch.__version__, "checks": checks}
@@ -164,6 +164,7 @@ def main() -> None:
             return
         json.dump(engine.inventory(), control)
     freeze()
+    hugepages.collapse()
     engine.serve(settings["sockets"])
 
 

@@ -4,15 +4,19 @@ An answer shares its process with the checks, so it can replace `torch.allclose`
 The references are taken before any answer is imported, and compared after the import and after each
 check. New names are fine (torch adds some when modules load), unless they hide one that a class
 inherits; a known name that stands for another object is not.
+
+Comparing costs time in every child, and the more names the more: each one that is looked at is a bit of
+memory that the child stops sharing with its parent. So of torch, pytest and Python only the names are kept
+that our code mentions, or the functions that it calls there; of the suites only those of the exercise. What
+nobody mentions can be replaced without gain: the oracle is computed elsewhere.
 """
 
-import builtins
 import gc
-import math
+import inspect
 import operator
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -39,76 +43,123 @@ _MODULES = (
     "base64",
     "json",
     "weakref",
+    "builtins",
+    "math",
+    "operator",
 )
 
+_TEMPTING = {"allclose", "assert_close", "eq", "equal", "isclose", "isfinite", "isnan", "ne", "randn"}
+"""Looked at even where our code does without: what people replace who think that we compare with it."""
 
-@dataclass(frozen=True)
-class Member:
-    """A name, what it stands for, and its code: a function can be kept and its code replaced."""
-
-    name: str
-    value: object
-    code: CodeType | None
+# Bound once: an answer may replace the builtins, and is found out by what is bound here.
+_all, _map, _is, _code_of = all, map, operator.is_, operator.attrgetter("__code__")
 
 
 @dataclass(frozen=True)
 class Space:
-    """A module's or class's namespace as it was."""
+    """Names of a module or class and what they stood for; of functions also the code, which can change."""
 
     name: str
-    names: Mapping[str, Any]
-    members: tuple[Member, ...]
-    inherited: frozenset[str]
+    now: Mapping[str, Any]
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    functions: tuple[FunctionType, ...]
+    codes: tuple[CodeType, ...]
+    hidden_by_new: frozenset[str]
     size: int
 
-    def broken(self) -> str | None:
-        """The first of its names that stands for something else, or None."""
-        get = self.names.get
-        for member in self.members:
-            now = get(member.name)
-            kept = member.code is None or getattr(now, "__code__", None) is member.code
-            if now is not member.value or not kept:
-                return f"{self.name}.{member.name}"
-        if self.inherited and len(self.names) != self.size:
-            known = {member.name for member in self.members}
-            hiding = sorted((self.inherited & self.names.keys()) - known)
-            return f"{self.name}.{hiding[0]}" if hiding else None
-        return None
+    def holds(self) -> bool:
+        return (
+            _all(_map(_is, _map(self.now.get, self.names), self.values))
+            and _all(_map(_is, _map(_code_of, self.functions), self.codes))
+            and not (self.hidden_by_new and len(self.now) != self.size and self._hiding())
+        )
+
+    def broken(self) -> str:
+        """The first of its names that stands for something else."""
+        for name, value in zip(self.names, self.values, strict=True):
+            if self.now.get(name) is not value:
+                return f"{self.name}.{name}"
+        for function, code in zip(self.functions, self.codes, strict=True):
+            if function.__code__ is not code:
+                return f"{self.name}.{function.__name__}"
+        return f"{self.name}.{self._hiding()[0]}"
+
+    def _hiding(self) -> list[str]:
+        """New names of a class that hide those of its bases."""
+        return sorted(self.hidden_by_new & self.now.keys())
 
 
 class Guard:
-    """A snapshot of the namespaces that judging relies on."""
+    """A snapshot of the namespaces that judging relies on: `suites` holds each exercise's own modules."""
 
-    def __init__(self, suites: list[ModuleType]) -> None:
-        known = [sys.modules[name] for name in _MODULES if name in sys.modules]
+    def __init__(self, suites: Mapping[str, Sequence[ModuleType]]) -> None:
         ours = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "grader"]
-        modules = [*known, *ours, *suites, builtins, math, operator]
-        self._spaces = [_space_of_module(module) for module in modules]
-        self._spaces += [_space_of_class(cls) for each in _CLASSES for cls in each.__mro__[:-1]]
+        mentioned = _mentioned([*ours, *(module for modules in suites.values() for module in modules)])
+        mentioned |= _TEMPTING
+        others = {name: vars(sys.modules[name]) for name in _MODULES if name in sys.modules}
+        classes = [cls for each in _CLASSES for cls in each.__mro__[:-1]]
+        for space in (*others.values(), *map(vars, classes)):
+            for name in mentioned & space.keys():
+                mentioned = mentioned | _names_in(_code(space[name]))
+        self._shared = [_space(m.__name__, vars(m)) for m in ours]
+        self._shared += [_space(name, names, mentioned) for name, names in others.items()]
+        self._shared += [_space_of_class(cls, mentioned) for cls in classes]
+        self._suites = {slug: [_space(m.__name__, vars(m)) for m in own] for slug, own in suites.items()}
 
-    def broken(self) -> str | None:
+    def broken(self, slug: str) -> str | None:
         """The first known name that now stands for something else, or None."""
-        for space in self._spaces:
-            if found := space.broken():
-                return found
+        for spaces in (self._shared, self._suites.get(slug, ())):
+            for space in spaces:
+                if not space.holds():
+                    return space.broken()
         return None
 
 
-def _space_of_module(module: ModuleType) -> Space:
-    names = vars(module)
-    return Space(module.__name__, names, tuple(_members(names)), frozenset(), len(names))
+def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = None) -> Space:
+    kept = {n: v for n, v in names.items() if (only is None or n in only) and _is_member(v)}
+    functions = tuple(v for v in kept.values() if isinstance(v, FunctionType))
+    codes = tuple(f.__code__ for f in functions)
+    return Space(name, names, tuple(kept), tuple(kept.values()), functions, codes, frozenset(), len(names))
 
 
-def _space_of_class(cls: type) -> Space:
+def _space_of_class(cls: type, mentioned: frozenset[str]) -> Space:
     names = vars(cls)
+    special = {name for name in names if name.startswith("__")}
+    space = _space(f"{cls.__module__}.{cls.__qualname__}", names, mentioned | special)
     inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
-    return Space(f"{cls.__module__}.{cls.__qualname__}", names, tuple(_members(names)), inherited, len(names))
+    return replace(space, hidden_by_new=inherited)
 
 
-def _members(names: Mapping[str, Any]) -> Iterator[Member]:
-    for name, value in names.items():
-        if callable(value) or hasattr(type(value), "__get__"):
-            yield Member(name, value, value.__code__ if isinstance(value, FunctionType) else None)
+def _is_member(value: object) -> bool:
+    return callable(value) or hasattr(type(value), "__get__")
+
+
+def _mentioned(modules: Iterable[ModuleType]) -> frozenset[str]:
+    """Every name that the functions of these modules use."""
+    found: set[str] = set()
+    for module in modules:
+        for value in vars(module).values():
+            parts = vars(value).values() if isinstance(value, type) else (value,)
+            for part in parts:
+                found |= _names_in(_code(part))
+    return frozenset(found)
+
+
+def _code(value: object) -> CodeType | None:
+    if isinstance(value, (classmethod, staticmethod)):
+        value = value.__func__
+    if isinstance(value, property):
+        value = value.fget
+    inner = inspect.unwrap(value) if isinstance(value, FunctionType) else None
+    return inner.__code__ if isinstance(inner, FunctionType) else None
+
+
+def _names_in(code: CodeType | None) -> frozenset[str]:
+    if code is None:
+        return frozenset()
+    inner = (_names_in(const) for const in code.co_consts if isinstance(const, CodeType))
+    return frozenset(code.co_names).union(*inner)
 
 
 def freeze() -> None:

@@ -10,12 +10,14 @@ from grader import checks
 from grader.checks import memory, values
 from grader.guard import Guard
 
+SLUG = "merge_heads"
+
 
 @pytest.fixture
 def guard():
     # The first compilation replaces a few of torch's own functions; the engine does one to get warm.
     torch.compile(torch.sin, backend="eager")(torch.ones(1))
-    return Guard([sys.modules[__name__]])
+    return Guard({SLUG: [sys.modules[__name__]]})
 
 
 def helper():
@@ -42,27 +44,27 @@ def helper():
     ids=lambda v: getattr(v, "__name__", v),
 )
 def test_a_replaced_name_is_seen(guard, monkeypatch, owner, name):
-    assert guard.broken() is None
+    assert guard.broken(SLUG) is None
     monkeypatch.setattr(owner, name, lambda *a, **k: True)
-    assert name in guard.broken()
+    assert name in guard.broken(SLUG)
 
 
 def test_a_replaced_builtin_is_seen(guard, monkeypatch):
     monkeypatch.setattr("builtins.isinstance", isinstance)
-    assert guard.broken() is None
+    assert guard.broken(SLUG) is None
     original = abs
     monkeypatch.setattr("builtins.abs", lambda x: original(x))
-    assert "abs" in guard.broken()
+    assert "abs" in guard.broken(SLUG)
 
 
 def test_replaced_code_is_seen(guard, monkeypatch):
     monkeypatch.setattr(values.tolerance, "__code__", (lambda *a, **k: (1e9, 1e9)).__code__)
-    assert "tolerance" in guard.broken()
+    assert "tolerance" in guard.broken(SLUG)
 
 
 def test_a_removed_name_is_seen(guard, monkeypatch):
     monkeypatch.delattr(torch, "allclose")
-    assert "allclose" in guard.broken()
+    assert "allclose" in guard.broken(SLUG)
 
 
 def test_honest_use_of_torch_is_not_seen(guard):
@@ -73,4 +75,4 @@ def test_honest_use_of_torch_is_not_seen(guard):
     torch.optim.AdamW([x]).step()
     torch.compile(lambda y: y + 1, backend="eager")(x)
     torch.utils.data.DataLoader([1, 2])
-    assert guard.broken() is None
+    assert guard.broken(SLUG) is None
