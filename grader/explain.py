@@ -14,6 +14,8 @@ __all__ = ["describe", "explain", "picture"]
 
 WIDTH = 100
 
+_CPU = torch.device("cpu")
+
 
 def explain(
     yours: object,
@@ -44,6 +46,8 @@ def explain(
     Returns:
         At most 11 lines of 100 columns.
     """
+    if _is_same(yours, wanted):
+        return None
     names = tuple(dims) if len(dims) == wanted.ndim else ()
     w = plain(wanted)
     given = {
@@ -75,6 +79,18 @@ def explain(
         return _message(wrong_in, call, facts, _cast(case, yours, wanted))
     facts.append(f"values  {_count(y, w, wrong, names)}; first {_first(y, w, wrong, names)}")
     return _message(wrong_in, call, facts, cause_of_values(case))
+
+
+def _is_same(yours: object, wanted: Tensor) -> bool:
+    """Whether a look at the bits is enough, as for most right answers: ten times faster than the rest."""
+    if not (type(yours) is Tensor and type(wanted) is Tensor and yours.device == wanted.device == _CPU):
+        return False
+    if yours.shape != wanted.shape or yours.dtype != wanted.dtype or yours.layout != wanted.layout:
+        return False
+    try:
+        return torch.equal(yours, wanted)
+    except RuntimeError:  # not for every dtype and layout
+        return False
 
 
 def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
