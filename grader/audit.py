@@ -1,12 +1,13 @@
 """Does every suite tell right from wrong? Tries stubs, null answers, solutions and specimens.
 
-Everything is reported, without stopping at the first problem.
+Everything is reported, without stopping at the first problem. What must pass is judged in full. What must
+fail is judged by the checks that ought to fail first, and in full only where they do not.
 """
 
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from grader import content, nulls, specimen
@@ -79,21 +80,70 @@ def _shuffled(exercise: Exercise, source: str, seed: int) -> Request:
 
 
 def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progress) -> Iterator[Problem]:
-    by_request = {id(trial.request): trial for trial in trials}
-    killers: dict[str, set[str]] = defaultdict(set)
     with Pool(exercises, jobs=os.cpu_count() or 1, confined=False) as pool:
-        references = {seed: References(pool, seed) for seed in SEEDS}
-        for done, (request, findings) in enumerate(pool.judge(t.request for t in trials), start=1):
-            trial = by_request[id(request)]
-            exercise = request.exercise
-            wanted = references[request.seed].of(exercise)
-            record = verdict(exercise, pool.inventory.get(exercise.slug, []), findings, wanted)
+        session = _Session(pool, progress)
+        checks = {e.slug: pool.inventory.get(e.slug, []) for e in exercises}
+        unsettled = []
+        for trial, record in session.records([_short(t, checks[t.request.exercise.slug]) for t in trials]):
+            if trial.request.only and not _fails(trial, record):
+                unsettled.append(_limited(trial, ()))
+            else:
+                yield from _judge(trial, record)
+        for trial, record in session.records(unsettled):
             yield from _judge(trial, record)
-            if trial.kind == "wrong":
-                killers[exercise.slug] |= {_function(c.id) for c in record.checks if c.outcome == "failed"}
-            progress(done, len(trials))
+        wrong = [t for t in trials if t.kind == "wrong"]
+        idle = {slug: _idle(checks[slug], session.killers[slug]) for slug in checks}
+        again = [_limited(t, idle[t.request.exercise.slug]) for t in wrong if idle[t.request.exercise.slug]]
+        for _ in session.records(again):
+            pass
         for exercise in exercises:
-            yield from _idle_checks(exercise, pool.inventory.get(exercise.slug, []), killers[exercise.slug])
+            for name in sorted(
+                {_function(check) for check in idle[exercise.slug]} - session.killers[exercise.slug]
+            ):
+                yield Problem(exercise.slug, f"no wrong answer fails {name}: add one, or drop the check")
+
+
+class _Session:
+    """Judges trials, one list after the other, and remembers which checks wrong answers fail."""
+
+    def __init__(self, pool: Pool, progress: Progress) -> None:
+        self.killers: dict[str, set[str]] = defaultdict(set)
+        self._pool = pool
+        self._progress = progress
+        self._references = {seed: References(pool, seed) for seed in SEEDS}
+        self._done = self._total = 0
+
+    def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
+        by_request = {id(trial.request): trial for trial in trials}
+        self._total += len(trials)
+        for request, findings in self._pool.judge(trial.request for trial in trials):
+            trial, exercise = by_request[id(request)], request.exercise
+            wanted = self._references[request.seed].of(exercise)
+            record = verdict(exercise, self._pool.inventory.get(exercise.slug, []), findings, wanted)
+            if trial.kind == "wrong":
+                self.killers[exercise.slug] |= {
+                    _function(c.id) for c in record.checks if c.outcome == "failed"
+                }
+            self._done += 1
+            self._progress(self._done, self._total)
+            yield trial, record
+
+
+def _short(trial: Trial, checks: Iterable[Expected]) -> Trial:
+    """Limited to the checks that ought to fail: the public ones, or the one that a specimen names."""
+    if trial.kind in ("stub", "null"):
+        return _limited(trial, tuple(c.id for c in checks if c.id.startswith("public::")))
+    name = trial.specimen.check if trial.specimen else ""
+    return _limited(trial, tuple(c.id for c in checks if name and _function(c.id) == name))
+
+
+def _limited(trial: Trial, only: tuple[str, ...]) -> Trial:
+    return replace(trial, request=replace(trial.request, only=only))
+
+
+def _fails(trial: Trial, record: ExerciseRecord) -> bool:
+    """Whether a check fails to which the trial is limited."""
+    return any(c.outcome == "failed" and c.id in trial.request.only for c in record.checks)
 
 
 def _judge(trial: Trial, record: ExerciseRecord) -> Iterator[Problem]:
@@ -138,7 +188,7 @@ def _function(check: str) -> str:
     return check.split("::")[-1].split("[")[0]
 
 
-def _idle_checks(exercise: Exercise, expected: Iterable[Expected], killers: set[str]) -> Iterator[Problem]:
-    hidden = {_function(e.id) for e in expected if e.id.startswith("hidden::") and not e.lacks}
-    for name in sorted(hidden - killers):
-        yield Problem(exercise.slug, f"no wrong answer fails {name}: add one, or drop the check")
+def _idle(expected: Iterable[Expected], killers: set[str]) -> tuple[str, ...]:
+    """The hidden checks that no wrong answer has failed so far."""
+    hidden = [e.id for e in expected if e.id.startswith("hidden::") and not e.lacks]
+    return tuple(check for check in hidden if _function(check) not in killers)

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ class Job:
     """What to do with the answer that comes along.
 
     `mode` is "judge" for checks and oracle, "check" for the checks alone with what the answer
-    prints, "oracle" for the oracle alone.
+    prints, "oracle" for the oracle alone. `only` holds the ids of checks to which judging is
+    limited, without the oracle; where it is empty there is no limit.
     """
 
     slug: str
@@ -37,6 +39,7 @@ class Job:
     seconds: float
     mode: str = "judge"
     shuffled: bool = False
+    only: Sequence[str] = ()
 
 
 class Printed(io.TextIOBase):
@@ -77,6 +80,8 @@ class Child:
         file.parent.mkdir(parents=True)
         file.write_bytes(text)
         checks = list(self.suites.checks.get(self.job.slug, []))
+        if self.job.only:
+            checks = [check for check in checks if check.id in self.job.only]
         if self.job.shuffled:
             random.Random(self.job.seed).shuffle(checks)
         self.suites.config.stash[plugin.JUDGED] = self.judged
@@ -88,7 +93,7 @@ class Child:
             return
         if self.job.mode != "oracle":
             self._check(checks)
-        if self.job.mode != "check":
+        if self.job.mode != "check" and not self.job.only:
             self._oracle()
         self._tell(done=True)
 

@@ -17,13 +17,14 @@ class Expected:
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to judge; for `mode` see `grader.child.Job`."""
+    """One answer to judge; for `mode` and `only` see `grader.child.Job`."""
 
     exercise: Exercise
     answer: bytes
     seed: int
     mode: str = "judge"
     shuffled: bool = False
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

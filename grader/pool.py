@@ -158,6 +158,7 @@ def _ask(channel: socket.socket, request: Request) -> Findings:
                 "seconds": request.exercise.seconds,
                 "mode": request.mode,
                 "shuffled": request.shuffled,
+                "only": request.only,
             }
             socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer])
     except OSError as error:

@@ -12,6 +12,8 @@ def reported(tmp_path_factory):
     right = 'Wrong("rounds", code="def double(x): return x + x")'
     clone.add("lenient", specimens=[MUTATING, CONSTANT, right])
     clone.add("idle", specimens=[CONSTANT])
+    both = 'Wrong("both", code="def double(x): return x.zero_()", check="test_values")'
+    clone.add("besides", specimens=[CONSTANT, both])
     clone.add("elsewhere", specimens=[MUTATING.replace("test_input", "test_values"), CONSTANT])
     clone.add("wordless", specimens=[MUTATING, CONSTANT.replace("wrong values", "sideways")])
     wide = 'Right("in float64", code="def double(x): return x.double() * 2")'
@@ -56,6 +58,10 @@ def test_a_planted_fault_is_reported(reported, where, words):
 
 def test_a_sound_exercise_is_not_reported(reported):
     assert not any(line.startswith("sound: ") for line in reported)
+
+
+def test_a_check_may_be_failed_by_an_answer_that_names_another(reported):
+    assert not any(line.startswith("besides: ") for line in reported)
 
 
 def test_a_clean_clone_is_clean(tmp_path):
