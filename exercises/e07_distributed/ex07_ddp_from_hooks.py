@@ -1,0 +1,54 @@
+"""DistributedDataParallel from hooks: gradients travel while the backward still runs.
+
+Data-parallel training needs two things: copies that start alike, and gradients averaged over the ranks before
+each step. Sent after the backward, the network idles during the backward and the processor after it. Sent
+from a hook on each parameter, the moment its gradient is complete (`register_post_accumulate_grad_hook`) and
+without waiting (`async_op=True`), most messages are over when the backward is.
+
+    # rank 0 has module = Linear(1, 1, bias=False) with the weight 2.0, rank 1 with the weight 5.0
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    model = DataParallelModel(module)       # the weight is 2.0 on both
+    loss = model(inputs).sum()              # inputs [[1.]] on rank 0, [[3.]] on rank 1
+    loss.backward()                         # gradients of 1.0 and of 3.0 set out
+    model.finish_gradients()                # both ranks have the gradient 2.0
+    optimizer.step()                        # both ranks have the weight 1.8
+
+Rules:
+- All ranks (any number of them, also one) have joined the default process group (gloo) and wrap modules of
+  the same structure. Write it with collectives, without PyTorch's own DistributedDataParallel.
+- Wrapping copies all parameters and buffers of rank 0 to the other ranks, those that are frozen (without
+  requires_grad) and those of integers too. Parameters and buffers remain the same objects.
+- The module is the attribute `module`. Calling the model calls it, with whatever positional and keyword
+  arguments, and returns what it returns. It sends nothing.
+- During the backward, a parameter's gradient sets out as soon as it is complete, before the backward of the
+  layers that come earlier in the model. The backward waits for no other rank.
+- When finish_gradients returns, every parameter's `.grad` is the average of the ranks' gradients, in the
+  dtype of the parameter. It waits for the messages of this rank, and for nothing else.
+- One step costs one all_reduce for each parameter that got a gradient, of its size, and no other message. A
+  parameter that is used in several places (tied) is one parameter. One that is frozen, or that the loss
+  depends on on no rank, costs none, and its `.grad` stays None.
+- A step is: zero_grad (to None or to zeros), forward (perhaps several times), one backward,
+  finish_gradients, `optimizer.step`. The optimizer may be older than the wrapper.
+"""
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+
+class DataParallelModel(nn.Module):
+    """A module whose gradients are averaged over the ranks, parameter by parameter, during the backward."""
+
+    def __init__(self, module: nn.Module) -> None:
+        """Make all ranks' copies of `module` alike, and have its gradients sent from now on."""
+        raise NotImplementedError
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        raise NotImplementedError
+
+    def finish_gradients(self) -> None:
+        """Wait until `.grad` of every parameter is the average over the ranks."""
+        raise NotImplementedError

@@ -1,0 +1,363 @@
+"""Answers to ddp_from_hooks that people write."""
+
+from grader.specimen import Right, Wrong
+
+BROADCAST = """        with torch.no_grad():
+            for tensor in (*module.parameters(), *module.buffers()):
+                dist.broadcast(tensor, src=0)  # in place: optimizers go on holding the same tensors
+"""
+HOOKS = """        for p in module.parameters():  # each once, tied or not
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self._send)
+"""
+SEND = """        work = dist.all_reduce(p.grad, async_op=True)
+        self._in_flight.append((p.grad, work))
+"""
+CALL = "        return self.module(*args, **kwargs)\n"
+FINISH = """        for grad, work in self._in_flight:
+            work.wait()
+            grad /= dist.get_world_size()  # gloo cannot average
+        self._in_flight.clear()
+"""
+LATER = """        for p in self.module.parameters():
+            if p.grad is not None:
+                dist.all_reduce(p.grad)
+                p.grad /= dist.get_world_size()
+"""
+
+SPECIMENS = [
+    Wrong(
+        "each rank keeps its own start",
+        edits=[(BROADCAST, "")],
+        check="test_start",
+        says="after wrapping, on rank 1",
+    ),
+    Wrong(
+        "forgets the buffers",
+        edits=[("(*module.parameters(), *module.buffers())", "module.parameters()")],
+        check="test_start",
+    ),
+    Wrong(
+        "broadcasts what is trained",
+        edits=[
+            (
+                "                dist.broadcast(",
+                "                if tensor.requires_grad:\n                    dist.broadcast(",
+            )
+        ],
+        check="test_start",
+    ),
+    Wrong(
+        "the state dict: no buffer outside it",
+        edits=[("(*module.parameters(), *module.buffers())", "module.state_dict().values()")],
+        check="test_start",
+        says="order",
+    ),
+    Wrong(
+        "the average of all starts",
+        edits=[
+            (
+                "dist.broadcast(tensor, src=0)",
+                "dist.all_reduce(tensor), tensor.copy_(tensor / dist.get_world_size())",
+            )
+        ],
+        check="test_start",
+    ),
+    Wrong(
+        "new parameters, which the optimizer does not hold",
+        edits=[
+            (
+                BROADCAST,
+                """        for part in module.modules():
+            for name, p in part.named_parameters(recurse=False):
+                dist.broadcast(p.data, 0)
+                setattr(part, name, nn.Parameter(p.detach().clone(), p.requires_grad))
+            for buffer in part.buffers(recurse=False):
+                dist.broadcast(buffer, 0)
+""",
+            )
+        ],
+        check="test_start",
+        says="replaces",
+    ),
+    Wrong(
+        "a copy of the module",
+        edits=[
+            (
+                "        self.module = module\n",
+                "        module = __import__('copy').deepcopy(module)\n        self.module = module\n",
+            )
+        ],
+        check="test_start",
+    ),
+    Wrong(
+        "makes frozen parameters trainable, for their hooks",
+        edits=[
+            (
+                "            if p.requires_grad:\n                p.register",
+                "            p.requires_grad_()\n            p.register",
+            )
+        ],
+        check="test_start",
+        says="requires_grad",
+    ),
+    Wrong(
+        "a hook on every parameter",
+        edits=[("            if p.requires_grad:\n                p.register", "            p.register")],
+        check="test_tied_frozen_and_unused",
+        says="RuntimeError",
+    ),
+    Wrong(
+        "two hooks for tied weights",
+        edits=[
+            (
+                "for p in module.parameters():  # each",
+                "for _, p in module.named_parameters(remove_duplicate=False):  # each",
+            )
+        ],
+        check="test_tied_frozen_and_unused",
+    ),
+    Wrong(
+        "everything after the backward",
+        edits=[(SEND, "        pass\n"), (FINISH, LATER)],
+        check="test_sent_during_the_backward",
+        says="sent once the backward has passed the last layer",
+    ),
+    Wrong(
+        "waits in the hook",
+        edits=[
+            (SEND, "        dist.all_reduce(p.grad)\n        p.grad /= dist.get_world_size()\n"),
+            (FINISH, "        pass\n"),
+        ],
+        check="test_waits_in_finish_gradients_only",
+        says="waits in all_reduce",
+    ),
+    Wrong(
+        "an asynchronous call, and a wait at once",
+        edits=[(SEND, SEND + "        work.wait()\n")],
+        check="test_waits_in_finish_gradients_only",
+    ),
+    Wrong(
+        "never waits",
+        edits=[("            work.wait()\n", "")],
+        check="test_waits_in_finish_gradients_only",
+    ),
+    Wrong(
+        "sums",
+        edits=[("            grad /= dist.get_world_size()  # gloo cannot average\n", "")],
+        check="test_steps_of_one_process",
+        says="of 2",
+    ),
+    Wrong(
+        "two ranks for ever",
+        edits=[("grad /= dist.get_world_size()", "grad /= 2")],
+        check="test_steps_of_one_process",
+    ),
+    Wrong(
+        "divides while the sum is on its way",
+        edits=[
+            ("            grad /= dist.get_world_size()  # gloo cannot average\n", ""),
+            (SEND, SEND + "        p.grad /= dist.get_world_size()\n"),
+        ],
+        check="test_waits_in_finish_gradients_only",
+    ),
+    Wrong(
+        "old handles stay, and divide again",
+        edits=[("        self._in_flight.clear()\n", "")],
+        check="test_steps_of_one_process",
+        says="after step 2",
+    ),
+    Wrong(
+        "divides every gradient, sent or not",
+        edits=[
+            (
+                FINISH,
+                """        for _, work in self._in_flight:
+            work.wait()
+        for p in self.module.parameters():
+            p.grad /= dist.get_world_size()
+        self._in_flight.clear()
+""",
+            )
+        ],
+        check="test_tied_frozen_and_unused",
+    ),
+    Wrong(
+        "zeros for parameters without a gradient",
+        edits=[
+            (
+                FINISH,
+                FINISH
+                + """        for p in self.module.parameters():
+            if p.grad is None:
+                p.grad = torch.zeros_like(p)
+""",
+            )
+        ],
+        check="test_tied_frozen_and_unused",
+        says="None",
+    ),
+    Wrong(
+        "float32 on the way",
+        edits=[
+            (
+                SEND,
+                """        sent = p.grad.float()
+        work = dist.all_reduce(sent, async_op=True)
+        self._in_flight.append((p, sent, work))
+""",
+            ),
+            (
+                FINISH,
+                """        for p, sent, work in self._in_flight:
+            work.wait()
+            p.grad = (sent / dist.get_world_size()).to(p.dtype)
+        self._in_flight.clear()
+""",
+            ),
+        ],
+        check="test_messages",
+        says="wrong messages",
+    ),
+    Wrong(
+        "gathers the gradients of all",
+        edits=[
+            (
+                SEND,
+                """        parts = [torch.empty_like(p.grad) for _ in range(dist.get_world_size())]
+        work = dist.all_gather(parts, p.grad, async_op=True)
+        self._in_flight.append((p.grad, parts, work))
+""",
+            ),
+            (
+                FINISH,
+                """        for grad, parts, work in self._in_flight:
+            work.wait()
+            grad.copy_(sum(parts) / len(parts))
+        self._in_flight.clear()
+""",
+            ),
+        ],
+        check="test_messages",
+        says="all_gather",
+    ),
+    Wrong(
+        "a barrier to be sure",
+        edits=[(FINISH, FINISH + "        dist.barrier()\n")],
+        check="test_messages",
+        says="barrier",
+    ),
+    Wrong(
+        "sends the buffers round in every forward",
+        edits=[
+            (
+                CALL,
+                "        for p in self.module.parameters():\n            dist.broadcast(p.data, 0)\n" + CALL,
+            )
+        ],
+        check="test_messages",
+        says="the messages of a forward",
+    ),
+    Wrong(
+        "gradients of one use, by a hook in the module's backward",
+        edits=[
+            (
+                HOOKS,
+                """        for part in module.modules():
+            part.register_full_backward_hook(self._part)
+
+    def _part(self, part, *_):
+        for p in part.parameters(recurse=False):
+            if p.grad is not None:
+                self._send(p)
+""",
+            )
+        ],
+        check="test_steps_of_one_process",
+    ),
+    Wrong(
+        "positional arguments only",
+        edits=[("return self.module(*args, **kwargs)", "return self.module(*args)")],
+        check="test_calls",
+    ),
+    Wrong(
+        "one argument",
+        edits=[("return self.module(*args, **kwargs)", "return self.module(args[0], **kwargs)")],
+        check="test_calls",
+    ),
+    Wrong(
+        "the module in a list, out of reach of modes",
+        edits=[
+            ("        self.module = module\n", "        self._modules_ = [module]\n"),
+            (
+                "    def _send(",
+                "    @property\n    def module(self):\n        return self._modules_[0]\n\n    def _send(",
+            ),
+        ],
+        check="test_calls",
+        says="mode",
+    ),
+    Right(
+        "closures, averages before sending, flat views",
+        edits=[
+            (
+                BROADCAST + HOOKS,
+                """        for t in module.buffers():
+            dist.broadcast(t, 0)
+        for p in module.parameters():
+            dist.broadcast(p.data, 0)
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self._sender(dist.get_world_size()))
+""",
+            ),
+            (
+                """    def _send(self, p: Tensor) -> None:
+        \"\"\"Set out the sum over the ranks. All of them call this in the same order.\"\"\"
+"""
+                + SEND,
+                """    def _sender(self, world):
+        def hook(p):
+            p.grad.div_(world)
+            self._in_flight.append(dist.all_reduce(p.grad.view(-1), dist.ReduceOp.SUM, async_op=True))
+
+        return hook
+""",
+            ),
+            (
+                FINISH,
+                """        while self._in_flight:
+            self._in_flight.pop().wait()
+""",
+            ),
+        ],
+    ),
+    Right(
+        "objects from rank 0, futures, and averages in a dict",
+        edits=[
+            (
+                BROADCAST,
+                """        everything = [[t.detach() for t in (*module.parameters(), *module.buffers())]]
+        mine = everything[0]
+        dist.broadcast_object_list(everything, 0)
+        for t, first in zip(mine, everything[0]):
+            t.copy_(first)
+""",
+            ),
+            ("self._in_flight: list[tuple[Tensor, dist.Work]] = []", "self._in_flight = {}"),
+            (
+                SEND,
+                """        total = p.grad.clone()
+        self._in_flight[p] = total, dist.all_reduce(total, async_op=True).get_future()
+""",
+            ),
+            (
+                FINISH,
+                """        for p, (total, future) in self._in_flight.items():
+            future.wait()
+            p.grad = total.true_divide(dist.get_world_size())
+        self._in_flight = {}
+""",
+            ),
+        ],
+    ),
+]
