@@ -7,6 +7,7 @@ without public methods, such as a dataset, the special ones are replaced, apart 
 import ast
 from typing import TypeGuard
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KINDS = {
     "returns None": "lambda *args, **kwargs: None",
     "returns its first argument": "lambda *args, **kwargs: [*args[_skip:], *kwargs.values(), None][0]",
@@ -16,6 +17,7 @@ KINDS = {
 _ENDING = """
 
 import copy as _copy
+import inspect as _inspect
 import torch as _torch
 from torch.utils._pytree import tree_map as _tree_map
 
@@ -46,7 +48,15 @@ def _own(given):
 
 
 def _null(_real, _skip):
-    return {body}
+    null = {body}
+    if not _inspect.iscoroutinefunction(_real):
+        return null
+
+    async def later(*args, **kwargs):
+        result = null(*args, **kwargs)
+        return _zeros(await result) if _inspect.iscoroutine(result) else result
+
+    return later
 
 
 for _name in {functions!r}:
@@ -73,10 +83,10 @@ def sources(solution: str) -> dict[str, str]:
 
 
 def _methods(owner: ast.ClassDef) -> list[str]:
-    plain = [node for node in owner.body if isinstance(node, ast.FunctionDef) and not node.decorator_list]
+    plain = [node for node in owner.body if isinstance(node, _FUNCTIONS) and not node.decorator_list]
     public = [node.name for node in plain if _is_public(node)]
     return public or [n.name for n in plain if n.name.endswith("__") and n.name != "__init__"]
 
 
-def _is_public(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
-    return isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+def _is_public(node: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return isinstance(node, _FUNCTIONS) and not node.name.startswith("_")

@@ -1,5 +1,7 @@
 """Null answers replace everything that an exercise asks for."""
 
+import asyncio
+
 import pytest
 
 from grader import nulls
@@ -43,3 +45,13 @@ def test_special_methods_stay_next_to_public_ones():
     lines = loaded("returns None", solution)["Lines"](["a", "b"])
     assert lines.first() is None
     assert list(lines) == ["a", "b"]
+
+
+def test_coroutines_stay_coroutines():
+    solution = "class Service:\n    async def answer(self, n):\n        return n + 1\n"
+    solution += "\nasync def answer(n):\n    return [n]\n"
+    results = []
+    for about in nulls.KINDS:
+        names = loaded(about, solution)
+        results += [asyncio.run(names["Service"]().answer(4)), asyncio.run(names["answer"](4))]
+    assert results == [None, None, 4, 4, 0, [0]]
