@@ -1,0 +1,283 @@
+"""What grades predict: rows and batches, inference mode, modes layer by layer, memory, the device."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from grader.checks import (
+    expect_close,
+    expect_copy,
+    expect_equal,
+    expect_raises,
+    expect_that,
+    peak_bytes,
+    unchanged,
+)
+from grader.checks.devices import count_traffic
+
+CALL = "predict(model, inputs, batch_size)"
+
+
+def network(gen):
+    """3 features, 4 hidden units with batch norm and dropout, 2 outputs."""
+    hidden = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Dropout(0.5))
+    model = nn.Sequential(hidden, nn.Linear(4, 2))
+    with torch.no_grad():
+        for w in model.parameters():
+            w.copy_(torch.randn(w.shape, generator=gen))
+        model[0][1].running_mean.copy_(torch.randn(4, generator=gen))
+    return model
+
+
+def at_once(model, inputs):
+    """The results for all rows as one batch, in evaluation mode and float64."""
+    twin = copy.deepcopy(model).double().eval()
+    with torch.no_grad():
+        return twin(inputs.double()).to(next(model.parameters()).dtype)
+
+
+def flags(model):
+    return {name or "the model": layer.training for name, layer in model.named_modules()}
+
+
+class Tagger(nn.Module):
+    """Token ids in, the number of the best of five tags for each token out: (batch, time) of int64."""
+
+    def __init__(self):
+        super().__init__()
+        self.scores = nn.Embedding(7, 5)
+
+    def forward(self, tokens):
+        return self.scores(tokens).argmax(2)
+
+
+class LastStep(nn.Module):
+    """Keeps the last of many time steps: its result is a view of all of them."""
+
+    def forward(self, x):
+        steps = x[:, None, :] * torch.arange(1.0, 201.0)[:, None]  # (batch, 200, features)
+        return steps[:, -1]
+
+
+class Shift(nn.Module):
+    """No parameters, only a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("by", torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x):
+        return x + self.by
+
+
+@pytest.mark.parametrize(("rows", "size"), [(7, 3), (6, 3), (4, 1), (5, 5), (3, 64), (1, 2), (9, 4)], ids=str)
+def test_every_row_once(answer, gen, rows, size):
+    """However the rows are cut into batches, each gets its own result, and batches are of the size asked."""
+    model, inputs = network(gen), torch.randn(rows, 3, generator=gen)
+    wanted, seen = at_once(model, inputs), []
+    model.register_forward_hook(lambda _model, args, _result: seen.append(args[0].clone()))
+    yours = answer.predict(model, inputs, size)
+    expect_close(yours, wanted, f"predict(model, inputs, {size}) of {rows} rows", dims="rows outputs")
+    sizes = [min(size, rows - start) for start in range(0, rows, size)]
+    expect_equal([len(x) for x in seen], sizes, "the rows in each call of the model (counted by a hook)")
+    expect_close(torch.cat(seen), inputs, "the rows that the model is given", dims="rows features")
+
+
+def test_default_batches_of_64(answer):
+    """Without batch_size, batches have 64 rows."""
+    model, seen = nn.Identity(), []
+    model.register_forward_hook(lambda _model, args, _result: seen.append(len(args[0])))
+    answer.predict(model, torch.zeros(130, 1))
+    expect_equal(seen, [64, 64, 2], "the rows in each call of the model for 130 rows")
+
+
+def test_shapes_and_dtypes(answer, gen):
+    """Rows and results may have any shape and dtype, in strided or expanded memory."""
+    tagger = Tagger()
+    tokens = torch.randint(7, (6, 5), generator=gen).T  # (5, 6)
+    with torch.no_grad():
+        wanted = tagger(tokens.clone())
+    expect_equal(answer.predict(tagger, tokens, 2), wanted, "predict(tagger, tokens, 2)", dims="rows time")
+    model = network(gen).double()
+    row = torch.randn(3, generator=gen).double()
+    wanted = at_once(model, row.repeat(5, 1))
+    expect_close(answer.predict(model, row.expand(5, 3), 2), wanted, "predict(…) in float64")
+    image = torch.randn(3, 2, 4, 5, generator=gen).to(torch.bfloat16)
+    yours = answer.predict(nn.AvgPool2d((4, 5)), image, 2)
+    expect_close(yours, nn.AvgPool2d((4, 5))(image), "predict(…) of images in bfloat16")
+    scalar = answer.predict(nn.Flatten(0), torch.arange(3.0), 2)  # one number for each row
+    expect_close(scalar, torch.arange(3.0), "predict(…) of a model that gives one number for each row")
+
+
+def test_no_rows(answer, gen):
+    """No rows give an empty result of the right shape and dtype, by one call of the model."""
+    runs = []
+    for model, inputs in (
+        (network(gen), torch.zeros(0, 3)),
+        (Tagger(), torch.zeros(0, 4, dtype=torch.int64)),
+    ):
+        with torch.no_grad():
+            wanted = copy.deepcopy(model).eval()(inputs)
+        runs.clear()
+        model.register_forward_hook(lambda *_: runs.append(1))
+        yours = answer.predict(model, inputs, 3)
+        expect_equal(yours, wanted, "predict(…) of no rows", dims="rows outputs")
+        expect_equal(len(runs), 1, "the calls of the model for no rows")
+
+
+@pytest.mark.parametrize("size", [0, -1, -64])
+def test_impossible_batches(answer, gen, size):
+    """A batch size below 1 is a ValueError, also where there are no rows, and the model does not run."""
+    model, runs = network(gen).train(), []
+    model.register_forward_hook(lambda *_: runs.append(1))
+    before = flags(model)
+    for rows in (3, 0):
+        call = f"predict(…, batch_size={size}) of {rows} rows"
+        expect_raises(ValueError, lambda rows=rows: answer.predict(model, torch.zeros(rows, 3), size), call)
+    expect_equal(runs, [], "the calls of the model before the error")
+    expect_equal(flags(model), before, "the training flags after the error")
+
+
+@pytest.mark.parametrize("mode", ["train", "eval", "mixed", "inner"])
+def test_modes(answer, gen, mode):
+    """Each layer runs in evaluation and in inference mode; then it has the mode that it had before."""
+    model, inputs = network(gen), torch.randn(5, 3, generator=gen)
+    model.train(mode == "train")
+    if mode == "mixed":  # frozen batch norm in a model that trains, dropout that is on
+        model.train()
+        model[0][1].eval()
+        model[0].training = False
+        model[1].eval()
+    if mode == "inner":  # a dropout that is on in a model that does not train
+        model[0][3].train()
+    before, seen = flags(model), []
+    for name, layer in model.named_modules():
+        layer.register_forward_hook(
+            lambda m, *_, n=name or "the model": seen.append(
+                (n, m.training, torch.is_inference_mode_enabled())
+            )
+        )
+    answer.predict(model, inputs, 2)
+    expect_equal(flags(model), before, f"the training flags after {CALL}")
+    expect_equal(len(seen), 3 * len(before), "the number of layers that run, in three batches")
+    for name, training, inference in seen:
+        expect_equal(training, False, f"the training flag of {name} in {CALL}")
+        expect_equal(inference, True, f"torch.is_inference_mode_enabled() in {name}")
+
+
+class Broken(Exception):
+    """What goes wrong in the middle."""
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_errors(answer, gen, at):
+    """An error from the model comes through, and modes and recording are as before."""
+    model, inputs, runs = network(gen), torch.randn(5, 3, generator=gen), []
+    model.train()
+    model[0][1].eval()
+    before = flags(model)
+
+    def fail(*_):
+        runs.append(1)
+        if len(runs) == at:
+            raise Broken("out of memory")
+
+    model[1].register_forward_hook(fail)
+    call = f"predict(…) with an error in batch {at}"
+    expect_raises(Broken, lambda: answer.predict(model, inputs, 2), call)
+    expect_that(torch.is_grad_enabled(), f"gradients are off after {call}")
+    expect_that(not torch.is_inference_mode_enabled(), f"inference mode is on after {call}")
+    expect_equal(flags(model), before, f"the training flags after {call}")
+
+
+@pytest.mark.parametrize("rows", [5, 2])
+def test_ordinary_result(answer, gen, rows):
+    """The result can be changed in place and be a target in training, in one batch or in many."""
+    model, inputs = network(gen), torch.randn(rows, 3, generator=gen)
+    yours = answer.predict(model, inputs, 2)
+    expect_that(not yours.requires_grad, f"the result of {CALL} requires a gradient")
+    expect_that(not yours.is_inference(), f"the result of {CALL} is a tensor made in inference mode")
+    weight = torch.ones(2, requires_grad=True)
+    (weight * yours).sum().backward()
+    expect_close(weight.grad, yours.sum(0), "the gradient of a weight that multiplies the result")
+    yours += 1
+    for size in (1, 2, 8):
+        same = answer.predict(nn.Identity(), inputs, size)
+        expect_copy(same, inputs, f"predict(…, batch_size={size}) of a model that returns its input")
+        expect_that(
+            not same.is_inference(), "the result of a model that returns its input is one of inference mode"
+        )
+
+
+def test_nothing_changes(answer, gen):
+    """Weights, statistics, gradients, requires_grad and the inputs stay as they are; recording goes on."""
+    model, inputs = network(gen), torch.randn(5, 3, generator=gen).requires_grad_()
+    for p in model.parameters():
+        p.grad = torch.full_like(p, 2.0)
+    model[1].bias.requires_grad_(False)
+    state = {name: t.clone() for name, t in model.state_dict().items()}
+    required = [p.requires_grad for p in model.parameters()]
+    for enabled in (True, False):
+        with torch.set_grad_enabled(enabled), unchanged(CALL, inputs=inputs):
+            yours = answer.predict(model, inputs, 2)
+            after = torch.is_grad_enabled()
+        expect_equal(after, enabled, f"torch.is_grad_enabled() after {CALL}")
+        expect_that(not yours.requires_grad, "the result requires a gradient where the inputs do")
+    for name, was in state.items():
+        expect_equal(model.state_dict()[name], was, f"{name} after {CALL}")
+    expect_equal([p.requires_grad for p in model.parameters()], required, "requires_grad of the parameters")
+    for name, p in model.named_parameters():
+        expect_that(p.grad is not None, f"the gradient of {name} is gone after {CALL}")
+        expect_equal(p.grad, torch.full_like(p, 2.0), f"the gradient of {name} after {CALL}")
+    with torch.no_grad():
+        model[1].weight.add_(1.0)
+    inputs = inputs.detach()
+    expect_close(
+        answer.predict(model, inputs, 2),
+        at_once(model, inputs),
+        "predict(…) of a model that has learned since",
+    )
+
+
+def test_only_rows_are_held(answer):
+    """Of a batch that is done, only its rows of the result are held: not all that they are a view of."""
+    model, inputs = LastStep(), torch.ones(40, 3)
+    wanted = inputs * 200
+    expect_close(answer.predict(model, inputs, 4), wanted, "predict(…) of a model that keeps the last step")
+    model(inputs[:4])
+    one = 4 * 200 * 3 * 4  # bytes of all steps of one batch
+    used = peak_bytes(lambda: answer.predict(model, inputs, 4))
+    expect_that(
+        used < 4 * one,
+        "all that was computed for earlier batches is held until the end",
+        yours=f"{used:,} bytes at once for ten batches that need {one:,} bytes each",
+        likely="the rows are a view of it: copy them",
+    )
+
+
+def test_on_a_device(answer, gen, device):
+    """A model on a device gets one batch at a time there, and the result is on the CPU."""
+    inputs = torch.randn(7, 3, generator=gen)
+    model = network(gen)
+    wanted = at_once(model, inputs)
+    for there, right in ((model, wanted), (Shift(), inputs + torch.tensor([1.0, 2.0, 3.0]))):
+        there.to(device)
+        name = f"predict({type(there).__name__} on a device, inputs, 3)"
+        with count_traffic() as traffic:
+            yours = answer.predict(there, inputs, 3)
+        expect_close(yours, right, name, dims="rows outputs")
+        expect_that(not yours.is_inference(), f"the result of {name} is a tensor made in inference mode")
+        expect_equal(traffic.to_device, 3, f"the copies to the device in {name}, for three batches")
+        expect_equal(traffic.to_host, 3, f"the copies back to the host in {name}, for three batches")
+
+
+def oracle(answer, gen):
+    found = []
+    for rows, size in ((7, 3), (5, 5), (1, 4), (0, 2)):
+        model, inputs = network(gen), torch.randn(rows, 3, generator=gen)
+        model[0][1].eval()
+        yours = answer.predict(model, inputs, size)
+        found.append((yours, list(flags(model).values()), yours.is_inference(), yours.requires_grad))
+    return found
