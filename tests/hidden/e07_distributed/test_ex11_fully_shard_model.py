@@ -1,0 +1,356 @@
+"""What grades fully_shard_model: the steps of one process, shares, dtypes, messages, the whole state."""
+
+import copy
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call
+
+from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks.ranks import count_collectives, run_ranks
+
+pytestmark = pytest.mark.multi_process
+
+LOGITS = 7
+
+
+class Seen(nn.Linear):
+    """A linear layer that remembers the dtypes that it computes with."""
+
+    def forward(self, x):
+        self.dtypes = (str(x.dtype), str(self.weight.dtype))
+        return super().forward(x)
+
+
+class Block(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.norm = nn.LayerNorm(5)
+        self.up = Seen(5, hidden)
+        self.down = nn.Linear(hidden, 5, bias=False)
+        self.register_buffer("gain", torch.tensor(1.5))
+
+    def forward(self, x):
+        return x + self.gain * self.down(torch.tanh(self.up(self.norm(x))))
+
+
+class Stack(nn.Module):
+    """A small language model: blocks of unequal sizes, with odd numbers of rows."""
+
+    def __init__(self, blocks=3):
+        super().__init__()
+        self.embed = nn.Embedding(LOGITS, 5)
+        self.blocks = nn.ModuleList(Block(6 + 3 * number) for number in range(blocks))
+        self.register_buffer("shift", torch.zeros(5))
+        self.head = Seen(5, LOGITS)
+
+    def forward(self, tokens, weights=None):
+        x = self.embed(tokens) + self.shift.to(self.embed.weight.dtype)
+        if weights is not None:
+            x = x * weights
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+@dataclass
+class Case:
+    """What the ranks train: `steps[i]` are the rows of step i, cut into equal shards."""
+
+    model: nn.Module
+    steps: list
+    param_dtype: torch.dtype | None = None
+    reshard: bool = True
+    differ: bool = False
+
+    @property
+    def shown(self):
+        kind = str(self.param_dtype).removeprefix("torch.")
+        return f"fully_shard_model(model, param_dtype={kind}, reshard_after_forward={self.reshard})"
+
+
+def drawn(gen, world_size, *, blocks=3, steps=3, **options):
+    model = Stack(blocks)
+    for t in (*model.parameters(), *model.buffers()):
+        t.data.copy_(torch.randn(t.shape, generator=gen) / 2)
+    rows = [
+        (
+            torch.randint(LOGITS, (2 * world_size, 3), generator=gen),
+            torch.randn(2 * world_size, 3, 1, generator=gen),
+        )
+        for _ in range(steps)
+    ]
+    return Case(model, rows, **options)
+
+
+def sharded(answer, case, rank):
+    """The model of this rank after fully_shard_model, in the way that the case asks for."""
+    model = case.model
+    if case.differ and rank > 0:
+        for t in (*model.parameters(), *model.buffers()):
+            t.data.add_(rank)
+    options = {} if case.param_dtype is None else {"param_dtype": case.param_dtype}
+    if not case.reshard:
+        options["reshard_after_forward"] = False
+    answer.fully_shard_model(model, **options)
+    return model
+
+
+def loss_of(logits):
+    # ranks and places differ, so that it shows who is left out
+    return (logits.float() * torch.linspace(-1, 2, LOGITS)).square().mean()
+
+
+def optimizer_of(model):
+    return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+
+def whole(tensor):
+    """A parameter, or a gradient, in one piece: every rank takes part."""
+    return (tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor).detach().clone()
+
+
+def train(rank, world_size, answer, cases):
+    """What each rank does: the parameters and gradients after each step, in one piece, and the buffers."""
+    results = []
+    for case in cases:
+        model = sharded(answer, case, rank)
+        optimizer = optimizer_of(model)
+        losses, states = [], []
+        for rows in case.steps:
+            loss = loss_of(model(*(x.chunk(world_size)[rank] for x in rows)))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            states.append({name: (whole(p), whole(p.grad)) for name, p in model.named_parameters()})
+        results.append((losses, states, {name: b.clone() for name, b in model.named_buffers()}))
+    return results
+
+
+def train_and_save(rank, world_size, answer, cases):
+    """The losses of each case, and what is saved at the end."""
+    results = train(rank, world_size, answer, cases)
+    saved = [answer.full_state_dict(case.model) for case in cases]
+    return [[losses, state] for (losses, *_), state in zip(results, saved, strict=True)]
+
+
+def train_alone(world_size, case):
+    """The same on one process. In 16 bits, each shard's gradient by itself, and their mean in float32."""
+    model = copy.deepcopy(case.model)
+    optimizer = optimizer_of(model)
+    dtype = case.param_dtype or torch.float32
+    losses, states = [], []
+    for rows in case.steps:
+        optimizer.zero_grad()
+        losses.append([])
+        for tokens, weights in zip(*(x.chunk(world_size) for x in rows), strict=True):
+            cast = {name: p.to(dtype) for name, p in model.named_parameters()}
+            loss = loss_of(functional_call(model, cast, (tokens, weights.to(dtype))))
+            gradients = torch.autograd.grad(loss, list(model.parameters()))
+            for p, g in zip(model.parameters(), gradients, strict=True):
+                p.grad = g / world_size + (0 if p.grad is None else p.grad)
+            losses[-1].append(loss.item())
+        optimizer.step()
+        states.append({name: (p.detach().clone(), p.grad.clone()) for name, p in model.named_parameters()})
+    return losses, states
+
+
+def expect_as_alone(answer, world_size, **cases):
+    """On every rank, losses, parameters and gradients are those of one process."""
+    wanted = [train_alone(world_size, case) for case in cases.values()]
+    buffers = [{name: b.clone() for name, b in case.model.named_buffers()} for case in cases.values()]
+    found = run_ranks(world_size, train, list(cases.values()), answer=answer)
+    for number, about in enumerate(cases):
+        right_losses, right = wanted[number]
+        for rank, results in enumerate(found):
+            losses, states, mine = results[number]
+            where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
+            for name, buffer in buffers[number].items():
+                expect_close(mine[name], buffer, f"the buffer {name} {where}")
+            expect_equal(list(states[0]), list(right[0]), f"the names of the parameters {where}")
+            for step, state in enumerate(states):
+                of = f"in step {step + 1} {where}"
+                expect_close(
+                    torch.tensor(losses[step]),
+                    torch.tensor(right_losses[step][rank]),
+                    f"the loss {of}",
+                    ulps=500,
+                )
+                for name, (p, gradient) in right[step].items():
+                    # several steps add up the rounding of each
+                    expect_close(
+                        state[name][1], gradient, f"the gradient of {name} {of}", ulps=500, scale=1.0
+                    )
+                    expect_close(state[name][0], p, f"{name} {of}", ulps=500, scale=1.0)
+
+
+@pytest.mark.parametrize("world_size", [1, 3])
+def test_steps(answer, gen, world_size):
+    """A sharded model takes the steps that the model in one piece takes on the rows of all ranks."""
+    expect_as_alone(
+        answer,
+        world_size,
+        three_blocks=drawn(gen, world_size),
+        one_block_kept_whole=drawn(gen, world_size, blocks=1, reshard=False),
+    )
+
+
+def test_copies_that_differ(answer, gen):
+    """Whatever the other ranks' copies hold, the weights and buffers of rank 0 are trained."""
+    expect_as_alone(answer, 2, from_copies_that_differ=drawn(gen, 2, differ=True))
+
+
+def test_mixed_precision(answer, gen):
+    """With a param_dtype the model computes in it, and the gradients are averaged in float32."""
+    expect_as_alone(
+        answer,
+        3,
+        # one step: after it, a last bit may decide which way a weight is rounded
+        in_bfloat16=drawn(gen, 3, steps=1, param_dtype=torch.bfloat16),
+        in_float16=drawn(gen, 3, steps=1, blocks=2, param_dtype=torch.float16, reshard=False),
+    )
+
+
+def look(rank, world_size, answer, cases):
+    """What a rank holds, the dtypes in its layers, and what it sends in its second step."""
+    found = []
+    for case in cases:
+        model = sharded(answer, case, rank)
+        optimizer = optimizer_of(model)
+        for rows in case.steps:
+            shard = [x.chunk(world_size)[rank] for x in rows]
+            with count_collectives() as forward:
+                logits = model(*shard)
+            loss = loss_of(logits)
+            with count_collectives() as backward:
+                loss.backward()
+            gradients = {name: str(p.grad.dtype) for name, p in model.named_parameters()}
+            optimizer.step()
+            optimizer.zero_grad()
+        layers = {f"blocks.{n}.up": block.up for n, block in enumerate(model.blocks)} | {"head": model.head}
+        dtypes = {name: layer.dtypes for name, layer in layers.items()}
+        shares = {
+            name: (tuple((p.to_local() if hasattr(p, "to_local") else p).shape), str(p.dtype))
+            for name, p in model.named_parameters()
+        }
+        found.append((shares, gradients, str(logits.dtype), dtypes, forward, backward))
+    return found
+
+
+def test_shares(answer, gen):
+    """Each rank keeps its rows of every parameter, and no more; the gradients are cut up as well."""
+    case = drawn(gen, 4, blocks=2, steps=1)
+    shapes = {name: tuple(p.shape) for name, p in case.model.named_parameters()}
+    for rank, (found,) in enumerate(run_ranks(4, look, [case], answer=answer)):
+        for name, shape in shapes.items():
+            rows = len(range(shape[0])[rank * -(-shape[0] // 4) :][: -(-shape[0] // 4)])
+            expect_equal(
+                found[0][name][0], (rows, *shape[1:]), f"the shape of what rank {rank} of 4 has of {name}"
+            )
+
+
+def test_dtypes(answer, gen):
+    """Layers compute in param_dtype; shares, gradients and what the model returns are in float32."""
+    cases = [drawn(gen, 2, steps=1, param_dtype=kind) for kind in (torch.bfloat16, None)]
+    for rank, found in enumerate(run_ranks(2, look, cases, answer=answer)):
+        for case, (shares, gradients, returned, layers, *_) in zip(cases, found, strict=True):
+            where = f"on rank {rank}, after {case.shown}"
+            expect_equal(returned, "torch.float32", f"the dtype of what the model returns {where}")
+            kind = str(case.param_dtype or torch.float32)
+            for name, dtypes in layers.items():
+                expect_equal(
+                    dtypes, (kind, kind), f"the dtypes of the input and the weight of {name} {where}"
+                )
+            for name, (_, dtype) in shares.items():
+                expect_equal(dtype, "torch.float32", f"the dtype of {name} {where}")
+                expect_equal(gradients[name], "torch.float32", f"the dtype of the gradient of {name} {where}")
+
+
+def test_messages(answer, gen):
+    """Forward and backward send what the statement says: for each unit, and in the right dtype."""
+    cases = [
+        drawn(gen, 2, steps=2),
+        drawn(gen, 2, steps=2, blocks=2, reshard=False),
+        drawn(gen, 2, steps=2, param_dtype=torch.bfloat16),
+    ]
+    for rank, found in enumerate(run_ranks(2, look, cases, answer=answer)):
+        for case, (*_, forward, backward) in zip(cases, found, strict=True):
+            where = f"on rank {rank}, after {case.shown}"
+            blocks = len(case.model.blocks)
+            expect_equal(forward.count, {"all_gather": blocks + 1}, f"the messages of the forward {where}")
+            gathered = backward.count.get("all_gather", 0)
+            others = {kind: n for kind, n in backward.count.items() if kind != "all_gather"}
+            expect_equal(
+                others,
+                {"reduce_scatter": blocks + 1},
+                f"the messages of the backward, without all_gather, {where}",
+            )
+            most = blocks + 1 if case.reshard else 0
+            expect_that(
+                (blocks if case.reshard else 0) <= gathered <= most,
+                f"the wrong number of all-gathers in the backward {where}",
+                yours=gathered,
+                wanted=f"{blocks} or {most}" if case.reshard else 0,
+            )
+            _expect_bytes(case, forward, backward, where)
+
+
+def _expect_bytes(case, forward, backward, where):
+    rows = sum(-(-p.shape[0] // 2) * p.shape[1:].numel() for p in case.model.parameters())
+    width = (case.param_dtype or torch.float32).itemsize
+    for kind, yours, most in (
+        ("all-gathers of the forward", forward.bytes["all_gather"], rows * width),
+        ("reduce-scatters of the backward", backward.bytes["reduce_scatter"], 2 * rows * 4),
+    ):
+        expect_that(
+            yours <= most, f"too many bytes in the {kind} {where}", yours=yours, wanted=f"at most {most}"
+        )
+
+
+def save(rank, world_size, answer, cases):
+    """Train, save, go on: what was saved, what it looked like then, and what another save gives."""
+    found = []
+    for case in cases:
+        model = sharded(answer, case, rank)
+        optimizer = optimizer_of(model)
+        trained = []
+        for rows in case.steps:
+            saved = answer.full_state_dict(model)
+            kept = {name: copy.deepcopy(t) for name, t in saved.items()}
+            trained.append(
+                {name: whole(p) for name, p in model.named_parameters()}
+                | {name: b.clone() for name, b in model.named_buffers()}
+            )
+            optimizer.zero_grad()
+            loss_of(model(*(x.chunk(world_size)[rank] for x in rows))).backward()
+            optimizer.step()
+            for b in model.buffers():
+                b.add_(1)
+        kinds = {(type(t).__name__, t.requires_grad) for t in saved.values()}
+        found.append((kinds, kept, saved, trained[-1]))
+    return found
+
+
+@pytest.mark.parametrize("world_size", [1, 3])
+def test_full_state_dict(answer, gen, world_size):
+    """On rank 0, the state dict is whole and plain, with memory of its own; on the others it is empty."""
+    cases = [drawn(gen, world_size, steps=2), drawn(gen, world_size, steps=2, param_dtype=torch.bfloat16)]
+    for rank, results in enumerate(run_ranks(world_size, save, cases, answer=answer)):
+        for case, (kinds, kept, later, trained) in zip(cases, results, strict=True):
+            call = f"full_state_dict(model) on rank {rank} of {world_size}, after {case.shown}"
+            if rank > 0:
+                expect_equal(list(kept), [], f"the keys of {call}")
+                continue
+            expect_equal(list(kept), list(case.model.state_dict()), f"the keys of {call}")
+            expect_equal(kinds, {("Tensor", False)}, f"the types of the values, and requires_grad, in {call}")
+            for name, t in kept.items():
+                expect_equal(t, trained[name], f"{name} in {call}")
+                expect_equal(later[name], t, f"one step later, {name} in {call}")
+
+
+def oracle(answer, gen):
+    cases = [drawn(gen, 3, differ=True), drawn(gen, 3, blocks=2, steps=1, param_dtype=torch.bfloat16)]
+    return run_ranks(3, train_and_save, cases, answer=answer)
