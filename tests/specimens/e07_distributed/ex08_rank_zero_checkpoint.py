@@ -1,0 +1,342 @@
+"""Answers to rank_zero_checkpoint that people write."""
+
+from grader.specimen import Right, Wrong
+
+TELL = """    told = [error and repr(error)]
+    dist.broadcast_object_list(told, src=0)  # good or bad news from rank 0, for which the others wait here
+"""
+RAISE = """    if error is not None:
+        raise error
+    if told[0] is not None:
+        raise RuntimeError(f"rank 0 could not write {path}: {told[0]}")
+"""
+DRAFT = """    draft = path.with_name(path.name + ".draft")
+    try:
+        torch.save(checkpoint, draft)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+"""
+LOAD = '    checkpoint = torch.load(path, map_location="cpu", weights_only=True)  # load_state_dict moves it on\n'
+LOADING = """    _bare(model).load_state_dict(checkpoint["model"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return checkpoint["step"]
+"""
+BARE = "    return model.module if isinstance(model, DistributedDataParallel) else model\n"
+
+
+SPECIMENS = [
+    Wrong(
+        "every rank writes",
+        edits=[
+            ("    if dist.get_rank() == 0:\n", "    if True:\n"),
+            ("    dist.broadcast_object_list(told, src=0)", "    dist.barrier()"),
+        ],
+        check="test_file",
+    ),
+    Wrong(
+        "every rank writes, each under a name of its own",
+        edits=[
+            ("    if dist.get_rank() == 0:\n", "    if True:\n"),
+            ('path.name + ".draft"', 'f"{path.name}.{dist.get_rank()}"'),
+            ("    dist.broadcast_object_list(told, src=0)", "    dist.barrier()"),
+        ],
+        check="test_file",
+        says="what rank 1 does to files",
+    ),
+    Wrong(
+        "nobody waits",
+        edits=[(TELL + RAISE, "    if error is not None:\n        raise error\n")],
+        check="test_waits_for_the_writer",
+    ),
+    Wrong(
+        "a barrier before the file is written",
+        edits=[
+            ("    error = None\n", "    dist.barrier()\n    error = None\n"),
+            (TELL + RAISE, "    if error is not None:\n        raise error\n"),
+        ],
+        check="test_waits_for_the_writer",
+    ),
+    Wrong(
+        "a barrier on rank 0 only",
+        edits=[
+            (
+                TELL + RAISE,
+                "    if dist.get_rank() == 0:\n        dist.barrier()\n    if error is not None:\n        raise error\n",
+            )
+        ],
+        check="test_file",
+        says="rank 0 waits in barrier; ranks 1 and 2 have left",
+    ),
+    Wrong(
+        "waits until there is a file",
+        edits=[
+            (
+                TELL + RAISE,
+                "    while error is None and not Path(path).exists():\n        pass\n    if error is not None:\n        raise error\n",
+            )
+        ],
+        check="test_waits_for_the_writer",
+    ),
+    Wrong(
+        "a barrier that a failing rank 0 does not reach",
+        edits=[(TELL + RAISE, "    if error is not None:\n        raise error\n    dist.barrier()\n")],
+        check="test_failed_save",
+    ),
+    Wrong(
+        "the others take a failure for a success",
+        edits=[(TELL + RAISE, "    dist.barrier()\n    if error is not None:\n        raise error\n")],
+        check="test_failed_save",
+        says="on rank 1",
+    ),
+    Wrong("failures are passed over", edits=[(RAISE, "")], check="test_failed_save", says="raises nothing"),
+    Wrong(
+        "rank 0 forgets its error",
+        edits=[("    if error is not None:\n        raise error\n", "")],
+        check="test_failed_save",
+        says="on rank 0",
+    ),
+    Wrong(
+        "makes the folder that is missing",
+        edits=[("    draft = path", "    path.parent.mkdir(parents=True, exist_ok=True)\n    draft = path")],
+        check="test_failed_save",
+        says="a missing folder",
+    ),
+    Wrong("writes in place", edits=[(DRAFT, "    torch.save(checkpoint, path)\n")], check="test_failed_save"),
+    Wrong(
+        "a copy of the old file, put back after an error",
+        edits=[
+            (
+                DRAFT,
+                """    old = path.read_bytes() if path.exists() else None
+    try:
+        torch.save(checkpoint, path)
+    except BaseException:
+        if old is not None:
+            path.write_bytes(old)
+        raise
+""",
+            )
+        ],
+        check="test_killed_while_it_writes",
+    ),
+    Wrong(
+        "the old file moved out of the way",
+        edits=[
+            (
+                DRAFT,
+                "    backup = path.with_name('backup')\n    if path.exists():\n        path.replace(backup)\n    torch.save(checkpoint, path)\n    backup.unlink(missing_ok=True)\n",
+            )
+        ],
+        check="test_killed_while_it_writes",
+    ),
+    Wrong(
+        "leaves the draft behind after an error",
+        edits=[
+            (
+                DRAFT,
+                '    draft = path.with_name(path.name + ".draft")\n    torch.save(checkpoint, draft)\n    draft.replace(path)\n',
+            )
+        ],
+        check="test_failed_save",
+        says="leaves beside",
+    ),
+    Wrong(
+        "copies the draft",
+        edits=[("        draft.replace(path)\n", "        __import__('shutil').copy(draft, path)\n")],
+        check="test_file",
+        says="the old file itself",
+    ),
+    Wrong(
+        "a copy of the draft, which stays",
+        edits=[
+            (
+                "        draft.replace(path)\n",
+                "        __import__('shutil').copy(draft, f'{draft}2')\n        Path(f'{draft}2').replace(path)\n",
+            ),
+            ("        draft.unlink(missing_ok=True)\n", "        pass\n"),
+        ],
+        check="test_file",
+        says="the other files",
+    ),
+    Wrong(
+        "removes the old file just before the new one gets its name",
+        edits=[
+            (
+                "        draft.replace(path)\n",
+                "        path.unlink(missing_ok=True)\n        draft.rename(path)\n",
+            )
+        ],
+        check="test_file",
+        says="the old file itself",
+    ),
+    Wrong(
+        "stumbles over the draft of a killed process",
+        edits=[
+            (
+                "        torch.save(checkpoint, draft)\n",
+                "        with draft.open('xb') as file:\n            torch.save(checkpoint, file)\n",
+            )
+        ],
+        check="test_killed_while_it_writes",
+    ),
+    Wrong(
+        "a draft in the folder for temporary files",
+        edits=[
+            (
+                '    draft = path.with_name(path.name + ".draft")\n',
+                "    import shutil, tempfile\n\n    draft = Path(tempfile.mkstemp()[1])\n",
+            ),
+            ("        draft.replace(path)\n", "        shutil.move(draft, path)\n"),
+        ],
+        check="test_file",
+        says="another folder",
+    ),
+    Wrong(
+        "names with module.",
+        edits=[
+            ('"model": _bare(model).state_dict()', '"model": model.state_dict()'),
+            ("    _bare(model).load_state_dict", "    model.load_state_dict"),
+        ],
+        check="test_file",
+    ),
+    Wrong("always unwraps", edits=[(BARE, "    return model.module\n")], check="test_file"),
+    Wrong(
+        "the model as an object",
+        edits=[('"model": _bare(model).state_dict()', '"model": _bare(model)')],
+        check="test_file",
+    ),
+    Wrong("no map_location", edits=[(', map_location="cpu"', "")], check="test_other_device"),
+    Wrong(
+        "the GPU of this rank",
+        edits=[('map_location="cpu"', 'map_location=f"cuda:{dist.get_rank()}"')],
+        check="test_goes_on",
+    ),
+    Wrong(
+        "only rank 0 loads",
+        edits=[(LOAD, "    if dist.get_rank() != 0:\n        return 0\n" + LOAD)],
+        check="test_goes_on",
+        says="on rank 1",
+    ),
+    Wrong(
+        "rank 0 loads, the others get its parameters",
+        edits=[
+            (LOAD, "    if dist.get_rank() == 0:\n" + LOAD.replace("    checkpoint", "        checkpoint")),
+            (
+                LOADING,
+                """        _bare(model).load_state_dict(checkpoint["model"])
+        optimizer.load_state_dict(checkpoint["optimizer"])
+    for p in model.parameters():
+        dist.broadcast(p.data, 0)
+    step = [checkpoint["step"] if dist.get_rank() == 0 else None]
+    dist.broadcast_object_list(step, 0)
+    return step[0]
+""",
+            ),
+        ],
+        check="test_goes_on",
+        says="on rank 1",
+    ),
+    Wrong(
+        "leaves the optimizer as it was",
+        edits=[('    optimizer.load_state_dict(checkpoint["optimizer"])\n', "")],
+        check="test_goes_on",
+    ),
+    Wrong(
+        "goes by names that match",
+        edits=[
+            (
+                '    _bare(model).load_state_dict(checkpoint["model"])',
+                '    model.load_state_dict(checkpoint["model"], strict=False)',
+            ),
+        ],
+        check="test_goes_on",
+    ),
+    Wrong(
+        "a step too far",
+        edits=[('return checkpoint["step"]', 'return checkpoint["step"] + 1')],
+        check="test_goes_on",
+    ),
+    Wrong(
+        "starts anew without a file",
+        edits=[(LOAD, "    if not Path(path).exists():\n        return 0\n" + LOAD)],
+        check="test_no_file",
+        says="raises nothing",
+    ),
+    Wrong(
+        "rank 0 looks for the file, the others wait for its news",
+        edits=[
+            (
+                LOAD,
+                """    found = [None]
+    if dist.get_rank() == 0:
+        found = [torch.load(path, map_location="cpu", weights_only=True)]
+    dist.broadcast_object_list(found, 0)
+    checkpoint = found[0]
+""",
+            )
+        ],
+        check="test_no_file",
+    ),
+    Right(
+        "gathers news from everybody, a named temporary file, a lambda for the device",
+        edits=[
+            (
+                "    told = [error and repr(error)]\n    dist.broadcast_object_list(told, src=0)  # good or bad news from rank 0, for which the others wait here\n",
+                "    told = [None] * dist.get_world_size()\n    dist.all_gather_object(told, error and str(error))\n",
+            ),
+            (
+                DRAFT,
+                """    import os
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            torch.save(checkpoint, file)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+""",
+            ),
+            ('map_location="cpu", weights_only=True', "map_location=lambda storage, location: storage"),
+            (BARE, '    return getattr(model, "module", model)\n'),
+        ],
+    ),
+    Right(
+        "bytes first, a flag as a tensor, and rank 0 reads for all",
+        edits=[
+            (
+                TELL,
+                "    told = [None]\n    flag = torch.tensor(float(error is not None))\n    dist.all_reduce(flag)\n    if flag and error is None:\n        told = ['it failed']\n",
+            ),
+            (
+                DRAFT,
+                """    import io
+    import os
+
+    stream = io.BytesIO()
+    torch.save(checkpoint, stream)
+    draft = f"{path}~"
+    with open(draft, "wb") as file:
+        file.write(stream.getvalue())
+    os.rename(draft, path)
+""",
+            ),
+            (
+                LOAD,
+                """    found = [None]
+    if dist.get_rank() == 0 and os.path.exists(path):
+        found = [torch.load(path, map_location=torch.device("cpu"))]
+    dist.broadcast_object_list(found, 0)
+    checkpoint = found[0]
+    if checkpoint is None:
+        raise FileNotFoundError(path)
+""",
+            ),
+            ("from pathlib import Path", "import os\nfrom pathlib import Path"),
+        ],
+    ),
+]
