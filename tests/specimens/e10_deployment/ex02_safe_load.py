@@ -1,0 +1,395 @@
+"""Answers to safe_load that must fail, and some that must pass."""
+
+from grader.specimen import Right, Wrong
+
+LOAD = '    state = torch.load(path, map_location="cpu", weights_only=True)\n'
+TRY = (
+    "    copy.deepcopy(model).load_state_dict(state)"
+    "  # a rehearsal: it may copy half of the state before it raises\n"
+)
+COPY = "    model.load_state_dict(state)\n"
+LAST = "    return model.to(device).eval()\n"
+
+SPECIMENS = [
+    Wrong(
+        "loads whatever pickle holds",
+        edits=[(", weights_only=True", ", weights_only=False")],
+        check="test_no_code_runs",
+        says="code from the file has run",
+    ),
+    Wrong(
+        "tries again without weights_only",
+        edits=[
+            (
+                LOAD,
+                """    import pickle
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        state = torch.load(path, map_location="cpu", weights_only=False)
+""",
+            )
+        ],
+        check="test_no_code_runs",
+        says="code from the file has run",
+    ),
+    Wrong(
+        "looks for dangerous names first",
+        edits=[
+            (
+                LOAD,
+                """    import pickle, zipfile
+    if Path(path).exists():
+        data = Path(path).read_bytes()
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                data = b"".join(archive.read(n) for n in archive.namelist() if n.endswith(".pkl"))
+        if any(word in data for word in (b"exec", b"eval", b"system", b"posix", b"subprocess", b"loads")):
+            raise pickle.UnpicklingError("dangerous")
+    state = torch.load(path, map_location="cpu", weights_only=False)
+""",
+            )
+        ],
+        check="test_no_code_runs",
+        says="pathlib",
+    ),
+    Wrong(
+        "allows all that the file asks for",
+        edits=[
+            (
+                LOAD,
+                """    import importlib, zipfile
+    from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
+    known = []
+    if zipfile.is_zipfile(path):
+        for name in get_unsafe_globals_in_checkpoint(path):
+            module, _, attribute = name.rpartition(".")
+            if module not in ("os", "posix", "builtins"):
+                try:
+                    known.append(getattr(importlib.import_module(module), attribute))
+                except Exception:
+                    pass
+    with safe_globals(known):
+        state = torch.load(path, map_location="cpu", weights_only=True)
+""",
+            )
+        ],
+        check="test_harmless_objects",
+        says="wrong error",
+    ),
+    Wrong(
+        "leaves classes on the list of what is safe",
+        edits=[
+            (LOAD, "    torch.serialization.add_safe_globals([Path, nn.Linear, nn.Sequential, set])\n" + LOAD)
+        ],
+        check="test_no_code_runs",
+        says="get_safe_globals",
+    ),
+    Wrong(
+        "leaves it to the default",
+        edits=[(", weights_only=True", "")],
+        check="test_forced_by_the_environment",
+        says="code from the file has run",
+    ),
+    Wrong(
+        "turns all errors into a RuntimeError",
+        edits=[
+            (
+                LOAD,
+                """    if not Path(path).exists():
+        raise FileNotFoundError(path)
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise RuntimeError("bad file") from error
+""",
+            )
+        ],
+        check="test_no_code_runs",
+        says="wrong error",
+    ),
+    Wrong(
+        "leaves the model alone where the file is refused",
+        edits=[
+            (
+                LOAD,
+                """    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception:
+        return model
+""",
+            )
+        ],
+        check="test_no_code_runs",
+        says="no error",
+    ),
+    Wrong(
+        "forgets map_location",
+        edits=[('map_location="cpu", ', "")],
+        check="test_from_another_machine",
+        says="cuda:7",
+    ),
+    Wrong(
+        "maps one device only",
+        edits=[('(path, map_location="cpu"', '(path, map_location={"cuda:0": "cpu", "mps": "cpu"}')],
+        check="test_from_another_machine",
+        says="cuda:7",
+    ),
+    Wrong(
+        "reads straight to the device",
+        edits=[('(path, map_location="cpu"', "(path, map_location=device")],
+        check="test_devices",
+        says="back to the host",
+    ),
+    Wrong("ignores the device", edits=[(LAST, "    return model.eval()\n")], check="test_devices"),
+    Wrong(
+        "always to the CPU",
+        edits=[(LAST, "    return model.cpu().eval()\n")],
+        check="test_devices",
+        says="other device",
+    ),
+    Wrong(
+        "stays where the model is by default",
+        edits=[
+            ('device: torch.device | str = "cpu"', "device: torch.device | str = None"),
+            (LAST, "    return (model if device is None else model.to(device)).eval()\n"),
+        ],
+        check="test_devices",
+        says="the default",
+    ),
+    Wrong(
+        "moves and switches before it loads",
+        edits=[(LOAD, "    model.to(device).eval()\n" + LOAD), (LAST, "    return model\n")],
+        check="test_refused_for_a_device",
+        says="has moved",
+    ),
+    Wrong(
+        "forgets evaluation mode",
+        edits=[(LAST, "    return model.to(device)\n")],
+        check="test_loads",
+        says="training flags",
+    ),
+    Wrong(
+        "evaluation mode before the file is read",
+        edits=[(LOAD, "    model.eval()\n" + LOAD), (LAST, "    return model.to(device)\n")],
+        check="test_misfits",
+        says="training flags",
+    ),
+    Wrong(
+        "the model alone in evaluation mode",
+        edits=[(LAST, "    model.training = False\n    return model.to(device)\n")],
+        check="test_loads",
+        says="training flags",
+    ),
+    Wrong(
+        "returns nothing",
+        edits=[(LAST, "    model.to(device).eval()\n")],
+        check="test_loads",
+        says="returns something else",
+    ),
+    Wrong(
+        "returns a copy",
+        edits=[(LOAD, "    model = copy.deepcopy(model)\n" + LOAD)],
+        check="test_loads",
+        says="something else",
+    ),
+    Wrong(
+        "without a rehearsal",
+        edits=[(TRY, "")],
+        check="test_misfits",
+        says="0.weight after",
+    ),
+    Wrong(
+        "not strict",
+        edits=[
+            (TRY, TRY.replace("state)", "state, strict=False)")),
+            (COPY, "    model.load_state_dict(state, strict=False)\n"),
+        ],
+        check="test_misfits",
+        says="no error",
+    ),
+    Wrong(
+        "skips what does not fit",
+        edits=[
+            (
+                LOAD,
+                LOAD
+                + "    own = model.state_dict()\n    state = {**own, **{k: v for k, v in state.items() if k in own and v.shape == own[k].shape}}\n",
+            )
+        ],
+        check="test_misfits",
+        says="no error",
+    ),
+    Wrong(
+        "strips prefixes by itself",
+        edits=[(LOAD, LOAD + '    state = {k.removeprefix("module."): v for k, v in state.items()}\n')],
+        check="test_misfits",
+        says="another prefix",
+    ),
+    Wrong(
+        "compares names alone",
+        edits=[
+            (
+                TRY,
+                '    if set(state) != set(model.state_dict()):\n        raise RuntimeError(f"other names: {set(state) ^ set(model.state_dict())}")\n',
+            )
+        ],
+        check="test_misfits",
+        says="0.weight after",
+    ),
+    Wrong(
+        "copies by hand: what broadcasts, fits",
+        edits=[
+            (
+                TRY + COPY,
+                """    own = model.state_dict()
+    if set(state) != set(own):
+        raise RuntimeError(f"other names: {set(state) ^ set(own)}")
+    for name, t in state.items():
+        if not isinstance(t, torch.Tensor):
+            raise RuntimeError(name)
+        try:
+            t.expand(own[name].shape)
+        except RuntimeError:
+            raise RuntimeError(f"{name} has another shape") from None
+    with torch.no_grad():
+        for name, t in state.items():
+            own[name].copy_(t)
+""",
+            )
+        ],
+        check="test_misfits",
+        says="broadcast",
+    ),
+    Wrong(
+        "says only that something is wrong",
+        edits=[
+            (
+                TRY,
+                '    if {k: getattr(v, "shape", 0) for k, v in state.items()} != {k: v.shape for k, v in model.state_dict().items()}:\n        raise RuntimeError("the file does not fit the model")\n',
+            )
+        ],
+        check="test_misfits",
+        says="does not say enough",
+    ),
+    Wrong(
+        "names the first misfit",
+        edits=[
+            (
+                TRY,
+                """    own = model.state_dict()
+    for name in {**own, **state}:
+        if name not in own or name not in state or getattr(state[name], "shape", None) != own[name].shape:
+            raise RuntimeError(f"{name} does not fit")
+""",
+            )
+        ],
+        check="test_misfits",
+        says="does not say enough",
+    ),
+    Wrong(
+        "KeyError for other names",
+        edits=[
+            (
+                TRY,
+                "    if set(state) != set(model.state_dict()):\n        raise KeyError(set(state) ^ set(model.state_dict()))\n"
+                + TRY,
+            )
+        ],
+        check="test_misfits",
+        says="wrong error",
+    ),
+    Wrong(
+        "only parameters",
+        edits=[
+            (
+                COPY,
+                "    with torch.no_grad():\n        for name, p in model.named_parameters():\n            p.copy_(state[name])\n",
+            )
+        ],
+        check="test_loads",
+        says="running_mean",
+    ),
+    Wrong(
+        "puts the file's tensors in place of the model's",
+        edits=[
+            (TRY, TRY.replace("state)", "state, assign=True)")),
+            (COPY, "    model.load_state_dict(state, assign=True)\n"),
+        ],
+        check="test_into_the_model_s_own_tensors",
+        says="another tensor",
+    ),
+    Wrong(
+        "takes the dtype of the file",
+        edits=[(COPY, "    model.to(next(iter(state.values())).dtype)\n" + COPY)],
+        check="test_into_the_model_s_own_tensors",
+        says="dtype",
+    ),
+    Wrong(
+        "freezes the model",
+        edits=[(LAST, "    return model.to(device).eval().requires_grad_(False)\n")],
+        check="test_into_the_model_s_own_tensors",
+        says="requires_grad",
+    ),
+    Wrong(
+        "takes an empty dict for what is no dict",
+        edits=[
+            (LOAD, LOAD + "    if not isinstance(state, dict):\n        return model.to(device).eval()\n")
+        ],
+        check="test_no_state_dict",
+        says="no error",
+    ),
+    Wrong(
+        "starts from scratch where there is no file",
+        edits=[(LOAD, "    if not Path(path).exists():\n        return model.to(device).eval()\n" + LOAD)],
+        check="test_no_state_dict",
+        says="no error",
+    ),
+    Right(
+        "a snapshot and a way back",
+        edits=[
+            (
+                LOAD + TRY + COPY + LAST,
+                """    with open(path, "rb") as file:
+        weights = torch.load(file, map_location=torch.device("cpu"), weights_only=True)
+    kept = {name: t.detach().clone() for name, t in model.state_dict().items()}
+    try:
+        model.load_state_dict(weights, strict=True)
+    except BaseException:
+        model.load_state_dict(kept)
+        raise
+    model.eval()
+    model.to(device=device)
+    return model
+""",
+            )
+        ],
+    ),
+    Right(
+        "compares by hand, copies by hand",
+        edits=[
+            (
+                LOAD + TRY + COPY + LAST,
+                """    found = torch.load(str(path), map_location=lambda storage, location: storage, weights_only=True)
+    if not isinstance(found, dict):
+        raise TypeError(f"{path} holds a {type(found).__name__}")
+    own = model.state_dict()
+    faults = [f"{name} is missing" for name in own if name not in found]
+    faults += [f"{name} is unknown" for name in found if name not in own]
+    for name in own.keys() & found.keys():
+        if not isinstance(found[name], torch.Tensor):
+            faults.append(f"{name} is no tensor")
+        elif found[name].shape != own[name].shape:
+            faults.append(f"{name} has shape {tuple(found[name].shape)}, not {tuple(own[name].shape)}")
+    if faults:
+        raise RuntimeError("; ".join(faults))
+    model.to(device)
+    with torch.no_grad():
+        for name, tensor in model.state_dict().items():
+            tensor.copy_(found[name])
+    return model.train(False)
+""",
+            )
+        ],
+    ),
+]
