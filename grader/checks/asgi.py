@@ -81,6 +81,8 @@ async def exchange(
     }  # fmt: skip
     try:
         await app(scope, receive, send)
+    except CheckFailure:  # of a body that judges how it is read
+        raise
     except Exception:
         if not reply.status:
             reply.status, reply.body = 500, b"Internal Server Error"
