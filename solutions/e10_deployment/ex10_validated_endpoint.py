@@ -1,0 +1,150 @@
+"""An endpoint that refuses what its model cannot use, and says why.
+
+Behind HTTP a model gets whatever people send. Without a look at it, true becomes 1.0, a NaN goes in and a NaN
+comes out, [[1, 2], [3]] ends in a page of traceback, and a gigabyte of zeros takes the service down.
+
+    app = make_app(model, features=3)           # model: float32 (rows, 3) → (rows, outputs)
+    POST /predict   {"inputs": [[1, 2.5, -3], [0, 0, 1e-3]]}
+    200             {"outputs": [[0.25], [-1.5]]}
+    POST /predict   {"inputs": [[1, 2, 3], [4, 5]]}
+    422             {"error": "shape", "detail": "row 1 has 2 items, not 3"}
+
+What is refused, with which status and which name. Where several apply, any of them will do:
+
+    413  too_large    the body has more than max_bytes bytes; there are more than max_rows rows
+    400  json         the body is no JSON in UTF-8, or no object with the key "inputs"
+    422  shape        inputs is no list of rows, or one of them is no list of `features` items; no rows at all
+    422  dtype        an item is no number: a string, true, false, null, a list, an object
+    422  not_finite   a number is NaN or Infinity (no JSON, but Python reads and writes it), or too large for
+                      float32, such as 1e39, 1e999 or an integer of 400 digits
+    500  model        the model raises, or returns a number that is not finite
+
+Rules:
+- parse takes a body to a float32 tensor (rows, features), each number rounded once. It raises Refusal, which
+  is given, for all of the table but max_bytes and the last line. Whatever the bytes are, no other error
+  comes out of it.
+- make_app makes an ASGI application; Starlette is at hand. POST /predict answers with JSON (content type
+  application/json): status 200 and the outputs in nested lists, or what was refused: status, "error" and in
+  "detail" a sentence that is not empty. Any other path is answered with 404, any other method with 405.
+- A body comes in chunks, cut anywhere. Content-Length may be missing, or too small. As soon as more than
+  max_bytes bytes have come, the rest is not read any more.
+- The model is called once for each request that is right, with no graph recorded, and never for others. What
+  an exception of the model says stays inside: it may hold paths or data of others.
+- After a refusal or an error the application goes on as before. Requests may overlap.
+"""
+
+import json
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+from torch import Tensor
+
+
+class Refusal(Exception):
+    """Given: a request that is not answered.
+
+    Args:
+        status: of the HTTP response.
+        error: the name of what is wrong.
+        detail: what is wrong, for people.
+    """
+
+    def __init__(self, status: int, error: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.error = error
+        self.detail = detail
+
+
+def parse(body: bytes, features: int, max_rows: int = 256) -> Float[Tensor, "rows features"]:
+    """The inputs that a body holds.
+
+    Args:
+        body: of a request.
+        features: how many numbers a row has.
+        max_rows: the most rows.
+
+    Returns:
+        The rows in float32.
+
+    Raises:
+        Refusal: the body does not hold such rows.
+    """
+    try:
+        content = json.loads(body.decode())
+    except (ValueError, RecursionError) as error:  # also of an integer of 5000 digits
+        raise Refusal(400, "json", f"the body is no JSON: {str(error)[:100]}") from None
+    if not isinstance(content, dict) or "inputs" not in content:
+        raise Refusal(400, "json", 'the body is no object with the key "inputs"')
+    rows = content["inputs"]
+    if not isinstance(rows, list) or not rows:
+        raise Refusal(422, "shape", "inputs is no list of rows")
+    if len(rows) > max_rows:
+        raise Refusal(413, "too_large", f"{len(rows)} rows are more than {max_rows}")
+    for place, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != features:
+            size = f"has {len(row)} items" if isinstance(row, list) else "is no list"
+            raise Refusal(422, "shape", f"row {place} {size}, not {features}")
+        for item in row:
+            if type(item) not in (int, float):  # a bool is an int
+                raise Refusal(422, "dtype", f"row {place} holds {type(item).__name__}, not numbers only")
+    try:
+        numbers = [[float(item) for item in row] for row in rows]  # an int may be beyond int64
+    except OverflowError:
+        raise Refusal(422, "not_finite", "an integer is too large") from None
+    inputs = torch.tensor(numbers, dtype=torch.float32)  # (rows, features)
+    if not inputs.isfinite().all():
+        raise Refusal(422, "not_finite", "a number is NaN, infinite or too large for float32")
+    return inputs
+
+
+def make_app(
+    model: Callable[[Tensor], Tensor], features: int, *, max_rows: int = 256, max_bytes: int = 1_000_000
+) -> ASGIApp:
+    """An ASGI application that answers POST /predict.
+
+    Args:
+        model: takes float32 (rows, features) to (rows, outputs).
+        features: how many numbers a row has.
+        max_rows: the most rows in a request.
+        max_bytes: the most bytes in the body of a request.
+    """
+
+    def run(inputs: Tensor) -> list[list[float]]:
+        try:
+            with torch.inference_mode():
+                outputs = model(inputs)  # (rows, outputs)
+                finite = bool(outputs.isfinite().all())
+                lists: list[list[float]] = outputs.tolist()
+        except Exception:
+            raise Refusal(500, "model", "the model failed") from None
+        if not finite:
+            raise Refusal(500, "model", "the model returned numbers that are not finite")
+        return lists
+
+    async def predict(request: Request) -> JSONResponse:
+        try:
+            inputs = parse(await _read(request, max_bytes), features, max_rows)
+            return JSONResponse({"outputs": await run_in_threadpool(run, inputs)})
+        except Refusal as refusal:
+            told = {"error": refusal.error, "detail": refusal.detail}
+            return JSONResponse(told, status_code=refusal.status)
+
+    return Starlette(routes=[Route("/predict", predict, methods=["POST"])])
+
+
+async def _read(request: Request, max_bytes: int) -> bytes:
+    """The body, as far as it is not too large. What Content-Length says is not trusted."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > max_bytes:
+            raise Refusal(413, "too_large", f"the body has more than {max_bytes} bytes")
+    return bytes(body)
