@@ -1,0 +1,218 @@
+"""What grades diverging_ranks: training like one process, broken records, empty shards, the end, the log."""
+
+import math
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.parallel import DistributedDataParallel
+
+from grader.checks import expect_close, expect_equal
+from grader.checks.ranks import run_ranks
+
+pytestmark = pytest.mark.multi_process
+
+OPTIMIZERS = {
+    "SGD": lambda parameters: torch.optim.SGD(parameters, lr=0.1),
+    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, weight_decay=0.1),
+}
+
+
+@dataclass
+class Case:
+    """`batches[r]` and `held_out[r]` are what rank r has."""
+
+    batches: list
+    held_out: list
+    weights: dict
+    optimizer: str = "SGD"
+    loss_fn: object = F.mse_loss
+    epochs: int = 2
+    patience: int = 100
+
+
+def network():
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+
+
+def drawn(gen, world_size, held_out, *, rows=(2, 3, 1), **options):
+    """A case with batches of `rows` rows on each rank, and `held_out[r]` rows for the validation."""
+    weights = {name: torch.randn(p.shape, generator=gen).double() for name, p in network().named_parameters()}
+
+    def batch(rank, n):
+        inputs = torch.randn(n, 3, generator=gen).double()
+        # ranks differ, so that it shows who is left out
+        return inputs, torch.randn(n, 2, generator=gen).double() + rank
+
+    batches = [[batch(rank, n) for n in rows] for rank in range(world_size)]
+    return Case(batches, [batch(rank, n) for rank, n in enumerate(held_out)], weights, **options)
+
+
+def train(rank, world_size, answer, cases):
+    """What each rank gets: validation losses, what it logged, and the weights afterwards."""
+    results = []
+    for case in cases:
+        model = network()
+        model.load_state_dict(case.weights)
+        wrapped = DistributedDataParallel(model)
+        optimizer = OPTIMIZERS[case.optimizer](wrapped.parameters())
+        logged = []
+        history = answer.fit(
+            wrapped,
+            case.loss_fn,
+            optimizer,
+            case.batches[rank],
+            case.held_out[rank],
+            epochs=case.epochs,
+            patience=case.patience,
+            log=logged.append,
+        )
+        results.append((history, logged, {name: p.detach() for name, p in model.named_parameters()}))
+    return results
+
+
+def train_alone(case):
+    """The same on one process, with the rows of all ranks in each batch. No case here ends early."""
+    model = network()
+    model.load_state_dict(case.weights)
+    optimizer = OPTIMIZERS[case.optimizer](model.parameters())
+    inputs_held, targets_held = (torch.cat(parts) for parts in zip(*case.held_out, strict=True))
+    history, logged = [], []
+    for _ in range(case.epochs):
+        for shards in zip(*case.batches, strict=True):
+            inputs, targets = (torch.cat(parts) for parts in zip(*shards, strict=True))
+            loss = case.loss_fn(model(inputs), targets)
+            if not loss.isfinite():
+                continue
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            logged.append(loss.item())
+        with torch.no_grad():
+            history.append(case.loss_fn(model(inputs_held), targets_held).item())
+    return history, logged, {name: p.detach() for name, p in model.named_parameters()}
+
+
+def expect_as_alone(answer, world_size, **cases):
+    """Validation losses and weights on every rank, and the log of rank 0, are those of one process."""
+    wanted = [train_alone(case) for case in cases.values()]
+    found = run_ranks(world_size, train, list(cases.values()), answer=answer)
+    for rank, results in enumerate(found):
+        for (history, logged, weights), about, right in zip(results, cases, wanted, strict=True):
+            where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
+            _expect_numbers(history, right[0], f"fit(…) {where}")
+            _expect_numbers(logged, [] if rank else right[1], f"what is logged {where}")
+            for name, weight in right[2].items():
+                # some steps add up the rounding of each; a right answer may divide in float32
+                expect_close(weights[name].float(), weight.float(), f"{name} {where}", ulps=500, scale=1.0)
+
+
+def _expect_numbers(mine, right, what):
+    expect_equal({type(x).__name__ for x in mine} - {"float"}, set(), f"other types than float in {what}")
+    expect_equal(len(mine), len(right), f"the number of losses in {what}")
+    expect_close(torch.tensor(mine), torch.tensor(right), what, ulps=100)
+
+
+@pytest.mark.parametrize("world_size", [1, 2, 3])
+def test_nothing_happens(answer, gen, world_size):
+    """Without any incident, every rank trains and validates as one process would, and rank 0 logs."""
+    held_out = [4, 1, 2][:world_size]
+    expect_as_alone(answer, world_size, with_held_out_rows=drawn(gen, world_size, held_out, epochs=3))
+
+
+def broken(case, *records):
+    """The case with `value` as a target of rank r in batch k, for each of the records (r, k, value)."""
+    for rank, number, value in records:
+        case.batches[rank][number][1][0, 1] = value
+    return case
+
+
+def test_broken_records(answer, gen):
+    """Where the loss of one rank is inf or NaN, all ranks skip the step, and no other one."""
+    rows = (2, 3, 1, 2)
+    last = drawn(gen, 3, [2, 1, 3], rows=rows, optimizer="momentum", epochs=3)
+    first = drawn(gen, 3, [2, 1, 3], rows=rows, optimizer="momentum")
+    other = drawn(gen, 3, [2, 1, 3], rows=rows, optimizer="momentum", loss_fn=F.l1_loss)
+    expect_as_alone(
+        answer,
+        3,
+        with_NaN_in_the_last_batch_of_rank_1=broken(last, (1, 3, math.nan)),
+        with_NaN_or_inf_in_batches_of_two_ranks=broken(first, (0, 0, math.nan), (2, 1, math.inf)),
+        # |x - inf| is inf, and its gradient 1 is finite
+        with_inf_and_the_L1_loss=broken(other, (1, 0, math.inf), (2, 0, -math.inf), (2, 2, math.inf)),
+    )
+
+
+def test_no_rows_held_out(answer, gen):
+    """A rank without held-out rows takes part, and every held-out row counts the same."""
+    expect_as_alone(
+        answer,
+        3,
+        with_no_held_out_rows_on_rank_0=drawn(gen, 3, [0, 3, 1]),
+        with_held_out_rows_on_rank_1_only=drawn(gen, 3, [0, 2, 0]),
+    )
+
+
+WEIGHTS = [5.0, -4.0, 4.0, 3.0, -6.0, 3.0, 7.0, 2.0, 1.0]
+"""Of a model that predicts its weight, after each epoch."""
+ENDS = {  # (epochs, patience): the epochs that are run
+    (9, 1): 3,
+    (9, 2): 6,
+    (9, 3): 7,
+    (9, 4): 9,
+    (2, 1): 2,
+    (1, 5): 1,
+    (0, 1): 0,
+}
+
+
+class Scripted(torch.optim.Optimizer):
+    """Sets the weight to the next of WEIGHTS."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+        self.script = iter(WEIGHTS)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for p in self.param_groups[0]["params"]:
+            p.fill_(next(self.script))
+
+
+def end(rank, world_size, answer):
+    """The validation losses for each setting."""
+    x, found = torch.ones(1, 1), []
+    held_out = (
+        x,
+        x * (4.0 if rank else -4.0),
+    )  # (w - 4)² on one rank, (w + 4)² on the other, on average w² + 16
+    for epochs, patience in ENDS:
+        model = DistributedDataParallel(nn.Linear(1, 1, bias=False))
+        optimizer = Scripted(model.parameters())
+        found.append(
+            answer.fit(model, F.mse_loss, optimizer, [(x, x)], held_out, epochs, patience, lambda loss: None)
+        )
+    return found
+
+
+def test_end(answer):
+    """All ranks end in the same epoch: when there is no new best for `patience` epochs, or at the last."""
+    for rank, results in enumerate(run_ranks(2, end, answer=answer)):
+        for (epochs, patience), mine in zip(ENDS, results, strict=True):
+            right = [w * w + 16 for w in WEIGHTS[: ENDS[epochs, patience]]]
+            _expect_numbers(mine, right, f"fit(…) with epochs={epochs}, patience={patience} on rank {rank}")
+
+
+def oracle(answer, gen):
+    cases = [
+        broken(drawn(gen, 3, [1, 0, 2], optimizer="momentum"), (2, 1, math.nan), (0, 2, math.inf)),
+        drawn(gen, 3, [2, 1, 0], patience=1, epochs=4),
+    ]
+    results = run_ranks(3, train, cases, answer=answer)
+    return [
+        [*history, *logged, *(w.float() for w in weights.values())]
+        for rank in results
+        for history, logged, weights in rank
+    ]
