@@ -1,0 +1,262 @@
+"""What grades train_epoch: waits counted on the simulated device, weights, the report, graphs kept."""
+
+import copy
+import gc
+import math
+import weakref
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks.devices import count_traffic
+
+NAMES = ["accuracy", "clipped", "largest_norm", "loss"]
+
+
+class Tagger(nn.Module):
+    """Three features, five classes; one parameter never gets a gradient, one wants none."""
+
+    def __init__(self, gen):
+        super().__init__()
+        self.hidden, self.out = nn.Linear(3, 4), nn.Linear(4, 5)
+        self.unused, self.frozen = (
+            nn.Parameter(torch.ones(2)),
+            nn.Parameter(torch.ones(3), requires_grad=False),
+        )
+        with torch.no_grad():
+            for p in [*self.hidden.parameters(), *self.out.parameters()]:
+                p.copy_(torch.randn(p.shape, generator=gen))
+
+    def forward(self, x):
+        return self.out(self.hidden(x).tanh())
+
+
+def batches_of(gen, *sizes, unlabelled=()):
+    """A batch for each size (rows, time); some positions have no label, in those of `unlabelled` none has."""
+    batches = []
+    for number, size in enumerate(sizes):
+        labels = torch.randint(0, 5, size, generator=gen)
+        labels[torch.rand(size, generator=gen) < 0.4] = -100
+        labels.view(-1)[0] = number % 5
+        if number in unlabelled:
+            labels.fill_(-100)
+        batches.append((2 * torch.randn(*size, 3, generator=gen), labels))
+    return batches
+
+
+SIZES = (2, 7), (3, 2), (1, 1), (4, 5)
+
+
+def sgd(model):
+    return torch.optim.SGD(model.parameters(), lr=0.2, momentum=0.5)
+
+
+def adamw(model):
+    return torch.optim.AdamW(model.parameters(), lr=0.1)
+
+
+def written_out(model, optimizer, batches, max_norm):
+    """The report, in Python numbers and with branches."""
+    losses, norms, hits, count = [], [], 0, 0
+    for features, labels in batches:
+        logits = model(features)
+        labelled = labels != -100
+        number = int(labelled.sum())
+        loss = F.cross_entropy(logits[labelled], labels[labelled], reduction="sum")
+        losses.append(loss.item())
+        hits += int((logits.argmax(-1)[labelled] == labels[labelled]).sum())
+        count += number
+        optimizer.zero_grad()
+        (loss / max(number, 1)).backward()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        norms.append(math.sqrt(math.fsum(g.double().square().sum().item() for g in gradients)))
+        if norms[-1] > max_norm:
+            for g in gradients:
+                g.mul_(max_norm / norms[-1])
+        optimizer.step()
+    return {
+        "loss": math.fsum(losses) / count,
+        "accuracy": hits / count,
+        "largest_norm": max(norms),
+        "clipped": sum(norm > max_norm for norm in norms),
+    }
+
+
+def expect_report(yours, wanted, call):
+    expect_equal(sorted(yours), NAMES, f"the names in the report of {call}")
+    for name, right in wanted.items():
+        kind = "int" if name == "clipped" else "float"
+        expect_equal(type(yours[name]).__name__, kind, f"the type of {name} from {call}")
+        expect_that(
+            math.isclose(yours[name], right, rel_tol=2e-5, abs_tol=1e-6),
+            f"wrong {name} from {call}",
+            yours=f"{yours[name]:.7g}",
+            wanted=f"{right:.7g}",
+        )
+
+
+def expect_weights(model, twin, when):
+    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
+        expect_close(p.detach().cpu(), right.detach(), f"{name} after {when}", ulps=300.0, scale=1.0)
+
+
+def expect_epoch(answer, model, batches, max_norm, call, optimizer=sgd):
+    twin = copy.deepcopy(model)
+    wanted = written_out(twin, optimizer(twin), batches, max_norm)
+    mine = copy.deepcopy(model)
+    yours = answer.train_epoch(mine, optimizer(mine), iter(batches), max_norm)
+    expect_report(yours, wanted, call)
+    expect_weights(mine, twin, call)
+
+
+def waits_of(answer, model, batches, max_norm, optimizer):
+    """Train on the device: the report, and the traffic after each step and at the end."""
+    found = []
+
+    def loader():
+        for batch in batches:
+            yield batch
+            found.append(traffic.syncs + traffic.to_host)
+
+    with count_traffic() as traffic:
+        report = answer.train_epoch(model, optimizer, loader(), max_norm)
+    return report, found, traffic
+
+
+@pytest.mark.parametrize("optimizer", [sgd, adamw])
+def test_epoch(answer, gen, optimizer):
+    """Report and weights are right where no, some and all gradients are scaled, for batches of any size."""
+    model, batches = Tagger(gen), batches_of(gen, *SIZES)
+    with unchanged("train_epoch(…)", features=batches[0][0], labels=batches[0][1]):
+        for max_norm in (100.0, 0.7, 0.05):
+            call = f"train_epoch(…, max_norm={max_norm})"
+            expect_epoch(answer, model, batches, max_norm, call, optimizer)
+    expect_epoch(answer, model, batches[2:3], 1.0, "train_epoch(…) with a batch of one position", optimizer)
+
+
+def test_default_norm(answer, gen):
+    """Gradients are scaled to norm 1 where no max_norm is given."""
+    model, batches = Tagger(gen), batches_of(gen, *SIZES)
+    twin = copy.deepcopy(model)
+    wanted = written_out(twin, sgd(twin), batches, 1.0)
+    expect_report(
+        answer.train_epoch(model, sgd(model), batches), wanted, "train_epoch(model, optimizer, batches)"
+    )
+    expect_weights(model, twin, "train_epoch(model, optimizer, batches)")
+
+
+def test_no_labels(answer, gen):
+    """A batch without labels has loss 0, counts nowhere, and takes its step."""
+    for unlabelled in ((1,), (0, 2, 3)):
+        model, batches = Tagger(gen), batches_of(gen, *SIZES, unlabelled=unlabelled)
+        call = f"train_epoch(…), the batches {unlabelled} have no labels"
+        expect_epoch(answer, model, batches, 0.7, call)
+
+
+@pytest.mark.parametrize("max_norm", [100.0, 0.05])
+def test_no_wait_in_a_step(answer, gen, device, max_norm):
+    """No number goes to the host before the last step is done, with or without scaling and labels."""
+    batches = batches_of(gen, *SIZES, unlabelled=(2,))
+    model = Tagger(gen)
+    twin = copy.deepcopy(model)
+    wanted = written_out(twin, sgd(twin), batches, max_norm)
+    model.to(device)
+    there = [(features.to(device), labels.to(device)) for features, labels in batches]
+    report, found, traffic = waits_of(answer, model, there, max_norm, sgd(model))
+    call = f"train_epoch(…, max_norm={max_norm}) on another device"
+    for number, waits in enumerate(found):
+        expect_that(
+            waits == 0,
+            f"the host waits for the device in step {number} of {call}",
+            yours=f"{waits} copies and waits up to the end of this step",
+            wanted="none before the last step is done",
+            likely="`.item()`, `.tolist()`, `if`, `max`, `float` or printing of a tensor, or a boolean index",
+        )
+    expect_equal(len(found), len(there), f"the steps of {call}")
+    expect_that(
+        traffic.syncs <= 4,
+        f"the host waits too often after the last step of {call}",
+        yours=f"{traffic.syncs} waits for {len(there)} batches",
+        wanted="at most four",
+    )
+    expect_report(report, wanted, call)
+    expect_weights(model, twin, call)
+
+
+def test_waits_do_not_grow(answer, gen, device):
+    """Twelve batches take no more waits than four."""
+    batches = batches_of(gen, *SIZES)
+    there = [(features.to(device), labels.to(device)) for features, labels in batches] * 3
+    model = Tagger(gen).to(device)
+    _, found, traffic = waits_of(answer, model, there, 0.5, adamw(model))
+    expect_equal(found, [0] * 12, "the copies to the host and waits up to the end of each of twelve steps")
+    expect_that(traffic.syncs <= 4, "more than four waits for twelve batches", yours=traffic.syncs)
+
+
+def test_one_step_for_each_batch(answer, gen):
+    """Model and optimizer run once for each batch, in the caller's mode, and old gradients do not count."""
+    model, batches, seen = Tagger(gen).eval(), batches_of(gen, *SIZES), []
+    twin = copy.deepcopy(model)
+    wanted = written_out(twin, sgd(twin), batches, 0.7)
+    for p in model.hidden.parameters():
+        p.grad = torch.full_like(p, 5.0)
+    optimizer = sgd(model)
+    model.register_forward_hook(lambda m, *_: seen.append(("model", m.training)))
+    optimizer.register_step_post_hook(lambda *_: seen.append(("step", False)))
+    report = answer.train_epoch(model, optimizer, batches, 0.7)
+    expect_equal(
+        seen, [("model", False), ("step", False)] * 4, "the runs of model and optimizer, and their mode"
+    )
+    expect_report(report, wanted, "train_epoch(…) with old gradients")
+    expect_weights(model, twin, "train_epoch(…) with old gradients")
+
+
+class Token:
+    """Hangs on a node of the graph, and is alive as long as the node is."""
+
+    def __call__(self, *gradients):
+        return None
+
+
+def test_nothing_piles_up(answer, gen):
+    """When a batch is asked for, only the graph and logits of the batch before are alive."""
+    model, batches, refs, found = Tagger(gen), batches_of(gen, *SIZES), [], []
+
+    def hook(_, inputs, logits):
+        token = Token()
+        logits.grad_fn.register_hook(token)
+        refs.append((weakref.ref(token), weakref.ref(logits.untyped_storage())))
+
+    def count():
+        return max((sum(pair[kind]() is not None for pair in refs) for kind in (0, 1)), default=0)
+
+    def loader():
+        for batch in batches:
+            if count() > 1:
+                gc.collect()  # what only hangs in a reference cycle is not kept
+            found.append(count())
+            yield batch
+
+    model.register_forward_hook(hook)
+    answer.train_epoch(model, sgd(model), loader(), 0.7)
+    expect_that(
+        max(found) <= 1,
+        "the graphs or logits of earlier batches are still alive",
+        yours=f"{found} of them as the batches are asked for",
+        wanted="at most 1, of the batch before",
+    )
+
+
+def oracle(answer, gen):
+    results = []
+    for optimizer in (sgd, adamw):
+        for max_norm in (100.0, 0.5):
+            model = Tagger(gen).double()
+            batches = [(x.double(), labels) for x, labels in batches_of(gen, *SIZES, unlabelled=(1,))]
+            report = answer.train_epoch(model, optimizer(model), batches, max_norm)
+            results.append([report[name] for name in NAMES])
+            results.append([p.detach().float() for p in model.parameters()])
+    return results

@@ -1,0 +1,51 @@
+"""The contract of train_epoch."""
+
+import torch
+from torch import nn
+
+from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks.devices import count_traffic
+
+CALL = "train_epoch(model, optimizer, batches, max_norm=0.1)"
+
+
+def example():
+    model = nn.Linear(1, 2, bias=False)
+    nn.init.zeros_(model.weight)
+    return model, [(torch.tensor([[[3.0], [4.0], [9.0]]]), torch.tensor([[0, 1, -100]]))]
+
+
+def test_worked_example(answer):
+    """The worked example of the statement comes out."""
+    model, batches = example()
+    report = answer.train_epoch(model, torch.optim.SGD(model.parameters(), lr=1.0), batches, max_norm=0.1)
+    wanted = {"loss": 0.6931, "accuracy": 0.5, "largest_norm": 0.3536, "clipped": 1}
+    expect_equal(sorted(report), sorted(wanted), f"the names in the report of {CALL}")
+    expect_equal(
+        {n: type(v).__name__ for n, v in report.items()},
+        {n: type(v).__name__ for n, v in wanted.items()},
+        "the types in the report",
+    )
+    for name, right in wanted.items():
+        expect_that(
+            abs(report[name] - right) < 1e-4, f"wrong {name} from {CALL}", yours=report[name], wanted=right
+        )
+    weight = torch.tensor([[-0.0707], [0.0707]])
+    expect_close(model.weight.detach(), weight, f"model.weight after {CALL}", ulps=1e3)
+
+
+def test_no_wait_in_a_step(answer, device):
+    """The host does not wait for the device before the last step is done."""
+    model, batches = example()
+    model.to(device)
+    there = [(features.to(device), labels.to(device)) for features, labels in batches * 2]
+    waits = []
+
+    def loader():
+        for batch in there:
+            yield batch
+            waits.append(traffic.syncs)
+
+    with count_traffic() as traffic:
+        answer.train_epoch(model, torch.optim.SGD(model.parameters(), lr=1.0), loader(), max_norm=0.1)
+    expect_equal(waits, [0, 0], "how often the host has waited for the device after each of two steps")
