@@ -1,0 +1,377 @@
+"""What grades profile_top_ops: planted bottlenecks, which steps count, self time, shapes, errors.
+
+No time is judged as such: a self time lies between what was slept for and what passed around it.
+"""
+
+import time
+from collections import Counter
+
+import pytest
+import torch
+from torch.profiler import record_function
+
+from grader.checks import expect_equal, expect_gradient, expect_raises, expect_that
+
+STEPS = [(1, 1, 3), (0, 0, 2), (2, 0, 1), (0, 2, 1), (3, 1, 2), (0, 1, 4)]
+"""Of wait, warm-up and active."""
+EVERY = [torch.sin, torch.cos, torch.tan, torch.erf, torch.exp, torch.sqrt, torch.tanh, torch.neg]
+"""An operation for each step, so that a row tells which step it is from."""
+ATTEMPTS = 4
+"""To name what takes ten times as long as all else: a busy machine may interrupt anything for long."""
+
+
+class Clock:
+    """Labels that take at least `seconds`, and what passed around them, in microseconds."""
+
+    def __init__(self):
+        self.passed = Counter()
+
+    def label(self, name, seconds=0.0, inner=None):
+        begin = time.perf_counter()
+        with record_function(name):
+            time.sleep(seconds)
+            if inner is not None:
+                inner()
+        self.passed[name] += (time.perf_counter() - begin) * 1e6
+
+
+def called(step, wait, warmup):
+    """`step`, which is told its number, counted from the first active one."""
+    number = -wait - warmup
+
+    def numbered():
+        nonlocal number
+        number += 1
+        return step(number - 1)
+
+    return numbered
+
+
+def dear_sort():
+    x = torch.linspace(0, 99, 300_000).sin()
+    return lambda _: (torch.ones(8, 8) @ torch.ones(8, 8)).relu().sum(), lambda _: torch.sort(x)
+
+
+def dear_layer():
+    layer, x = torch.nn.Linear(700, 700), torch.ones(300, 700)
+    return lambda _: torch.ones(50).cumsum(0).exp(), lambda _: layer(x)
+
+
+def dear_cast():
+    x = torch.ones(3_000_000)
+    return lambda _: torch.ones(8, 8) @ torch.ones(8, 8), lambda _: x.to(torch.float64)
+
+
+def dear_label():
+    def read(_):
+        with record_function("tokenise"):
+            time.sleep(0.008)
+
+    return lambda _: torch.ones(8, 8) @ torch.ones(8, 8), read
+
+
+def dear_backward():
+    x = torch.ones(64, requires_grad=True)
+
+    class Slow(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            with record_function("slow gradient"):
+                time.sleep(0.008)
+            return grad * 2
+
+    return lambda _: torch.ones(8, 8) @ torch.ones(8, 8), lambda _: Slow.apply(x).sum().backward()
+
+
+def dear_beginning():
+    def compile_first(number):
+        with record_function("compile" if number < 0 else "run"):
+            time.sleep(0.02 if number < 0 else 0.004)
+
+    return lambda _: torch.ones(8, 8) @ torch.ones(8, 8), compile_first
+
+
+BOTTLENECKS = {
+    "a sort": (dear_sort, "aten::sort"),
+    "a layer": (dear_layer, "aten::addmm"),
+    "a cast": (dear_cast, "aten::copy_"),
+    "Python code": (dear_label, "tokenise"),
+    "a backward": (dear_backward, "slow gradient"),
+    "the first steps, which do not count": (dear_beginning, "run"),
+}
+
+
+@pytest.mark.parametrize("name", BOTTLENECKS)
+def test_bottleneck(answer, name):
+    """Whatever takes most of the time is named first."""
+    make, wanted = BOTTLENECKS[name]
+    cheap, dear = make()
+
+    def step(number):
+        for _ in range(5):
+            cheap(number)
+        dear(number)
+
+    found = []
+    for _ in range(ATTEMPTS):
+        if found[:1] != [wanted]:
+            rows = answer.profile_top_ops(called(step, 1, 1), wait=1, warmup=1, active=2)
+            found = [row.name for row in rows]
+    expect_that(
+        found[:1] == [wanted],
+        f"the bottleneck, {name}, is not in the first row",
+        yours=", ".join(found[:4]),
+        wanted=wanted,
+    )
+
+
+@pytest.mark.parametrize("plan", STEPS, ids=str)
+def test_which_steps_count(answer, plan):
+    """The table holds all active steps, and nothing of those before."""
+    wait, warmup, active = plan
+    numbers = []
+
+    def step(number):
+        numbers.append(number)
+        EVERY[number + wait + warmup](torch.empty(3))
+        torch.empty(3).view(3, 1)
+
+    rows = answer.profile_top_ops(called(step, wait, warmup), wait, warmup, active, top=99)
+    call = f"profile_top_ops(step, {wait}, {warmup}, {active})"
+    expect_equal(numbers, list(range(-wait - warmup, active)), f"the calls of step by {call}, numbered")
+    wanted = {f"aten::{fn.__name__}": 1 for fn in EVERY[wait + warmup : wait + warmup + active]}
+    wanted |= {"aten::empty": 2 * active, "aten::view": active}
+    expect_equal({row.name: row.calls for row in rows}, wanted, f"the calls by name in {call}")
+    expect_equal(len(rows), len(wanted), f"the number of rows of {call}")
+
+
+def test_defaults(answer):
+    """Without further arguments: one step to wait, one to warm up, three to count, ten rows."""
+    numbers = []
+
+    def step(number):
+        numbers.append(number)
+        for fn in [*EVERY, torch.floor, torch.ceil, torch.log]:
+            fn(torch.empty(2 + number))
+
+    rows = answer.profile_top_ops(called(step, 1, 1))
+    expect_equal(numbers, [-2, -1, 0, 1, 2], "the calls of step, numbered from the first active one")
+    expect_equal(
+        [row.calls % 3 for row in rows], [0] * 10, "the calls of each row, beyond multiples of three"
+    )
+
+
+def test_self_time(answer):
+    """Time within inner operations and labels counts for those only; it is in microseconds."""
+    clock = Clock()
+
+    def step(number):
+        if number < 0:
+            clock.passed.clear()
+        clock.label("outer", 0.002, lambda: clock.label("inner", 0.006))
+
+    rows = {row.name: row for row in answer.profile_top_ops(called(step, 1, 0), 1, 0, 3)}
+    for name in ("outer", "inner"):
+        expect_that(name in rows, f"the label {name!r} has no row", yours=", ".join(rows))
+    inner, outer = rows["inner"].self_us, rows["outer"].self_us
+    slept = {"inner": 18_000, "outer": 6_000}
+    for name, mine in (("inner", inner), ("outer", outer)):
+        expect_that(
+            0.9 * slept[name] < mine < 1.05 * clock.passed[name],
+            f"{mine:.6g} is not the self time of the label {name!r} in microseconds",
+            wanted=f"at least {slept[name]}, which it sleeps, and at most {clock.passed[name]:.0f}",
+        )
+    expect_that(
+        inner + outer < 1.05 * clock.passed["outer"],
+        "the self times of a label and of one within it are together more than the time that passed",
+        yours=f"{outer:.0f} and {inner:.0f}",
+        wanted=f"together at most {clock.passed['outer']:.0f}",
+        likely="the time within the inner one is counted twice",
+    )
+
+
+def test_sorted_and_cut(answer):
+    """The rows come by self time, the largest first, and at most `top` of them."""
+
+    def step(_):
+        for fn in EVERY:
+            fn(torch.empty(2000))
+        with record_function("third"):
+            time.sleep(0.001)
+        with record_function("first"):
+            time.sleep(0.009)
+        with record_function("second"):
+            time.sleep(0.004)
+
+    for top in (1, 2, 5, 11, 12, 50):
+        rows = answer.profile_top_ops(lambda: step(0), 0, 0, 1, top)
+        call = f"profile_top_ops(…, top={top})"
+        expect_equal(len(rows), min(top, len(EVERY) + 4), f"the number of rows of {call}")
+        times = [row.self_us for row in rows]
+        expect_that(
+            times == sorted(times, reverse=True),
+            f"{call} is not sorted",
+            yours=str([round(t) for t in times]),
+        )
+        if top == 1:  # one that is five times as long as all others
+            expect_that(rows[0].self_us > 8_000, f"the row of {call} is not the largest", yours=rows[0].name)
+
+
+def test_share(answer):
+    """A share is of the sum of all self times, also of the rows that are cut off."""
+    clock = Clock()
+
+    def step():
+        clock.label("read", 0.004)
+        clock.label("write", 0.004)
+        torch.ones(3).sum()
+
+    rows = answer.profile_top_ops(step, 0, 0, 2, top=99)
+    total = sum(row.self_us for row in rows)
+    for row in rows:
+        expect_that(
+            isinstance(row.share, float) and abs(row.share - row.self_us / total) < 1e-6,
+            f"wrong share of {row.name!r} in profile_top_ops(…, top=99)",
+            yours=row.share,
+            wanted=row.self_us / total,
+        )
+    clock.passed.clear()
+    (row,) = answer.profile_top_ops(step, 0, 0, 2, top=1)
+    most = clock.passed[row.name] / (clock.passed[row.name] + 0.9 * 8_000)
+    expect_that(
+        0 < row.share < most,
+        "wrong share in profile_top_ops(…, top=1) of a step with two dear labels",
+        yours=row.share,
+        wanted=f"below {most:.3f}",
+        likely="a share of the rows that are returned, not of all",
+    )
+
+
+@pytest.mark.parametrize("top", [99, 1])
+def test_by_shape(answer, top):
+    """With by_shape, the same operation on other shapes has a row of its own."""
+    large, small = torch.ones(500, 600), torch.ones(2, 3)
+
+    def step():
+        for _ in range(4):
+            small @ small.T
+        with record_function("product"):
+            large @ large.T
+
+    rows = answer.profile_top_ops(step, 1, 1, 2, top, by_shape=True)
+    if top == 1:
+        wanted = ("aten::mm", [[500, 600], [600, 500]])
+        for _ in range(ATTEMPTS):
+            if (rows[0].name, _lists(rows[0].shapes)) != wanted:
+                rows = answer.profile_top_ops(step, 1, 1, 2, top, by_shape=True)
+        expect_equal((rows[0].name, _lists(rows[0].shapes)), wanted, "the first row, by_shape=True")
+        return
+    products = {str(_lists(row.shapes)): row.calls for row in rows if row.name == "aten::mm"}
+    wanted = {"[[2, 3], [3, 2]]": 8, "[[500, 600], [600, 500]]": 2}
+    expect_equal(products, wanted, "the calls of aten::mm by shapes, by_shape=True")
+    labels = [(row.calls, _lists(row.shapes)) for row in rows if row.name == "product"]
+    expect_equal(labels, [(2, [])], "calls and shapes of a label, by_shape=True")
+
+    rows = answer.profile_top_ops(step, 1, 1, 2, top)
+    products = [(row.calls, _lists(row.shapes)) for row in rows if row.name == "aten::mm"]
+    expect_equal(products, [(10, [])], "calls and shapes of aten::mm, by_shape=False")
+
+
+def _lists(shapes):
+    return [list(shape) for shape in shapes]
+
+
+def test_backward(answer):
+    """Steps may train: backward passes are in the table, and gradients arrive."""
+    weight = torch.ones(3, 2, requires_grad=True)
+
+    def step():
+        (torch.ones(4, 3) @ weight).sum().backward()
+
+    rows = answer.profile_top_ops(step, 1, 2, 3, top=99)
+    calls = {row.name: row.calls for row in rows}
+    expect_equal(calls.get("aten::mm"), 6, "the calls of aten::mm in three steps with a backward")
+    expect_equal(calls.get("MmBackward0"), 3, "the calls of MmBackward0 in three steps")
+    expect_gradient(weight.grad, torch.full((3, 2), 24.0), "the weight after six steps")
+
+
+def test_nothing_runs(answer):
+    """A step without operations gives an empty table."""
+    expect_equal(answer.profile_top_ops(lambda: None), [], "profile_top_ops of a step that does nothing")
+
+
+def test_calls_do_not_mix(answer):
+    """Each call has a table of its own."""
+    for fn in EVERY[:3]:
+        rows = answer.profile_top_ops(lambda fn=fn: fn(torch.empty(3)), 0, 1, 2)
+        found = {row.name: row.calls for row in rows}
+        wanted = {f"aten::{fn.__name__}": 2, "aten::empty": 2}
+        expect_equal(found, wanted, "the calls by name, of the later of two profiles")
+
+
+@pytest.mark.parametrize("at", [-2, -1, 0, 2])
+def test_errors(answer, at):
+    """An error of a step reaches the caller, no step follows, and the profiler is off."""
+    error, numbers = KeyError("no such batch"), []
+
+    def step(number):
+        numbers.append(number)
+        torch.ones(2)
+        if number == at:
+            raise error
+
+    caught = None
+    try:
+        answer.profile_top_ops(called(step, 1, 1), 1, 1, 3)
+    except NotImplementedError:
+        raise
+    except Exception as raised:
+        caught = raised
+    expect_that(caught is error, "another error than the step's", yours=repr(caught), wanted=repr(error))
+    expect_equal(numbers[-1], at, "the last step that is run")
+    expect_that(not torch.autograd._profiler_enabled(), "the profiler is still on after an error")
+    with torch.profiler.profile() as profiler:
+        torch.ones(3).sum()
+    expect_that(
+        any(a.key == "aten::sum" for a in profiler.key_averages()),
+        "another profile, after an error, sees nothing",
+    )
+
+
+def test_bad_input(answer):
+    """Impossible schedules and tables raise ValueError before any step is run."""
+    ran = []
+    for options in (
+        {"active": 0},
+        {"active": -1},
+        {"wait": -1},
+        {"warmup": -1},
+        {"warmup": -2, "wait": 3},
+        {"top": 0},
+        {"top": -3},
+    ):
+        call = f"profile_top_ops(step, **{options})"
+        expect_raises(ValueError, lambda o=options: answer.profile_top_ops(lambda: ran.append(1), **o), call)
+    expect_equal(ran, [], "the steps that are run in spite of bad input")
+
+
+def oracle(answer, gen):
+    results = []
+    for by_shape in (False, True):
+        wait, warmup, active, width = torch.randint(1, 4, (4,), generator=gen).tolist()
+        layer, x = torch.nn.Linear(width, 2), torch.ones(4, width)
+
+        def step(number, layer=layer, x=x):
+            with record_function(f"phase {max(number, -1)}"):
+                layer(x * number).sum().backward()
+
+        rows = answer.profile_top_ops(
+            called(step, wait, warmup), wait, warmup, active, top=999, by_shape=by_shape
+        )
+        # in whatever order: how long they take differs from run to run
+        results.append(sorted((row.name, row.calls, str(_lists(row.shapes))) for row in rows))
+    return results
