@@ -66,5 +66,5 @@ class DataParallelModel(nn.Module):
         """Wait until `.grad` of every parameter is the average over the ranks."""
         for grad, work in self._in_flight:
             work.wait()
-            grad /= dist.get_world_size()  # gloo cannot average
+            grad /= dist.get_world_size()  # not before: the sum is still being made
         self._in_flight.clear()

@@ -16,7 +16,7 @@ SEND = """        work = dist.all_reduce(p.grad, async_op=True)
 CALL = "        return self.module(*args, **kwargs)\n"
 FINISH = """        for grad, work in self._in_flight:
             work.wait()
-            grad /= dist.get_world_size()  # gloo cannot average
+            grad /= dist.get_world_size()  # not before: the sum is still being made
         self._in_flight.clear()
 """
 LATER = """        for p in self.module.parameters():
@@ -144,7 +144,9 @@ SPECIMENS = [
     ),
     Wrong(
         "sums",
-        edits=[("            grad /= dist.get_world_size()  # gloo cannot average\n", "")],
+        edits=[
+            ("            grad /= dist.get_world_size()  # not before: the sum is still being made\n", "")
+        ],
         check="test_steps_of_one_process",
         says="of 2",
     ),
@@ -156,7 +158,7 @@ SPECIMENS = [
     Wrong(
         "divides while the sum is on its way",
         edits=[
-            ("            grad /= dist.get_world_size()  # gloo cannot average\n", ""),
+            ("            grad /= dist.get_world_size()  # not before: the sum is still being made\n", ""),
             (SEND, SEND + "        p.grad /= dist.get_world_size()\n"),
         ],
         check="test_waits_in_finish_gradients_only",
@@ -249,12 +251,7 @@ SPECIMENS = [
     ),
     Wrong(
         "sends the buffers round in every forward",
-        edits=[
-            (
-                CALL,
-                "        for p in self.module.parameters():\n            dist.broadcast(p.data, 0)\n" + CALL,
-            )
-        ],
+        edits=[(CALL, "        for b in self.buffers():\n            dist.broadcast(b, 0)\n" + CALL)],
         check="test_messages",
         says="the messages of a forward",
     ),
