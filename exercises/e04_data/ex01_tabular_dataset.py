@@ -13,8 +13,9 @@ float32, `cross_entropy` wants int64, and the DataLoader wants an object with a 
     last[1]              # (tensor([2., 3.]), tensor(0))
 
 Rules:
-- features is a table (rows, columns) of real numbers in any dtype, labels a column (rows,) of whole numbers
-  or bools; both may be tensors or NumPy arrays, also views of larger ones. Either size may be 0, or 1.
+- features is a table (rows, columns) of real numbers, labels a column (rows,) of whole numbers or bools, in
+  any dtypes, unsigned ones too; both may be tensors or NumPy arrays that `torch.from_numpy` takes, also views
+  of larger ones. Either size may be 0, or 1.
 - An index gives a pair of tensors: x (columns,) in float32, and y in int64 without dimensions. No label is
   rounded, however large it is.
 - Indices go from -len(data), the first row, to len(data) - 1; outside of this there is an IndexError. An
@@ -26,9 +27,9 @@ Rules:
   without a copy. A slice with a positive step copies no rows.
 - A dataset can be pickled, so that it works with DataLoader workers that are forked, and with spawned ones.
 
-TypeError for any other index (1.0, "1", None, a list, a tuple), and for labels that are no whole numbers:
-floats are what a column with missing values turns into. ValueError if features does not have two
-dimensions, or labels one, or if their numbers of rows differ.
+TypeError for any other index (1.0, "1", None, a list, a tuple, a tensor with dimensions), and for labels in
+a floating dtype, which is what a column with missing values turns into. ValueError if features does not have
+two dimensions, or labels one, or if their numbers of rows differ.
 """
 
 import numpy as np

@@ -60,6 +60,8 @@ def test_labels(answer):
         ([-32768, 0, 32767], torch.int16),
         ([-100, 0, 127], torch.int8),
         ([255, 0, 200], torch.uint8),
+        ([2**16 - 1, 0, 300], torch.uint16),
+        ([2**32 - 1, 0, 70000], torch.uint32),
         ([True, False, True], torch.bool),
     ):
         y, wanted = torch.tensor(values, dtype=dtype), torch.tensor([int(v) for v in values])
@@ -97,6 +99,9 @@ def test_kinds_of_integers(answer, gen):
             index = kind(row)
             expect_raises(IndexError, lambda index=index: data[index], f"data[{index!r}] of 5 rows")
     expect_pair(data[np.uint8(4)], x[4], y[4], "data[np.uint8(4)]")
+    x, y = table(gen, 300)
+    data = answer.TabularDataset(x, y)
+    expect_pair(data[np.int8(-1)], x[-1], y[-1], "data[np.int8(-1)] of 300 rows")
 
 
 SLICES = [
@@ -234,7 +239,8 @@ def test_other_indices(answer, gen):
     for data in (answer.TabularDataset(*table(gen, 4)), answer.TabularDataset(*table(gen, 0))):
         for index in (
             1.0, "1", None, [0, 1], [], (1, 2), (0,), ..., np.float64(1.0), torch.tensor(1.0),
-            torch.tensor([0, 1]), np.array([0, 1]), (slice(2), 1),
+            torch.tensor([0, 1]), torch.tensor([0]), torch.tensor([[-1]]), np.array([0, 1]),
+            np.array([0]), (slice(2), 1),
         ):  # fmt: skip
             expect_raises(TypeError, lambda index=index, data=data: data[index], f"data[{index!r}]")
 
@@ -250,6 +256,10 @@ def test_bad_tables(answer):
             TypeError,
             lambda floats=floats: answer.TabularDataset(np.ones((4, 2)), floats.numpy()),
             f"{call} as arrays",
+        )
+        call = f"TabularDataset without rows, labels in {dtype}"
+        expect_raises(
+            TypeError, lambda floats=floats: answer.TabularDataset(torch.ones(0, 2), floats[:0]), call
         )
     for shape, labels in (
         ((4,), column), ((4, 2, 1), column), ((3, 2), column), ((2, 4), column), ((5, 2), column),

@@ -186,6 +186,36 @@ SPECIMENS = [
         check="test_kinds_of_integers",
     ),
     Wrong("whatever a tensor takes as index", edits=[(ROW, "row = index")], check="test_other_indices"),
+    Wrong(
+        "a tensor of one element is an index",
+        edits=[("if isinstance(index, Tensor) and index.dim() > 0:", "if False:")],
+        check="test_other_indices",
+    ),
+    Wrong(
+        "adds the length to a NumPy integer, which overflows",
+        edits=[
+            (
+                ROW,
+                "row = index + len(self) if index < 0 else index\n        row = operator.index(row)\n        if not 0 <= row < len(self):\n            raise IndexError(row)",
+            )
+        ],
+        check="test_kinds_of_integers",
+    ),
+    Wrong(
+        "the classic integer dtypes only",
+        edits=[
+            (
+                FLOATS,
+                "if labels.dtype not in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):",
+            )
+        ],
+        check="test_labels",
+    ),
+    Wrong(
+        "floats without rows as labels are fine",
+        edits=[(FLOATS, "if len(labels) and labels.is_floating_point():")],
+        check="test_bad_tables",
+    ),
     Wrong("int(), which cuts floats off", edits=[(ROW, "row = int(index)")], check="test_other_indices"),
     Wrong(
         "whole floats are fine",
@@ -454,6 +484,8 @@ class TabularDataset(Dataset):
             part = TabularDataset.__new__(TabularDataset)
             part.table, part.column = self.table[index], self.column[index]
             return part
+        if np.ndim(index):
+            raise TypeError("one index at a time")
         i, n = operator.index(index), len(self)
         if i < -n or i >= n:
             raise IndexError(f"row {i} of {n}")
