@@ -13,12 +13,12 @@ catalogue, and mark the pixels that nobody has labelled with 255; `cross_entropy
 Rules:
 - The classes are the distinct labels in ascending order, without `ignore`; where they come and how often does
   not matter. `labels` lists them, in the dtype of the labels that were given. There may be one, or none.
-- Labels are any integers that the dtype holds: negative ones, and ids of 64 bits. They are compared exactly,
-  and no memory or time goes by how large they are.
+- Labels are any integers that uint8 or a signed dtype holds: negative ones, and ids of 64 bits. They are
+  compared exactly, and no memory or time goes by how large they are.
 - encode gives int64: the class number of each label, or -100 where it is `ignore`. decode is its inverse and
   gives the dtype of `labels`; -100 becomes `ignore`. Without an `ignore` (None), -100 means nothing special.
-- encode takes any integer dtype, also another one than that of `labels`: 263 is not 7, though as uint8 it
-  would be. Likewise decode takes codes of any signed integer dtype.
+- encode takes any of these dtypes, also another one than that of `labels`: 263 is not 7, though as uint8 it
+  would be, and -1 in int8 is not 255. Likewise decode takes codes of any signed integer dtype.
 - All three take any shape, also none and empty ones, and any layout. encode and decode give the same shape,
   on the device of their argument (the map may have been built on another), in memory of their own. Arguments
   are not changed, and the map does not change with the tensor that it was built of.
@@ -46,7 +46,7 @@ class ClassMap:
         """Find the classes.
 
         Args:
-            labels: all labels that there are, in any integer dtype.
+            labels: all labels that there are, in uint8 or a signed integer dtype.
             ignore: a label that is no class, if there is one; a number that this dtype holds.
 
         Raises:
@@ -62,7 +62,7 @@ class ClassMap:
         """The class number of each label.
 
         Args:
-            labels: any shape, any integer dtype.
+            labels: any shape, uint8 or any signed integer dtype.
 
         Returns:
             Numbers from 0 to classes - 1, or -100 where the label is `ignore`; int64.

@@ -148,6 +148,13 @@ def test_other_dtypes(answer):
             f"encode of {label} with a map in uint8",
             words=str(label),
         )
+    for label, dtype in ((-1, torch.int8), (511, torch.int16), (-1, torch.int64)):
+        expect_raises(
+            ValueError,
+            lambda label=label, dtype=dtype: classes.encode(torch.tensor([7, label], dtype=dtype)),
+            f"encode of {label} in {dtype} where 255 is ignored",
+            words=str(label),
+        )
     wide = answer.ClassMap(torch.tensor([263, 519, 65543]))
     for dtype in (torch.uint8, torch.int8, torch.int16):
         seven = torch.tensor([7], dtype=dtype)
@@ -170,6 +177,9 @@ def test_many_classes(answer):
     labels = torch.tensor(values[::-1], dtype=torch.int8)
     expect_equal(classes.encode(labels), codes, "encode with 256 classes in int8")
     expect_equal(classes.decode(codes), labels, "decode with 256 classes in int8")
+    few = torch.tensor([127, 0, 5], dtype=torch.int8)
+    wanted = torch.tensor([-1, -128, -123], dtype=torch.int8)
+    expect_equal(classes.decode(few), wanted, "decode of codes in int8 with 256 classes")
 
 
 def test_unknown_labels(answer):

@@ -7,7 +7,9 @@ OWN = "self.labels = found if ignore is None else found[found != ignore]"
 KNOWN = "known = self.labels.to(wide.device).long()  # (classes,)"
 WIDE = "wide = labels.long().contiguous()"
 SEARCH = "codes = torch.searchsorted(known, wide)"
-IGNORED = "ignored = torch.zeros_like(wide, dtype=torch.bool) if self.ignore is None else wide == self.ignore"
+IGNORED_LABELS = (
+    "ignored = torch.zeros_like(wide, dtype=torch.bool) if self.ignore is None else wide == self.ignore"
+)
 NONE = "if self.ignore is None else codes == IGNORED"
 MATCH = "right |= known[codes.clamp(max=len(known) - 1)] == wide"
 GUARD = "        if len(known) > 0:\n            " + MATCH + "\n"
@@ -157,6 +159,27 @@ SPECIMENS = [
             (KNOWN, "known = self.labels.to(wide.device, wide.dtype)"),
         ],
         check="test_other_dtypes",
+    ),
+    Wrong(
+        "compares with ignore in the labels' dtype, where -1 and 255 are the same",
+        edits=[
+            (
+                IGNORED_LABELS,
+                IGNORED_LABELS.replace(
+                    "wide == self.ignore", "labels == torch.tensor(self.ignore).to(labels)"
+                ),
+            )
+        ],
+        check="test_other_dtypes",
+    ),
+    Wrong(
+        "compares codes with the number of classes in their own dtype",
+        edits=[
+            (LONG, ""),
+            (RIGHT_CODES, "right = ignored | ((codes >= 0) & (codes < torch.tensor(len(self)).to(codes)))"),
+            (BACK, "return table[codes.long().masked_fill(ignored, len(self))]"),
+        ],
+        check="test_many_classes",
     ),
     Wrong(
         "only the map's own dtype",
