@@ -35,6 +35,8 @@ def test_test_loader(answer, size, batch_size):
     expect_equal(len(loader), len(wanted), f"len of the {call}")
     for time in ("first", "second"):
         expect_equal(epoch_of(loader), wanted, f"the {call}, for the {time} time")
+    _, loader = answer.make_loaders(numbers(2), data, batch_size, seed=3)
+    expect_equal(epoch_of(loader), wanted, f"the {call}, next to two examples to train on")
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,9 @@ def test_same_seed(answer):
         first, again = epochs_of(answer, seed=seed), epochs_of(answer, seed=seed)
         expect_equal(again, first, f"the epochs of a second call with seed={seed}")
         expect_that(first[0] != first[1] != first[2] != first[0], "the same order in two epochs", yours=first)
-    runs = [epochs_of(answer, 1, seed=seed)[0] for seed in range(6)]
-    expect_equal(len({str(run) for run in runs}), 6, "the number of distinct first epochs for six seeds")
+    seeds = [*range(6), 2**16, 2**16 + 1, 2**24 + 1, 10**9]
+    runs = [epochs_of(answer, 1, seed=seed)[0] for seed in seeds]
+    expect_equal(len({str(run) for run in runs}), 10, f"the number of distinct first epochs for {seeds}")
     expect_equal(epochs_of(answer), epochs_of(answer, seed=0), "the epochs of the default seed")
 
 

@@ -41,6 +41,16 @@ SPECIMENS = [
         edits=[(TEST, TEST.replace("DataLoader(test", "DataLoader(train"))],
         check="test_test_loader",
     ),
+    Wrong(
+        "smaller batches for both where there is little to train on",
+        edits=[(MAKE, "    batch_size = min(batch_size, max(len(train), 1))\n" + MAKE)],
+        check="test_test_loader",
+    ),
+    Wrong(
+        "seeds of 16 bits",
+        edits=[(GENERATOR, GENERATOR.replace("(seed)", "(seed % 2**16)"))],
+        check="test_same_seed",
+    ),
     Wrong("keeps the tiny last batch", edits=[(DROP, "")], check="test_training_batches"),
     Wrong(
         "keeps all but a last batch of one",
