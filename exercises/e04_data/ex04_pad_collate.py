@@ -52,7 +52,7 @@ def pad_collate(
 
     Args:
         sequences: tensors (time, *features), at least one.
-        padding: what stands behind the end of a sequence; a number that the dtype holds.
+        padding: what stands behind the end of a sequence; a number that the dtype holds, and a float too.
         multiple_of: the padded time is a multiple of this.
 
     Returns:

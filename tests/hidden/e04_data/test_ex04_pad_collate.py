@@ -152,12 +152,12 @@ def test_memory(answer, gen):
 
 def test_two_calls(answer, gen):
     """A call leaves earlier batches alone, whichever of the two is larger."""
-    calls = [((2, 3), 0, 1), ((1, 5, 4), -1, 8), ((1,), 5, 2), ((2, 3), 7, 1)]
+    calls = [((2, 3), 0, 1), ((1, 5, 4), -1, 8), ((1,), 5, 2), ((2, 3), 7, 1), ((3, 1), 0, 1)]
     sequences = [drawn(gen, lengths) for lengths, _, _ in calls]
     wanted = [padded(s, *options) for s, (_, *options) in zip(sequences, calls, strict=True)]
     batches = [answer.pad_collate(s, *options) for s, (_, *options) in zip(sequences, calls, strict=True)]
     for (lengths, *options), batch, right in zip(calls, batches, wanted, strict=True):
-        expect_batch(batch, right, f"pad_collate of lengths {lengths} with {options}, one of four calls")
+        expect_batch(batch, right, f"pad_collate of lengths {lengths} with {options}, one of five calls")
     again = answer.pad_collate(sequences[0])
     expect_batch(again, padded(sequences[0]), "pad_collate with its defaults after other calls")
 

@@ -256,6 +256,17 @@ SPECIMENS = [
         check="test_two_calls",
     ),
     Wrong(
+        "a buffer for each shape and padding",
+        edits=[
+            ("\n\ndef pad_collate(", "\n\n_buffers = {}\n\n\ndef pad_collate("),
+            (
+                VALUES,
+                "shape = (len(sequences), time, *first.shape[1:])\n    key = (shape, first.dtype, first.device, padding)\n    values = _buffers.setdefault(key, first.new_full(shape, padding)).fill_(padding)",
+            ),
+        ],
+        check="test_two_calls",
+    ),
+    Wrong(
         "never shorter than an earlier batch",
         edits=[
             ("\n\ndef pad_collate(", "\n\n_longest = [0]\n\n\ndef pad_collate("),
