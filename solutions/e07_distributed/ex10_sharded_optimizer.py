@@ -67,12 +67,12 @@ class ShardedOptimizer:
             self.part.copy_(self._mine())  # someone may have loaded other values
             gradients = (torch.zeros_like(p) if p.grad is None else p.grad for p in self.params)
             self.part.grad = torch.empty_like(self.part)
-            dist.reduce_scatter_tensor(self.part.grad, self._vector(gradients))
+            dist.reduce_scatter(self.part.grad, list(self._vector(gradients).chunk(self.world_size)))
             self.part.grad /= self.world_size
         self.optimizer.step()
         with torch.no_grad():
             vector = self.part.new_empty(self.world_size * self.size)
-            dist.all_gather_into_tensor(vector, self.part.detach())
+            dist.all_gather(list(vector.chunk(self.world_size)), self.part.detach())
             used = vector[: sum(p.numel() for p in self.params)]
             for p, numbers in zip(self.params, used.split([p.numel() for p in self.params]), strict=True):
                 p.copy_(numbers.view(p.shape))

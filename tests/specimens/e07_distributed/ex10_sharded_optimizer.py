@@ -7,7 +7,7 @@ COPY = "            self.part.copy_(self._mine())  # someone may have loaded oth
 GRADIENTS = """            gradients = (torch.zeros_like(p) if p.grad is None else p.grad for p in self.params)
 """
 REDUCE = """            self.part.grad = torch.empty_like(self.part)
-            dist.reduce_scatter_tensor(self.part.grad, self._vector(gradients))
+            dist.reduce_scatter(self.part.grad, list(self._vector(gradients).chunk(self.world_size)))
             self.part.grad /= self.world_size
 """
 ZERO = """        for p in self.params:
@@ -99,7 +99,7 @@ SPECIMENS = [
     Wrong("the sum of the gradients", edits=[(MEAN, "")], check="test_steps"),
     Wrong(
         "divides by the number of parts twice: the average, and then by hand",
-        edits=[("self._vector(gradients))\n", "self._vector(gradients), op=dist.ReduceOp.AVG)\n")],
+        edits=[("chunk(self.world_size)))\n", "chunk(self.world_size)), op=dist.ReduceOp.AVG)\n")],
         check="test_steps",
         says="on rank 0 of",
     ),
@@ -119,7 +119,7 @@ SPECIMENS = [
         "keeps the results to itself",
         edits=[
             (
-                "            dist.all_gather_into_tensor(vector, self.part.detach())\n",
+                "            dist.all_gather(list(vector.chunk(self.world_size)), self.part.detach())\n",
                 "            vector.copy_(self._vector(p.detach() for p in self.params))\n"
                 "            vector[self.start : self.start + self.size] = self.part.detach()\n",
             )
@@ -154,7 +154,7 @@ SPECIMENS = [
             (
                 REDUCE,
                 """            mean = torch.empty_like(self.part)
-            dist.reduce_scatter_tensor(mean, self._vector(gradients))
+            dist.reduce_scatter(mean, list(self._vector(gradients).chunk(self.world_size)))
             mean /= self.world_size
             self.part.grad = mean if self.part.grad is None else self.part.grad + mean
 """,
@@ -251,10 +251,14 @@ SPECIMENS = [
         "keeps the vector of gradients for the next step",
         edits=[
             (
-                "            dist.reduce_scatter_tensor(self.part.grad, self._vector(gradients))\n",
-                "            self.buffer = self._vector(gradients)\n"
-                "            dist.reduce_scatter_tensor(self.part.grad, self.buffer)\n",
-            )
+                "list(self._vector(gradients).chunk(self.world_size)))\n",
+                "self.buffer)\n",
+            ),
+            (
+                "            self.part.grad = torch.empty_like(self.part)\n",
+                "            self.part.grad = torch.empty_like(self.part)\n"
+                "            self.buffer = list(self._vector(gradients).chunk(self.world_size))\n",
+            ),
         ],
         check="test_memory",
         says="holds too much",
@@ -270,6 +274,12 @@ SPECIMENS = [
         edits=[(ZERO, "        self.optimizer.zero_grad()\n")],
         check="test_steps",
         says="zero_grad() leaves",
+    ),
+    Wrong(
+        "a part that requires no gradient",
+        edits=[("self._mine().requires_grad_()  #", "self._mine()  #")],
+        check="test_memory",
+        says="no leaves",
     ),
     Right(
         "parameters that live in one vector, of which the part is a view",
