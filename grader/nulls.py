@@ -16,6 +16,7 @@ KINDS = {
 
 _ENDING = """
 
+import contextlib as _contextlib
 import copy as _copy
 import inspect as _inspect
 import torch as _torch
@@ -32,6 +33,8 @@ def _zero(leaf):
         return empty
     if type(leaf) in (bool, int, float, str):
         return type(leaf)()
+    if hasattr(leaf, "__enter__"):  # a context: to be entered, and nothing happens
+        return _contextlib.nullcontext()
     return iter(()) if hasattr(leaf, "__iter__") else leaf  # a generator, a loader
 
 

@@ -55,3 +55,9 @@ def test_coroutines_stay_coroutines():
         names = loaded(about, solution)
         results += [asyncio.run(names["Service"]().answer(4)), asyncio.run(names["answer"](4))]
     assert results == [None, None, 4, 4, 0, [0]]
+
+
+def test_contexts_do_nothing():
+    solution = "from contextlib import contextmanager\n\n@contextmanager\ndef group():\n    yield 4\n"
+    with loaded("returns zeros of the right shape", solution)["group"]() as member:
+        assert member is None
