@@ -52,11 +52,6 @@ SPECIMENS = [
         says="on rank 0 of 2",
     ),
     Wrong(
-        "synchronises at the first piece",
-        edits=[("number == len(pieces)", "number == 1")],
-        check="test_pieces_of_one_size",
-    ),
-    Wrong(
         "the tutorial's step: means over means",
         edits=instead(
             ZERO
@@ -156,20 +151,6 @@ SPECIMENS = [
         edits=[("[losses.sum().item(), len(losses)]", "[losses.mean().item() * len(losses), len(losses)]")],
         check="test_uneven_pieces",
         says="accumulated_step(…) in step",
-    ),
-    Wrong(
-        "as many pieces everywhere as on rank 0",
-        edits=[
-            (
-                LOOP,
-                """    longest = [len(pieces)]
-    dist.broadcast_object_list(longest, 0)
-    pieces = pieces[: longest[0]]
-"""
-                + LOOP,
-            )
-        ],
-        check="test_uneven_pieces",
     ),
     Wrong(
         "switches the synchronisation by hand, and an error leaves it off",

@@ -17,7 +17,6 @@ STEP = """            optimizer.zero_grad()
             optimizer.step()
 """
 LOG = "            if dist.get_rank() == 0:\n                log(mean)\n"
-HISTORY = "        history.append(validate(model, loss_fn, held_out))\n"
 STOP = """        # history is the same everywhere, so every rank can decide for itself
         waited = 0 if history[-1] < best else waited + 1
         best = min(best, history[-1])
@@ -59,24 +58,11 @@ SPECIMENS = [
         check="test_end",
     ),
     Wrong(
-        "barriers in front of everything",
-        edits=[
-            (
-                MEAN + SKIP,
-                "            dist.barrier()\n            if not torch.isfinite(loss):\n                continue\n"
-                + MEAN,
-            ),
-            (STEP, "            dist.barrier()\n" + STEP),
-        ],
-        check="test_broken_records",
-    ),
-    Wrong(
         "everybody logs",
         edits=[(LOG, "            log(mean)\n")],
         check="test_nothing_happens",
         says="is logged on rank 1",
     ),
-    Wrong("nobody logs", edits=[(LOG, "")], check="test_nothing_happens", says="is logged on rank 0"),
     Wrong(
         "logs the loss of rank 0",
         edits=[("log(mean)", "log(loss.item())")],
@@ -95,7 +81,6 @@ SPECIMENS = [
         check="test_broken_records",
         says="is logged",
     ),
-    Wrong("never skips", edits=[(SKIP, "")], check="test_broken_records"),
     Wrong(
         "a rank with a broken batch puts in a loss of 0",
         edits=[
@@ -140,21 +125,6 @@ SPECIMENS = [
 """,
             )
         ],
-        check="test_broken_records",
-    ),
-    Wrong(
-        "gives up the rest of the epoch",
-        edits=[
-            (
-                "                continue  # a broken record must not ruin the weights\n",
-                "                break\n",
-            )
-        ],
-        check="test_broken_records",
-    ),
-    Wrong(
-        "zeros in place of NaN in the loss",
-        edits=[(MEAN, "            loss = torch.nan_to_num(loss)\n" + MEAN)],
         check="test_broken_records",
     ),
     Wrong(
@@ -204,7 +174,6 @@ SPECIMENS = [
         check="test_end",
     ),
     Wrong("never ends early", edits=[(STOP, "")], check="test_end", says="the number of losses"),
-    Wrong("an epoch too late", edits=[("waited == patience", "waited > patience")], check="test_end"),
     Wrong(
         "an equal loss is good enough",
         edits=[("history[-1] < best", "history[-1] <= best")],
