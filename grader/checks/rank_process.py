@@ -21,6 +21,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
+from torch.utils._pytree import tree_map_only
 
 from grader.checks import rank_places
 from grader.checks.failure import CheckFailure
@@ -140,7 +142,9 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
             timeout=datetime.timedelta(seconds=job.timeout + 5),
         )
         dist.barrier()  # so that no rank runs the answer, and perhaps leaves, before all have joined
-    return pickle.dumps(worker(rank, job.world_size, answer, *args))
+    result = worker(rank, job.world_size, answer, *args)
+    # Tensors from functional collectives may still be on their way, and are then pickled without numbers.
+    return pickle.dumps(tree_map_only(AsyncCollectiveTensor, lambda t: t.wait(), result))
 
 
 def _load(name: str, file: str) -> ModuleType:

@@ -86,6 +86,19 @@ def test_results_come_in_rank_order(write):
     assert all(total.tolist() == [6.0, 12.0] for _, total in found)
 
 
+def test_results_that_are_still_on_their_way(write):
+    answer = write("""
+        import torch.distributed._functional_collectives as functional
+
+        def step(rank):
+            total = functional.all_reduce(torch.full((3,), rank + 1.0), "sum", dist.group.WORLD)
+            return [total, {"detached": total.detach()}]
+    """)
+    for total, more in run_ranks(2, step, answer=answer):
+        assert type(total) is torch.Tensor
+        assert total.tolist() == more["detached"].tolist() == [3.0, 3.0, 3.0]
+
+
 def train(rank: int, world_size: int, answer: Any, rows: torch.Tensor) -> torch.Tensor:
     model = DistributedDataParallel(nn.Linear(4, 2))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
