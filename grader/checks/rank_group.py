@@ -21,6 +21,9 @@ IDLE = 0.02
 """A waiting rank uses less than this share of a core: gloo's threads look around now and then."""
 SETTLED = 0.25
 """Seconds without work after which the ranks that a failed one leaves behind are taken to be stuck."""
+JOINING = 5.0
+"""Seconds without work that ranks get while one is connecting: where many network namespaces come and
+go, as in a sandbox, the kernel can keep a connection over loopback waiting for more than a second."""
 MOST_OUTPUT = 4000
 
 
@@ -90,7 +93,7 @@ class RankGroup:
     def _watch(self, caller: Connection) -> None:
         """Hear reports until all ranks have ended, are stuck, or run out of time."""
         deadline = time.monotonic() + self.job.timeout
-        idle, failing = _Idle(), 0
+        idle, failing, patience = _Idle(), 0, self.job.grace
         while self.running:
             ready = wait([*(r.report for r in self.running.values()), caller], TICK)
             if caller in ready:
@@ -101,9 +104,14 @@ class RankGroup:
             failing += any(e.state != "left" for e in self.endings.values())
             if failing:
                 over = idle.seconds >= SETTLED or failing * TICK >= self.job.grace
-            elif idle.seconds >= self.job.grace:
-                over = all(self._waits(frames) for frames in self._stacks().values())
-                idle.ticks = 0
+            elif idle.seconds >= patience:
+                waits = [self._wait_of(frames) for frames in self._stacks().values()]
+                is_joining = "init_process_group" in waits and patience < JOINING
+                over = all(waits) and not is_joining
+                if is_joining:
+                    patience = JOINING
+                else:
+                    idle.ticks = 0
             else:
                 over = time.monotonic() >= deadline
             if over:
@@ -143,8 +151,8 @@ class RankGroup:
         self.alive.discard(pid)
         return os.waitpid(pid, 0)[1]
 
-    def _waits(self, frames: Sequence[Frame]) -> bool:
-        return bool(rank_places.locate(frames, self.job.answer_file).wait)
+    def _wait_of(self, frames: Sequence[Frame]) -> str:
+        return rank_places.locate(frames, self.job.answer_file).wait
 
     def _stacks(self) -> dict[int, tuple[Frame, ...]]:
         """Ask every running rank where it is. A rank that does not say has no frames."""
