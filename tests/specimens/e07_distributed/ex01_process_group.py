@@ -1,0 +1,326 @@
+"""Answers to process_group that people write."""
+
+from grader.specimen import Right, Wrong
+
+BY_LOCAL_RANK = 'torch.device(device_type, int(os.environ.get("LOCAL_RANK", "0")))'
+TWICE = """    if dist.is_initialized():
+        raise RuntimeError("this process is a member of a group already")
+"""
+BACKEND = '    backend = "nccl" if device.type == "cuda" else "gloo"\n'
+MISSING = """        missing = [name for name in VARIABLES if name not in os.environ]
+        if missing:
+            raise ValueError(f"RANK is set, but not {', '.join(missing)}: start the script with torchrun")
+"""
+JOIN = "        dist.init_process_group(backend, timeout=timeout)\n"
+ALONE = "        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=timeout)\n"
+BLOCK = """    try:  # only now: what goes wrong above must not end a group of somebody else
+        yield Member(rank, local_rank, world_size, device)
+    finally:
+        dist.destroy_process_group()
+"""
+BODY_START = '    if "RANK" in os.environ:\n'
+
+
+def alone(line):
+    return [(ALONE, line)]
+
+
+SPECIMENS = [
+    Wrong(
+        "never leaves where the block raises",
+        edits=[
+            (
+                BLOCK,
+                "    yield Member(rank, local_rank, world_size, device)\n    dist.destroy_process_group()\n",
+            )
+        ],
+        check="test_a_rank_that_fails",
+        says="wait in all_reduce",
+    ),
+    Wrong(
+        "leaves on the errors that it expects",
+        edits=[
+            (
+                BLOCK,
+                """    try:
+        yield Member(rank, local_rank, world_size, device)
+    except Exception:
+        dist.destroy_process_group()
+        raise
+    else:
+        dist.destroy_process_group()
+""",
+            )
+        ],
+        check="test_however_the_block_ends",
+        says="a block that raises KeyboardInterrupt",
+    ),
+    Wrong(
+        "swallows the error to clean up in peace",
+        edits=[
+            (
+                "    finally:\n",
+                '    except Exception as error:\n        print(f"failed: {error}")\n    finally:\n',
+            )
+        ],
+        check="test_however_the_block_ends",
+        says="a Lost in the block does not come out",
+    ),
+    Wrong(
+        "never leaves",
+        edits=[("    finally:\n        dist.destroy_process_group()\n", "    finally:\n        pass\n")],
+        check="test_members",
+        says="the group after the block",
+    ),
+    Wrong(
+        "waits for all before it leaves",
+        edits=[("    finally:\n", "    finally:\n        dist.barrier()\n")],
+        check="test_a_rank_that_fails",
+    ),
+    Wrong(
+        "the device by the rank",
+        edits=[('os.environ.get("LOCAL_RANK", "0")', 'os.environ.get("RANK", "0")')],
+        check="test_local_device",
+        says='local_device("cuda")',
+    ),
+    Wrong(
+        "the device without its number",
+        edits=[(BY_LOCAL_RANK, "torch.device(device_type)")],
+        check="test_local_device",
+    ),
+    Wrong(
+        "asks torch whether there is such a device",
+        edits=[('if device_type == "cpu":', 'if device_type == "cpu" or not torch.cuda.is_available():')],
+        check="test_local_device",
+    ),
+    Wrong(
+        "the rank among all for the one on this machine",
+        edits=[("yield Member(rank, local_rank, world", "yield Member(rank, rank, world")],
+        check="test_members",
+        says="RANK=2, LOCAL_RANK=0",
+    ),
+    Wrong(
+        "always a group of torchrun's",
+        edits=[(BODY_START, '    os.environ.setdefault("RANK", "0")\n' + BODY_START)],
+        check="test_alone",
+    ),
+    Wrong(
+        "fills the environment in for a process that is alone",
+        edits=[
+            (
+                ALONE,
+                """        here = dict(RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+        os.environ.update(here)
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=timeout)
+""",
+            )
+        ],
+        check="test_alone",
+        says="os.environ has changed",
+    ),
+    Wrong(
+        "meets itself at the port of the tutorials",
+        edits=alone(
+            '        dist.init_process_group(backend, init_method="tcp://127.0.0.1:29500", rank=0, world_size=1)\n'
+        ),
+        check="test_alone",
+        says="rank 1 raised",
+    ),
+    Wrong(
+        "no group for a process that is alone",
+        edits=[
+            (ALONE, "        yield Member(0, 0, 1, device)\n        return\n"),
+        ],
+        check="test_alone",
+    ),
+    Wrong(
+        "ends the group that it finds",
+        edits=[(TWICE, "    if dist.is_initialized():\n        dist.destroy_process_group()\n")],
+        check="test_misuse",
+        says="a block inside of a block",
+    ),
+    Wrong(
+        "takes the group that it finds for its own",
+        edits=[
+            (TWICE, ""),
+            (BODY_START, BODY_START.replace('"RANK"', 'not dist.is_initialized() and "RANK"')),
+            (
+                "    else:\n",
+                "    elif dist.is_initialized():\n        rank, world_size, local_rank = 0, 1, 0\n    else:\n",
+            ),
+        ],
+        check="test_misuse",
+        says="a block inside of a block",
+    ),
+    Wrong(
+        "joins inside of try, and ends the outer group where that raises",
+        code="""
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+
+@dataclass(frozen=True)
+class Member:
+    rank: int
+    local_rank: int
+    world_size: int
+    device: torch.device
+
+
+def local_device(device_type):
+    return torch.device("cpu") if device_type == "cpu" else torch.device(device_type, int(os.environ.get("LOCAL_RANK", 0)))
+
+
+@contextmanager
+def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
+    try:
+        device = local_device(device_type)
+        if device_type != "cpu":
+            torch.cuda.set_device(device)
+        backend = "gloo" if device_type == "cpu" else "nccl"
+        if "RANK" in os.environ:
+            local_rank = int(os.environ["LOCAL_RANK"])
+            dist.init_process_group(backend, timeout=timeout)
+        else:
+            local_rank = 0
+            dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=timeout)
+        yield Member(dist.get_rank(), local_rank, dist.get_world_size(), device)
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+""",
+        check="test_misuse",
+        says="the outer group",
+    ),
+    Wrong(
+        "what is not told is taken for granted",
+        edits=[
+            (MISSING, ""),
+            ("(int(os.environ[n]) for n in", '(int(os.environ.get(n, "0")) for n in'),
+        ],
+        check="test_misuse",
+        says="LOCAL_RANK is missing, RANK is set",
+    ),
+    Wrong(
+        "does without torchrun as soon as anything is missing",
+        edits=[
+            (MISSING, ""),
+            (BODY_START, '    if all(name in os.environ for name in ("RANK", *VARIABLES)):\n'),
+        ],
+        check="test_misuse",
+        says="is missing, RANK is set",
+    ),
+    Wrong(
+        "gloo and the CPU where there is no CUDA",
+        edits=[
+            (
+                "        torch.cuda.set_device(device)",
+                "        torch.cuda.is_available() and torch.cuda.set_device(device)",
+            ),
+            (
+                BACKEND,
+                '    backend = "nccl" if device.type == "cuda" and torch.cuda.is_available() else "gloo"\n',
+            ),
+        ],
+        check="test_misuse",
+        says='process_group("cuda") without CUDA',
+    ),
+    Wrong(
+        "its own time-out",
+        edits=[(JOIN, "        dist.init_process_group(backend)\n")],
+        check="test_timeout",
+        says="waits in",
+    ),
+    Wrong(
+        "a short time-out for joining only",
+        edits=[
+            (
+                JOIN,
+                """        store, *_ = next(dist.rendezvous("env://", timeout=timeout))
+        store.set_timeout(timeout)
+        store.add("here", 1)
+        store.set(f"here{rank}", "")
+        store.wait([f"here{other}" for other in range(world_size)])
+        dist.init_process_group(backend)
+""",
+            )
+        ],
+        check="test_timeout",
+        says="waits in all_reduce",
+    ),
+    Right(
+        "a class, a TCP store at any free port, ranks from the group",
+        code="""
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+
+@dataclass(frozen=True)
+class Member:
+    rank: int
+    local_rank: int
+    world_size: int
+    device: torch.device
+
+
+def local_device(device_type):
+    number = os.getenv("LOCAL_RANK") or 0
+    return torch.device("cpu" if device_type == "cpu" else f"{device_type}:{number}")
+
+
+class process_group:
+    def __init__(self, device_type="cpu", timeout=timedelta(minutes=10)):
+        self.kind, self.timeout = device_type, timeout
+
+    def __enter__(self):
+        options = {"backend": {"cpu": "gloo", "cuda": "nccl"}[self.kind], "timeout": self.timeout}
+        device = local_device(self.kind)
+        if device.type != "cpu":
+            torch.cuda.set_device(device)
+            options["device_id"] = device
+        if os.environ.get("RANK") is None:
+            here = 0
+            options |= {"store": dist.TCPStore("localhost", 0, 1, True), "rank": 0, "world_size": 1}
+        else:
+            here = int(os.environ["LOCAL_RANK"])
+            options |= {"init_method": "env://"}
+        dist.init_process_group(**options)
+        return Member(dist.get_rank(), here, dist.get_world_size(), device)
+
+    def __exit__(self, kind, error, trace):
+        dist.destroy_process_group()
+        return False
+""",
+    ),
+    Right(
+        "a file of its own, an ExitStack",
+        edits=[
+            ("import os\n", "import os\nimport tempfile\n"),
+            ("from contextlib import contextmanager", "from contextlib import ExitStack, contextmanager"),
+            (
+                ALONE,
+                """        with tempfile.TemporaryDirectory() as folder:
+            dist.init_process_group(
+                backend, init_method=f"file://{folder}/store", rank=0, world_size=1, timeout=timeout
+            )
+""",
+            ),
+            (
+                BLOCK,
+                """    with ExitStack() as stack:
+        stack.callback(dist.destroy_process_group)
+        yield Member(rank=rank, local_rank=local_rank, world_size=world_size, device=device)
+""",
+            ),
+        ],
+    ),
+]
