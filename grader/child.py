@@ -31,7 +31,7 @@ class Job:
 
     `mode` is "judge" for checks and oracle, "check" for the checks alone with what the answer
     prints, "oracle" for the oracle alone. `only` holds the ids of checks to which judging is
-    limited, without the oracle; where it is empty there is no limit.
+    limited, without the oracle; where it is empty there is no limit. `mark` begins every line of results.
     """
 
     slug: str
@@ -40,6 +40,7 @@ class Job:
     mode: str = "judge"
     shuffled: bool = False
     only: Sequence[str] = ()
+    mark: str = ""
 
 
 class Printed(io.TextIOBase):
@@ -104,7 +105,7 @@ class Child:
         )
 
     def _tell(self, **finding: Any) -> None:
-        line = json.dumps(finding).encode() + b"\n"
+        line = f"{self.job.mark}{json.dumps(finding)}\n".encode()
         while line:
             line = line[self.results.write(line) :]
 
@@ -157,7 +158,6 @@ class Child:
             module = self.judged.module(self.exercise)
             data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
         except (Exception, SystemExit) as error:
-            text = f"{type(error).__name__}: {error}"
-            self._tell(oracle_error=text[:MOST_MESSAGE])
+            self._tell(oracle_error=feedback.error_line(error))
             return
         self._tell(oracle=data)

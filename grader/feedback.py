@@ -108,12 +108,12 @@ def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file
     if isinstance(error, TooSlow):
         return [f"{error}: an endless loop?", *_where(place)]
     if place is not None:
-        return [f"your code raised {_error_line(error)}", *_where(place)]
+        return [f"your code raised {error_line(error)}", *_where(place)]
     if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == exercise.stem:
         return [f"`{error.name}` is missing: the statement asks for it under this name"]
     if isinstance(error, TypeError) and "argument" in str(error):
         return [f"wrong signature: {error}", "  likely  a parameter was renamed, added or removed"]
-    return [f"the check could not use what your code gave it: {_error_line(error)}"]
+    return [f"the check could not use what your code gave it: {error_line(error)}"]
 
 
 def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
@@ -128,7 +128,7 @@ def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
     return [
         "the file does not import, so nothing can be judged",
         f"  {name}:{line}   {source}".rstrip(),
-        f"  {_error_line(cause)}",
+        f"  {error_line(cause)}",
     ]
 
 
@@ -141,7 +141,7 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
     return line
 
 
-def _error_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Type and message, at most three lines of it."""
     try:
         lines = str(error).strip().splitlines()

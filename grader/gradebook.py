@@ -12,6 +12,7 @@ from typing import Any
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
 from grader.results import CheckRecord, ExerciseRecord, StudentRecord
+from grader.untrusted import plain
 
 MAX_CHECKS = 5
 MAX_LINES = 15
@@ -243,12 +244,8 @@ def comment(judged: ExerciseRecord) -> str | None:
 
 
 def _lines(check: CheckRecord) -> list[str]:
-    title = " ".join(_plain(check.title or check.id).split())
-    message = _plain(check.message).strip("\n").splitlines()
+    title = " ".join(plain(check.title or check.id).split())
+    message = plain(check.message).strip("\n").splitlines()
     if len(message) > MAX_LINES:
         message[MAX_LINES:] = ["..."]
     return [f"    {line[:MAX_WIDTH]}".rstrip() for line in [title, *(f"  {line}" for line in message)]]
-
-
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)

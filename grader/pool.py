@@ -6,6 +6,7 @@ bytes; how the child ended arrives from the worker.
 
 import json
 import os
+import secrets
 import selectors
 import socket
 import subprocess
@@ -147,6 +148,7 @@ class Pool:
 def _ask(channel: socket.socket, request: Request) -> Findings:
     """Send one answer to a worker and read until the child has ended."""
     reader, writer = os.pipe()
+    mark = secrets.token_hex(8)
     try:
         with tempfile.TemporaryFile() as answer:
             answer.write(request.answer)
@@ -159,6 +161,7 @@ def _ask(channel: socket.socket, request: Request) -> Findings:
                 "mode": request.mode,
                 "shuffled": request.shuffled,
                 "only": request.only,
+                "mark": mark,
             }
             socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer])
     except OSError as error:
@@ -167,12 +170,12 @@ def _ask(channel: socket.socket, request: Request) -> Findings:
     finally:
         os.close(writer)
     try:
-        return _read(channel, reader, time.monotonic() + request.exercise.seconds + GRACE)
+        return _read(channel, reader, mark.encode(), time.monotonic() + request.exercise.seconds + GRACE)
     finally:
         os.close(reader)
 
 
-def _read(channel: socket.socket, reader: int, deadline: float) -> Findings:
+def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Findings:
     os.set_blocking(reader, False)
     written = bytearray()
     with selectors.DefaultSelector() as ready:
@@ -190,7 +193,7 @@ def _read(channel: socket.socket, reader: int, deadline: float) -> Findings:
                     while _drain(reader, written):
                         pass
                     overflow = len(written) >= MOST_BYTES
-                    return Findings(_lines(written), overflow=overflow, **json.loads(reply))
+                    return Findings(_lines(written, mark), overflow=overflow, **json.loads(reply))
                 if not _drain(reader, written):
                     ready.unregister(reader)
 
@@ -205,11 +208,12 @@ def _drain(reader: int, written: bytearray) -> bool:
     return bool(piece)
 
 
-def _lines(written: bytearray) -> tuple[dict[str, Any], ...]:
+def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
+    """What a child told. Lines that lack this job's mark were written by somebody who did not know it."""
     found = []
     for line in bytes(written).splitlines():
         try:
-            data = json.loads(line)
+            data = json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
         except (ValueError, RecursionError):
             data = {"garbled": True}
         found.append(data if isinstance(data, dict) else {"garbled": True})

@@ -7,6 +7,7 @@ from grader.agreement import disagreement
 from grader.catalog import Exercise
 from grader.findings import Expected, Findings
 from grader.results import CheckRecord, ExerciseRecord, Outcome, Status
+from grader.untrusted import message, plain
 
 ORACLE = "oracle"
 ORACLE_TITLE = "On fresh inputs the answer agrees with the reference."
@@ -49,7 +50,7 @@ def _forgery(findings: Findings) -> str:
     """Why the findings cannot be what an honest child writes, or an empty text."""
     for line in findings.lines:
         if isinstance(line.get("tampered"), str):
-            return str(line["tampered"])[:200]
+            return plain(line["tampered"])[:200]
     if findings.overflow:
         return "wrote more results than judging does"
     if any("garbled" in line for line in findings.lines):
@@ -72,13 +73,13 @@ def _check(expected: Expected, findings: Findings) -> CheckRecord:
         expected.id,
         expected.title,
         outcome,
-        str(line.get("message", "")),
+        message(str(line.get("message", ""))),
         float(seconds) if isinstance(seconds, (int, float)) else 0.0,
     )
 
 
 def _message(lines: Sequence[dict[str, Any]]) -> str:
-    return next((str(line["broken"]) for line in lines if "broken" in line), "")
+    return next((message(str(line["broken"])) for line in lines if "broken" in line), "")
 
 
 def _oracle(findings: Findings, wanted: Any) -> CheckRecord:
@@ -86,9 +87,9 @@ def _oracle(findings: Findings, wanted: Any) -> CheckRecord:
     if line is None:
         return CheckRecord(ORACLE, ORACLE_TITLE, "missing")
     if "oracle" not in line:
-        return CheckRecord(ORACLE, ORACLE_TITLE, "failed", str(line["oracle_error"]))
+        return CheckRecord(ORACLE, ORACLE_TITLE, "failed", message(str(line["oracle_error"])))
     found = disagreement(line["oracle"], wanted)
-    return CheckRecord(ORACLE, ORACLE_TITLE, "failed" if found else "passed", found or "")
+    return CheckRecord(ORACLE, ORACLE_TITLE, "failed" if found else "passed", message(found or ""))
 
 
 def _score(exercise: Exercise, checks: Sequence[CheckRecord]) -> float:

@@ -339,7 +339,7 @@ def test_a_comment_is_short_and_printable():
     long = CheckRecord("t::d", "is\x1b[31m odd\0\udcff", "failed", "\n".join(["x" * 9999] * 99))
     lines = (gradebook.comment(ExerciseRecord("failed", 0, 2, (long,) * 8)) or "").splitlines()
     assert lines[0] == "failed: 0 of 8 checks passed"
-    assert lines[2] == "    is [31m odd"
+    assert lines[2] == "    is�[31m odd��"
     assert lines[-1] == "    and 3 more that did not pass"
     assert len(lines) < 100
     assert max(map(len, lines)) < 200

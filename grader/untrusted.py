@@ -1,0 +1,16 @@
+"""Text that an answer may have written, made safe to keep and to show."""
+
+MOST_CHARACTERS, MOST_LINES = 4000, 15
+
+
+def plain(text: str) -> str:
+    """Printable characters and line ends only: no terminal escapes, no text that runs backwards."""
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+
+
+def message(text: str) -> str:
+    """`plain`, and no longer than feedback is."""
+    lines = plain(text[:MOST_CHARACTERS]).split("\n")
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = ["…"]
+    return "\n".join(lines)

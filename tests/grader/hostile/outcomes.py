@@ -1,0 +1,103 @@
+"""Attacks on outcomes: skipping, expecting failure, forging reports and results."""
+
+from tests.grader.hostile.answers import Hostile
+
+_FRAMES = """
+import sys
+def frames():
+    frame = sys._getframe()
+    while frame:
+        yield frame
+        frame = frame.f_back
+"""
+
+OUTCOMES = [
+    Hostile("pytest.skip", instead="import pytest\ndef merge_heads(x):\n    pytest.skip('no')\n"),
+    Hostile("pytest.xfail", instead="import pytest\ndef merge_heads(x):\n    pytest.xfail('no')\n"),
+    Hostile("unittest's skip", instead="import unittest\ndef merge_heads(x):\n    raise unittest.SkipTest\n"),
+    Hostile("a skip at import", "import pytest\npytest.skip('no', allow_module_level=True)"),
+    Hostile(
+        "a patched pytest runner",
+        "import _pytest.runner as r\nr.runtestprotocol = r.call_and_report = lambda *a, **k: []",
+        statuses=("tampered",),
+        says="runtestprotocol",
+    ),
+    Hostile(
+        "a CallInfo that never fails",
+        "import _pytest.runner as r\nr.CallInfo.from_call = classmethod(lambda c, *a, **k: c(None, None, 0, 0, 0, 'call', _ispytest=True))",
+    ),
+    Hostile(
+        "a check's function that does nothing",
+        "import gc, types\n"
+        "for f in gc.get_objects():\n"
+        "    if isinstance(f, types.FunctionType) and f.__name__.startswith('test_'):\n"
+        "        f.__code__ = (lambda *a, **k: None).__code__",
+        statuses=("failed", "tampered"),
+    ),
+    Hostile(
+        "items through gc that call something else",
+        "import gc, pytest\n"
+        "for f in gc.get_objects():\n"
+        "    if isinstance(f, pytest.Function):\n"
+        "        f.obj = f._obj = lambda *a, **k: None",
+    ),
+    Hostile(
+        "no checks left to run, through frames",
+        _FRAMES + "for frame in frames():\n"
+        "    child = frame.f_locals.get('self')\n"
+        "    suites = getattr(child, 'suites', None)\n"
+        "    if suites:\n"
+        "        [checks.clear() for checks in suites.checks.values()]",
+    ),
+    Hostile(
+        "results written to every descriptor",
+        "import json, os\n"
+        "text = b''.join(json.dumps({'check': i, 'outcome': 'passed', 'message': '', 'seconds': 0}).encode() + b'\\n'\n"
+        "    for i in ('public::test_worked_example', 'hidden::test_values', 'oracle'))\n"
+        "for fd in range(3, 256):\n"
+        "    try:\n        os.write(fd, text + b'{\"done\": true}\\n')\n"
+        "    except OSError:\n        pass\n"
+        "os._exit(0)",
+        statuses=("tampered",),
+        says="channel",
+    ),
+    Hostile(
+        "junk written to every descriptor",
+        "import os\nfor fd in range(3, 256):\n    try:\n        os.write(fd, b'\\x00{]\\n')\n    except OSError:\n        pass",
+        statuses=("tampered",),
+        says="channel",
+    ),
+    Hostile(
+        "all checks reported as passed through the grader's own object",
+        _FRAMES + "for frame in frames():\n"
+        "    child = frame.f_locals.get('self')\n"
+        "    if hasattr(child, '_tell'):\n"
+        "        for check in child.suites.checks['merge_heads']:\n"
+        "            child._tell(check=check.id, outcome='passed', message='', seconds=0)\n"
+        "        child._tell(oracle=[])\n        child._tell(done=True)\n        import os\n        os._exit(0)",
+        statuses=("failed", "tampered"),
+    ),
+    Hostile(
+        "reports that say passed",
+        "import _pytest.reports as r\nr.TestReport.outcome = property(lambda s: 'passed', lambda s, v: None)",
+    ),
+    Hostile(
+        "feedback that is no feedback",
+        "import grader.feedback\ngrader.feedback.tell = lambda *a, **k: None",
+        statuses=("tampered",),
+        says="tell",
+    ),
+    Hostile(
+        "a guard that sees nothing",
+        "import grader.guard as g\ng.Guard.broken = lambda *a: None\nimport torch\ntorch.equal = lambda *a: True\n",
+    ),
+    Hostile(
+        "a failure that is no failure",
+        "import grader.checks.failure as f\nf.CheckFailure.__init__ = lambda *a: (_ for _ in ()).throw(StopIteration)",
+    ),
+    Hostile(
+        "CheckFailure raised with the message of a pass",
+        instead="from grader.checks import CheckFailure\ndef merge_heads(x):\n    raise CheckFailure('passed')\n",
+        statuses=("failed",),
+    ),
+]

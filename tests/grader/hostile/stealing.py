@@ -1,0 +1,91 @@
+"""Attempts to read what is not theirs: solutions, suites, classmates, the gradebook, the machine.
+
+Each writes what it finds into its result's error message, where the record would show it.
+"""
+
+from tests.grader.hostile.answers import Hostile
+
+LOOT = "STOLEN"
+"""Every secret that is planted outside contains this word, and no record may."""
+
+
+def _reading(about: str, path: str) -> Hostile:
+    return Hostile(
+        f"reads {about}",
+        "import glob\n"
+        f"found = [open(p, errors='replace').read() for p in glob.glob({path!r}, recursive=True)]\n"
+        "raise RuntimeError(f'{len(found)} files: ' + ' '.join(found)[:2000])",
+        statuses=("broken",),
+        says="0 files",
+    )
+
+
+STEALING = [
+    _reading("the solutions", "{root}/solutions/**/*.py"),
+    _reading("the hidden suites", "{root}/tests/hidden/**/*.py"),
+    _reading("the specimens", "{root}/tests/specimens/**/*.py"),
+    _reading("classmates' work", "{work}/**/*.py"),
+    _reading("classmates' results", "{out}/**/*.json"),
+    _reading("the gradebook", "{out}/../*.db"),
+    _reading("the git history", "{root}/.git/**/*"),
+    _reading("the home folder", "/root/**/.bash*"),
+    _reading("passwords", "/etc/passwd"),
+    Hostile(
+        "reads the environment",
+        "import os\nraise RuntimeError('found ' + os.environ.get('KATA_SECRET', 'nothing'))",
+        statuses=("broken",),
+        says="found nothing",
+    ),
+    Hostile(
+        "reads other processes' environment",
+        "import glob\ntexts = []\n"
+        "for p in glob.glob('/proc/[0-9]*/environ'):\n"
+        "    try:\n        texts.append(open(p).read())\n    except OSError:\n        pass\n"
+        "raise RuntimeError('found ' + ('it' if any('KATA_SECRET' in t for t in texts) else 'nothing'))",
+        statuses=("broken",),
+        says="found nothing",
+    ),
+    Hostile(
+        "reads the engine's memory",
+        "import os\n"
+        "try:\n    open(f'/proc/{os.getppid()}/mem', 'rb').read(1)\n    what = 'memory'\n"
+        "except OSError as e:\n    what = 'nothing'\n"
+        "raise RuntimeError('found ' + what)",
+        statuses=("broken",),
+        says="found nothing",
+    ),
+    Hostile(
+        "imports the reference",
+        "try:\n    from solutions.e01_tensors.ex15_merge_heads import merge_heads as theirs\n    what = 'it'\n"
+        "except ImportError:\n    what = 'nothing'\n"
+        "raise RuntimeError('found ' + what)",
+        statuses=("broken",),
+        says="found nothing",
+    ),
+    Hostile(
+        "looks for a classmate's answer in the worker's memory",
+        "import gc\n"
+        "found = [o for o in gc.get_objects() if isinstance(o, (bytes, str)) and 'classmate' in repr(o)[:200]]\n"
+        "raise RuntimeError('found ' + (str(len(found)) if found else 'nothing'))",
+        statuses=("broken",),
+        says="found nothing",
+    ),
+    Hostile(
+        "takes the oracle's result from the suite",
+        instead="""import sys, torch
+
+def merge_heads(x):
+    suite = next(m for n, m in sys.modules.items() if n.endswith("test_ex15_merge_heads") and "hidden" in n)
+    return suite.side_by_side(x) if False else x.reshape(x.shape[0], x.shape[2], -1)
+""",
+    ),
+    Hostile(
+        "follows a descriptor of the worker's",
+        "import os\nfound = []\n"
+        "for fd in range(3, 64):\n"
+        "    try:\n        found.append(os.readlink(f'/proc/self/fd/{fd}'))\n    except OSError:\n        pass\n"
+        'raise RuntimeError(f\'found {[f for f in found if not f.startswith(("pipe:", "/proc"))] or "nothing"}\')',
+        statuses=("broken",),
+        says="found nothing",
+    ),
+]
