@@ -1,0 +1,331 @@
+"""Answers to recompile_storm that people write."""
+
+from grader.specimen import Right, Wrong
+
+SLOPES = "        self.slopes = nn.Parameter(0.5 ** torch.arange(1, heads + 1))\n"
+STEPS = (
+    '        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))  # whole: no cast rounds it\n'
+)
+COUNT = "        if self.training:\n            self.steps += 1\n"
+STRENGTH = "        strength = (self.steps / self.warmup).clamp(max=1.0)  # (): a new tensor, which no later step changes\n"
+POSITION = "        position = torch.arange(scores.shape[-1], device=scores.device)  # (time,)\n"
+DISTANCE = "        distance = (position[:, None] - position).abs()  # (time, time)\n"
+BIAS = "        bias = strength * self.slopes[:, None, None] * distance  # (heads, time, time)\n"
+RETURN = "        return scores - bias.to(scores.dtype)\n"
+BODY = COUNT + STRENGTH + POSITION + DISTANCE + BIAS + RETURN
+INT_STRENGTH = "        strength = min(1.0, self.steps / self.warmup)\n"
+
+SPECIMENS = [
+    Wrong(
+        "the counter is left",
+        edits=[(STEPS, "        self.steps = 0\n"), (STRENGTH, INT_STRENGTH)],
+        check="test_graphs_over_steps",
+        says="guards",
+    ),
+    Wrong(
+        "the counter in the state_dict, and in Python still",
+        edits=[
+            (
+                STEPS,
+                "        self.steps = 0\n\n    def get_extra_state(self):\n        return torch.tensor(self.steps)\n\n    def set_extra_state(self, state):\n        self.steps = int(state)\n",
+            ),
+            (STRENGTH, INT_STRENGTH),
+        ],
+        check="test_graphs_over_steps",
+    ),
+    Wrong(
+        "lengths are still looked up",
+        edits=[
+            (STEPS, STEPS + "        self.distances = {}\n"),
+            (
+                POSITION + DISTANCE,
+                """        time = scores.shape[-1]
+        if time not in self.distances:
+            position = torch.arange(time, device=scores.device)
+            self.distances[time] = (position[:, None] - position).abs()
+        distance = self.distances[time].to(scores.device)
+""",
+            ),
+        ],
+        check="test_graphs_over_lengths",
+        says="graphs",
+    ),
+    Wrong(
+        "distances that grow with the longest length",
+        edits=[
+            (STEPS, STEPS + "        self.distances = torch.zeros(0, 0)\n"),
+            (
+                POSITION + DISTANCE,
+                """        time = scores.shape[-1]
+        if time > len(self.distances):
+            position = torch.arange(time, device=scores.device)
+            self.distances = (position[:, None] - position).abs()
+        distance = self.distances[:time, :time].to(scores.device)
+""",
+            ),
+        ],
+        check="test_graphs_over_lengths",
+    ),
+    Wrong(
+        "distances by a loop in Python",
+        edits=[
+            (
+                POSITION + DISTANCE,
+                """        time = scores.shape[-1]
+        distance = torch.tensor([[abs(i - j) for j in range(time)] for i in range(time)], device=scores.device)
+""",
+            )
+        ],
+        check="test_graphs_over_lengths",
+    ),
+    Wrong(
+        "another way for short lengths",
+        edits=[
+            (
+                BIAS,
+                BIAS
+                + "        if scores.shape[-1] > 10:\n            bias = torch.mul(bias, 1.0)\n        elif scores.shape[-1] > 4:\n            bias = bias + 0.0\n",
+            )
+        ],
+        check="test_graphs_over_lengths",
+    ),
+    Wrong(
+        "asks the counter for its number",
+        edits=[(STRENGTH, "        strength = min(1.0, self.steps.item() / self.warmup)\n")],
+        check="test_on_a_device",
+    ),
+    Wrong(
+        "branches on the counter",
+        edits=[
+            (STRENGTH, "        strength = self.steps / self.warmup if self.steps < self.warmup else 1.0\n")
+        ],
+        check="test_graphs_over_steps",
+    ),
+    Wrong(
+        "keeps the module out of the compiler",
+        edits=[
+            ("    def forward(", "    @torch.compiler.disable\n    def forward("),
+            (STEPS, "        self.steps = 0\n"),
+            (STRENGTH, INT_STRENGTH),
+        ],
+        check="test_graphs_over_steps",
+    ),
+    Wrong(
+        "keeps the counting out of the compiler",
+        edits=[
+            (COUNT, "        self.count()\n"),
+            (
+                "    def forward(",
+                "    @torch.compiler.disable\n    def count(self):\n        if self.training:\n            self.steps += 1\n\n    def forward(",
+            ),
+        ],
+        check="test_graphs_over_steps",
+    ),
+    Wrong(
+        "does not count when compiled",
+        edits=[
+            (
+                COUNT,
+                COUNT.replace("if self.training", "if self.training and not torch.compiler.is_compiling()"),
+            )
+        ],
+        check="test_graphs_over_steps",
+    ),
+    Wrong(
+        "a constant strength when compiled",
+        edits=[
+            (
+                STRENGTH,
+                STRENGTH
+                + "        if torch.compiler.is_compiling():\n            strength = torch.ones_like(strength)\n",
+            )
+        ],
+        check="test_graphs_over_steps",
+        says="compiled",
+    ),
+    Wrong(
+        "settings of the compiler",
+        edits=[
+            (
+                "from torch import Tensor, nn\n",
+                "from torch import Tensor, nn\n\nimport torch._dynamo\ntorch._dynamo.config.allow_unspec_int_on_nn_module = True\n",
+            ),
+            (STEPS, "        self.steps = 0\n"),
+            (STRENGTH, INT_STRENGTH),
+        ],
+        check="test_graphs_over_steps",
+    ),
+    Wrong(
+        "a plain tensor as the counter",
+        edits=[(STEPS, "        self.steps = torch.zeros((), dtype=torch.int64)\n")],
+        check="test_checkpoint",
+    ),
+    Wrong(
+        "a buffer that is not saved",
+        edits=[(STEPS, STEPS.replace("dtype=torch.int64)", "dtype=torch.int64), persistent=False"))],
+        check="test_checkpoint",
+    ),
+    Wrong(
+        "a parameter as the counter",
+        edits=[
+            (STEPS, "        self.steps = nn.Parameter(torch.zeros(()), requires_grad=False)\n"),
+        ],
+        check="test_slopes",
+    ),
+    Wrong(
+        "a float as the counter",
+        edits=[(STEPS, '        self.register_buffer("steps", torch.zeros(()))\n')],
+        check="test_cast",
+    ),
+    Wrong(
+        "adds up the strength",
+        edits=[
+            (STEPS, '        self.register_buffer("steps", torch.zeros(()))\n'),
+            (COUNT, COUNT.replace("+= 1", "+= 1 / self.warmup")),
+            (STRENGTH, "        strength = self.steps.clamp(max=1.0)\n"),
+        ],
+        check="test_cast",
+    ),
+    Wrong(
+        "saves the distances",
+        edits=[
+            (STEPS, STEPS + '        self.register_buffer("distances", torch.zeros(0, 0))\n'),
+            (
+                DISTANCE,
+                DISTANCE
+                + "        if not torch.compiler.is_compiling():\n            self.distances = distance\n",
+            ),
+        ],
+        check="test_checkpoint",
+    ),
+    Wrong(
+        "changes the strength in place",
+        edits=[
+            (STEPS, STEPS + '        self.register_buffer("strength", torch.zeros(()), persistent=False)\n'),
+            (
+                STRENGTH,
+                "        self.strength.copy_((self.steps / self.warmup).clamp(max=1.0))\n        strength = self.strength\n",
+            ),
+        ],
+        check="test_calls_before_backward",
+    ),
+    Wrong("counts after the call", edits=[(COUNT, ""), (RETURN, COUNT + RETURN)], check="test_strength"),
+    Wrong(
+        "counts in evaluation too",
+        edits=[("        if self.training:\n            self.steps += 1\n", "        self.steps += 1\n")],
+        check="test_strength",
+    ),
+    Wrong(
+        "full strength in evaluation",
+        edits=[
+            (
+                STRENGTH,
+                STRENGTH
+                + "        if not self.training:\n            strength = torch.ones_like(strength)\n",
+            )
+        ],
+        check="test_strength",
+    ),
+    Wrong("grows for ever", edits=[(".clamp(max=1.0)", "")], check="test_strength"),
+    Wrong(
+        "always full",
+        edits=[("(self.steps / self.warmup).clamp(max=1.0)", "torch.ones_like(self.steps)")],
+        check="test_strength",
+    ),
+    Wrong("a warm-up of four", edits=[("self.steps / self.warmup", "self.steps / 4")], check="test_strength"),
+    Wrong(
+        "the signed distance",
+        edits=[("(position[:, None] - position).abs()", "position[:, None] - position")],
+        check="test_strength",
+    ),
+    Wrong(
+        "one slope for all heads",
+        edits=[(BIAS, BIAS.replace("self.slopes[:", "self.slopes[:1][:").replace("[:1][:", "[:1][:"))],
+        check="test_strength",
+    ),
+    Wrong(
+        "slopes that cannot learn",
+        edits=[(BIAS, BIAS.replace("self.slopes", "self.slopes.detach()"))],
+        check="test_gradients",
+    ),
+    Wrong(
+        "the counter belongs to the class",
+        edits=[
+            (STEPS, ""),
+            (
+                "    def __init__(self",
+                "    steps = torch.zeros((), dtype=torch.int64)\n\n    def __init__(self",
+            ),
+        ],
+        check="test_copies",
+    ),
+    Wrong(
+        "the dtype that comes out",
+        edits=[(RETURN, "        return scores - bias\n")],
+        check="test_dtype_of_scores",
+    ),
+    Wrong(
+        "the dtype of the slopes",
+        edits=[(RETURN, "        return scores.to(self.slopes.dtype) - bias.to(self.slopes.dtype)\n")],
+        check="test_dtype_of_scores",
+    ),
+    Wrong(
+        "positions on the CPU",
+        edits=[(POSITION, POSITION.replace(", device=scores.device", ""))],
+        check="test_on_a_device",
+    ),
+    Wrong(
+        "in place",
+        edits=[(RETURN, "        return scores.sub_(bias.to(scores.dtype))\n")],
+        check="test_strength",
+        says="scores",
+    ),
+    Right(
+        "the missing strength, tril and triu",
+        edits=[
+            (STEPS, '        self.register_buffer("left", torch.tensor(warmup, dtype=torch.int32))\n'),
+            (
+                BODY,
+                """        if self.training:
+            self.left.copy_(torch.clamp(self.left - 1, min=0))
+        strength = 1 - self.left.to(scores.dtype if scores.dtype == torch.float64 else torch.float32) / self.warmup
+        time = scores.size(-1)
+        ones = torch.ones(time, time, device=scores.device)
+        distance = ones.tril(-1).cumsum(0).tril(-1) + ones.triu(1).cumsum(1).triu(1)
+        return torch.sub(scores, torch.einsum("h,ij->hij", self.slopes * strength, distance.to(self.slopes.dtype)).type_as(scores))
+""",
+            ),
+        ],
+    ),
+    Right(
+        "a submodule that counts, broadcasting the mode",
+        edits=[
+            (
+                "class RecencyBias(",
+                '''class Fade(nn.Module):
+    """Counts in a buffer of one element."""
+
+    def __init__(self, warmup):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1, dtype=torch.long))
+        self.warmup = float(warmup)
+
+    def forward(self):
+        self.calls = self.calls + int(self.training)
+        return torch.minimum(self.calls.double() / self.warmup, self.calls.new_ones(1, dtype=torch.float64))
+
+
+class RecencyBias(''',
+            ),
+            (STEPS, "        self.fade = Fade(warmup)\n"),
+            (
+                COUNT + STRENGTH,
+                "        strength = self.fade()\n",
+            ),
+            (
+                POSITION + DISTANCE,
+                "        position = torch.ones(scores.shape[-1], dtype=torch.long, device=scores.device).cumsum(0)\n        distance = torch.maximum(position[:, None], position) - torch.minimum(position[:, None], position)\n",
+            ),
+        ],
+    ),
+]
