@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader import collected, feedback, plugin, seeds, wire
+from grader import canary, collected, feedback, plugin, seeds, wire
 from grader.answers import Answers
 from grader.catalog import load
 from grader.checks import CheckFailure
@@ -122,8 +122,9 @@ class Child:
     def _untouched(self) -> bool:
         """Whether the judging machinery is still what it was; says so and stops where it is not."""
         name = self.guard.broken(self.job.slug)
-        if name is not None:
-            self._tell(tampered=f"replaces {name}")
+        trouble = f"replaces {name}" if name is not None else canary.broken()
+        if trouble is not None:
+            self._tell(tampered=trouble)
             os._exit(0)
         return True
 

@@ -145,6 +145,8 @@ class Agree(TorchFunctionMode):
 mode = Agree()
 mode.__enter__()
 """,
+        statuses=("tampered",),
+        says="lie",
     ),
     Hostile(
         "a trace function that changes locals",
