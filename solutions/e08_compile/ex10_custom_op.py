@@ -1,0 +1,97 @@
+"""An operator of your own: opaque to the compiler, with a fake kernel and a gradient.
+
+Some work is not made of PyTorch's operations: a CUDA kernel, a C++ library, or a loop that the compiler
+would unroll step by step, for minutes. Register it as an operator, and the compiler calls it as it is. All
+that it has to know is what comes back (a *fake kernel*) and how to derive it. Here the recurrence of
+state-space models, a sum that decays, written as a loop over time:
+
+    h[t] = decay[t] · h[t - 1] + x[t]               with h[-1] = 0; in reverse from the end, with h[t + 1]
+
+    x, decay = torch.tensor([1., 2., 4.]), torch.tensor([0.5, 0.5, 0.25])
+    scan(x, decay)                                  # [1., 2.5, 4.625]
+    scan(x, decay, reverse=True)                    # [3., 4., 4.]
+    torch.compile(scan, fullgraph=True)(x, decay)   # the same, and one node in the graph
+
+The gradient of x is a scan as well, in the other direction, with decays shifted by one. The gradient of
+decay[t] is that of x[t] times the state that decay[t] was multiplied by.
+
+Rules:
+- `scan` is an operator: what `torch.library.custom_op` returns, or a `torch.ops.<namespace>.<name>`. It
+  passes `torch.library.opcheck`: schema, autograd registration, fake kernel, compiling with dynamic shapes.
+- For the compiler, and for any TorchDispatchMode, a call is one operation, however long the time. So is a
+  scan in backward: its number of operations does not grow with time, either.
+- x and decay have the same shape, (..., time), and dtype, float32 or float64; any number of dimensions before
+  time, none too, any size, also 0, any strides. The result is like x, contiguous, and always in memory of its
+  own, also for a single step. Inputs are not changed.
+- Gradients are right for x and decay, together and each alone, and of second order too: backward consists of
+  what autograd can derive. What it needs is kept by `ctx.save_for_backward`, so that backward raises a
+  RuntimeError if decay has been changed in place before.
+- It runs on "meta" tensors as well, which have shapes, but no numbers.
+- The file may be imported twice in one process. `custom_op` allows for that: it replaces an operator of the
+  same name. `torch.library.Library` does not: with it, take another namespace at each import, as in
+  `f"kata_{uuid.uuid4().hex}"`.
+
+Bad input: ValueError where the shapes differ, or there is no dimension, on "meta" too.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.library import custom_op
+
+
+@custom_op("kata::scan", mutates_args=())
+def scan(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:
+    """The decaying sum of x along the last dimension.
+
+    Args:
+        x: what is added at each step, (..., time).
+        decay: by what the state is multiplied before that, (..., time).
+        reverse: from the last step to the first.
+
+    Returns:
+        The states, (..., time).
+
+    Raises:
+        ValueError: the shapes differ, or there is no dimension.
+    """
+    _check(x, decay)
+    states = x.new_empty(x.shape)  # (..., time), contiguous
+    state = x.new_zeros(x.shape[:-1])
+    steps = range(x.shape[-1])
+    for t in reversed(steps) if reverse else steps:
+        state = decay[..., t] * state + x[..., t]
+        states[..., t] = state
+    return states
+
+
+@scan.register_fake
+def _fake(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:
+    _check(x, decay)
+    return x.new_empty(x.shape)  # (..., time): sizes may be symbols
+
+
+def _keep(ctx: Any, inputs: tuple[Tensor, Tensor, bool], output: Tensor) -> None:
+    _, decay, ctx.reverse = inputs
+    ctx.save_for_backward(decay, output)
+
+
+def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+    decay, states = ctx.saved_tensors
+    for_x = scan(grad, _shifted(decay, not ctx.reverse), not ctx.reverse)  # (..., time)
+    return for_x, for_x * _shifted(states, ctx.reverse), None
+
+
+scan.register_autograd(_backward, setup_context=_keep)
+
+
+def _shifted(x: Tensor, to_the_left: bool) -> Tensor:
+    """x one step later or earlier, with a zero where nothing comes from."""
+    zero = torch.zeros_like(x[..., :1])
+    return torch.cat([x[..., 1:], zero] if to_the_left else [zero, x[..., :-1]], dim=-1)
+
+
+def _check(x: Tensor, decay: Tensor) -> None:
+    if x.dim() == 0 or x.shape != decay.shape:
+        raise ValueError(f"x and decay must both be (..., time), but are {x.shape} and {decay.shape}")
