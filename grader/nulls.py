@@ -33,6 +33,8 @@ def _zero(leaf):
         return empty
     if type(leaf) in (bool, int, float, str):
         return type(leaf)()
+    if _inspect.isfunction(leaf) and not _inspect.iscoroutinefunction(leaf):
+        return lambda *args, **kwargs: _zeros(leaf(*args, **kwargs))
     if hasattr(leaf, "__enter__"):  # a context: to be entered, and nothing happens
         return _contextlib.nullcontext()
     return iter(()) if hasattr(leaf, "__iter__") else leaf  # a generator, a loader

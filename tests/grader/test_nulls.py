@@ -61,3 +61,8 @@ def test_contexts_do_nothing():
     solution = "from contextlib import contextmanager\n\n@contextmanager\ndef group():\n    yield 4\n"
     with loaded("returns zeros of the right shape", solution)["group"]() as member:
         assert member is None
+
+
+def test_functions_that_come_back_return_zeros():
+    solution = "def adder(n):\n    return lambda k: n + k\n"
+    assert loaded("returns zeros of the right shape", solution)["adder"](2)(3) == 0
