@@ -1,0 +1,196 @@
+"""Answers to export_program that must fail, and some that must pass."""
+
+from grader.specimen import Right, Wrong
+
+TWICE = """    if len(example) == 1:
+        example = torch.cat([example, example])  # a size of 1 would be taken for a constant
+"""
+MODES = "    modes = [(layer, layer.training) for layer in model.modules()]\n"
+EVAL = "        model.eval()\n"
+EXPORT = (
+    "        program = torch.export.export"
+    '(model, (example,), dynamic_shapes=({0: torch.export.Dim("rows")},))\n'
+)
+DIM = 'torch.export.Dim("rows")'
+RESTORE = """        for layer, training in modes:
+            layer.training = training
+"""
+SAVE = "    torch.export.save(program, path)\n"
+LOAD = "    program = torch.export.load(path).module()\n"
+LAST = "    return torch.no_grad()(program)\n"
+
+SPECIMENS = [
+    Wrong(
+        "a fixed number of rows",
+        edits=[(', dynamic_shapes=({0: torch.export.Dim("rows")},)', "")],
+        check="test_in_another_process",
+        says="rows",
+    ),
+    Wrong(
+        "an example of one row as it is, and a hint that torch may ignore",
+        edits=[(TWICE, ""), (DIM, "torch.export.Dim.AUTO")],
+        check="test_in_another_process",
+        says="rows",
+    ),
+    Wrong(
+        "an example of one row as it is",
+        edits=[(TWICE, "")],
+        check="test_load_program",
+    ),
+    Wrong(
+        "a hint that torch may ignore",
+        edits=[(DIM, "torch.export.Dim.AUTO")],
+        check="test_refused",
+        says="no error",
+    ),
+    Wrong(
+        "a fixed number of rows where there is an error",
+        edits=[
+            (
+                EXPORT,
+                "        try:\n    "
+                + EXPORT
+                + "        except Exception:\n            program = torch.export.export(model, (example,))\n",
+            )
+        ],
+        check="test_refused",
+        says="no error",
+    ),
+    Wrong(
+        "at most 64 rows",
+        edits=[(DIM, 'torch.export.Dim("rows", max=64)')],
+        check="test_in_another_process",
+        says="1000 rows",
+    ),
+    Wrong(
+        "by the name of the argument",
+        edits=[
+            (
+                'dynamic_shapes=({0: torch.export.Dim("rows")},)',
+                'dynamic_shapes={"x": {0: torch.export.Dim("rows")}}',
+            )
+        ],
+        check="test_in_another_process",
+    ),
+    Wrong(
+        "an example in float32",
+        edits=[(MODES, "    example = example.float()\n" + MODES)],
+        check="test_nothing_changes",
+    ),
+    Wrong(
+        "another example in float32",
+        edits=[(TWICE, "    example = torch.randn(2, *example.shape[1:])\n")],
+        check="test_load_program",
+    ),
+    Wrong("in training mode", edits=[(EVAL, "")], check="test_in_another_process"),
+    Wrong(
+        "stays in evaluation mode",
+        edits=[(RESTORE, "        pass\n")],
+        check="test_nothing_changes",
+        says="training flags",
+    ),
+    Wrong(
+        "back to training mode, all of it",
+        edits=[(RESTORE, "        model.train()\n")],
+        check="test_nothing_changes",
+        says="training flags",
+    ),
+    Wrong(
+        "restores only where nothing went wrong",
+        edits=[("    try:\n", "    if True:\n"), ("    finally:\n", "    if True:\n")],
+        check="test_refused",
+        says="training flags",
+    ),
+    Wrong(
+        "makes room first",
+        edits=[(MODES, "    Path(path).unlink(missing_ok=True)\n" + MODES)],
+        check="test_refused",
+        says="file at path",
+    ),
+    Wrong(
+        "casts the model",
+        edits=[(EVAL, EVAL + "        model.float()\n")],
+        check="test_nothing_changes",
+    ),
+    Wrong(
+        "pickles the whole model",
+        edits=[
+            (EXPORT, "        program = __import__('copy').deepcopy(model)\n"),
+            (SAVE, "    torch.save(program, path)\n"),
+            (LOAD, "    program = torch.load(path, weights_only=False)\n"),
+        ],
+        check="test_in_another_process",
+        says="does not know your code",
+    ),
+    Wrong(
+        "keeps the model in memory",
+        edits=[
+            ("\n\ndef export_program(", "\n\n_served = {}\n\n\ndef export_program("),
+            (SAVE, SAVE + "    _served['last'] = program.module()\n"),
+            (LOAD, "    open(path, 'rb').close()\n    program = _served['last']\n"),
+        ],
+        check="test_load_program",
+    ),
+    Wrong(
+        "reads the file at each call",
+        edits=[
+            (
+                LOAD + LAST,
+                "    Path(path).stat()\n    return torch.no_grad()(lambda x: torch.export.load(path).module()(x))\n",
+            )
+        ],
+        check="test_load_program",
+    ),
+    Wrong(
+        "results with a graph",
+        edits=[(LAST, "    return program\n")],
+        check="test_load_program",
+        says="gradient",
+    ),
+    Wrong(
+        "an exported program, which cannot be called",
+        edits=[(LOAD, "    program = torch.export.load(path)\n"), (LAST, "    return program\n")],
+        check="test_load_program",
+    ),
+    Right(
+        "a copy of the model, a hint that must hold, a class that serves",
+        edits=[
+            (
+                TWICE + MODES,
+                """    import copy
+
+    model = copy.deepcopy(model)
+    rows = example.expand(3, *example.shape[1:]).contiguous() if example.shape[0] == 1 else example
+""",
+            ),
+            (
+                "    try:\n"
+                + EVAL
+                + "        # with a name of its own, the number of rows is a variable, or else an error\n"
+                + EXPORT
+                + "    finally:\n"
+                + RESTORE,
+                """    model.train(False)
+    shape = [torch.export.Dim.STATIC] * rows.dim()
+    shape[0] = torch.export.Dim.DYNAMIC
+    with torch.inference_mode(False), torch.no_grad():
+        program = torch.export.export(model, args=(rows,), dynamic_shapes=[tuple(shape)], strict=False)
+""",
+            ),
+            (SAVE, "    with Path(path).open('wb') as file:\n        torch.export.save(program, file)\n"),
+            (
+                LOAD + LAST,
+                """    with open(path, "rb") as file:
+        graph = torch.export.load(file).module()
+
+    class Served:
+        def __call__(self, x):
+            with torch.no_grad():
+                return graph(x).detach()
+
+    return Served()
+""",
+            ),
+        ],
+    ),
+]
