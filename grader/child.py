@@ -93,7 +93,9 @@ class Child:
         if not self._imports():
             return
         if self.job.mode != "oracle":
+            self._sings()
             self._check(checks)
+            self._sings()
         if self.job.mode != "check" and not self.job.only:
             self._oracle()
         self._tell(done=True)
@@ -122,11 +124,17 @@ class Child:
     def _untouched(self) -> bool:
         """Whether the judging machinery is still what it was; says so and stops where it is not."""
         name = self.guard.broken(self.job.slug)
-        trouble = f"replaces {name}" if name is not None else canary.broken()
+        if name is not None:
+            self._tell(tampered=f"replaces {name}")
+            os._exit(0)
+        return True
+
+    def _sings(self) -> None:
+        """Try the canaries; say so and stop where one is silent."""
+        trouble = canary.broken()
         if trouble is not None:
             self._tell(tampered=trouble)
             os._exit(0)
-        return True
 
     def _check(self, checks: list[Check]) -> None:
         started = time.perf_counter()

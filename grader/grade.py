@@ -60,7 +60,7 @@ def grade(
     """Judge every submission and write `results/<student>.json` for each.
 
     Raises:
-        KataError: nothing can be graded: no sandbox, or an output folder that cannot be written.
+        KataError: there is no sandbox, or results cannot be written. What was judged is kept.
     """
     _expect_writable(settings.out)
     tasks = _plan(submissions, exercises, settings)
@@ -71,7 +71,7 @@ def grade(
     records = []
     for submission in submissions:
         record = _student(submission, exercises, settings, store)
-        write_json(settings.out / f"{submission.student}.json", student_to_json(record))
+        _write(settings.out / f"{submission.student}.json", student_to_json(record))
         records.append(record)
     return records
 
@@ -94,16 +94,34 @@ class _Store:
     def __init__(self, out: Path) -> None:
         self.folder = out / ".judged"
         self.faults: dict[str, ExerciseRecord] = {}
+        self._known: dict[str, ExerciseRecord] = {}
 
     def _file(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> ExerciseRecord | None:
-        data = read_json(self._file(key))
-        return exercise_from_json(data) if data is not None else None
+        """The verdict, or None where there is none or its file is damaged: it is judged again then."""
+        if key not in self._known:
+            data = read_json(self._file(key))
+            try:
+                self._known[key] = exercise_from_json(data)
+            except (TypeError, KeyError):
+                return None
+        return self._known[key]
 
     def put(self, key: str, record: ExerciseRecord) -> None:
-        write_json(self._file(key), exercise_to_json(record))
+        _write(self._file(key), exercise_to_json(record))
+        self._known[key] = record
+
+
+def _write(file: Path, data: Any) -> None:
+    try:
+        write_json(file, data)
+    except OSError as error:
+        raise KataError(
+            f"cannot write {paths.shown(file)}: {error.strerror}; mend that and run again: "
+            "what has been judged is kept, and nothing wrong was written"
+        ) from None
 
 
 def _plan(

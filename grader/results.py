@@ -78,7 +78,8 @@ def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
     return asdict(record)
 
 
-def exercise_from_json(data: dict[str, Any]) -> ExerciseRecord:
+def exercise_from_json(data: Any) -> ExerciseRecord:
+    """Raises TypeError or KeyError where the data is no record."""
     checks = tuple(CheckRecord(**check) for check in data["checks"])
     return ExerciseRecord(data["status"], data["score"], data["points"], checks, tuple(data["flags"]))
 
