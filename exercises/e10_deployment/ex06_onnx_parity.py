@@ -31,6 +31,8 @@ Rules for parity:
 from collections.abc import Iterable
 from pathlib import Path
 
+import onnxruntime
+import torch
 from torch import Tensor, nn
 
 
