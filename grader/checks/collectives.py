@@ -27,15 +27,20 @@ _KINDS = {
 """How names begin once underscores are gone: `_reduce_scatter_base_`, `reduce_scatter_tensor`, ..."""
 
 _HANDED_IN = ("input_tensors", "input_tensor", "input_list", "inputs", "input", "tensors", "tensor")
+_MESSAGES = ("send", "recv")
 _NAMESPACES = ("c10d", "_c10d_functional")
 
 
 @dataclass(frozen=True)
 class Call:
-    """One collective of one rank: its kind, and the bytes that this rank handed in (`recv`: received)."""
+    """One collective of one rank: its kind, and the bytes that this rank handed in (`recv`: received).
+
+    `peer` is the rank in the group that a `send` goes to, or that a `recv` names.
+    """
 
     kind: str
     bytes: int
+    peer: int | None = None
 
 
 @dataclass
@@ -83,7 +88,8 @@ def _calls(func: Any, args: Any, kwargs: Any) -> Iterator[Call]:
     if kind == "barrier":
         yield Call(kind, 0)
     elif kind:
-        yield Call(kind, _size(next((values[n] for n in _HANDED_IN if n in values), ())))
+        size = _size(next((values[n] for n in _HANDED_IN if n in values), ()))
+        yield Call(kind, size, values.get("dst" if kind == "send" else "src") if kind in _MESSAGES else None)
 
 
 def _size(tensors: Any) -> int:

@@ -311,6 +311,20 @@ def test_counted_collectives(write):
         assert seen.bytes == sizes
 
 
+def pass_on(rank: int, world_size: int, answer: Any) -> Any:
+    with count_collectives() as seen:
+        sending = dist.isend(torch.ones(2), (rank + 1) % world_size)
+        dist.recv(torch.zeros(2), (rank - 1) % world_size)
+        sending.wait()
+        dist.broadcast(torch.ones(2), 1)
+    return [(call.kind, call.peer) for call in seen.calls]
+
+
+def test_peers_of_messages(write):
+    for rank, calls in enumerate(run_ranks(3, pass_on, answer=write(""))):
+        assert calls == [("send", (rank + 1) % 3), ("recv", (rank - 1) % 3), ("broadcast", None)]
+
+
 def count_backward(rank: int, world_size: int, answer: Any, bucket_mb: float) -> Any:
     model = DistributedDataParallel(nn.Linear(256, 512, bias=False), bucket_cap_mb=bucket_mb)
     with count_collectives() as quiet, model.no_sync():
