@@ -1,0 +1,221 @@
+"""Answers to all_reduce_mean that people write."""
+
+from grader.specimen import Right, Wrong
+
+WIDE = "torch.promote_types(tensor.dtype, torch.float32) if is_floating else torch.int64"
+COPY = "tensor.detach().to(wide, copy=True, memory_format=torch.contiguous_format)"
+REDUCE = "    work = dist.all_reduce(total, group=group, async_op=True)\n"
+RETURN = "    return handle if async_op else handle.wait()\n"
+DTYPE = "    dtype = tensor.dtype if is_floating else torch.get_default_dtype()\n"
+MEAN = "        return (self.total / self.ranks).to(self.dtype)\n"
+
+
+SPECIMENS = [
+    Wrong("the sum", edits=[("(self.total / self.ranks)", "self.total")], check="test_floats", says="of 2"),
+    Wrong(
+        "sums in the input itself",
+        edits=[(COPY, "tensor.detach().to(wide, memory_format=torch.contiguous_format)")],
+        check="test_floats",
+        says="changes its input",
+    ),
+    Wrong(
+        "keeps the graph",
+        edits=[(COPY, COPY.replace(".detach()", ""))],
+        check="test_floats",
+        says="requires_grad",
+    ),
+    Wrong(
+        "float32 for everything",
+        edits=[(WIDE, "torch.float32 if is_floating else torch.int64")],
+        check="test_floats",
+        says="float64",
+    ),
+    Wrong(
+        "sums halves as halves",
+        edits=[(WIDE, "tensor.dtype if is_floating else torch.int64")],
+        check="test_half_precision",
+    ),
+    Wrong(
+        "divides first, so that nothing overflows",
+        edits=[
+            (COPY, "(tensor.detach() / dist.get_world_size(group)).contiguous()"),
+            ("(self.total / self.ranks)", "self.total"),
+        ],
+        check="test_half_precision",
+    ),
+    Wrong(
+        "lets torch take the mean",
+        edits=[
+            (
+                REDUCE,
+                """    if is_floating:
+        total = tensor.detach().clone(memory_format=torch.contiguous_format)
+        work = dist.all_reduce(total, dist.ReduceOp.AVG, group, True)
+        total *= 1
+        work.wait()
+        handle = _UnderWay(None, total, 1, tensor.dtype)
+        return handle if async_op else handle.wait()
+"""
+                + REDUCE,
+            )
+        ],
+        check="test_asynchronous",
+    ),
+    Wrong(
+        "integers in their own dtype",
+        edits=[(WIDE, "torch.promote_types(tensor.dtype, torch.float32) if is_floating else tensor.dtype")],
+        check="test_integers",
+    ),
+    Wrong(
+        "integers as float32",
+        edits=[(WIDE, "torch.promote_types(tensor.dtype, torch.float32)")],
+        check="test_integers",
+        says="2⁶⁰",
+    ),
+    Wrong(
+        "a mean of integers that is an integer",
+        edits=[(DTYPE, "    dtype = tensor.dtype\n")],
+        check="test_integers",
+    ),
+    Wrong(
+        "always float32 for integers",
+        edits=[("else torch.get_default_dtype()", "else torch.float32")],
+        check="test_default_dtype",
+        says="of integers",
+    ),
+    Wrong(
+        "clones with the strides of the input",
+        edits=[(COPY, "tensor.detach().to(wide, copy=True)")],
+        check="test_layouts",
+        says="transposed",
+    ),
+    Wrong(
+        "over all ranks, whatever the group",
+        edits=[("get_world_size(group)", "get_world_size()")],
+        check="test_groups",
+        says="the groups are",
+    ),
+    Wrong(
+        "always in the default group",
+        edits=[("all_reduce(total, group=group, async", "all_reduce(total, async")],
+        check="test_groups",
+    ),
+    Wrong(
+        "waits, and then pretends not to have",
+        edits=[(REDUCE, REDUCE + "    work.wait()\n")],
+        check="test_asynchronous",
+        says="waits",
+    ),
+    Wrong(
+        "begins when it is waited for",
+        edits=[
+            (REDUCE, "    work = lambda: dist.all_reduce(total, group=group)\n"),
+            ("            self.work.wait()\n", "            self.work()\n            self.work = None\n"),
+        ],
+        check="test_asynchronous",
+        says="waits",
+    ),
+    Wrong(
+        "returns torch's own handle",
+        edits=[(RETURN, "    return work if async_op else handle.wait()\n")],
+        check="test_several_handles",
+    ),
+    Wrong(
+        "divides each time that it is asked",
+        edits=[
+            (MEAN, "        self.total = self.total / self.ranks\n        return self.total.to(self.dtype)\n")
+        ],
+        check="test_several_handles",
+        says="once more",
+    ),
+    Wrong(
+        "copies once the others have come",
+        edits=[
+            (
+                RETURN,
+                """    if async_op:
+        handle.total = tensor
+        handle.work = dist.all_reduce(tensor, group=group, async_op=True)
+"""
+                + RETURN,
+            )
+        ],
+        check="test_several_handles",
+    ),
+    Wrong(
+        "gathers everything and adds up by itself",
+        edits=[
+            (
+                REDUCE,
+                """    parts = [torch.empty_like(total) for _ in range(dist.get_world_size(group))]
+    gathering = dist.all_gather(parts, total, group=group, async_op=True)
+    gathering.wait()
+    total = torch.stack(parts).sum(0)
+    work = None
+""",
+            )
+        ],
+        check="test_messages",
+        says="all_gather",
+    ),
+    Wrong(
+        "a barrier, to be sure that all are there",
+        edits=[(REDUCE, "    if not async_op:\n        dist.barrier(group)\n" + REDUCE)],
+        check="test_messages",
+        says="barrier",
+    ),
+    Right(
+        "a future that divides, floats in float64",
+        code="""
+import torch
+import torch.distributed as dist
+
+
+def all_reduce_mean(tensor, group=None, async_op=False):
+    ranks = dist.get_world_size(group)
+    kind = tensor.dtype if tensor.dtype.is_floating_point else torch.get_default_dtype()
+    buffer = torch.empty(tensor.shape, dtype=torch.float64 if tensor.dtype.is_floating_point else torch.long)
+    buffer.copy_(tensor.detach())
+    future = dist.all_reduce(buffer, group=group, async_op=True).get_future()
+    mean = future.then(lambda done: done.value()[0].div(ranks).to(kind))
+    return mean if async_op else mean.wait()
+""",
+    ),
+    Right(
+        "blocking and not blocking apart, the mean kept",
+        code="""
+import torch
+from torch import distributed
+
+
+class Mean:
+    def __init__(self, work, finish):
+        self.work, self.finish, self.found = work, finish, None
+
+    def wait(self):
+        if self.found is None:
+            self.work.wait()
+            self.found = self.finish()
+        return self.found
+
+
+@torch.no_grad()
+def all_reduce_mean(tensor, group=None, async_op=False):
+    flat = tensor.reshape(-1)
+    if tensor.dtype in (torch.float16, torch.bfloat16):
+        flat = flat.float()
+    elif not tensor.is_floating_point():
+        flat = flat.long()
+    flat = flat.clone()
+
+    def finish():
+        mean = flat / distributed.get_world_size(group)
+        if tensor.is_floating_point():
+            mean = mean.to(tensor.dtype)
+        return mean.view(tensor.shape)
+
+    work = distributed.all_reduce(flat, group=group, async_op=async_op)
+    return Mean(work, finish) if async_op else finish()
+""",
+    ),
+]
