@@ -27,9 +27,9 @@ Rules:
   what autograd can derive. What it needs is kept by `ctx.save_for_backward`, so that backward raises a
   RuntimeError if decay has been changed in place before.
 - It runs on "meta" tensors as well, which have shapes, but no numbers.
-- The file may be imported twice in one process. `custom_op` allows for that: it replaces an operator of the
-  same name. `torch.library.Library` does not: with it, take another namespace at each import, as in
-  `f"kata_{uuid.uuid4().hex}"`.
+- The file may be imported again in the same process, as a notebook does, and the operators of both imports
+  work. To register a name that is taken raises an error or, with `custom_op`, ends the first operator:
+  calling that may crash. So take another namespace at each import, such as f"kata_{uuid.uuid4().hex}".
 
 Bad input: ValueError where the shapes differ, or there is no dimension, on "meta" too.
 """

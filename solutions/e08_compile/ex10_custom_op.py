@@ -27,13 +27,14 @@ Rules:
   what autograd can derive. What it needs is kept by `ctx.save_for_backward`, so that backward raises a
   RuntimeError if decay has been changed in place before.
 - It runs on "meta" tensors as well, which have shapes, but no numbers.
-- The file may be imported twice in one process. `custom_op` allows for that: it replaces an operator of the
-  same name. `torch.library.Library` does not: with it, take another namespace at each import, as in
-  `f"kata_{uuid.uuid4().hex}"`.
+- The file may be imported again in the same process, as a notebook does, and the operators of both imports
+  work. To register a name that is taken raises an error or, with `custom_op`, ends the first operator:
+  calling that may crash. So take another namespace at each import, such as f"kata_{uuid.uuid4().hex}".
 
 Bad input: ValueError where the shapes differ, or there is no dimension, on "meta" too.
 """
 
+import uuid
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ from torch import Tensor
 from torch.library import custom_op
 
 
-@custom_op("kata::scan", mutates_args=())
+@custom_op(f"kata_{uuid.uuid4().hex}::scan", mutates_args=())  # a name that no earlier import has
 def scan(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:
     """The decaying sum of x along the last dimension.
 

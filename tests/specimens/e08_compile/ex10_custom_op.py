@@ -2,7 +2,9 @@
 
 from grader.specimen import Right, Wrong
 
-REGISTER = '@custom_op("kata::scan", mutates_args=())\n'
+REGISTER = (
+    '@custom_op(f"kata_{uuid.uuid4().hex}::scan", mutates_args=())  # a name that no earlier import has\n'
+)
 STATES = "    states = x.new_empty(x.shape)  # (..., time), contiguous\n"
 STATE = "    state = x.new_zeros(x.shape[:-1])\n"
 LOOP = """    steps = range(x.shape[-1])
@@ -344,10 +346,16 @@ SPECIMENS = [
         check="test_flat_cost",
     ),
     Wrong(
+        "a fixed name, which a second import takes away from the first",
+        edits=[('f"kata_{uuid.uuid4().hex}::scan"', '"kata::scan"')],
+        check="test_imported_again",
+        says="ends the operator",
+    ),
+    Wrong(
         "a library with a fixed namespace",
         code=BY_LIBRARY.replace('f"kata_{uuid.uuid4().hex}"', '"kata_scan"'),
-        check="test_imported_twice",
-        says="twice",
+        check="test_imported_again",
+        says="second time",
     ),
     Wrong("no check", edits=[(TEST, "False")], check="test_bad_input"),
     Wrong(
@@ -363,6 +371,15 @@ SPECIMENS = [
     ),
     Wrong("RuntimeError", edits=[("raise ValueError(f", "raise RuntimeError(f")], check="test_bad_input"),
     Right("a library with a namespace of its own, NumPy, states computed again", code=BY_LIBRARY),
+    Right(
+        "a library with a fixed name, which is registered by the first import only",
+        code=BY_LIBRARY.replace('f"kata_{uuid.uuid4().hex}"', '"kata_scan"')
+        .replace("library = torch", 'FIRST = not hasattr(torch.ops.kata_scan, "scan")\nlibrary = torch')
+        .replace('"DEF")', '"FRAGMENT")')
+        .replace("library.define", "FIRST and library.define")
+        .replace("library.impl(", "FIRST and library.impl(")
+        .replace("\ntorch.library.register_", "\nFIRST and torch.library.register_"),
+    ),
     Right(
         "states collected and stacked; backward turns around instead of going backwards",
         edits=[
