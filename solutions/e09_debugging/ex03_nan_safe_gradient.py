@@ -21,8 +21,9 @@ Rules:
   for the centre, however short the distance. Where it is 0 (to the last bit) both are 0.
 - The gradient of the entropy is -log(p) - 1 for each p > 0, and 0 where p is 0.
 - Each point, centre and probability gets its whole gradient, whatever the others are. NaN is not hidden: a
-  coordinate of NaN gives NaN for its own distances and its own gradient, a probability for its own row. A
-  gradient of NaN that comes in for a distance above 0, or for an entropy, goes on to the inputs.
+  coordinate of NaN gives NaN for its own distances and its own gradient, a probability for the entropy of
+  its row and its own gradient. A gradient of NaN that comes in for a distance above 0, or for an entropy,
+  goes on to the inputs.
 - float32 or float64, as the inputs; any layout in memory; inputs are not changed. distances and entropy take
   empty inputs (no points, no centres, no rows). Coordinates are at most 1e15, and no two places lie closer
   together than 1e-15 without being the same.

@@ -154,6 +154,11 @@ def test_entropy_gradients(answer, gen, dtype):
         expect_gradients(
             answer.entropy, [p], spread, gen=gen, call=f"entropy(probabilities) of {shape}", names="p"
         )
+    p = torch.tensor([[1.0, 0.0, 1e-40]], dtype=dtype, requires_grad=True)
+    answer.entropy(p).sum().backward()
+    wanted = torch.tensor([[-1.0, 0.0, -math.log(1e-40) - 1]], dtype=dtype)
+    # In float32 1e-40 itself has 17 bits, so what is divided by it is no better.
+    expect_close(p.grad, wanted, "the gradient of entropy([1, 0, 1e-40])", ulps=1e3)
 
 
 def test_loss(answer, gen):
@@ -232,6 +237,11 @@ def test_nan_is_not_hidden(answer, gen):
     wanted = spread(p.double()).float()
     p[2, 1] = wanted[2] = math.nan
     expect_close(answer.entropy(p), wanted, "entropy(probabilities) with NaN in row 2")
+    leaf = p.clone().requires_grad_()
+    answer.entropy(leaf).sum().backward()
+    found = [bool(leaf.grad[2, 1].isnan()), *leaf.grad[[0, 1, 3]].isnan().any(1).tolist()]
+    wanted = [True, False, False, False]
+    expect_equal(found, wanted, "whether the probability of NaN, and rows 0, 1 and 3, have a gradient of NaN")
 
 
 def test_layouts(answer, gen):

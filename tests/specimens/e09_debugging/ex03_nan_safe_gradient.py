@@ -230,6 +230,22 @@ SPECIMENS = [
         check="test_entropy_gradients",
     ),
     Wrong(
+        "the smallest normal number in the logarithm: smaller ones lose a part of their gradient",
+        edits=entropy(
+            "    logs = probabilities.clamp(min=torch.finfo(probabilities.dtype).tiny).log()\n"
+            "    return torch.where(probabilities == 0, 0.0, -probabilities * logs).sum(dim=-1)\n"
+        ),
+        check="test_entropy_gradients",
+    ),
+    Wrong(
+        "a logarithm of 1 for what is not above 0: NaN has a gradient of 0",
+        edits=entropy(
+            "    safe = torch.where(probabilities > 0, probabilities, 1.0)\n"
+            "    return -(probabilities * safe.log()).sum(dim=-1)\n"
+        ),
+        check="test_nan_is_not_hidden",
+    ),
+    Wrong(
         "probabilities below a threshold count nothing",
         edits=entropy(ENTROPY.replace("probabilities == 0", "probabilities < 1e-12")),
         check="test_entropy",
