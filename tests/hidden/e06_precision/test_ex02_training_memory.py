@@ -185,6 +185,10 @@ def test_on_meta(answer):
         answer.largest_batch(model, 10**6, **options), left // (2 * 10**6), "largest_batch of a model on meta"
     )
     expect_equal(answer.largest_batch(model, 10**6, BUDGET, DOUBLE), 0, "largest_batch in float64 on meta")
+    wanted = (10**20 + 7 - sum(wanted[:4])) // 6
+    expect_equal(
+        answer.largest_batch(model, 3, 10**20 + 7, **options), wanted, "largest_batch of 10**20 + 7 bytes"
+    )
     huge = nn.Linear(200_000, 1_000_000, bias=False, device="meta")
     expect_table(answer, huge, 8 * 10**11, 8 * 10**11, 16 * 10**11, 0, 0, "of 200 billion parameters", 0, 1)
 

@@ -17,6 +17,18 @@ NEGATIVE = "    if batch < 0 or saved < 0:\n"
 
 SPECIMENS = [
     Wrong(
+        "divides in floating point",
+        edits=[
+            (
+                FIT,
+                FIT.replace("return max", "return int(max").replace(
+                    ' // one["activations"]', ' / one["activations"])'
+                ),
+            )
+        ],
+        check="test_on_meta",
+    ),
+    Wrong(
         "gradients of frozen parameters",
         edits=[(GRADIENTS, '"gradients": sum(p.numel() for p in model.parameters()) * dtype.itemsize,')],
         check="test_trainable",
