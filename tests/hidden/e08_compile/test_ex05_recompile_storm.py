@@ -208,9 +208,7 @@ def test_cast(answer, gen, dtype):
     scores = scores_of(gen, 5, dtype=dtype)
     wanted = biased(scores, module.slopes.detach(), 3 / 4).to(dtype)
     yours = module(scores).detach()
-    expect_close(
-        yours, wanted, f"bias(scores) after bias.to({dtype}), step {step} of {step // 3 * 4}", scale=10.0
-    )
+    expect_close(yours, wanted, f"bias(scores) after bias.to({dtype}), step {step} of {step // 3 * 4}")
 
 
 def test_dtype_of_scores(answer, gen):
