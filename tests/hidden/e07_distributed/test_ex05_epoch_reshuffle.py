@@ -1,0 +1,153 @@
+"""What grades epoch_reshuffle: complete epochs, other orders, restarts, seeds, what is read."""
+
+from itertools import chain
+
+import pytest
+import torch
+from torch.utils.data import Dataset
+
+from grader.checks import expect_equal, expect_that
+from grader.checks.ranks import run_ranks
+
+pytestmark = pytest.mark.multi_process
+
+
+class Numbers(Dataset):
+    """Examples that are ten times their index, with a label, and a list of those read."""
+
+    def __init__(self, length):
+        self.length = length
+        self.read = []
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        if not 0 <= index < self.length:
+            raise IndexError(index)
+        self.read.append(int(index) * 10)
+        return torch.tensor(int(index) * 10), int(index) % 3
+
+
+class Training:
+    """Writes down each batch that it trains on: the epoch, and the numbers."""
+
+    def __init__(self):
+        self.log = []
+
+    def train_batch(self, epoch, batch):
+        numbers, labels = batch
+        assert labels.tolist() == [n // 10 % 3 for n in numbers.tolist()]
+        self.log.append((epoch, numbers.tolist()))
+
+
+def run(rank, world_size, answer, length, jobs, stream=0):
+    """The log of each job on this rank: epoch and numbers of each batch; and what it has read."""
+    logs = []
+    for number, options in enumerate(jobs):
+        torch.manual_seed(stream + 17 * number + rank)  # global streams are of no account
+        dataset, training = Numbers(length), Training()
+        result = answer.run_epochs(dataset, training.train_batch, **options)
+        logs.append((training.log, dataset.read, result))
+    return logs
+
+
+def orders(log):
+    """The numbers of each epoch of a log, in order."""
+    found = {}
+    for epoch, numbers in log:
+        found.setdefault(epoch, []).extend(numbers)
+    return found
+
+
+@pytest.mark.parametrize(("world_size", "length"), [(1, 7), (2, 15), (3, 12), (4, 18)])
+def test_complete_epochs(answer, world_size, length):
+    """Each epoch gives every example to a rank, equally many to each, in batches of batch_size."""
+    jobs = [{"batch_size": 2, "epochs": 3}, {"batch_size": 5, "epochs": 4, "first_epoch": 2, "seed": 3}]
+    jobs.append({"batch_size": 2, "epochs": 2, "first_epoch": 2})
+    found = run_ranks(world_size, run, length, jobs, answer=answer)
+    share = -(-length // world_size)
+    for number, job in enumerate(jobs):
+        logs = [logs[number][0] for logs in found]
+        wanted = range(job.get("first_epoch", 0), job["epochs"])
+        sizes = [job["batch_size"]] * (share // job["batch_size"])
+        sizes += [share % job["batch_size"]] if share % job["batch_size"] else []
+        about = f"{length} examples, {world_size} ranks, {job}"
+        for rank, log in enumerate(logs):
+            batches = [(epoch, len(numbers)) for epoch, numbers in log]
+            right = [(epoch, size) for epoch in wanted for size in sizes]
+            expect_equal(batches, right, f"epochs and sizes of the batches on rank {rank}; {about}")
+        for epoch in wanted:
+            numbers = sorted(set(chain.from_iterable(orders(log)[epoch] for log in logs)))
+            right = list(range(0, 10 * length, 10))
+            expect_equal(numbers, right, f"the different examples of epoch {epoch} on all ranks; {about}")
+
+
+@pytest.mark.parametrize("world_size", [1, 2, 3])
+def test_other_orders(answer, world_size):
+    """No epoch is in the order of another one or of the data set; each gives a rank other examples."""
+    found = run_ranks(world_size, run, 24, [{"batch_size": 4, "epochs": 6}], answer=answer)
+    for rank, ((log, *_),) in enumerate(found):
+        where = f"on rank {rank} of {world_size}"
+        each = list(orders(log).values())
+        for epoch, order in enumerate(each):
+            fact = {"yours": str(order)}
+            expect_that(order != sorted(order), f"epoch {epoch} is not shuffled {where}", **fact)
+            told = f"epoch {epoch} repeats the order of an epoch before {where}"
+            expect_that(order not in each[:epoch], told, **fact)
+            shares = [sorted(other) for other in each[:epoch]]
+            told = f"epoch {epoch} gives the same examples as an epoch before, shuffled, {where}"
+            expect_that(world_size == 1 or sorted(order) not in shares, told, **fact)
+
+
+def test_restart(answer):
+    """An epoch is the same for a run from the start, one from a checkpoint, and one that is called again."""
+    common = {"batch_size": 3, "seed": 5}
+    starts = [0, 1, 3, 4]
+    jobs = [{**common, "epochs": 5, "first_epoch": start} for start in starts]
+    jobs.append({**common, "epochs": 6, "first_epoch": 2})
+    for rank, logs in enumerate(run_ranks(2, run, 18, jobs, answer=answer)):
+        whole = orders(logs[0][0])
+        for (log, *_), job in zip(logs[1:], jobs[1:], strict=True):
+            for epoch, order in orders(log).items():
+                if epoch in whole:
+                    call = (
+                        f"the examples of epoch {epoch} on rank {rank}, with first_epoch={job['first_epoch']}"
+                    )
+                    expect_equal(order, whole[epoch], call)
+
+
+def test_seeds(answer):
+    """Orders follow from the seed, and not from the global random stream or from the day."""
+    jobs = [{"batch_size": 6, "epochs": 2, "seed": seed} for seed in (0, 1, 12345)]
+    first, second = (run_ranks(2, run, 24, jobs, stream, answer=answer) for stream in (0, 1000))
+    for rank, (once, again) in enumerate(zip(first, second, strict=True)):
+        for job, (log, *_), (same, *_) in zip(jobs, once, again, strict=True):
+            expect_equal(same, log, f"the batches of another run with seed={job['seed']} on rank {rank}")
+        for epoch in (0, 1):
+            different = {tuple(orders(log)[epoch]) for log, *_ in once}
+            told = f"epoch {epoch} is the same for different seeds on rank {rank}"
+            expect_that(len(different) == 3, told, wanted="3 orders for the seeds 0, 1 and 12345")
+
+
+def test_reads(answer):
+    """A rank reads what it trains on, and nothing else; the result is None."""
+    found = run_ranks(3, run, 12, [{"batch_size": 2, "epochs": 2}], answer=answer)
+    for rank, ((log, read, result),) in enumerate(found):
+        trained = list(chain.from_iterable(numbers for _, numbers in log))
+        expect_equal(sorted(read), sorted(trained), f"the examples read on rank {rank}")
+        expect_equal(result, None, f"the result of run_epochs(…) on rank {rank}")
+
+
+def oracle(answer, gen):
+    seed = int(torch.randint(1000, (), generator=gen))
+    jobs = [{"batch_size": 2, "epochs": 4, "seed": seed, "first_epoch": start} for start in (0, 2)]
+    found = run_ranks(3, run, 15, jobs, answer=answer)
+    told = []
+    for epoch in range(4):
+        shares = [orders(whole[0])[epoch] for whole, _ in found]
+        told += [sorted(chain.from_iterable(shares)), [len(share) for share in shares]]
+    for (whole, *_), (late, *_) in found:
+        each = orders(whole)
+        told += [len({tuple(order) for order in each.values()}), [each[e] == orders(late)[e] for e in (2, 3)]]
+    return told
