@@ -128,6 +128,18 @@ def grade(
 
 
 @app.command()
+def release(
+    target: Annotated[Path, typer.Argument(help="a new folder outside this clone", metavar="OUT")],
+    only: Only = None,
+) -> None:
+    """Make a repository for students: no solutions, no hidden suites."""
+    from grader import release as releasing
+
+    count = releasing.release(target, only)
+    out.print(f"{target}: {count} exercise{'s' if count != 1 else ''} for students", markup=False)
+
+
+@app.command()
 def export(
     results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
         "results"

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from grader import cli
 from tests.grader.clone import SOLUTION, STUB, Clone
 
-VERBS = {"status", "watch", "hint", "reset", "solution", "grade", "export", "audit", "new"}
+VERBS = {"status", "watch", "hint", "reset", "solution", "release", "grade", "export", "audit", "new"}
 
 
 @pytest.fixture

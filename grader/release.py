@@ -1,0 +1,95 @@
+"""A repository for students: statements, public suites, the learner's verbs, and no answers."""
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader import paths
+from grader.catalog import Exercise, Tree, load
+from grader.errors import KataError
+
+_WHOLE = (
+    *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
+    *("grader", "docs", ".devcontainer", ".github"),
+)
+_TREES: tuple[Tree, ...] = ("exercises", "public")
+_SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "catalog", "record.py")
+
+
+def release(target: Path, only: str | None) -> int:
+    """Write the students' repository to `target`, a new or empty folder; returns how many exercises it holds.
+
+    Raises:
+        KataError: `target` holds something, lies inside this clone, or cannot be written.
+    """
+    exercises = load().select(only)
+    _expect_room(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name in _WHOLE:
+            _copy(paths.ROOT / name, target / name)
+        for exercise in exercises:
+            for tree in _TREES:
+                _copy(exercise.file(tree), target / exercise.file(tree).relative_to(paths.ROOT))
+        _copy_sections(exercises, target)
+        _write_catalog(exercises, target / paths.CATALOG.relative_to(paths.ROOT))
+        (target / "README.md").write_text(
+            _for_learners((paths.ROOT / "README.md").read_text("utf-8")), "utf-8"
+        )
+        (target / "Makefile").write_text(
+            _without_grading((paths.ROOT / "Makefile").read_text("utf-8")), "utf-8"
+        )
+    except OSError as error:
+        raise KataError(f"cannot write {target}: {error.strerror}; choose another folder") from None
+    return len(exercises)
+
+
+def _expect_room(target: Path) -> None:
+    if target.resolve().is_relative_to(paths.ROOT):
+        raise KataError(f"{target} lies inside this clone; release to a folder outside it")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise KataError(f"{target} is there already and not empty; name a new folder, or empty it")
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=_SKIPPED)
+    elif source.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
+    """What belongs to a section as a whole: its chapter, and what makes folders importable."""
+    folders = {file.parent for e in exercises for tree in _TREES for file in [e.file(tree)]}
+    for folder in {*folders, *(folder.parent for folder in folders), paths.ROOT / "tests"}:
+        for name in ("__init__.py", "README.md"):
+            _copy(folder / name, target / (folder / name).relative_to(paths.ROOT))
+
+
+def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
+    """The rows of the released exercises, as they stand."""
+    _copy(paths.CATALOG / "__init__.py", target / "__init__.py")
+    chosen = {exercise.slug for exercise in exercises}
+    for section in {exercise.section for exercise in exercises}:
+        text = (paths.CATALOG / f"{section}.toml").read_text("utf-8")
+        head, *rows = re.split(r"^(?=\[exercise\.)", text, flags=re.MULTILINE)
+        kept = [row for row in rows if row.split("]")[0].removeprefix("[exercise.") in chosen]
+        (target / f"{section}.toml").write_text(head + "".join(kept), "utf-8")
+
+
+def _for_learners(readme: str) -> str:
+    """The README without its chapters for instructors and authors."""
+    parts = re.split(r"^(?=## )", readme, flags=re.MULTILINE)
+    return "".join(part for part in parts if not part.startswith(("## Teach", "## Work on it")))
+
+
+def _without_grading(makefile: str) -> str:
+    """The Makefile without the targets that need what a release does not hold."""
+    gone = ("grade:", "test:", "sandbox:", ".venv/.class:", ".venv/.dev:")
+    blocks = [b for b in makefile.split("\n\n") if not b.startswith(gone)]
+    text = "\n\n".join(blocks).replace(
+        ".PHONY: learn grade test setup sandbox clean", ".PHONY: learn setup clean"
+    )
+    return text.replace("Three verbs to start with; each sets up", "One verb to start with; it sets up")

@@ -1,0 +1,93 @@
+"""A release for students: what it must not hold, and a learner's first hour in it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from grader import paths
+from grader.catalog import load
+from grader.errors import KataError
+from grader.release import release
+
+LONG = 40
+"""Shorter lines are what any two programs have in common."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    target = tmp_path_factory.mktemp("release") / "kata"
+    assert release(target, None) == len(load().exercises)
+    return target
+
+
+def run(folder, *command):
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def lines(tree):
+    """The telling lines of every file in one of the five places: not those that its stub shows anyway."""
+    for exercise in load().exercises:
+        shown = exercise.file("exercises").read_text("utf-8") + exercise.file("public").read_text("utf-8")
+        text = exercise.file(tree).read_text("utf-8")
+        for line in map(str.strip, text.splitlines()):
+            if len(line) >= LONG and line not in shown and not line.startswith(("import ", "from ", '"""')):
+                yield exercise, line
+
+
+@pytest.mark.parametrize("tree", ["solutions", "hidden"])
+def test_no_line_of_what_is_kept_back(folder, tree):
+    texts = {p: p.read_text("utf-8") for end in ("py", "md", "toml") for p in folder.rglob(f"ex*/**/*.{end}")}
+    texts |= {p: p.read_text("utf-8") for p in (folder / "tests").rglob("*.py")}
+    texts |= {p: p.read_text("utf-8") for p in (folder / "grader" / "catalog").glob("*.toml")}
+    every, kept = "\n".join(texts.values()), list(lines(tree))
+    idioms = [line for _, line in kept if line in every]
+    assert len(idioms) <= len(kept) / 50, idioms  # what one exercise does, another may show
+    own = [line for e, line in kept if any(line in text for p, text in texts.items() if e.stem in p.name)]
+    assert not own
+
+
+def test_no_folder_of_what_is_kept_back(folder):
+    assert not (folder / "solutions").exists() and not (folder / "samples").exists()
+    assert {p.name for p in (folder / "tests").iterdir()} == {"__init__.py", "public"}
+
+
+def test_a_learners_first_hour(folder):
+    code, said = run(folder, "grader", "status")
+    assert code == 0 and "coordinate_grid" in said
+    code, said = run(folder, "grader", "hint", "merge_heads")
+    assert code == 0 and "1/" in said
+    code, said = run(folder, "pytest", "-q", "-p", "no:randomly", "-k", "merge_heads")
+    assert code == 1 and "kata hint merge_heads" in said
+    exercise = load().exercise("merge_heads")
+    (folder / "exercises" / exercise.relative).write_bytes(exercise.file("solutions").read_bytes())
+    code, said = run(folder, "pytest", "-q", "-p", "no:randomly", "-k", "merge_heads")
+    assert code == 0, said
+    code, said = run(folder, "grader", "solution", "merge_heads")
+    assert code == 2 and "released without" in said
+
+
+def test_a_part_of_the_course(tmp_path):
+    assert release(tmp_path / "one", "merge_heads") == 1
+    assert [p.name for p in (tmp_path / "one").rglob("ex[0-9]*.py")] == ["ex15_merge_heads.py"]
+    code, said = run(tmp_path / "one", "grader", "status")
+    assert code == 0 and "0/1" in said
+
+
+def test_bad_places_are_one_line(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(KataError, match="not empty"):
+        release(tmp_path, None)
+    assert (tmp_path / "file").read_text() == "mine"
+    with pytest.raises(KataError, match="inside this clone"):
+        release(paths.ROOT / "out", None)
