@@ -167,6 +167,16 @@ def test_modes(answer, gen, mode):
         expect_equal(inference, True, f"torch.is_inference_mode_enabled() in {name}")
 
 
+def test_a_layer_in_two_places(answer, gen):
+    """A layer that the model uses twice has the mode that it had before, too."""
+    shared = nn.Dropout(0.5)
+    model = nn.Sequential(nn.Sequential(shared), nn.Sequential(nn.Identity(), shared)).train()
+    shared.eval()
+    before = flags(model)
+    answer.predict(model, torch.randn(5, 3, generator=gen), 2)
+    expect_equal(flags(model), before, "the training flags after predict(…) of a model with a shared layer")
+
+
 class Broken(Exception):
     """What goes wrong in the middle."""
 

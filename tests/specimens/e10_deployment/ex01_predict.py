@@ -178,6 +178,12 @@ SPECIMENS = [
         says="training flags after",
     ),
     Wrong(
+        "from the outside in, with train: shared layers follow the last",
+        edits=[(RESTORE, "        for layer, training in modes:\n            layer.train(training)\n")],
+        check="test_a_layer_in_two_places",
+        says="shared",
+    ),
+    Wrong(
         "only where the model says that it trains",
         edits=[
             (EVAL, "        if model.training:\n            model.eval()\n"),
