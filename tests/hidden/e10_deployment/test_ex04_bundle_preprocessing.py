@@ -135,13 +135,17 @@ def test_gradients(answer, gen):
     )
 
 
-@pytest.mark.parametrize("how", ["state dict", "deepcopy", "pickle"])
+@pytest.mark.parametrize("how", ["state dict", "state dict of something larger", "deepcopy", "pickle"])
 def test_taken_along(answer, gen, how):
     """Weights, numbers and labels go together, by state dict, copy or pickle."""
     bundle = answer.Bundle(network(gen), MEAN, STD, LABELS)
     if how == "state dict":
         other = answer.Bundle(network(gen), [0.0] * 3, [1.0] * 3, ["", "a much longer label", "?", "?"])
         other.load_state_dict(through_a_file(bundle.state_dict()), strict=True)
+    elif how == "state dict of something larger":
+        other = answer.Bundle(network(gen), [0.0] * 3, [1.0] * 3, ["?"] * 4)
+        whole, empty = (nn.ModuleDict({"sound": nn.Linear(2, 2), "vision": b}) for b in (bundle, other))
+        empty.load_state_dict(through_a_file(whole.state_dict()))
     else:
         other = copy.deepcopy(bundle) if how == "deepcopy" else pickle.loads(pickle.dumps(bundle))
     pixels = bytes_of(gen, 9, 3, 4, 5)

@@ -235,6 +235,27 @@ SPECIMENS = [
         check="test_taken_along",
     ),
     Wrong(
+        "a state dict of its own making",
+        edits=[
+            (
+                WHOLE,
+                WHOLE
+                + """    def state_dict(self):
+        parts = {name: getattr(self, name) for name in ("mean", "std")}
+        return {**parts, "network": self.network.state_dict(), "labels": list(self.labels)}
+
+    def load_state_dict(self, state, strict=True):
+        self.network.load_state_dict(state["network"])
+        self.mean.copy_(state["mean"])
+        self.std.copy_(state["std"])
+        self._labels.values = tuple(state["labels"])
+
+""",
+            )
+        ],
+        check="test_taken_along",
+    ),
+    Wrong(
         "loads what it needs as it is",
         edits=[
             (
