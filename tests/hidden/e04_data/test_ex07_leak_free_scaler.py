@@ -174,7 +174,7 @@ def test_inputs_are_left_alone(answer, gen):
     for name in NAMES:
         expect_copy(getattr(prepared, name), table, f"{CALL}.{name}")
     rows = table[:2].clone()
-    mean, std = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    mean, std = torch.full((3,), 5.0, dtype=torch.float64), torch.full((3,), 2.0, dtype=torch.float64)
     with unchanged("scale(rows, mean, std)", rows=rows, mean=mean, std=std):
         later = answer.scale(rows, mean, std)
     expect_copy(later, rows, "scale(rows, mean, std)")

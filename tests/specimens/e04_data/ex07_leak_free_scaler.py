@@ -18,6 +18,11 @@ SIGNATURE_TABLE = "    if test.dtype"
 
 SPECIMENS = [
     Wrong(
+        "scales float64 rows in place",
+        edits=[(SCALED, "    scaled = rows.double().sub_(mean).div_(std).clone()\n")],
+        check="test_inputs_are_left_alone",
+    ),
+    Wrong(
         "statistics of the whole table",
         edits=[
             (TRAIN, "    train = table\n"),
