@@ -13,9 +13,10 @@ Batches are seldom one tensor. A collate function returns what suits the model:
 Write the function that brings every tensor in it to the device, and leaves the rest as it is.
 
 Rules:
-- Dictionaries, lists, tuples and named tuples, in each other at any depth, are rebuilt as what they were:
-  a named tuple of the same class; an OrderedDict in its order; a defaultdict with its factory; a dict with
-  its keys, of whatever kind, in their order, and no tensor among the keys is moved. Empty ones stay empty.
+- Dictionaries, lists, tuples and named tuples, in each other at any depth, are rebuilt, also where
+  nothing in them moves, as what they were: a named tuple of the same class; an OrderedDict in its order; a
+  defaultdict with its factory; a dict with its keys, of whatever kind, in their order, and no tensor among
+  the keys is moved. Empty ones stay empty.
 - A tensor is moved by one copy, and a tensor that is on the device is the very same object in the result.
   Nothing else is copied or computed, and the host does not wait for the device. dtype, strides and the
   autograd graph are those that `Tensor.to` gives: a gradient finds its way back to the batch.

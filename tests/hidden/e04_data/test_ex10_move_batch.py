@@ -104,6 +104,12 @@ def test_empty_containers(answer, device):
     """Empty containers stay empty ones of their kind."""
     for batch in ({}, [], (), OrderedDict(), defaultdict(int), [[], {}, ()], {"a": ([],)}):
         expect_moved(answer.move_batch(batch, device), batch, f"move_batch({batch!r}, device)")
+    for batch in ([], {}, OrderedDict(), [7, "a"], {"a": 7}):
+        for place in ("cpu", device):
+            there = answer.move_batch([batch], place)[0]
+            expect_that(
+                there is not batch, f"move_batch([{batch!r}], {place!r}) holds the batch's own container"
+            )
 
 
 def test_copies(answer, device, gen):

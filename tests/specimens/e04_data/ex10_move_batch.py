@@ -16,6 +16,13 @@ LEAF = "    return batch\n"
 
 SPECIMENS = [
     Wrong(
+        "empty containers are passed on",
+        edits=[
+            (DICT, "    if isinstance(batch, (dict, list)) and not batch:\n        return batch\n" + DICT)
+        ],
+        check="test_empty_containers",
+    ),
+    Wrong(
         "the first level alone",
         edits=[
             (
