@@ -32,7 +32,8 @@ Rules:
 - train_step is called once. It may do what training steps do: clear the gradients at its end, call a
   scheduler after the optimizer, hand a closure to `optimizer.step`, step several times. So gradients and
   rates are judged as they are when a step of the optimizer ends; and with several steps, a gradient is None
-  or 0, and a rate 0, if it was in all of them.
+  or 0, and a rate 0, if it was in all of them. What is frozen and what the optimizer holds is judged as it
+  is after train_step, which may thaw a layer and add a group for it.
 - A tiny gradient is not 0, nor is one with NaN, nor one whose numbers cancel out. Gradients may be sparse.
 - A parameter of two names goes by the first, as in `named_parameters()`. There may be any number of groups,
   with rates that are floats or tensors. Parameters are of any dtype and on any device.

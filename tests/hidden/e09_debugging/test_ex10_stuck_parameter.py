@@ -141,6 +141,24 @@ def test_equal_is_not_the_same(answer, gen):
     expect_equal(yours, wanted, f"{CALL} with a head put in after the optimizer was built")
 
 
+def test_layers_that_the_step_thaws(answer):
+    """What is frozen, and what the optimizer holds, is judged as it is after train_step."""
+    model = weights(1, 2, 3, 4)
+    late, thawed, frozen, _ = model
+    thawed.requires_grad_(False)
+    optimizer = sgd(list(model)[1:])
+
+    def train_step():
+        thawed.requires_grad_(True)
+        frozen.requires_grad_(False)
+        optimizer.add_param_group({"params": [late]})
+        with_gradients(model, 0.0, 0.0, 0.0, 1.0, step=optimizer)()
+
+    wanted = {"0": ZERO, "1": ZERO, "2": "frozen"}
+    yours = answer.stuck_parameters(model, optimizer, train_step)
+    expect_equal(yours, wanted, f"{CALL} whose step adds parameter 0, thaws 1 and freezes 2")
+
+
 def test_what_moves_is_not_stuck(answer):
     """Weight decay, momentum, the caller's own hand: what has moved is not in the result."""
     model = weights(1, 1, 1, 1, 1)
@@ -278,16 +296,19 @@ def test_several_steps(answer):
 
 def test_sparse_gradients(answer):
     """Sparse gradients count like others."""
-    model = nn.ModuleList([nn.Embedding(5, 2, sparse=True) for _ in range(3)])
+    model = nn.ModuleList([nn.Embedding(5, 2, sparse=True) for _ in range(4)])
+    model[3].weight.data.zero_()
     optimizer = sgd(model.parameters())
 
     def train_step():
         optimizer.zero_grad()
         ids = torch.tensor([1, 3, 1])
         (model[0](ids).sum() + model[1](ids).sum() * 0.0).backward()
+        rows = model[3](torch.tensor([2, 2]))  # listed twice, with 1 and -1: the gradient is 0
+        (rows[0] - rows[1]).sum().backward()
         optimizer.step()
 
-    wanted = {"1.weight": ZERO, "2.weight": NONE}
+    wanted = {"1.weight": ZERO, "2.weight": NONE, "3.weight": ZERO}
     expect_equal(
         answer.stuck_parameters(model, optimizer, train_step), wanted, f"{CALL} of sparse embeddings"
     )

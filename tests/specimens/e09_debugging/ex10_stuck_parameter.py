@@ -198,6 +198,25 @@ SPECIMENS = [
         check="test_on_a_device",
     ),
     Wrong(
+        "the entries of a sparse gradient are taken one by one",
+        edits=[(VALUES, VALUES.replace("coalesce().values", "_values"))],
+        check="test_sparse_gradients",
+        says="3.weight",
+    ),
+    Wrong(
+        "what the optimizer holds before the step",
+        edits=[(OWNED, ""), (BEFORE, BEFORE + OWNED)],
+        check="test_layers_that_the_step_thaws",
+    ),
+    Wrong(
+        "what is frozen before the step",
+        edits=[
+            (BEFORE, BEFORE + "    frozen = {p for p in model.parameters() if not p.requires_grad}\n"),
+            ("_reason(p, p in owned", "'frozen' if p in frozen else _reason(p, p in owned"),
+        ],
+        check="test_layers_that_the_step_thaws",
+    ),
+    Wrong(
         "asks a list of tensors whether it holds one",
         edits=[
             (
