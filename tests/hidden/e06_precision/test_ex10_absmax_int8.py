@@ -340,7 +340,7 @@ def test_bad_arguments(answer):
             expect_raises(
                 TypeError, lambda x=x, channel=channel: answer.quantize(x, channel), call_of(x, channel)
             )
-    for shape, channel in (((2, 3), 2), ((2, 3), -3), ((4,), 1), ((4,), -2), ((0, 3), 5)):
+    for shape, channel in (((2, 3), 2), ((2, 3), -3), ((4,), 1), ((4,), -2), ((0, 3), 5), ((), 0), ((), -1)):
         x = torch.ones(shape)
         expect_raises(
             IndexError, lambda x=x, channel=channel: answer.quantize(x, channel), call_of(x, channel)

@@ -30,6 +30,14 @@ BACK = "    return (q.float() * scale).to(dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "a number has a dimension",
+        edits=[
+            ("not -x.ndim <= channel < x.ndim", "not -max(x.ndim, 1) <= channel < max(x.ndim, 1)"),
+            ("channel % x.ndim", "channel % max(x.ndim, 1)"),
+        ],
+        check="test_bad_arguments",
+    ),
+    Wrong(
         "divides by 128",
         edits=[(SCALE, SCALE.replace("127", "128"))],
         check="test_error_bound",
