@@ -268,6 +268,23 @@ def test_shared_parameter(answer, gen):
     expect_that(model[0].weight is model[2].weight, "the two layers share their weight no more")
 
 
+def test_gradients_of_their_own(answer, gen):
+    """A hook that clips the masters' gradients in place leaves those of the model as they are."""
+    for dtype in (torch.float32, torch.bfloat16):
+        model = network(gen, dtype)
+        training = answer.MasterWeights(model, MAKERS["SGD"])
+
+        def clip(optimizer, args, kwargs):
+            torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1e-3)
+
+        training.optimizer.register_step_pre_hook(clip)
+        give(gen, model)
+        before = [p.grad.clone() for p in model.parameters()]
+        training.step()
+        for index, (p, was) in enumerate(zip(model.parameters(), before, strict=True)):
+            expect_equal(p.grad, was, f"the gradient of parameter {index} in {dtype} after step()")
+
+
 def test_groups_and_schedulers(answer, gen):
     """Groups that make_optimizer builds, and learning rates that a scheduler sets, count."""
     model = network(gen)

@@ -29,6 +29,16 @@ ROUND = "            p.copy_(master)  # rounds to the nearest\n"
 
 SPECIMENS = [
     Wrong(
+        "divides by the loss scale only where there is one",
+        edits=[
+            (
+                GRADIENT,
+                GRADIENT.replace("/ loss_scale", "if loss_scale == 1 else p.grad.float() / loss_scale"),
+            )
+        ],
+        check="test_gradients_of_their_own",
+    ),
+    Wrong(
         "no masters at all: the optimizer moves the model in 16 bits",
         edits=[
             (MASTERS, "        self.masters = [p.detach().float().requires_grad_() for p in self._params]\n"),
