@@ -1,5 +1,7 @@
 """What grades count_flops: real models under PyTorch's counter, caches, frozen layers, utilisation."""
 
+from functools import cache
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -78,6 +80,7 @@ def counted(sizes, batch, time, past=0):
     return {**table, "total": counter.get_total_flops()}
 
 
+@cache
 def counted_training(sizes, batch, time, frozen=0):
     """What PyTorch counts in forward and backward."""
     model, tokens = Model(*sizes), torch.zeros(batch, time, dtype=torch.long)
