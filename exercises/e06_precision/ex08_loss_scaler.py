@@ -20,7 +20,8 @@ Rules:
   100 and a scale of 1024 make 102400.
 - unscale_(optimizer) divides each gradient of its parameters by the scale, in all groups, in place, and notes
   whether one held inf or NaN. Gradients of None stay None. The others are float32, float64 or bfloat16, of
-  any shape and size, also 0; a float16 one raises ValueError, because it would vanish again.
+  any shape and size, also 0; a float16 one raises ValueError before any is divided: it would vanish
+  again.
 - inf and NaN count, and nothing else: gradients of [3e38, 3e38] are finite.
 - step(optimizer) calls unscale_ first, unless the caller has done so since the last update, to clip. Then it
   calls `optimizer.step()` once and returns True; where inf or NaN was noted for this optimizer it leaves

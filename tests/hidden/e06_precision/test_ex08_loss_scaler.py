@@ -397,9 +397,11 @@ def test_half_gradients(answer, gen):
             params[index] = parameters(gen, [(2,)], torch.float16)[0]
             optimizer, scaler = torch.optim.SGD(params, lr=0.5), answer.LossScaler(4.0)
             before = params[index].detach().clone()
+            given = [p.grad.clone() for p in params]
             call = f"scaler.{method}(optimizer) with a float16 gradient"
             expect_raises(ValueError, lambda m=method, s=scaler, o=optimizer: getattr(s, m)(o), call)
             expect_equal(params[index].detach(), before, f"a float16 parameter after {call}")
+            expect_equal([p.grad for p in params], given, f"the gradients after {call}")
 
 
 def test_state_dict(answer):

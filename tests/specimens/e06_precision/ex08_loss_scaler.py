@@ -70,6 +70,20 @@ def flags(expression):
 
 SPECIMENS = [
     Wrong(
+        "divides gradients until a float16 one comes",
+        edits=[
+            (
+                "if any(g.dtype == torch.float16 for g in gradients):",
+                "if gradients and gradients[0].dtype == torch.float16:",
+            ),
+            (
+                "                g.div_(self._scale)\n",
+                "                if g.dtype == torch.float16:\n                    raise ValueError('float16')\n                g.div_(self._scale)\n",
+            ),
+        ],
+        check="test_half_gradients",
+    ),
+    Wrong(
         "scales in the dtype of the loss: float16 overflows",
         edits=[(SCALE, "        return loss * self._scale\n")],
         check="test_scaled_loss",
