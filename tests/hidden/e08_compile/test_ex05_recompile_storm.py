@@ -227,12 +227,13 @@ def test_dtype_of_scores(answer, gen):
 
 
 def test_strided(answer, gen):
-    """Transposed and expanded scores, a length of 1 and an empty batch are scores like any other."""
+    """Transposed and expanded scores, a length of 1 or 700 and an empty batch are scores like any other."""
     module = advanced(built(answer, gen), 5)
     for scores in (
         scores_of(gen, 4).transpose(-1, -2),
         scores_of(gen, 4, batch=1).expand(3, 3, 4, 4),
         scores_of(gen, 1),
+        scores_of(gen, 700, batch=1),
         scores_of(gen, 3, batch=0),
     ):
         wanted = biased(scores, module.slopes.detach(), 1.0).float()
