@@ -32,6 +32,7 @@ Rules:
   Calls of other models are not logged.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,25 +63,26 @@ def shape_trace(model: nn.Module) -> Iterator[list[Call]]:
         The calls so far, in the order in which they began.
     """
     rows: list[Call] = []
-    under_way: list[tuple[nn.Module, Call]] = []
+    under_way: list[tuple[nn.Module, Call, BaseException | None]] = []
 
     def begin(name, module, args, kwargs):
         row = Call(name, type(module).__name__, _shapes((args, kwargs)))
         rows.append(row)
-        under_way.append((module, row))
+        under_way.append((module, row, sys.exc_info()[1]))
 
     def end(module, _args, output):
         while under_way:
-            caller, row = under_way.pop()
-            if caller is module:  # those above it have raised, and were caught
-                row.outputs = _shapes(output)
+            caller, row, error = under_way.pop()
+            if caller is module:  # those above it were left by what is no Exception
+                if sys.exc_info()[1] is error:  # no new one: this hook also runs after an error
+                    row.outputs = _shapes(output)
                 break
 
     hooks = []
     try:
         for name, module in model.named_modules():  # each module once, however many names it has
             hooks.append(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))
-            hooks.append(module.register_forward_hook(end))
+            hooks.append(module.register_forward_hook(end, always_call=True))
         yield rows
     finally:
         for hook in hooks:

@@ -135,6 +135,20 @@ class Fallback(nn.Module):
         return self.last(x)
 
 
+class Retry(nn.Module):
+    """Calls itself on what it cannot take, and goes on with less of it."""
+
+    def forward(self, x):
+        if len(x) == 5:
+            raise ValueError("five")
+        if len(x) == 4:
+            try:
+                self(x.new_zeros(5, 2))
+            except ValueError:
+                return self(x[:3])
+        return x[:1]
+
+
 def test_order_and_names(answer, gen):
     """Every call has a row, in the order in which the calls begin, with the module's full name."""
     model = nn.Sequential(OrderedDict(embed=nn.Linear(3, 4), body=nn.Sequential(Block(4, 6), nn.Tanh())))
@@ -259,6 +273,12 @@ def test_caught_errors(answer):
                 continue
     wanted = [("large.0", "Linear", [(1, 9)], None), ("large.0", "Linear", [(1, 4)], [(1, 5)])]
     expect_equal(table(rows), wanted, f"{CALL} where the block catches an error")
+    wanted = [
+        ("", "Retry", [(4, 2)], [(1, 2)]),
+        ("", "Retry", [(5, 2)], None),
+        ("", "Retry", [(3, 2)], [(1, 2)]),
+    ]
+    expect_equal(traced(answer, Retry(), torch.zeros(4, 2)), wanted, f"{CALL} that raises within itself")
 
 
 def test_no_hook_is_left(answer):

@@ -5,18 +5,19 @@ from grader.specimen import Right, Wrong
 BEGIN = """    def begin(name, module, args, kwargs):
         row = Call(name, type(module).__name__, _shapes((args, kwargs)))
         rows.append(row)
-        under_way.append((module, row))
+        under_way.append((module, row, sys.exc_info()[1]))
 """
 END = """    def end(module, _args, output):
         while under_way:
-            caller, row = under_way.pop()
-            if caller is module:  # those above it have raised, and were caught
-                row.outputs = _shapes(output)
+            caller, row, error = under_way.pop()
+            if caller is module:  # those above it were left by what is no Exception
+                if sys.exc_info()[1] is error:  # no new one: this hook also runs after an error
+                    row.outputs = _shapes(output)
                 break
 """
 MODULES = "model.named_modules():  # each module once, however many names it has\n"
 TAKES = "            hooks.append(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))\n"
-GIVES = "            hooks.append(module.register_forward_hook(end))\n"
+GIVES = "            hooks.append(module.register_forward_hook(end, always_call=True))\n"
 INNER = "        return [shape for item in value for shape in _shapes(item)]\n"
 DICT = "    if isinstance(value, dict):\n        value = tuple(value.values())\n"
 FINALLY = """    finally:
@@ -66,7 +67,11 @@ SPECIMENS = [
         "looks for its row by module: one within itself gets the other's outputs",
         edits=[
             (END, "    def end(module, _args, output):\n        of[module].outputs = _shapes(output)\n"),
-            (BEGIN, "    of = {}\n\n" + BEGIN.replace("under_way.append((module, row))", "of[module] = row")),
+            (
+                BEGIN,
+                "    of = {}\n\n"
+                + BEGIN.replace("under_way.append((module, row, sys.exc_info()[1]))", "of[module] = row"),
+            ),
         ],
         check="test_calls_itself",
     ),
@@ -78,6 +83,15 @@ SPECIMENS = [
         check="test_caught_errors",
     ),
     Wrong(
+        "takes the latest row of the module: one within itself that has raised gets the other's outputs",
+        edits=[
+            (GIVES, GIVES.replace(", always_call=True", "")),
+            ("if sys.exc_info()[1] is error:", "if True:"),
+        ],
+        check="test_caught_errors",
+        says="within itself",
+    ),
+    Wrong(
         "fills the inputs in when the call returns",
         edits=[
             (BEGIN, BEGIN.replace("_shapes((args, kwargs))", "[]")),
@@ -87,7 +101,7 @@ SPECIMENS = [
                 .replace("row.outputs", "row.inputs, row.outputs")
                 .replace("= _shapes(output)", "= _shapes((args, kwargs)), _shapes(output)"),
             ),
-            (GIVES, GIVES.replace("(end)", "(end, with_kwargs=True)")),
+            (GIVES, GIVES.replace("(end, ", "(end, with_kwargs=True, ")),
         ],
         check="test_inputs_as_the_call_begins",
     ),
