@@ -14,8 +14,11 @@ def table(rows):
 def test_worked_example(answer):
     """The worked example of the statement comes out, up to the layer that raises."""
     model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(4, 2))
-    with pytest.raises(RuntimeError), answer.shape_trace(model) as rows:
+    trace = answer.shape_trace(model)
+    rows = trace.__enter__()
+    with pytest.raises(RuntimeError) as raised:
         model(torch.zeros(8, 3))
+    trace.__exit__(raised.type, raised.value, raised.tb)
     wanted = [
         ("", "Sequential", [(8, 3)], None),
         ("0", "Linear", [(8, 3)], [(8, 5)]),
