@@ -77,21 +77,24 @@ class _Storages(TorchDispatchMode):
         self.live = 0
         self.peak = 0
 
+    def _follow(self, storage: torch.UntypedStorage, size: int) -> None:
+        if storage._cdata not in self.known:
+            self.known[storage._cdata] = size
+            self.live += size
+            weakref.finalize(storage, self._forget, storage._cdata)  # another may get its address
+
     def _forget(self, key: int) -> None:
         self.live -= self.known.pop(key, 0)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         for given in _tensors((*args, *(kwargs or {}).values())):
-            self.known.setdefault(given.untyped_storage()._cdata, 0)
+            self._follow(given.untyped_storage(), 0)
         result = func(*args, **(kwargs or {}))
         for made in _tensors((result,)):
             if made.device.type == "meta":  # which has sizes, but no memory
                 continue
             storage = made.untyped_storage()
-            if storage._cdata not in self.known:
-                self.known[storage._cdata] = storage.nbytes()
-                self.live += storage.nbytes()
-                weakref.finalize(storage, self._forget, storage._cdata)
+            self._follow(storage, storage.nbytes())
         self.peak = max(self.peak, self.live)
         return result
 
