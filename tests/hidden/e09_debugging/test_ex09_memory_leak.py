@@ -423,6 +423,31 @@ def test_dtypes_and_shapes(answer, gen, dtype):
         expect_equal(type(result).__name__, "float", "the type of what step returns")
 
 
+def test_gradients_from_before(answer, gen):
+    """A step takes the gradient of its own loss alone, whatever gradients the parameters have had."""
+    model = network(gen)
+    x, y = batch_of(gen, 3)
+    twin = copy.deepcopy(model)
+    optimizer = sgd(twin)
+    F.mse_loss(twin(x), y).backward()
+    optimizer.step()
+    for p in model.parameters():
+        p.grad = torch.ones_like(p)
+    answer.Trainer(model, F.mse_loss, sgd(model)).step(x, y)
+    for (name, p), wanted in zip(model.named_parameters(), twin.parameters(), strict=True):
+        expect_close(p.detach(), wanted.detach(), f"{name} after a step, where it had a gradient before")
+
+
+def test_smoothed_from_zero(answer, gen):
+    """A first loss of 0 counts like others in the smoothed loss."""
+    model = network(gen)
+    trainer = answer.Trainer(model, lambda out, y: out.sum() * 0.0 + y, sgd(model))
+    x, _ = batch_of(gen, 2)
+    for loss in (0.0, 1.0):
+        trainer.step(x, torch.tensor(loss))
+    expect_floats([trainer.report()["smoothed"]], [0.1], 'report()["smoothed"] after losses of 0 and 1')
+
+
 def test_called_once(answer, gen):
     """Each step runs model, loss and optimizer once, in the caller's mode, and leaves the mode alone."""
     for mode in (True, False):

@@ -35,6 +35,16 @@ REPORTED = '            "losses": list(self.losses),\n            "smoothed": se
 
 SPECIMENS = [
     Wrong(
+        "clears the gradients after the step only",
+        edits=[(ZERO, ""), (STEP, STEP + ZERO)],
+        check="test_gradients_from_before",
+    ),
+    Wrong(
+        "a smoothed loss of 0 counts as none",
+        edits=[(SMOOTH, SMOOTH.replace("if self.smoothed is None", "if not self.smoothed"))],
+        check="test_smoothed_from_zero",
+    ),
+    Wrong(
         "losses with their graphs",
         edits=[
             (KEEP, "        self.losses.append(loss)\n"),
