@@ -56,6 +56,8 @@ def test_each_state(answer):
     ]
     expect_rows(rows(answer, model), wanted)
     expect_equal(rows(answer, nn.Tanh()), [], "gradient_report(nn.Tanh())")
+    wanted = [("p0", 0.0, "zero"), ("p1", 2.0, "ok")]
+    expect_rows(rows(answer, with_gradients([], [2.0])), wanted, f"{CALL} with a parameter of no numbers")
 
 
 def test_limit(answer):

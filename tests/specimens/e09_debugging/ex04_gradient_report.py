@@ -24,6 +24,12 @@ ROWS = """    return [
 
 SPECIMENS = [
     Wrong(
+        "takes a gradient of no numbers for none",
+        edits=[(COLLECT, COLLECT.replace("is not None", "is not None and p.grad.numel()"))],
+        check="test_each_state",
+        says="p0",
+    ),
+    Wrong(
         "in the gradient's dtype",
         edits=[
             (NORM, "    return torch.linalg.vector_norm(grad)\n"),
@@ -283,7 +289,7 @@ SPECIMENS = [
                 NORM,
                 """    if grad.dtype != torch.float64:
         grad = grad.float()
-    largest = grad.abs().max()
+    largest = grad.abs().max() if grad.numel() else grad.sum()
     scaled = (grad / 2.0**60 / (largest / 2.0**60)) if grad.dtype == torch.float64 else grad.double() / largest.double()
     norm = largest.double() * scaled.norm()
     return torch.where((largest == 0) | (largest == float("inf")), largest.double(), norm)
