@@ -175,6 +175,7 @@ def test_tolerances(answer):
     for a, b, rtol, atol, agree in [
         ((1.0,), (1.4375,), 0.40625, 0.0, False),  # relative to the reference, not to the candidate
         ((1.4375,), (1.0,), 0.40625, 0.0, True),
+        ((1.0,), (1.5,), 0.0, 0.5, True),  # exactly what is allowed
         ((-100.0, 0.0), (-100.75, 0.0), 0.01, 0.0, True),
         ((-100.0, 0.0), (-100.75, 0.0), 0.001, 0.0, False),
         ((100.0, 0.0), (100.0, 0.01), 0.01, 0.0, False),  # one large number allows nothing for another
@@ -301,6 +302,37 @@ def test_layers_that_work_in_place(answer, gen):
     with unchanged("find_divergence(reference, candidate, x)", x=x):
         yours = answer.find_divergence(reference, copy.deepcopy(reference), x)
     expect_none(yours, "where the first layer writes into its input")
+
+
+class Overwrites(nn.Module):
+    """Gets a pair from its layer, and writes over the tensors in it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        first, rest = self.layer(x)
+        return first.mul_(0.0) + rest["b"].mul_(0.0)
+
+
+def test_nested_outputs_that_are_written_over(answer):
+    """Tensors within tuples and dicts count as they were when the call ended, too."""
+
+    def model(a, b):
+        return Overwrites(Returns((t(a), {"b": t(b)})))
+
+    x = torch.zeros(1)
+    for other, error in [((1.0, 5.0), 3.0), ((3.0, 2.0), 2.0)]:
+        yours = answer.find_divergence(model(1.0, 2.0), model(*other), x)
+        expect_parting(yours, "layer", 0, error, "where a later layer writes over a pair")
+
+
+def test_largest_error_of_a_call(answer):
+    """The error is the largest in the outputs of the call, also in a tensor that agrees."""
+    reference, candidate = Returns([t(1e6), t(1.0)]), Returns([t(1e6 + 50), t(2.0)])
+    yours = answer.find_divergence(reference, candidate, torch.zeros(1))
+    expect_parting(yours, "", 0, 50.0, "where a large number differs by more, but is close enough")
 
 
 class Takes(nn.Module):

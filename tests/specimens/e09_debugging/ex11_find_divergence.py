@@ -24,6 +24,26 @@ LARGEST = "        largest = max(largest, float(error.max()) if error.numel() el
 
 SPECIMENS = [
     Wrong(
+        "copies of outputs that are tensors, but not of those within tuples",
+        edits=[(CLONE, "        return {place: data if place else data.detach().clone()}\n")],
+        check="test_nested_outputs_that_are_written_over",
+    ),
+    Wrong(
+        "the largest error of the tensors that differ",
+        edits=[
+            (
+                AGREE,
+                "        if bool((error <= allowed).all()):\n            continue\n        agree = False\n",
+            )
+        ],
+        check="test_largest_error_of_a_call",
+    ),
+    Wrong(
+        "a difference of just what is allowed is too much",
+        edits=[(AGREE, AGREE.replace("(error <= allowed)", "((error < allowed) | same)"))],
+        check="test_tolerances",
+    ),
+    Wrong(
         "the last call that differs",
         edits=[
             (
