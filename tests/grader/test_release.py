@@ -1,6 +1,7 @@
 """A release for students: what it must not hold, and a learner's first hour in it."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -62,7 +63,8 @@ def test_no_folder_of_what_is_kept_back(folder):
     assert {p.name for p in (folder / "tests").iterdir()} == {"__init__.py", "public"}
 
 
-def test_a_learners_first_hour(folder):
+def test_a_learners_first_hour(folder, tmp_path):
+    folder = shutil.copytree(folder, tmp_path / "clone")  # the others look at it untouched
     code, said = run(folder, "grader", "status")
     assert code == 0 and "coordinate_grid" in said
     code, said = run(folder, "grader", "hint", "merge_heads")

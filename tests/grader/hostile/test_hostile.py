@@ -98,7 +98,7 @@ def test_an_attack_earns_nothing_and_is_told(graded, student, attack):
     record = graded.records[student]["exercises"][attack.slug]
     text = json.dumps(record, ensure_ascii=False)
     assert record["score"] == 0, f"earned {record['score']}: {text[:600]}"
-    assert record["status"] in attack.statuses, f"{record['status']}: {text[:600]}"
+    assert record["status"] in attack.statuses, f"{record['status']} {record['flags']}: {text[:600]}"
     assert attack.says in text, text[:1500]
     assert LOOT not in text
 
