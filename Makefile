@@ -1,5 +1,5 @@
 # Three verbs to start with; each sets up what it needs on a fresh machine.
-.PHONY: learn grade test setup sandbox clean
+.PHONY: learn grade test setup sandbox browser clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,7 +13,7 @@ learn: .venv/.learner ## watch exercises/ and judge each file as it is saved
 grade: .venv/.class sandbox ## grade the sample class into a gradebook
 	@$(BIN)/kata grade samples/class --out results --gradebook gradebook.db
 
-test: .venv/.dev sandbox ## everything the project checks of itself
+test: .venv/.dev sandbox browser ## everything the project checks of itself
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -39,7 +39,10 @@ test: .venv/.dev sandbox ## everything the project checks of itself
 	@touch $@ .venv/.class .venv/.learner
 
 sandbox: ## bubblewrap, through the system's package manager where we may
-	@sh grader/install_bubblewrap.sh
+	@sh grader/install_system.sh bubblewrap
+
+browser: ## Chromium for the tests that look at pages, in the same way
+	@sh grader/install_system.sh chromium
 
 clean:
 	rm -rf .venv results gradebook.db .kata
