@@ -142,6 +142,9 @@ class Worker:
         if pid == 0:
             try:
                 Child(self.engine.suites, self.engine.guard, job, results).run(answer)
+            except Exception as error:
+                trouble = f"judging it raised {type(error).__name__}: {error}"
+                os.write(results, f"{job.mark}{json.dumps({'trouble': trouble[:200]})}\n".encode())
             finally:
                 os._exit(0)
         os.close(answer)

@@ -40,3 +40,12 @@ class Findings:
     timed_out: bool = False
     overflow: bool = False
     lost: str = ""
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the child ended before its time and without a word why."""
+        told = any(word in line for line in self.lines for word in _LAST_WORDS)
+        return not (told or self.timed_out or self.overflow or self.lost)
+
+
+_LAST_WORDS = ("done", "broken", "stopped", "tampered")

@@ -124,15 +124,24 @@ class Pool:
         return _ask(self._trusted, request)
 
     def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
-        """Judge the answers, as many at a time as there are workers; in the order they finish."""
+        """Judge the answers, as many at a time as there are workers; in the order they finish.
+
+        Those that were cut short come last and one by one: a neighbour may have used up the machine.
+        """
+        again = []
         with ThreadPoolExecutor(self._jobs) as threads:
             futures = {threads.submit(self.judge_one, request): request for request in requests}
             try:
                 for done in as_completed(futures):
-                    yield futures[done], done.result()
+                    if done.result().cut_short:
+                        again.append(futures[done])
+                    else:
+                        yield futures[done], done.result()
             finally:
                 for future in futures:
                     future.cancel()
+        for request in again:
+            yield request, self.judge_one(request)
 
     def judge_one(self, request: Request) -> Findings:
         """Judge one answer, as soon as a worker is free."""

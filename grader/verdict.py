@@ -1,5 +1,6 @@
 """From findings to a record: the score counts only the checks that are known to have passed."""
 
+import signal
 from collections.abc import Sequence
 from typing import Any
 
@@ -130,10 +131,15 @@ def _flags(findings: Findings, forged: str) -> tuple[str, ...]:
     broken = _message(findings.lines)
     if broken:
         return (broken.splitlines()[-1].strip()[:200],)
+    trouble = next((plain(str(line["trouble"]))[:200] for line in findings.lines if "trouble" in line), None)
+    if trouble:
+        return (trouble,)
+    if findings.signal == signal.SIGKILL and findings.cut_short:
+        return ("ended by signal 9: it held too many processes, or the machine ran out of memory",)
     if findings.signal:
         return (f"ended by signal {findings.signal}",)
     if findings.exit:
         return (f"left with exit status {findings.exit}",)
-    if not any("done" in line or "broken" in line or "stopped" in line for line in findings.lines):
+    if findings.cut_short:
         return ("left before it was judged to the end",)
     return ()

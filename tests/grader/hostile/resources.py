@@ -32,7 +32,7 @@ RESOURCES = [
     Hostile(
         "all memory at import",
         "x = []\nwhile True: x.append(bytearray(1 << 26))",
-        statuses=("memory", "broken"),
+        statuses=("memory", "broken", "crashed"),  # crashed where the machine has less than an answer may use
     ),
     Hostile(
         "all memory in tensors",

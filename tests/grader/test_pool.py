@@ -1,0 +1,57 @@
+"""The grading parent's side of the engine, with a real engine at the other end."""
+
+from dataclasses import replace
+
+import pytest
+
+from grader.catalog import load
+from grader.grade import References
+from grader.pool import Pool, Request
+from grader.verdict import verdict
+
+EXERCISE = load().exercise("merge_heads")
+SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool((EXERCISE,), jobs=2, confined=False) as pool:
+        yield pool
+
+
+def judged(pool, *answers):
+    wanted = References(pool, 0).of(EXERCISE)
+    requests = [Request(EXERCISE, answer.encode(), 0) for answer in answers]
+    return {
+        request.answer.decode(): verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, wanted)
+        for request, findings in pool.judge(requests)
+    }
+
+
+def test_who_was_cut_short_gets_a_second_try(pool, tmp_path):
+    ends = f"import os, pathlib\nmark = pathlib.Path({str(tmp_path / 'mark')!r})\n"
+    ends += "if not mark.exists():\n    mark.touch()\n    os.kill(os.getpid(), 9)\n"
+    found = judged(pool, ends + SOLUTION, SOLUTION)
+    assert {record.status for record in found.values()} == {"passed"}
+
+
+def test_who_always_ends_crashes_after_all_others(pool, tmp_path):
+    count = tmp_path / "count"
+    ends = f"import os\nopen({str(count)!r}, 'a').write('x')\nos._exit(0)\n"
+    found = judged(pool, ends + SOLUTION, SOLUTION, f"{SOLUTION}\n")
+    assert [record.status for record in found.values()] == ["passed", "passed", "crashed"]
+    assert found[ends + SOLUTION].flags == ("left before it was judged to the end",)
+    assert count.read_text() == "xx"
+
+
+def test_a_kill_names_what_kills(pool):
+    ends = "import os\nos.kill(os.getpid(), 9)\n"
+    (record,) = judged(pool, ends).values()
+    assert record.status == "crashed" and "ran out of memory" in record.flags[0]
+
+
+def test_an_error_of_ours_is_told(pool):
+    unknown = replace(EXERCISE, slug="unheard_of")
+    findings = pool.judge_one(Request(unknown, b"", 0))
+    record = verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, ["i", "7"])
+    assert record.status == "crashed" and "no exercise is called 'unheard_of'" in record.flags[0]
