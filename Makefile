@@ -18,7 +18,7 @@ test: .venv/.dev sandbox browser ## everything the project checks of itself
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -p no:randomly -n 2 --answers solutions
-	$(BIN)/python -m pytest -q -n 2 tests/grader
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/grader
 	$(BIN)/kata audit
 
 # torch first and by itself: its exact pin decides which build comes along.
