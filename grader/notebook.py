@@ -9,13 +9,12 @@ from typing import Any
 
 from grader import cells
 from grader.catalog import load
+from grader.drawing import split_map, squares
 from grader.findings import Request
 from grader.judges import Judge, judge
 from grader.lesson import Lesson, learn
 
 MOST_PRINTED = 20
-_SQUARE = 11
-_COLOURS = {"·": "#9ccc9c", "×": "#d9534f"}
 _STYLE = "font-family:monospace;white-space:pre-wrap;margin:0.2em 0"
 
 
@@ -99,33 +98,6 @@ def _text(text: str) -> str:
 
 def _failure(message: str) -> str:
     """The feedback, with its map of where the tensors differ drawn as squares."""
-    before, rows, after = _split_map(message.splitlines())
-    drawing = [_squares(rows)] if rows else []
+    before, rows, after = split_map(message.splitlines())
+    drawing = [squares(rows)] if rows else []
     return "".join([_text("\n".join(before)), *drawing, _text("\n".join(after)) if after else ""])
-
-
-def _split_map(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """The lines before the map, the map's rows, and the lines after it."""
-    start = next((i for i, line in enumerate(lines) if line.startswith("  where   ")), None)
-    if start is None or not set(lines[start].split()[1]) <= set(_COLOURS):
-        return lines, [], []
-    rows = [lines[start].split()[1]]
-    end = start + 1
-    while end < len(lines) and lines[end].strip() and set(lines[end].strip()) <= {*_COLOURS, "…"}:
-        rows.append(lines[end].strip())
-        end += 1
-    note = lines[start].split(rows[0], 1)[1].strip()
-    return [*lines[:start], f"  where   {note}"], rows, lines[end:]
-
-
-def _squares(rows: list[str]) -> str:
-    width, height = max(map(len, rows)) * _SQUARE, len(rows) * _SQUARE
-    squares = [
-        f'<rect x="{x * _SQUARE}" y="{y * _SQUARE}" width="{_SQUARE - 1}" height="{_SQUARE - 1}"'
-        f' fill="{_COLOURS[mark]}"/>'
-        for y, row in enumerate(rows)
-        for x, mark in enumerate(row)
-        if mark in _COLOURS
-    ]
-    label = "map of right and wrong values"
-    return f'<svg role="img" aria-label="{label}" width="{width}" height="{height}">{"".join(squares)}</svg>'
