@@ -22,7 +22,7 @@ Rules:
   that ends in `return hidden[:, -1]` such rows are a view, behind which all of hidden stays in memory.)
 - When predict returns or an error from the model comes through, each layer has the mode that it had before,
   a frozen batch norm inside of a model in training as well; inference mode is left; nothing else has
-  changed, neither inputs, weights and statistics nor `.grad` and requires_grad.
+  changed, neither inputs (some models work in place), weights and statistics nor `.grad` and requires_grad.
 """
 
 import torch

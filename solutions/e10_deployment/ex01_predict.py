@@ -22,7 +22,7 @@ Rules:
   that ends in `return hidden[:, -1]` such rows are a view, behind which all of hidden stays in memory.)
 - When predict returns or an error from the model comes through, each layer has the mode that it had before,
   a frozen batch norm inside of a model in training as well; inference mode is left; nothing else has
-  changed, neither inputs, weights and statistics nor `.grad` and requires_grad.
+  changed, neither inputs (some models work in place), weights and statistics nor `.grad` and requires_grad.
 """
 
 from itertools import chain
@@ -57,8 +57,9 @@ def predict(
         model.eval()
         with torch.inference_mode():
             for batch in inputs.split(batch_size):  # of no rows: one empty batch
-                outputs = model(batch.to(placed.device))  # (batch, *outputs)
+                outputs = model(batch.to(placed.device, copy=True))  # (batch, *outputs), perhaps in place
                 parts.append(outputs.to("cpu", copy=True))  # a view would hold all of its base
+                del outputs  # or it is there still while the model runs on the next batch
     finally:
         for layer, training in modes:  # one by one: model.train(training) would give all the same
             layer.training = training

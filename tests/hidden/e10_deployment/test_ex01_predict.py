@@ -61,6 +61,13 @@ class LastStep(nn.Module):
         return steps[:, -1]
 
 
+class Doubles(nn.Module):
+    """Writes its result over its input."""
+
+    def forward(self, x):
+        return x.mul_(2)
+
+
 class Shift(nn.Module):
     """No parameters, only a buffer."""
 
@@ -107,6 +114,9 @@ def test_shapes_and_dtypes(answer, gen):
     image = torch.randn(3, 2, 4, 5, generator=gen).to(torch.bfloat16)
     yours = answer.predict(nn.AvgPool2d((4, 5)), image, 2)
     expect_close(yours, nn.AvgPool2d((4, 5))(image), "predict(…) of images in bfloat16")
+    table = nn.Embedding(7, 2).double()
+    wanted = table.weight.detach()[tokens]
+    expect_close(answer.predict(table, tokens, 2), wanted, "predict(…) of a model from int64 to float64")
     scalar = answer.predict(nn.Flatten(0), torch.arange(3.0), 2)  # one number for each row
     expect_close(scalar, torch.arange(3.0), "predict(…) of a model that gives one number for each row")
 
@@ -121,10 +131,14 @@ def test_no_rows(answer, gen):
         with torch.no_grad():
             wanted = copy.deepcopy(model).eval()(inputs)
         runs.clear()
-        model.register_forward_hook(lambda *_: runs.append(1))
+        model.register_forward_hook(
+            lambda m, *_: runs.append((m.training, torch.is_inference_mode_enabled()))
+        )
         yours = answer.predict(model, inputs, 3)
         expect_equal(yours, wanted, "predict(…) of no rows", dims="rows outputs")
         expect_equal(len(runs), 1, "the calls of the model for no rows")
+        expect_equal(runs[0], (False, True), "the training flag, and inference mode, in the call for no rows")
+        expect_that(not yours.is_inference(), "the result for no rows is a tensor made in inference mode")
 
 
 @pytest.mark.parametrize("size", [0, -1, -64])
@@ -251,6 +265,17 @@ def test_nothing_changes(answer, gen):
     )
 
 
+@pytest.mark.parametrize("first", [nn.ReLU(inplace=True), nn.Dropout(0.5, inplace=True), Doubles()], ids=str)
+def test_models_in_place(answer, gen, first):
+    """The inputs stay as they are, also where the model works in place."""
+    inputs = torch.randn(5, 3, generator=gen)
+    with torch.no_grad():
+        wanted = copy.deepcopy(first).eval()(inputs.clone())
+    with unchanged("predict(model, inputs, 2) of a model that works in place", inputs=inputs):
+        yours = answer.predict(first.train(), inputs, 2)
+    expect_close(yours, wanted, "predict(model, inputs, 2) of a model that works in place")
+
+
 def test_only_rows_are_held(answer):
     """Of a batch that is done, only its rows of the result are held: not all that they are a view of."""
     model, inputs = LastStep(), torch.ones(40, 3)
@@ -259,11 +284,18 @@ def test_only_rows_are_held(answer):
     model(inputs[:4])
     one = 4 * 200 * 3 * 4  # bytes of all steps of one batch
     used = peak_bytes(lambda: answer.predict(model, inputs, 4))
+    yours = f"{used:,} bytes at once for ten batches that need {one:,} bytes each"
     expect_that(
         used < 4 * one,
         "all that was computed for earlier batches is held until the end",
-        yours=f"{used:,} bytes at once for ten batches that need {one:,} bytes each",
+        yours=yours,
         likely="the rows are a view of it: copy them",
+    )
+    expect_that(
+        used < 1.75 * one,
+        "what was computed for a batch is held while the model runs on the next one",
+        yours=yours,
+        likely="a name in the loop stands for the last result until it gets the next: del it",
     )
 
 
@@ -274,6 +306,8 @@ def test_on_a_device(answer, gen, device):
     wanted = at_once(model, inputs)
     for there, right in ((model, wanted), (Shift(), inputs + torch.tensor([1.0, 2.0, 3.0]))):
         there.to(device)
+        if there is model:  # where its parameters are is what counts
+            model.register_buffer("threshold", torch.ones(1))
         name = f"predict({type(there).__name__} on a device, inputs, 3)"
         with count_traffic() as traffic:
             yours = answer.predict(there, inputs, 3)

@@ -10,13 +10,14 @@ MODES = "    modes = [(layer, layer.training) for layer in model.modules()]\n"
 EVAL = "        model.eval()\n"
 MODE = "        with torch.inference_mode():\n"
 SPLIT = "            for batch in inputs.split(batch_size):  # of no rows: one empty batch\n"
-RUN = "                outputs = model(batch.to(placed.device))  # (batch, *outputs)\n"
+RUN = "                outputs = model(batch.to(placed.device, copy=True))  # (batch, *outputs), perhaps in place\n"
 KEEP = '                parts.append(outputs.to("cpu", copy=True))  # a view would hold all of its base\n'
+DEL = "                del outputs  # or it is there still while the model runs on the next batch\n"
 RESTORE = """        for layer, training in modes:  # one by one: model.train(training) would give all the same
             layer.training = training
 """
 LAST = "    return torch.cat(parts)  # (rows, *outputs): outside of inference mode, so it is an ordinary tensor\n"
-BODY = SIZE + PLACED + MODES + "    parts = []\n    try:\n" + EVAL + MODE + SPLIT + RUN + KEEP
+BODY = SIZE + PLACED + MODES + "    parts = []\n    try:\n" + EVAL + MODE + SPLIT + RUN + KEEP + DEL
 BODY += "    finally:\n" + RESTORE + LAST
 
 SPECIMENS = [
@@ -86,13 +87,19 @@ SPECIMENS = [
     ),
     Wrong(
         "casts to float32",
-        edits=[("batch.to(placed.device)", "batch.to(placed.device, torch.float32)")],
+        edits=[("batch.to(placed.device, copy=True)", "batch.to(placed.device, torch.float32, copy=True)")],
         check="test_shapes_and_dtypes",
     ),
     Wrong(
         "results into float32",
-        edits=[("copy=True)", "torch.float32, copy=True)")],
+        edits=[('"cpu", copy=True)', '"cpu", torch.float32, copy=True)')],
         check="test_shapes_and_dtypes",
+    ),
+    Wrong(
+        "results in the dtype of the inputs",
+        edits=[('"cpu", copy=True)', '"cpu", inputs.dtype, copy=True)')],
+        check="test_shapes_and_dtypes",
+        says="dtype",
     ),
     Wrong(
         "results as long as the number of rows, one number each, as a column",
@@ -104,6 +111,18 @@ SPECIMENS = [
         edits=[(PLACED, "    if len(inputs) == 0:\n        return torch.empty(0)\n" + PLACED)],
         check="test_no_rows",
         says="shape",
+    ),
+    Wrong(
+        "asks the model for no rows in whatever mode it is",
+        edits=[
+            (
+                PLACED,
+                PLACED
+                + "    if len(inputs) == 0:\n        with torch.no_grad():\n            return model(inputs.to(placed.device)).cpu().clone()\n",
+            ),
+        ],
+        check="test_no_rows",
+        says="training flag",
     ),
     Wrong(
         "returns the inputs for no rows",
@@ -222,7 +241,7 @@ SPECIMENS = [
     Wrong(
         "puts the batches together in inference mode",
         edits=[
-            (KEEP, KEEP + "            result = torch.cat(parts)\n"),
+            (DEL, DEL + "            result = torch.cat(parts)\n"),
             (LAST, "    return result\n"),
         ],
         check="test_ordinary_result",
@@ -293,6 +312,18 @@ SPECIMENS = [
         says="learned since",
     ),
     Wrong(
+        "lets the model write into the inputs",
+        edits=[("batch.to(placed.device, copy=True)", "batch.to(placed.device)")],
+        check="test_models_in_place",
+        says="in place",
+    ),
+    Wrong(
+        "holds the last result while the next batch runs",
+        edits=[(DEL, "")],
+        check="test_only_rows_are_held",
+        says="del it",
+    ),
+    Wrong(
         "holds what the rows are a view of",
         edits=[('outputs.to("cpu", copy=True)', "outputs.cpu()")],
         check="test_only_rows_are_held",
@@ -320,12 +351,17 @@ SPECIMENS = [
     ),
     Wrong(
         "the inputs stay on the CPU",
-        edits=[("batch.to(placed.device)", "batch")],
+        edits=[("batch.to(placed.device, copy=True)", "batch.clone()")],
         check="test_on_a_device",
     ),
     Wrong(
         "looks only at parameters",
         edits=[("chain(model.parameters(), model.buffers())", "model.parameters()")],
+        check="test_on_a_device",
+    ),
+    Wrong(
+        "looks at buffers first",
+        edits=[("chain(model.parameters(), model.buffers())", "chain(model.buffers(), model.parameters())")],
         check="test_on_a_device",
     ),
     Wrong(
@@ -355,7 +391,7 @@ SPECIMENS = [
         start = 0
         while start < len(inputs) or result is None:
             with torch.inference_mode():
-                rows = model(inputs[start : start + batch_size].to(device))
+                rows = model(inputs[start : start + batch_size].to(device, copy=True))
             if result is None:
                 result = torch.empty((len(inputs), *rows.shape[1:]), dtype=rows.dtype)
             result[start : start + batch_size] = rows
