@@ -122,6 +122,13 @@ def test_limit(answer, gen, limit):
     expect_result(answer, x, zeros, f"bounded_residual(x, zeros, limit={limit})", limit)
 
 
+def test_tiny_numbers(answer, gen):
+    """Updates and limits of a millionth are bounded by the same rule."""
+    for kind in ("small", "large"):
+        x, update = (1e-6 * t for t in drawn(gen, kind))
+        expect_result(answer, x, update, f"bounded_residual(x, update, limit=1e-6), {kind} update", 1e-6)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_narrow_dtypes(answer, gen, dtype):
     """The result has the dtype of x; the rms is float32, and too large a square for float16 is none."""
