@@ -148,6 +148,15 @@ def test_narrow_dtypes(answer, gen, dtype):
     expect_close(yours, wanted, f"{CALL} of {dtype} states", dims="batch words dim")
 
 
+def test_a_very_long_word(answer, gen):
+    """The number of a word's pieces may be too large for the dtype of the states, and its share too small."""
+    states = (torch.rand(1, 70_001, 1, generator=gen) + 3).mul(3e-4).half()
+    word_ids = (torch.arange(70_001) == 0).long()[None]
+    wanted = pooled(states, word_ids, 2).half()
+    yours = answer.pool_words(states, word_ids, 2)
+    expect_close(yours, wanted, f"{CALL}, a word of 70,000 float16 pieces", dims="batch words dim")
+
+
 def test_float64(answer, gen):
     """float64 states have means to the precision of float64."""
     states, word_ids = drawn(gen, 2, 9, 3, 4, torch.float64)

@@ -215,13 +215,24 @@ SPECIMENS = [
         edits=[
             (
                 COUNT0 + COUNTS,
-                """    flat = (slot.squeeze(-1) + torch.arange(batch, device=slot.device)[:, None] * (words + 1)).flatten()
-    counts = states.new_zeros(batch * (words + 1)).index_add(0, flat, torch.ones_like(flat, dtype=states.dtype))
-    counts = counts.view(batch, words + 1, 1)
+                COUNT0.replace("dtype=wide", "dtype=states.dtype")
+                + COUNTS.replace("dtype=wide", "dtype=states.dtype"),
+            )
+        ],
+        check="test_a_very_long_word",
+    ),
+    Wrong(
+        "shares in the dtype of the states",
+        edits=[
+            (
+                RETURN,
+                """    shares = (states / counts.gather(1, slot)).to(states.dtype).to(wide)
+    means = torch.zeros_like(sums).scatter_add(1, slot.expand(states.shape), shares)
+    return means[:, :words].to(states.dtype)
 """,
             )
         ],
-        check="test_narrow_dtypes",
+        check="test_a_very_long_word",
     ),
     Wrong("float32 for float64 too", edits=[(WIDE, "    wide = torch.float32\n")], check="test_float64"),
     Wrong(
