@@ -54,6 +54,10 @@ def sgd(model):
     return torch.optim.SGD(model.parameters(), lr=0.2, momentum=0.5)
 
 
+def plain_sgd(model):
+    return torch.optim.SGD(model.parameters(), lr=1.0)
+
+
 def adamw(model):
     return torch.optim.AdamW(model.parameters(), lr=0.1)
 
@@ -135,6 +139,37 @@ def test_epoch(answer, gen, optimizer):
             call = f"train_epoch(…, max_norm={max_norm})"
             expect_epoch(answer, model, batches, max_norm, call, optimizer)
     expect_epoch(answer, model, batches[2:3], 1.0, "train_epoch(…) with a batch of one position", optimizer)
+
+
+def test_groups(answer, gen):
+    """The norm is that of all gradients together, be their parameters in several groups of the optimizer."""
+
+    def groups(model):
+        groups = [{"params": [p]} for p in model.parameters()]
+        return torch.optim.SGD(groups, lr=0.2)
+
+    batches = batches_of(gen, *SIZES)
+    call = "train_epoch(…, max_norm=0.7), a group for each parameter"
+    expect_epoch(answer, Tagger(gen), batches, 0.7, call, groups)
+
+
+class Switch(nn.Module):
+    """One weight, and logits for two classes: without bias, 0 is the logit of the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return torch.cat([x * self.weight, torch.zeros_like(x)], -1)
+
+
+def test_norm_at_the_limit(answer):
+    """A norm that is just max_norm is not more than it: nothing is scaled nor counted."""
+    batches = [(torch.tensor([[[4.0]]]), torch.tensor([[0]]))]  # the gradient is -2
+    expect_epoch(
+        answer, Switch(), batches, 2.0, "train_epoch(…, max_norm=2), the gradient has norm 2", plain_sgd
+    )
 
 
 def test_default_norm(answer, gen):
@@ -222,8 +257,9 @@ class Token:
 
 
 def test_nothing_piles_up(answer, gen):
-    """When a batch is asked for, only the graph and logits of the batch before are alive."""
+    """When a batch is asked for, only the batch before, its graph and its logits are alive."""
     model, batches, refs, found = Tagger(gen), batches_of(gen, *SIZES), [], []
+    sources = []
 
     def hook(_, inputs, logits):
         token = Token()
@@ -231,20 +267,26 @@ def test_nothing_piles_up(answer, gen):
         refs.append((weakref.ref(token), weakref.ref(logits.untyped_storage())))
 
     def count():
-        return max((sum(pair[kind]() is not None for pair in refs) for kind in (0, 1)), default=0)
+        kinds = (sources, [graph for graph, _ in refs], [logits for _, logits in refs])
+        return max(sum(ref() is not None for ref in kind) for kind in kinds)
+
+    def fresh(features, labels):
+        features = features.clone()
+        sources.append(weakref.ref(features.untyped_storage()))
+        return features, labels
 
     def loader():
         for batch in batches:
             if count() > 1:
                 gc.collect()  # what only hangs in a reference cycle is not kept
             found.append(count())
-            yield batch
+            yield fresh(*batch)
 
     model.register_forward_hook(hook)
     answer.train_epoch(model, sgd(model), loader(), 0.7)
     expect_that(
         max(found) <= 1,
-        "the graphs or logits of earlier batches are still alive",
+        "earlier batches, their graphs or their logits are still alive",
         yours=f"{found} of them as the batches are asked for",
         wanted="at most 1, of the batch before",
     )

@@ -3,6 +3,7 @@
 from grader.specimen import Right, Wrong
 
 INIT = "    total, hits, count, norms = 0.0, 0, 0, []\n"
+LOOP = "    for features, labels in batches:\n"
 LOGITS = "        logits = model(features)  # (batch, time, classes)\n"
 NUMBER = "        number = labelled.sum()  # (): this and all below stay on the device\n"
 LOSSES = '        losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100, reduction="sum")\n'
@@ -172,6 +173,17 @@ SPECIMENS = [
         check="test_epoch",
     ),
     Wrong(
+        "the norm of the optimizer's first group",
+        edits=[(GRADIENTS, GRADIENTS.replace("model.parameters()", 'optimizer.param_groups[0]["params"]'))],
+        check="test_groups",
+    ),
+    Wrong(
+        "counts a norm that is just max_norm",
+        edits=[("(all_norms > max_norm)", "(all_norms >= max_norm)")],
+        check="test_norm_at_the_limit",
+        says="clipped",
+    ),
+    Wrong(
         "clamps the gradients",
         edits=[(SCALE, "        for g in gradients:\n            g.clamp_(-max_norm, max_norm)\n")],
         check="test_epoch",
@@ -221,6 +233,12 @@ SPECIMENS = [
             ),
         ],
         check="test_nothing_piles_up",
+    ),
+    Wrong(
+        "a list of all batches first",
+        edits=[(LOOP, LOOP.replace("in batches", "in list(batches)"))],
+        check="test_nothing_piles_up",
+        says="earlier batches",
     ),
     Wrong("never clears the gradients", edits=[(ZERO, "")], check="test_one_step_for_each_batch"),
     Wrong(
