@@ -149,10 +149,12 @@ def _prepare(gradebook: Any, students: list[StudentRecord], catalog: Catalog) ->
         gradebook.update_or_create_assignment(section.name)
         gradebook.update_or_create_notebook(section.name, section.name)
         for exercise in exercises:
-            place = (exercise.slug, section.name, section.name)
-            gradebook.update_or_create_grade_cell(*place, max_score=float(exercise.points), cell_type="code")
-            gradebook.update_or_create_source_cell(*place, cell_type="code")
-            gradebook.update_or_create_solution_cell(*place)
+            place = (section.name, section.name)
+            points, answer = float(exercise.points), answer_cell(exercise.slug)
+            gradebook.update_or_create_grade_cell(exercise.slug, *place, max_score=points, cell_type="code")
+            gradebook.update_or_create_solution_cell(answer, *place)
+            for cell in (exercise.slug, answer):
+                gradebook.update_or_create_source_cell(cell, *place, cell_type="code")
     unknown = sorted(slugs - {e.slug for e in catalog.exercises})
     return [f"{slug}: not written to the gradebook: the catalog has no such exercise" for slug in unknown]
 
@@ -172,7 +174,7 @@ def _write_student(gradebook: Any, record: StudentRecord, catalog: Catalog) -> N
         for exercise, judged in exercises:
             if exercise.section == section:
                 _enter(grades[exercise.slug], judged, exercise)
-                comments[exercise.slug].auto_comment = comment(judged)
+                comments[answer_cell(exercise.slug)].auto_comment = comment(judged)
     gradebook.db.commit()
 
 
@@ -209,6 +211,11 @@ def _cells(gradebook: Any, section: str, student: Any) -> tuple[dict[str, Any], 
             grades = {cell.name: graded[cell.id] for cell in notebook.grade_cells}
             comments = {cell.name: commented[cell.id] for cell in notebook.solution_cells}
     return grades, comments
+
+
+def answer_cell(slug: str) -> str:
+    """The name of the cell that holds an answer; the cell that grades it bears the exercise's own."""
+    return f"{slug}-answer"
 
 
 def _enter(grade: Any, judged: ExerciseRecord, exercise: Exercise) -> None:

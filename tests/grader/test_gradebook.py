@@ -67,7 +67,7 @@ def grade(db: str, name: str, slug: str, section: str = "e01_one") -> tuple[floa
 
 def comment(db: str, name: str, slug: str, section: str = "e01_one") -> str | None:
     with opened(db) as book:
-        return book.find_comment(slug, section, section, name).comment
+        return book.find_comment(gradebook.answer_cell(slug), section, section, name).comment
 
 
 def dump(db: str) -> list[str]:
@@ -82,7 +82,9 @@ def test_sections_are_assignments_and_exercises_grade_cells(db):
         (notebook,) = book.assignments[0].notebooks
         assert notebook.name == "e01_one"
         assert {cell.name: cell.max_score for cell in notebook.grade_cells} == {"first": 2, "second": 4}
-        assert {cell.name for cell in notebook.source_cells} == {"first", "second"}
+        assert {cell.name for cell in notebook.solution_cells} == {"first-answer", "second-answer"}
+        both = {"first", "first-answer", "second", "second-answer"}
+        assert {cell.name for cell in notebook.source_cells} == both
     assert grade(db, "ada", "first") == (1.5, False, 1.5)
     assert grade(db, "ada", "second") == (2, False, 2)
 
@@ -143,7 +145,9 @@ def test_what_a_person_entered_stays(db):
     with opened(db) as book:
         by_hand = book.find_grade("first", "e01_one", "e01_one", "ada")
         by_hand.manual_score, by_hand.extra_credit, by_hand.needs_manual_grade = 1.0, 0.5, False
-        book.find_comment("first", "e01_one", "e01_one", "ada").manual_comment = "well tried"
+        book.find_comment(
+            gradebook.answer_cell("first"), "e01_one", "e01_one", "ada"
+        ).manual_comment = "well tried"
         book.update_or_create_student("ada", first_name="Ada", email="ada@example.org")
     before = dump(db)
     gradebook.write(db, [student("ada", first=PARTIAL)], CATALOG)
