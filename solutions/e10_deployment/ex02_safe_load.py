@@ -18,16 +18,17 @@ Rules:
 - Nothing in the file is executed. If it holds more than tensors and plain data (numbers, strings, lists,
   tuples, dicts), pickle.UnpicklingError comes, as from `torch.load` with `weights_only=True`: also where the
   rest is harmless (a whole pickled model), and also where TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is set, as some
-  tutorials advise. What `torch.load` admits elsewhere (`torch.serialization.get_safe_globals()`) stays.
+  tutorials advise. What `torch.load` admits elsewhere (`torch.serialization.get_safe_globals()`) and the
+  environment stay as they are.
 - The names in the file are exactly those of the model, and the shapes fit. Otherwise a RuntimeError names
   every entry that is missing, that the model does not have, that has another shape or is no tensor. If the
   file holds no dict at all, it is a TypeError or a RuntimeError.
 - FileNotFoundError if there is no file. For a damaged file comes whatever `torch.load` raises.
-- Whenever safe_load raises, the model is what it was: every weight, every layer's mode, the device.
-  (`load_state_dict` copies all that fits before it raises.)
+- Whenever safe_load raises, also for a `device` that is not there, the model is what it was: every weight,
+  every layer's mode, the device. (`load_state_dict` copies all that fits before it raises, and overlooks some
+  of what does not: it makes allowances for files of very old versions.)
 """
 
-import copy
 from pathlib import Path
 
 import torch
@@ -51,6 +52,17 @@ def safe_load(model: nn.Module, path: str | Path, device: torch.device | str = "
         RuntimeError: names or shapes do not fit.
     """
     state = torch.load(path, map_location="cpu", weights_only=True)
-    copy.deepcopy(model).load_state_dict(state)  # a rehearsal: it may copy half of the state before it raises
+    if not isinstance(state, dict):
+        raise TypeError(f"{path} holds no state dict but a {type(state).__name__}")
+    own = model.state_dict()
+    faults = [f"{name} is missing" for name in own if name not in state]
+    for name, value in state.items():
+        if name not in own:
+            faults.append(f"{name} is not in the model")
+        elif not isinstance(value, torch.Tensor) or value.shape != own[name].shape:
+            faults.append(f"{name} is no tensor of shape {tuple(own[name].shape)}")
+    if faults:
+        raise RuntimeError(f"{path} does not fit the model: " + "; ".join(faults))
+    torch.empty(0, device=device)  # if there is no such device, it raises here, before anything has changed
     model.load_state_dict(state)
     return model.to(device).eval()

@@ -82,15 +82,38 @@ PLACES = ["a weight", "beside the weights", "the old format", "a bare pickle"]
 
 def expect_refused(answer, model, path, target, what):
     call = f"safe_load(model, path) of {what}"
-    before, modes, safe = state_of(model), modes_of(model), torch.serialization.get_safe_globals()
+    before, modes, environment = state_of(model), modes_of(model), dict(os.environ)
     try:
         expect_raises(pickle.UnpicklingError, lambda: answer.safe_load(model, path), call)
     finally:
         expect_that(not target.exists(), f"code from the file has run in {call}")
     expect_state(model, before, f"after {call}")
     expect_equal(modes_of(model), modes, f"the training flags after {call}")
-    same = set(torch.serialization.get_safe_globals()) == set(safe)
-    expect_that(same, f"torch.serialization.get_safe_globals() is another after {call}")
+    expect_that(dict(os.environ) == environment, f"the environment (os.environ) has changed after {call}")
+
+
+@pytest.fixture
+def admitted():
+    """What torch.load admits: one class, not more."""
+    before = torch.serialization.get_safe_globals()
+    torch.serialization.clear_safe_globals()
+    torch.serialization.add_safe_globals([Harmless])
+    yield [Harmless]
+    torch.serialization.clear_safe_globals()
+    torch.serialization.add_safe_globals(before)
+
+
+def test_what_is_admitted_stays(answer, gen, path, admitted):
+    """Whatever torch.load admits elsewhere in the program is neither more nor less afterwards."""
+    model, target = network(gen), path.parent / "pwned"
+    torch.save(network(gen).state_dict(), path)
+    answer.safe_load(model, path)
+    same = torch.serialization.get_safe_globals() == admitted
+    expect_that(same, "torch.serialization.get_safe_globals() is another after safe_load(model, path)")
+    write("a weight", payloads(target)["os.mkdir"], model.state_dict(), path)
+    expect_refused(answer, model, path, target, "a hostile file")
+    same = torch.serialization.get_safe_globals() == admitted
+    expect_that(same, "torch.serialization.get_safe_globals() is another after a file is refused")
 
 
 @pytest.mark.parametrize("kind", ["exec", "os.mkdir", "pathlib", "a pickle in a pickle"])
@@ -141,11 +164,14 @@ def test_into_the_model_s_own_tensors(answer, gen, path):
     saved, model = network(gen), network(gen)
     torch.save(saved.to(torch.bfloat16).state_dict(), path)
     model[1].weight.requires_grad_(False)
-    held, required = list(model.parameters()), [p.requires_grad for p in model.parameters()]
+    held, buffers = list(model.parameters()), list(model.named_buffers())
+    required = [p.requires_grad for p in model.parameters()]
     answer.safe_load(model, path)
     for name, p, now in zip(dict(model.named_parameters()), held, model.parameters(), strict=True):
         expect_that(p is now, f"{name} is another tensor after safe_load(model, path)", likely="assign=True")
         expect_equal(p.detach(), saved.get_parameter(name).detach().float(), f"{name}, loaded from bfloat16,")
+    for name, b in buffers:
+        expect_that(b is model.get_buffer(name), f"{name} is another tensor after safe_load(model, path)")
     after = [p.requires_grad for p in model.parameters()]
     expect_equal(after, required, "requires_grad of the parameters after safe_load(model, path)")
     tied = nn.ModuleList([nn.Embedding(3, 2), nn.Linear(2, 3, bias=False)]).double()
@@ -182,6 +208,12 @@ MISFITS = {
     "another shape": ({"3.weight": torch.ones(2, 5)}, "3.weight"),
     "a shape that would broadcast": ({"3.weight": torch.ones(1, 4)}, "3.weight"),
     "a shape of the same size": ({"0.weight": torch.ones(3, 4)}, "0.weight"),
+    "two numbers for a single one": (
+        {"1.num_batches_tracked": torch.tensor([3, 4])},
+        "1.num_batches_tracked",
+    ),
+    "a missing count of batches": ({"1.num_batches_tracked": None}, "1.num_batches_tracked"),
+    "all of it one level deeper": ("state_dict", "0.weight 1.running_mean 3.bias state_dict"),
     "a list for a tensor": ({"3.bias": [1.0, 2.0]}, "3.bias"),
     "several at once": ({"0.bias": torch.ones(5), "9": torch.ones(1), "3.bias": None}, "0.bias 9 3.bias"),
 }
@@ -194,7 +226,8 @@ def test_misfits(answer, gen, path, misfit):
     model[2].eval()
     before, modes = state_of(model), modes_of(model)
     changes, words = MISFITS[misfit]
-    state = {**saved.state_dict(), **changes}
+    state = saved.state_dict()
+    state = {changes: state} if isinstance(changes, str) else {**state, **changes}
     torch.save({name: t for name, t in state.items() if t is not None}, path)
     call = f"safe_load(model, path) of a file with {misfit}"
     expect_raises(RuntimeError, lambda: answer.safe_load(model, path), call, words=words)
@@ -261,6 +294,18 @@ def test_refused_for_a_device(answer, gen, path, device):
     expect_raises(RuntimeError, lambda: answer.safe_load(model, path, device), call, words="3.weight")
     expect_that(not is_simulated(model[0].weight), f"the model has moved to the device after {call}")
     expect_equal(modes_of(model), [True] * 5, f"the training flags after {call}")
+
+
+def test_no_such_device(answer, gen, path):
+    """If the device is not there, the error comes before anything has changed."""
+    model = network(gen).train()
+    before, modes = state_of(model), modes_of(model)
+    torch.save(network(gen).state_dict(), path)
+    for device in ("cuda:99", "a gpu"):
+        call = f"safe_load(model, path, {device!r}), where there is no such device"
+        expect_raises(Exception, lambda device=device: answer.safe_load(model, path, device), call)
+        expect_state(model, before, f"after {call}")
+        expect_equal(modes_of(model), modes, f"the training flags after {call}")
 
 
 def oracle(answer, gen):

@@ -3,10 +3,19 @@
 from grader.specimen import Right, Wrong
 
 LOAD = '    state = torch.load(path, map_location="cpu", weights_only=True)\n'
-TRY = (
-    "    copy.deepcopy(model).load_state_dict(state)"
-    "  # a rehearsal: it may copy half of the state before it raises\n"
-)
+TRY = """    if not isinstance(state, dict):
+        raise TypeError(f"{path} holds no state dict but a {type(state).__name__}")
+    own = model.state_dict()
+    faults = [f"{name} is missing" for name in own if name not in state]
+    for name, value in state.items():
+        if name not in own:
+            faults.append(f"{name} is not in the model")
+        elif not isinstance(value, torch.Tensor) or value.shape != own[name].shape:
+            faults.append(f"{name} is no tensor of shape {tuple(own[name].shape)}")
+    if faults:
+        raise RuntimeError(f"{path} does not fit the model: " + "; ".join(faults))
+"""
+DEVICE = "    torch.empty(0, device=device)  # if there is no such device, it raises here, before anything has changed\n"
 COPY = "    model.load_state_dict(state)\n"
 LAST = "    return model.to(device).eval()\n"
 
@@ -79,11 +88,27 @@ SPECIMENS = [
     ),
     Wrong(
         "leaves classes on the list of what is safe",
-        edits=[
-            (LOAD, "    torch.serialization.add_safe_globals([Path, nn.Linear, nn.Sequential, set])\n" + LOAD)
-        ],
-        check="test_no_code_runs",
+        edits=[(LOAD, "    torch.serialization.add_safe_globals([nn.Linear, nn.Sequential, set])\n" + LOAD)],
+        check="test_what_is_admitted_stays",
         says="get_safe_globals",
+    ),
+    Wrong(
+        "clears the list of what is safe",
+        edits=[(LOAD, "    torch.serialization.clear_safe_globals()\n" + LOAD)],
+        check="test_what_is_admitted_stays",
+        says="get_safe_globals",
+    ),
+    Wrong(
+        "sets the environment right, for good",
+        edits=[
+            (
+                LOAD,
+                '    import os\n    os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"\n    os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)\n'
+                + LOAD,
+            )
+        ],
+        check="test_forced_by_the_environment",
+        says="os.environ",
     ),
     Wrong(
         "leaves it to the default",
@@ -189,12 +214,48 @@ SPECIMENS = [
     ),
     Wrong(
         "returns a copy",
-        edits=[(LOAD, "    model = copy.deepcopy(model)\n" + LOAD)],
+        edits=[(LOAD, "    import copy\n    model = copy.deepcopy(model)\n" + LOAD)],
         check="test_loads",
         says="something else",
     ),
     Wrong(
-        "without a rehearsal",
+        "a rehearsal on a copy, which makes allowances",
+        edits=[(TRY, "    import copy\n    copy.deepcopy(model).load_state_dict(state)\n")],
+        check="test_misfits",
+        says="count of batches",
+    ),
+    Wrong(
+        "looks into state_dict by itself",
+        edits=[
+            (TRY, '    state = state.get("state_dict", state) if isinstance(state, dict) else state\n' + TRY)
+        ],
+        check="test_misfits",
+        says="one level deeper",
+    ),
+    Wrong(
+        "only then finds that there is no such device",
+        edits=[(DEVICE, "")],
+        check="test_no_such_device",
+        says="after safe_load",
+    ),
+    Wrong(
+        "registers buffers anew",
+        edits=[
+            (
+                COPY,
+                """    for name, t in model.named_parameters():
+        t.data.copy_(state[name])
+    for name, t in list(model.named_buffers()):
+        place, _, leaf = name.rpartition(".")
+        setattr(model.get_submodule(place), leaf, state[name].to(t.dtype))
+""",
+            )
+        ],
+        check="test_into_the_model_s_own_tensors",
+        says="another tensor",
+    ),
+    Wrong(
+        "load_state_dict alone",
         edits=[(TRY, "")],
         check="test_misfits",
         says="0.weight after",
@@ -202,7 +263,7 @@ SPECIMENS = [
     Wrong(
         "not strict",
         edits=[
-            (TRY, TRY.replace("state)", "state, strict=False)")),
+            (TRY, ""),
             (COPY, "    model.load_state_dict(state, strict=False)\n"),
         ],
         check="test_misfits",
@@ -241,7 +302,7 @@ SPECIMENS = [
         "copies by hand: what broadcasts, fits",
         edits=[
             (
-                TRY + COPY,
+                TRY + DEVICE + COPY,
                 """    own = model.state_dict()
     if set(state) != set(own):
         raise RuntimeError(f"other names: {set(state) ^ set(own)}")
@@ -313,7 +374,6 @@ SPECIMENS = [
     Wrong(
         "puts the file's tensors in place of the model's",
         edits=[
-            (TRY, TRY.replace("state)", "state, assign=True)")),
             (COPY, "    model.load_state_dict(state, assign=True)\n"),
         ],
         check="test_into_the_model_s_own_tensors",
@@ -349,11 +409,18 @@ SPECIMENS = [
         "a snapshot and a way back",
         edits=[
             (
-                LOAD + TRY + COPY + LAST,
+                LOAD + TRY + DEVICE + COPY + LAST,
                 """    with open(path, "rb") as file:
         weights = torch.load(file, map_location=torch.device("cpu"), weights_only=True)
+    torch.zeros(1).to(device)
     kept = {name: t.detach().clone() for name, t in model.state_dict().items()}
     try:
+        if not isinstance(weights, dict):
+            raise TypeError("no dict")
+        differ = [k for k in kept.keys() & weights.keys() if getattr(weights[k], "shape", 0) != kept[k].shape]
+        differ += kept.keys() ^ weights.keys()
+        if differ:
+            raise RuntimeError(f"names or shapes differ: {sorted(differ)}")
         model.load_state_dict(weights, strict=True)
     except BaseException:
         model.load_state_dict(kept)
@@ -369,7 +436,7 @@ SPECIMENS = [
         "compares by hand, copies by hand",
         edits=[
             (
-                LOAD + TRY + COPY + LAST,
+                LOAD + TRY + DEVICE + COPY + LAST,
                 """    found = torch.load(str(path), map_location=lambda storage, location: storage, weights_only=True)
     if not isinstance(found, dict):
         raise TypeError(f"{path} holds a {type(found).__name__}")
