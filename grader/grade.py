@@ -6,17 +6,19 @@ test regrades only its exercise, and a run that was killed goes on where it stop
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from grader import paths, sandbox
 from grader.catalog import Exercise
 from grader.errors import KataError
-from grader.pool import Findings, Pool, Request
+from grader.findings import Expected, Findings, Request
+from grader.pool import Pool
 from grader.results import (
     ExerciseRecord,
     StudentRecord,
@@ -41,14 +43,31 @@ class Task:
     key: str
 
 
+class Judges(Protocol):
+    """Whoever judges answers: this machine's engine (`grader.pool.Pool`), or a cluster's.
+
+    `inventory` holds the checks that answers of each exercise are to pass.
+    """
+
+    inventory: dict[str, list[Expected]]
+
+    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]: ...
+
+    def reference(self, request: Request) -> Findings: ...
+
+
 @dataclass(frozen=True)
 class Settings:
-    """How to grade: where results go, the run's seed, workers at a time, confined or not."""
+    """How to grade: where results go, the run's seed, workers at a time, confined or not.
+
+    `cluster` starts judges elsewhere; without it, this machine judges.
+    """
 
     out: Path
     seed: int
     jobs: int
     confined: bool
+    cluster: Callable[[Sequence[Exercise]], AbstractContextManager[Judges]] | None = None
 
 
 def grade(
@@ -156,7 +175,7 @@ def _base(exercise: Exercise, confined: bool) -> str:
     digest = hashlib.sha256(f"{version('torch')}:{version('pytest')}:{confined}:{exercise!r}".encode())
     for tree in ("public", "hidden", "solutions"):
         digest.update(hashlib.sha256(_bytes(exercise.file(tree))).digest())
-    digest.update(_grader().encode())
+    digest.update(grader_digest().encode())
     return digest.hexdigest()
 
 
@@ -172,6 +191,7 @@ _FACES = {
         "audit",
         "classroom",
         "cli",
+        "cluster",
         "content",
         "drawing",
         "early",
@@ -198,7 +218,7 @@ _FACES = {
 
 
 @cache
-def _grader() -> str:
+def grader_digest() -> str:
     """A digest of the code that judges."""
     digest = hashlib.sha256()
     for file in sorted((paths.ROOT / "grader").rglob("*.py")):
@@ -208,10 +228,8 @@ def _grader() -> str:
 
 
 def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
-    if settings.confined and (reason := sandbox.unavailable()):
-        raise KataError(reason)
     exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
-    with Pool(exercises, jobs=min(settings.jobs, len(tasks)), confined=settings.confined) as pool:
+    with _judges(exercises, settings, len(tasks)) as pool:
         wanted = References(pool, settings.seed)
         keys: dict[int, str] = {}
         requests = []
@@ -229,10 +247,20 @@ def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: P
             progress(done, len(tasks))
 
 
+def _judges(
+    exercises: Sequence[Exercise], settings: Settings, answers: int
+) -> AbstractContextManager[Judges]:
+    if settings.cluster is not None:
+        return settings.cluster(exercises)
+    if settings.confined and (reason := sandbox.unavailable()):
+        raise KataError(reason)
+    return Pool(exercises, jobs=min(settings.jobs, answers), confined=settings.confined)
+
+
 class References:
     """The oracle's result on each reference solution, computed once per seed."""
 
-    def __init__(self, pool: Pool, seed: int) -> None:
+    def __init__(self, pool: Judges, seed: int) -> None:
         self._pool = pool
         self._seed = seed
         self._known: dict[str, Any] = {}
