@@ -1,0 +1,237 @@
+"""Read the answers out of a notebook that was handed in: of each exercise the text that its file would hold.
+
+A notebook is somebody else's and anything may have happened to it: cells are split, copied, moved or
+deleted, the metadata that names them is gone, a helper stands in a cell of its own. So an answer is the
+whole text of the exercise's cells, and from other cells the statements that it needs: what a kernel would
+find under the same names when it comes to the exercise's checks. Nothing is run.
+"""
+
+import ast
+import builtins
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from grader.catalog import Catalog, Exercise, Section
+from grader.cells import asked_for
+from grader.errors import KataError
+from grader.gradebook import answer_cell
+from grader.statements import STAR, Statement, binds, python, statements
+
+MOST_BYTES = 32 << 20
+"""Outputs are read over, but pictures in them are large."""
+
+MOST_CODE = 1 << 19
+MOST_LINES = 20_000
+MOST_CELLS = 2000
+"""Characters, lines and cells of code: some ten times what the largest section takes."""
+
+_CHECKS = re.compile(r"^\s*check\(\s*[\"'](\w+)[\"']", re.MULTILINE)
+_ANSWER = answer_cell("")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell's code, the slug whose answer it holds, and the slug whose checks it runs, where it says so."""
+
+    text: str
+    answers: str | None = None
+    checks: str | None = None
+
+
+def answers_in(notebook: bytes, catalog: Catalog) -> dict[str, bytes]:
+    """The text of every answer in a notebook, by slug.
+
+    Cells that have lost their metadata are known by the names that they define. A catalog that holds
+    only the section which was to be handed in makes sure that no other's exercise is meant.
+
+    Raises:
+        KataError: it is no notebook, or too large a one.
+    """
+    cells = _cells(notebook)
+    found: dict[str, bytes] = {}
+    for section in _sections(cells, catalog):
+        for exercise in section.exercises:
+            text = gathered(exercise, cells)
+            if text is not None:
+                found[exercise.slug] = text.encode("utf-8", "replace")
+    return found
+
+
+def gathered(exercise: Exercise, cells: Sequence[Cell]) -> str | None:
+    """The answer that these cells hold, as the text of a file; None where they hold none.
+
+    It begins with the exercise's statement, so that a cell nobody has touched is the stub itself.
+    """
+    head, start = split(exercise.file("exercises"))
+    gathering = _Gathering(exercise, cells)
+    parts = gathering.parts()
+    if not "".join(parts).strip():
+        return None
+    if [part.strip() for part in parts] == [start.strip()]:
+        return head + start
+    return head + "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+@cache
+def split(file: Path) -> tuple[str, str]:
+    """A file's docstring with the empty lines below it, and its code: a notebook shows them in two cells."""
+    text = file.read_text("utf-8")
+    tree = ast.parse(text)
+    if not tree.body or ast.get_docstring(tree) is None:
+        return "", text
+    lines = text.splitlines(keepends=True)
+    end = tree.body[0].end_lineno or 0
+    while end < len(lines) and not lines[end].strip():
+        end += 1
+    return "".join(lines[:end]), "".join(lines[end:])
+
+
+@cache
+def _asked(file: Path) -> tuple[str, ...]:
+    return tuple(asked_for(file.read_text("utf-8")))
+
+
+def _cells(notebook: bytes) -> list[Cell]:
+    if len(notebook) > MOST_BYTES:
+        raise KataError(f"the notebook is larger than {MOST_BYTES >> 20} MiB; clear its outputs and save it")
+    try:
+        data = json.loads(notebook)
+    except (ValueError, RecursionError, MemoryError):
+        raise KataError("the notebook is not JSON: it is damaged or no notebook; save it again") from None
+    found = data.get("cells") if isinstance(data, dict) else None
+    if not isinstance(found, list):
+        raise KataError("the notebook has no list of cells; save it as a notebook of format 4")
+    cells = [cell for one in found if isinstance(one, dict) and (cell := _cell(one)) is not None]
+    _expect_sizes(cells)
+    return [replace(cell, text=python(cell.text)) for cell in cells]
+
+
+def _expect_sizes(cells: Sequence[Cell]) -> None:
+    """Reading code takes time, and somebody may have thought of that."""
+    sizes = (
+        (len(cells), MOST_CELLS, "cells of code"),
+        (sum(len(cell.text) for cell in cells), MOST_CODE, "characters of code"),
+        (sum(cell.text.count("\n") for cell in cells), MOST_LINES, "lines of code"),
+    )
+    for size, most, what in sizes:
+        if size > most:
+            raise KataError(f"the notebook holds {size} {what}, more than {most}; take data out of its cells")
+
+
+def _cell(cell: dict[str, Any]) -> Cell | None:
+    """A cell of code, or one that was made to hold an answer and was turned into something else."""
+    source = cell.get("source")
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(line for line in lines if isinstance(line, str))
+    metadata = cell.get("metadata")
+    about = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    name = about.get("grade_id") if isinstance(about, dict) else None
+    if isinstance(name, str) and name.endswith(_ANSWER):
+        return Cell(text, answers=name.removesuffix(_ANSWER))
+    if cell.get("cell_type") != "code":
+        return None
+    if isinstance(name, str):
+        return Cell(text, checks=name)
+    named = _CHECKS.findall(text)
+    return Cell(text, checks=named[-1] if named else None)
+
+
+def _sections(cells: Sequence[Cell], catalog: Catalog) -> Sequence[Section]:
+    """The sections that the cells name, or else the one that asks for most of what they define."""
+    slugs = {cell.answers for cell in cells} | {cell.checks for cell in cells}
+    named = [s for s in catalog.sections if any(e.slug in slugs for e in s.exercises)]
+    if named:
+        return named
+    defined = frozenset().union(*(binds(cell.text) for cell in cells))
+    counts = {
+        section: sum(not defined.isdisjoint(_asked(e.file("exercises"))) for e in section.exercises)
+        for section in catalog.sections
+    }
+    likeliest = max(counts, key=lambda section: counts[section], default=None)
+    return [likeliest] if likeliest and counts[likeliest] else []
+
+
+class _Gathering:
+    """Puts one answer together. `own` are the cells that hold it, `end` is where its checks are run."""
+
+    def __init__(self, exercise: Exercise, cells: Sequence[Cell]) -> None:
+        self.cells = cells
+        self.wanted = frozenset(_asked(exercise.file("exercises")))
+        self.binding: dict[str, list[int]] = defaultdict(list)
+        for i, cell in enumerate(cells):
+            for name in binds(cell.text):
+                self.binding[name].append(i)
+        checks = [i for i, cell in enumerate(cells) if cell.checks == exercise.slug]
+        self.end = checks[-1] if checks else len(cells)
+        self.own = [i for i, cell in enumerate(cells) if cell.answers == exercise.slug] or self._likely()
+
+    def _likely(self) -> list[int]:
+        """The cell that nobody calls an answer and that defines most of what is asked for; the last such."""
+        counts = [0 if cell.answers else len(self.wanted & binds(cell.text)) for cell in self.cells]
+        best = max(counts, default=0)
+        likely = [i for i, count in enumerate(counts) if count == best > 0]
+        return [i for i in likely if i < self.end][-1:] or likely[:1]
+
+    def parts(self) -> list[str]:
+        """The texts that make the answer, in the order in which they are to run."""
+        taken = self._taken() if self.own else set()
+        own = {i: self.cells[i].text for i in self.own}
+        placed = [(self._group(i, s), i, k, s.text) for i, k, s in taken]
+        if placed:  # what comes from the future must come before them
+            for i, text in own.items():
+                for s in statements(text):
+                    if s.is_future:
+                        placed.append((0, i, 0, s.text))
+                        own[i] = own[i].replace(s.text, "", 1)
+        placed += [(2, i, 0, text) for i, text in own.items()]
+        return [text for _, _, _, text in sorted(placed)]
+
+    def _group(self, place: int, statement: Statement) -> int:
+        """Imports from the future come first, then what is defined too late, then the rest in its order."""
+        return 0 if statement.is_future else 1 if place > self.end else 2
+
+    def _taken(self) -> set[tuple[int, int, Statement]]:
+        """The statements of other cells that the answer needs, each with its cell and its number there."""
+        asked = [(name, self.end) for name in self.wanted]
+        asked += [
+            (name, self.end) for i in self.own for s in statements(self.cells[i].text) for name in s.uses
+        ]
+        seen = set(asked)
+        taken = set()
+        while asked:
+            for place, number, statement in self._found(*asked.pop()):
+                taken.add((place, number, statement))
+                # In `f = faster(f)` an earlier f is meant.
+                needs = {(name, place if name in statement.binds else self.end) for name in statement.uses}
+                asked += needs - seen
+                seen |= needs
+        return taken
+
+    def _found(self, name: str, before: int) -> Iterator[tuple[int, int, Statement]]:
+        """The statements that give `name` the value that it has at `before`, unless the answer holds them."""
+        place = self._place(name, before)
+        if place is None or place in self.own:
+            return
+        for number, statement in enumerate(statements(self.cells[place].text)):
+            if name in statement.binds or STAR in statement.binds:
+                yield place, number, statement
+
+    def _place(self, name: str, before: int) -> int | None:
+        """The cell that binds `name`: what runs after the answer's own cells, or these, or any other."""
+        binding = self.binding.get(name, [])
+        loose = [i for i in binding if self.cells[i].answers is None]
+        ours = [i for i in binding if i in self.own]
+        if ours:
+            return ([i for i in loose if ours[-1] < i < before] or ours)[-1]
+        others = [i for i in binding if self.cells[i].answers is not None]
+        stars = [] if hasattr(builtins, name) else self.binding.get(STAR, [])
+        for places in (loose, others, stars):
+            if places:
+                return ([i for i in places if i < before] or places[:1])[-1]
+        return None

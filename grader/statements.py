@@ -1,0 +1,118 @@
+"""The top-level statements of a cell: which names each gives a value and which it needs. Nothing is run."""
+
+import ast
+import re
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+_TIMING = ("%%time", "%%timeit", "%%capture", "%%prun")
+_MAGIC = re.compile(r"^([ \t]*)([%!].*|.*\?)$", re.MULTILINE)
+
+STAR = "*"
+"""Stands for whatever `from … import *` binds."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement, or several that share a line."""
+
+    text: str
+    binds: frozenset[str]
+    uses: frozenset[str]
+
+    @property
+    def is_future(self) -> bool:
+        return self.text.startswith("from __future__ ")
+
+
+@lru_cache(maxsize=4096)
+def statements(text: str) -> tuple[Statement, ...]:
+    """What a cell's text consists of; nothing where it is not Python."""
+    text = python(text)
+    lines = text.splitlines()
+    found = []
+    try:
+        for first, last in _spans(ast.parse(text)):
+            part = "\n".join(lines[first - 1 : last])
+            found.append(Statement(part, *_names(part)))
+    except _UNREADABLE:
+        return ()
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def binds(text: str) -> frozenset[str]:
+    """All names that a cell gives a value."""
+    return frozenset[str]().union(*(statement.binds for statement in statements(text)))
+
+
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What Python raises on text that is no program, on null bytes, and on what is nested too deep for it."""
+
+
+@lru_cache(maxsize=4096)
+def python(text: str) -> str:
+    """A cell's text without what only IPython understands: its magics, its shell commands, its help."""
+    if _is_python(text):
+        return text
+    first = text.lstrip().split("\n", 1)[0]
+    if first.startswith("%%"):
+        return python(text.lstrip().removeprefix(first)) if first.startswith(_TIMING) else ""
+    plain = _MAGIC.sub(r"\1pass", text)
+    return plain if _is_python(plain) else text
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except _UNREADABLE:
+        return False
+    return True
+
+
+def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """First and last line of each statement, in which those that share a line are one."""
+    start = end = 0
+    for node in tree.body:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        if first > end:
+            if end:
+                yield start, end
+            start = first
+        end = node.end_lineno or first
+    if end:
+        yield start, end
+
+
+def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The module's names that `text` gives a value or changes, and those whose value it needs."""
+    table = symtable.symtable(text, "<cell>", "exec")
+    tree = ast.parse(text)
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    uses = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    inner = list(table.get_children())
+    while inner:
+        scope = inner.pop()
+        uses |= {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
+        inner += scope.get_children()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and any(name.name == STAR for name in node.names):
+            bound.add(STAR)
+    return frozenset(bound | _changed(tree)), frozenset(uses)
+
+
+def _changed(tree: ast.Module) -> set[str]:
+    """What assignments to items and attributes change: `table` in `table["a"] = 1`."""
+    found = set()
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+            targets = [statement.target]
+        for target in targets:
+            while isinstance(target, (ast.Subscript, ast.Attribute)):
+                target = target.value
+            if isinstance(target, ast.Name):
+                found.add(target.id)
+    return found
