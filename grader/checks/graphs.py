@@ -42,11 +42,17 @@ class Compiled:
         return graph.forward
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What `fn` returns. Raises CheckFailure where it cannot be captured."""
-        from torch._dynamo.exc import TorchDynamoException
+        """What `fn` returns. Raises CheckFailure where it cannot be captured, or is captured too often."""
+        from torch._dynamo.exc import FailOnRecompileLimitHit, TorchDynamoException
 
         try:
             return self._compiled(*args, **kwargs)
+        except FailOnRecompileLimitHit:
+            raise CheckFailure(
+                f"{self._call} is compiled again and again\n"
+                f"  yours   {_counted(len(self.graphs))}, and the compiler's limit is reached\n"
+                "  wanted  graphs that serve later calls as well"
+            ) from None
         except TorchDynamoException as error:
             raise CheckFailure(
                 f"{self._call} does not compile in one graph\n"

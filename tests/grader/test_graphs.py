@@ -49,6 +49,15 @@ def test_recompilations_are_counted() -> None:
     expect_compiles(smooth, sizes, "smooth(x)", dynamic=True)
 
 
+def test_the_limit_of_recompilations_is_told() -> None:
+    def named(x: Tensor, name: str) -> Tensor:
+        return x * len(name)
+
+    batches = [(torch.ones(2), "n" * count) for count in range(1, 12)]
+    with pytest.raises(CheckFailure, match=r"named\(x\) is compiled again(?s:.)*limit is reached"):
+        expect_compiles(named, batches, "named(x)")
+
+
 def test_other_results_and_gradients_when_compiled() -> None:
     def other(x: Tensor) -> Tensor:
         return x * 2 if torch.compiler.is_compiling() else x * 3
