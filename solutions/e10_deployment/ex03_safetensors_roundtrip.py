@@ -26,16 +26,18 @@ Rules:
   dimensions. Loaded tensors are contiguous, on the CPU, require no gradient, and can be changed without
   changing the file or what is loaded from it later. Saving changes no input; parameters may be saved.
 - metadata is what JSON can hold, under any names, and comes back equal. A TypeError or ValueError comes for
-  all that would not: an object, NaN, but also (1, 2), which would return as [1, 2], and {1: "a"}, as
-  {"1": "a"}. The same for something in `tensors` that is no tensor. Whenever save_tensors raises, a file that
-  was at path is still there as it was, and none is there otherwise.
+  all that would not: an object, NaN, infinity, but also (1, 2), which would return as [1, 2], and {1: "a"},
+  as {"1": "a"}. The same for something in `tensors` that is no tensor. Whenever save_tensors raises (the disk
+  may be full), a file that was at path is still there as it was, and none is there otherwise, nor beside it.
 - A file from another program may lack "shared" or "metadata", or have no metadata in its header at all: then
   no names are shared, or metadata is {}. Other entries mean nothing to us.
 - load_tensors raises FileNotFoundError where there is no file, and safetensors.SafetensorError (as the
-  library does) where it is something else or damaged, whatever its name ends in. A pickle is never opened.
+  library does) where it is something else or damaged. What its name ends in does not matter. A pickle is
+  never opened.
 """
 
 import json
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,7 @@ def save_tensors(
     Raises:
         TypeError, ValueError: the metadata would not come back equal, or something is no tensor.
     """
-    about = json.dumps(dict(metadata or {}))
+    about = json.dumps(dict(metadata or {}), allow_nan=False)
     if json.loads(about) != dict(metadata or {}):
         raise TypeError(f"the metadata would come back as {about}")
     names: dict[tuple[Any, ...], str] = {}
@@ -74,7 +76,9 @@ def save_tensors(
             continue
         names[seen] = name
         once[name] = tensor.detach().clone(memory_format=torch.contiguous_format)  # without its base
-    save_file(once, path, {"shared": json.dumps(shared), "metadata": about})
+    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:  # gone in any case
+        save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
+        Path(folder, "new").replace(path)  # all of it or nothing
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

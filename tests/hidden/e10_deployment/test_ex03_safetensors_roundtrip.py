@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import resource
 import tempfile
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def expect_there_and_back(answer, path, tensors, names, shared):
     )
     found, header = in_file(path)
     expect_equal(list(found), sorted(names), "the names of the tensors in the file")
-    expect_equal(header.get("shared"), shared, 'header["shared"], from JSON,')
+    expect_equal(header.get("shared", {}), shared, 'header["shared"], from JSON,')
     loaded, about = answer.load_tensors(path)
     expect_equal(about, {}, "the metadata that is loaded where none was given")
     expect_equal(loaded, wanted, "the tensors that are loaded")
@@ -111,6 +112,7 @@ def test_shapes_and_dtypes(answer, path, gen):
         "fp8": torch.tensor([0.5, 2.0]).to(torch.float8_e4m3fn).view(torch.uint8),
         "no elements": torch.zeros(0),
         "no rows": torch.zeros(0, 3),
+        "no rows either": torch.zeros(0, 3),
         "no columns": torch.zeros(2, 0, dtype=torch.int64),
         "odd name / ü": torch.tensor([float("inf"), -0.0]),
         "channels last": torch.randn(1, 3, 2, 2, generator=gen).to(memory_format=torch.channels_last),
@@ -172,7 +174,7 @@ def test_metadata(answer, path, kind):
     answer.save_tensors(path, {"weight": w, "other": w}, metadata=given)
     expect_equal(given, ABOUT[kind], "the metadata that was given, after save_tensors")
     _, header = in_file(path)
-    expect_equal(header.get("metadata"), ABOUT[kind], 'header["metadata"], from JSON,')
+    expect_equal(header.get("metadata", {}), ABOUT[kind], 'header["metadata"], from JSON,')
     loaded, about = answer.load_tensors(path)
     expect_equal(about, ABOUT[kind], "the metadata that is loaded")
     expect_equal(sorted(loaded), ["other", "weight"], "the names of the tensors that are loaded")
@@ -187,6 +189,7 @@ REFUSED = {
     "a number as a name": ({"w": torch.ones(2)}, {1: "a"}),
     "a number as a name inside": ({"w": torch.ones(2)}, {"a": {0: "cat", 1: "dog"}}),
     "NaN": ({"w": torch.ones(2)}, {"a": float("nan")}),
+    "infinity inside": ({"w": torch.ones(2)}, {"a": [-float("inf")]}),
     "a list for a tensor": ({"w": torch.ones(2), "v": [1.0, 2.0]}, {}),
     "None for a tensor": ({"w": torch.ones(2), "bias": None}, {}),
 }
@@ -210,6 +213,46 @@ def test_refused(answer, path, kind):
     )
 
 
+def test_when_writing_fails(answer, path):
+    """Where a file cannot be written, the one that was there is still there, and nothing is beside it."""
+    answer.save_tensors(path, {"old": torch.ones(3)}, {"old": 1})
+    before = path.read_bytes()
+
+    def expect_as_before(call):
+        yours = path.read_bytes() if path.is_file() else None
+        expect_that(yours == before, f"the file that was there is another after {call}, which has raised")
+        names = [f.name for f in path.parent.iterdir()]
+        expect_equal(names, [path.name], f"the files in the folder after {call}, which has raised")
+
+    strange = {"w": torch.ones(2, dtype=torch.complex128)}
+    try:
+        answer.save_tensors(path, strange)
+    except Exception:
+        expect_as_before("save_tensors of complex128 numbers")
+    else:  # somebody has found a way
+        expect_equal(answer.load_tensors(path)[0], strange, "the complex128 numbers that are loaded")
+        path.write_bytes(before)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    large = {"w": torch.ones(400_000)}
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))  # as if the disk were full
+        with pytest.raises(Exception) as caught:
+            answer.save_tensors(path, large)
+    except pytest.fail.Exception:
+        expect_that(False, "no error from save_tensors where the disk is full")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    del caught
+    expect_as_before("save_tensors on a full disk")
+    path.unlink()
+    path.mkdir()
+    expect_raises(
+        Exception, lambda: answer.save_tensors(path, {"w": torch.ones(2)}), "save_tensors to a folder"
+    )
+    names = [f.name for f in path.parent.rglob("*")]
+    expect_equal(names, [path.name], "the files in the folder after save_tensors to a folder")
+
+
 def test_other_programs(answer, path, gen):
     """Files without our entries in the header, or with others, can be read."""
     w, b = torch.randn(3, 2, generator=gen), torch.randn(3, generator=gen)
@@ -225,6 +268,10 @@ def test_other_programs(answer, path, gen):
         expect_equal(about, metadata, f"the metadata from a file with {what}")
         wanted = {"w": w, "b": b, "v": w} if is_shared else {"w": w, "b": b}
         expect_equal(loaded, wanted, f"the tensors from a file with {what}")
+    for name in ("model.bin", "model"):
+        loaded, about = answer.load_tensors(path.rename(path.with_name(name)))
+        expect_equal(loaded, wanted, f"the tensors from a file called {name}")
+        path = path.with_name(name)
 
 
 class Hostile:

@@ -2,7 +2,7 @@
 
 from grader.specimen import Right, Wrong
 
-DUMP = "    about = json.dumps(dict(metadata or {}))\n"
+DUMP = "    about = json.dumps(dict(metadata or {}), allow_nan=False)\n"
 EQUAL = """    if json.loads(about) != dict(metadata or {}):
         raise TypeError(f"the metadata would come back as {about}")
 """
@@ -12,7 +12,10 @@ TYPES = """        if not isinstance(tensor, Tensor):
 SEEN = "        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)\n"
 IF = "        if tensor.numel() > 0 and seen in names:  # all empty tensors are at address 0\n"
 CLONE = "tensor.detach().clone(memory_format=torch.contiguous_format)"
-SAVE = '    save_file(once, path, {"shared": json.dumps(shared), "metadata": about})\n'
+SAVE = """    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:  # gone in any case
+        save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
+        Path(folder, "new").replace(path)  # all of it or nothing
+"""
 LOAD = "    tensors = load_file(path)\n"
 HEADER = "        header = file.metadata() or {}\n"
 SHARE = "        tensors[name] = tensors[first]\n"
@@ -270,6 +273,65 @@ SPECIMENS = [
         says="the file that was there",
     ),
     Wrong(
+        "removes the old file when all is checked",
+        edits=[(SAVE, "    Path(path).unlink(missing_ok=True)\n" + SAVE)],
+        check="test_when_writing_fails",
+        says="the file that was there",
+    ),
+    Wrong(
+        "writes over the old file",
+        edits=[
+            (
+                SAVE,
+                """    from safetensors.torch import save
+    data = save(once, {"shared": json.dumps(shared), "metadata": about})
+    Path(path).write_bytes(data)
+""",
+            )
+        ],
+        check="test_when_writing_fails",
+        says="full disk",
+    ),
+    Wrong(
+        "leaves its new file behind",
+        edits=[
+            (
+                SAVE,
+                """    new = Path(path).with_suffix(".tmp")
+    save_file(once, new, {"shared": json.dumps(shared), "metadata": about})
+    new.replace(path)
+""",
+            )
+        ],
+        check="test_when_writing_fails",
+        says="files in the folder",
+    ),
+    Wrong(
+        "writes infinity",
+        edits=[(", allow_nan=False", "")],
+        check="test_refused",
+        says="infinity",
+    ),
+    Wrong(
+        "wants .safetensors",
+        edits=[
+            (
+                LOAD,
+                """    from safetensors import SafetensorError
+    if Path(path).exists() and Path(path).suffix != ".safetensors":
+        raise SafetensorError(f"{path} is no .safetensors file")
+"""
+                + LOAD,
+            )
+        ],
+        check="test_other_programs",
+    ),
+    Wrong(
+        "empty tensors of one shape are one",
+        edits=[(IF, "        if seen in names:\n")],
+        check="test_shapes_and_dtypes",
+    ),
+    Wrong(
         "looks at the metadata after writing",
         edits=[(EQUAL, ""), (SAVE, SAVE + EQUAL)],
         check="test_refused",
@@ -325,7 +387,8 @@ SPECIMENS = [
         edits=[
             (
                 DUMP + EQUAL,
-                """    import safetensors.torch
+                """    import os
+    import safetensors.torch
 
     metadata = {} if metadata is None else dict(metadata)
     about = json.dumps(metadata, allow_nan=False, indent=1)
@@ -365,8 +428,23 @@ SPECIMENS = [
         {n: t.data.contiguous().clone() for n, t in tensors.items() if n in once},
         {"shared": json.dumps(shared), "metadata": about},
     )
-    Path(path).write_bytes(data)
+    scratch = Path(f"{path}.{os.getpid()}")
+    try:
+        scratch.write_bytes(data)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
 """,
+            ),
+        ],
+    ),
+    Right(
+        "no entry in the header where there is nothing to say",
+        edits=[
+            (
+                SAVE,
+                '    entries = {"shared": json.dumps(shared), "metadata": about}\n    entries = {k: v for k, v in entries.items() if v != "{}"}\n'
+                + SAVE.replace('{"shared": json.dumps(shared), "metadata": about}', "entries or None"),
             ),
         ],
     ),
