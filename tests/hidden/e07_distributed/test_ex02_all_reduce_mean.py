@@ -144,7 +144,11 @@ def in_groups(rank, world_size, answer):
     x = torch.tensor([1.0, 10.0]) * (rank + 1)
     group = groups[rank % 2]
     found = [answer.all_reduce_mean(x, group), answer.all_reduce_mean(x, group=group, async_op=True).wait()]
-    return [*found, answer.all_reduce_mean(x, None)]
+    found += [answer.all_reduce_mean(x, None), answer.all_reduce_mean(x.int(), group)]
+    results = [mean.clone() for mean in found]
+    for mean in found:
+        mean.zero_()
+    return *results, torch.count_nonzero(x).item()
 
 
 def test_groups(answer):
@@ -155,6 +159,9 @@ def test_groups(answer):
         for mean, call in zip(found[:2], calls, strict=True):
             expect_close(mean, part, f"{call} on rank {rank}; the groups are [0, 2] and [1]")
         expect_close(found[2], part, f"all_reduce_mean(x, None) on rank {rank} of 3")
+        about = f"all_reduce_mean(x, group) of integers on rank {rank}; the groups are [0, 2] and [1]"
+        expect_close(found[3], part, about)
+        expect_equal(found[4], 2, f"numbers in x on rank {rank} that stay when its means are overwritten")
 
 
 def without_waiting(rank, world_size, answer):
@@ -188,11 +195,12 @@ def test_asynchronous(answer, worker):
 
 
 def several(rank, world_size, answer):
-    """Three means under way, inputs overwritten, waited for in reverse, and the first one again."""
+    """Four means under way, inputs overwritten, waited for in reverse, and the first one again."""
     inputs = [
         torch.tensor([1.0, 2.0]) + rank,
         torch.arange(6).view(2, 3) * (rank + 1),
         torch.tensor(rank > 0),
+        torch.tensor([7.0, 4.0]) * rank,
     ]
     handles = [answer.all_reduce_mean(x, async_op=True) for x in inputs]
     for x in inputs:
@@ -207,9 +215,10 @@ def test_several_handles(answer):
         torch.tensor([2.0, 3.0]),
         torch.arange(6.0).view(2, 3) * 2,
         torch.tensor(2 / 3),
+        torch.tensor([7.0, 4.0]),
         torch.tensor([2.0, 3.0]),
     ]
-    abouts = ["handle 1 of 3", "handle 2 of 3", "handle 3 of 3", "handle 1 once more"]
+    abouts = [*(f"handle {number} of 4" for number in range(1, 5)), "handle 1 once more"]
     for rank, found in enumerate(run_ranks(3, several, answer=answer)):
         for mean, right, about in zip(found, wanted, abouts, strict=True):
             expect_close(mean, right, f"wait() of {about} on rank {rank}")

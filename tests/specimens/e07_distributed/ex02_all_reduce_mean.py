@@ -164,6 +164,46 @@ SPECIMENS = [
         check="test_messages",
         says="barrier",
     ),
+    Wrong(
+        "alone there is nothing to compute",
+        edits=[
+            (
+                REDUCE,
+                """    if dist.get_world_size(group) == 1 and not async_op:
+        return tensor.detach().clone()
+"""
+                + REDUCE,
+            )
+        ],
+        check="test_groups",
+        says="of integers on rank 1",
+    ),
+    Wrong(
+        "alone the input is the mean",
+        edits=[
+            (
+                REDUCE,
+                """    if is_floating and dist.get_world_size(group) == 1 and not async_op:
+        return tensor.detach()
+"""
+                + REDUCE,
+            )
+        ],
+        check="test_groups",
+        says="numbers in x on rank 1",
+    ),
+    Wrong(
+        "one buffer for all tensors of a shape",
+        edits=[
+            (
+                COPY,
+                "BUFFERS.setdefault(tensor.shape, torch.empty(tensor.shape, dtype=wide)).copy_(tensor.detach())",
+            ),
+            ("@dataclass\n", "BUFFERS = {}\n\n\n@dataclass\n"),
+        ],
+        check="test_several_handles",
+        says="handle 1 of 4",
+    ),
     Right(
         "a future that divides, floats in float64",
         code="""
