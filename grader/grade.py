@@ -199,6 +199,7 @@ _FACES = {
         "gradebook",
         "learner",
     ),
+    *("archives", "folders", "homework", "platforms", "streams", "lateness", "canvas", "gradescope"),
     *(
         "cells",
         "lesson",

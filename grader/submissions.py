@@ -1,32 +1,32 @@
-"""Read what a class handed in. The files are other people's: no link is followed, no pipe opened."""
+"""What a class handed in: a folder or an archive with something of every student's.
 
+`<student>/<section>/<exercise>.py` mirrors `exercises/`. A student's part may as well be a clone, an archive,
+loose files or notebooks, named as Canvas, Moodle, GitHub Classroom or nbgrader name them: `grader.platforms`
+tells whose it is, `grader.homework` what answers which exercise. The files are other people's.
+"""
+
+import hashlib
 import os
-import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from grader import paths
-from grader.catalog import Catalog, Exercise
+from grader import archives, paths, platforms
+from grader.catalog import Catalog
 from grader.errors import KataError
+from grader.folders import FILE, FOLDER, LINK, Directory, Folder, Refused, escaped, why
+from grader.homework import CLONE, FOREIGN, MAX_BYTES, Homework, quiet
+from grader.platforms import Origin
 
-MAX_BYTES = 1 << 20
+__all__ = ["MAX_BYTES", "Classwork", "Submission", "collect", "escaped"]
+
 MAX_NAMED = 10
+_MAX_NAME = 160
+"""Bytes of a student's name, which becomes a file's."""
 
-_FILE, _FOLDER, _LINK = "a file", "a folder", "a link, which is not followed"
-_KINDS = {
-    stat.S_IFREG: _FILE,
-    stat.S_IFDIR: _FOLDER,
-    stat.S_IFLNK: _LINK,
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-_CLONE = "exercises"
-"""A student may hand in a whole clone; the answers then lie in this folder of it."""
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -36,186 +36,215 @@ class Submission:
     A file that is there but cannot be judged is in `problems`, with the reason; an exercise in
     neither was not handed in. `student` is the folder's name, with what cannot be printed
     written as an escape: it is safe in a file name, in JSON and on a terminal.
+
+    `times` holds nbgrader's time stamps by section, as they stand in `timestamp.txt`. `late` is what
+    a platform tells without a time; None where it tells nothing.
     """
 
     student: str
     answers: Mapping[str, bytes] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    times: Mapping[str, str] = field(default_factory=dict)
+    late: bool | None = None
 
 
 @dataclass(frozen=True)
 class Classwork:
-    """A class's submissions, sorted by student. `notes` tells what in the folder is no student's."""
+    """A class's submissions, sorted by student. `notes` tells what in the folder is no student's.
+
+    `is_one` tells that not a class but one student's work was named.
+    """
 
     submissions: tuple[Submission, ...]
     notes: tuple[str, ...] = ()
+    is_one: bool = False
 
 
-def collect(folder: Path, catalog: Catalog) -> Classwork:
-    """Read `folder/<student>/<section>/<stem>.py` of every student.
+@dataclass(frozen=True)
+class _Part:
+    """Something of a student's: a folder, an archive or a file, in a folder of the class.
 
-    A clone's `<student>/exercises/<section>/<stem>.py` is read as well; where a student has
-    both, the first counts.
+    It is `timed` where nbgrader keeps the times: what it did not put there, a student could have written.
+    """
+
+    home: Folder
+    name: str
+    kind: str
+    origin: Origin
+    timed: bool = False
+
+
+def _is_timed(origin: Origin, parent: str) -> bool:
+    return parent == platforms.SUBMITTED and not origin.platform
+
+
+def collect(folder: Path, catalog: Catalog, progress: Progress = lambda done, total: None) -> Classwork:
+    """Read what a class handed in: a folder or an archive with something of every student's.
+
+    One student's folder or archive may be named as well. In a folder of a clone and beside it, the first
+    answer to an exercise counts; of files that a platform numbered, the newest.
     """
     shown = escaped(paths.shown(folder))
+    if folder.resolve() in (paths.ROOT, paths.EXERCISES):
+        raise KataError(f"{shown} is this clone itself; name a folder that holds one folder per student")
     try:
-        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            return _class(top, shown, catalog)
-        finally:
-            os.close(top)
-    except OSError as refused:
+        with _top(folder) as top:
+            place = folder.absolute() if folder.name not in ("", "..") else folder.resolve()
+            return _class(top, place, shown, catalog, progress)
+    except (OSError, Refused) as refused:
         raise KataError(
-            f"submissions in {shown} {_why(refused)}; name a folder that holds one folder per student"
+            f"submissions in {shown} {why(refused)}; name a folder that holds one folder per student"
         ) from None
 
 
-def _class(top: int, shown: str, catalog: Catalog) -> Classwork:
-    names = [name for name in sorted(os.listdir(top)) if not name.startswith(".") and name != "__pycache__"]
-    inside = {_CLONE, *(section.name for section in catalog.sections)} & {*names}
-    if inside:
-        raise KataError(
-            f"{shown} holds {min(inside)}/, so it is one student's work; name the folder above it"
-        )
-    # A linked folder is still somebody's: its student appears, with the reason why nothing was read.
-    students = [name for name in names if _kind(name, top) in (_FOLDER, _LINK)]
-    if not students:
-        raise KataError(
-            f"{shown} holds no student's folder; answers lie in <student>/<section>/<exercise>.py"
-        )
-    strays = [name for name in names if name not in students and not _quiet(name)]
-    submissions = tuple(_submission(name, top, catalog) for name in students)
-    return Classwork(submissions, _listed("no student's folder, ignored", strays))
-
-
-def escaped(name: str) -> str:
-    """`name` with control characters, undecodable bytes and backslashes written as escapes.
-
-    Two names never become the same one, which is why backslashes are escaped too.
-    """
-    return "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in name)
-
-
-class _Refused(Exception):
-    """A file or folder that is not read, and why."""
-
-
-class _Reader:
-    """Gathers one student's answers."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
-        self.answers: dict[str, bytes] = {}
-        self.problems: dict[str, str] = {}
-        self.refused: list[str] = []
-        self.unknown: list[str] = []
-
-    def sections(self, home: int, prefix: str) -> None:
-        """The sections in a student's folder, then those in its `exercises/`."""
-        names = sorted(os.listdir(home))
-        for section in self.catalog.sections:
-            if section.name in names:
-                read = partial(self.section, prefix=f"{prefix}{section.name}/", exercises=section.exercises)
-                self.enter(section.name, home, prefix + section.name, section.exercises, read)
-        # What lies at the top of our own tree comes with every clone, and is no news.
-        expected = {section.name for section in self.catalog.sections}
-        expected |= {name for name in names if prefix == "" and (paths.ROOT / name).exists()}
-        self.unknown += [prefix + name for name in names if name not in expected and not _quiet(name)]
-        if prefix == "" and _CLONE in names:
-            read = partial(self.sections, prefix=f"{_CLONE}/")
-            self.enter(_CLONE, home, _CLONE, self.catalog.exercises, read)
-
-    def section(self, folder: int, prefix: str, exercises: tuple[Exercise, ...]) -> None:
-        files = {f"{exercise.stem}.py": exercise for exercise in exercises}
-        for name in sorted(os.listdir(folder)):
-            exercise = files.get(name)
-            if exercise is None:
-                self.unknown += [] if _quiet(name) else [prefix + name]
-            elif exercise.slug in self.answers or exercise.slug in self.problems:
-                self.refused.append(f"{prefix}{name} is a second answer")
-            else:
-                try:
-                    self.answers[exercise.slug] = _content(name, folder)
-                except (_Refused, OSError) as why:
-                    self.refuse(prefix + name, why, (exercise,))
-
-    def enter(
-        self,
-        name: str,
-        parent: int,
-        where: str,
-        exercises: tuple[Exercise, ...],
-        read: Callable[[int], None],
-    ) -> None:
-        """Read a folder; where that is refused, so are the exercises in it."""
-        try:
-            with _opened(name, parent, _FOLDER) as handle:
-                read(handle)
-        except (_Refused, OSError) as why:
-            self.refuse(where, why, exercises)
-
-    def refuse(self, where: str, why: _Refused | OSError, exercises: tuple[Exercise, ...]) -> None:
-        reason = _why(why) if isinstance(why, OSError) else str(why)
-        self.refused.append(f"{where} {reason}")
-        for exercise in exercises:
-            if exercise.slug not in self.answers:
-                self.problems.setdefault(exercise.slug, f"{escaped(where)} {reason}")
-
-
-def _submission(name: str, top: int, catalog: Catalog) -> Submission:
-    reader = _Reader(catalog)
-    reader.enter(name, top, "the student's folder", catalog.exercises, partial(reader.sections, prefix=""))
-    notes = [*_listed("not read", reader.refused), *_listed("no exercise's file, ignored", reader.unknown)]
-    if not reader.answers and not reader.problems:
-        notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
-    return Submission(escaped(name), reader.answers, reader.problems, tuple(notes))
-
-
-def _content(name: str, folder: int) -> bytes:
-    with _opened(name, folder, _FILE) as handle, os.fdopen(handle, "rb", closefd=False) as stream:
-        content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise _Refused("is larger than 1 MiB")
-    if b"\0" in content:
-        raise _Refused("holds null bytes")
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise _Refused("is not UTF-8; save it as UTF-8 text") from None
-    return content
-
-
 @contextmanager
-def _opened(name: str, parent: int, wanted: str) -> Iterator[int]:
-    """Open one entry of a folder if it is of the wanted kind.
-
-    It is looked at first, since opening a device can already do something, and again once open,
-    in case it was exchanged in between.
-    """
-    kind = _kind(name, parent)
-    if kind != wanted:
-        raise _Refused(f"is {kind}")
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=parent)
+def _top(folder: Path) -> Iterator[Folder]:
+    if archives.is_archive(folder.name) and folder.is_file():
+        with folder.open("rb") as file, archives.opened(file, archives.CLASS) as top:
+            yield top
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if _KINDS[stat.S_IFMT(os.fstat(handle).st_mode)] != wanted:
-            raise _Refused("changed while it was read")
-        yield handle
+        yield Directory(handle)
     finally:
         os.close(handle)
 
 
-def _kind(name: str, parent: int) -> str:
-    return _KINDS[stat.S_IFMT(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)]
+def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Progress) -> Classwork:
+    kinds = _visible(top)
+    if _is_work(kinds, catalog):
+        return _alone(top, place, shown, catalog)
+    if platforms.is_course({*kinds}):
+        with top.entered(platforms.SUBMITTED) as inner:
+            return _class(inner, place / platforms.SUBMITTED, shown, catalog, progress)
+    strays: list[str] = list(getattr(top, "oddities", ()))
+    with ExitStack() as stack:
+        students: dict[str, list[_Part]] = {}
+        for part in _parts(top, archives.stem(place.name), catalog, strays, stack):
+            students.setdefault(_name(part.origin.student), []).append(part)
+        found: list[Submission] = []
+        for name in sorted(students):
+            progress(len(found), len(students))
+            found.append(_submission(name, students[name], catalog))
+    if not found:
+        raise KataError(
+            f"{shown} holds no student's folder; answers lie in <student>/<section>/<exercise>.py"
+        )
+    return Classwork(tuple(found), _listed("no student's folder, ignored", strays))
 
 
-def _why(refused: OSError) -> str:
-    return f"cannot be read ({refused.strerror})"
+def _visible(folder: Folder) -> dict[str, str]:
+    return {n: k for n, k in folder.kinds().items() if not n.startswith(".") and n not in FOREIGN}
 
 
-def _quiet(name: str) -> bool:
-    """Names that come along without anybody meaning anything by it."""
-    return name.startswith((".", "README", "LICENSE")) or name in ("__pycache__", "__init__.py")
+def _is_work(kinds: Mapping[str, str], catalog: Catalog) -> bool:
+    """Whether one student's work looks so: a section, a clone's folder, or nothing but answers."""
+    if any(section.name in kinds for section in catalog.sections) or CLONE in kinds:
+        return True
+    files = {f"{exercise.stem}.py" for exercise in catalog.exercises}
+    return bool(files & {*kinds}) and all(kind == FILE for kind in kinds.values())
+
+
+def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
+    """One student, named by the folder around all sections."""
+    while place.name in {CLONE, *(section.name for section in catalog.sections)}:
+        place = place.parent
+    whose = platforms.of_archive if archives.is_archive(place.name) else platforms.of_folder
+    origin = whose(place.name, place.parent.name)
+    student = _name(origin.student)
+    work = Homework(catalog)
+    work.read(top, timed=_is_timed(origin, place.parent.name))
+    told = f"{shown} is one student's work; graded as {student}"
+    return Classwork((_finished(student, work, [origin.late]),), (told,), is_one=True)
+
+
+def _parts(
+    top: Folder, parent: str, catalog: Catalog, strays: list[str], stack: ExitStack, depth: int = 0
+) -> Iterator[_Part]:
+    """What is students' in a folder, in the one folder that an archive wraps, or in a platform's zip."""
+    kinds = _visible(top)
+    (name, kind), *others = [*kinds.items(), ("", "")]
+    if isinstance(top, archives.Unpacked) and kind == FOLDER and len(others) == 1 and depth == 0:
+        inner = stack.enter_context(top.entered(name))
+        if platforms.of_folder(name, parent).student == name and not _is_work(_visible(inner), catalog):
+            yield from _parts(inner, name, catalog, strays, stack, depth + 1)
+            return
+    for name, kind in kinds.items():
+        if kind in (FOLDER, LINK):  # a linked folder is still somebody's, who is told why nothing was read
+            origin = platforms.of_folder(name, parent)
+            yield _Part(top, name, kind, origin, _is_timed(origin, parent))
+        elif kind == FILE and (known := platforms.of_file(name)):
+            yield _Part(top, name, kind, known)
+        elif kind == FILE and archives.is_archive(name):
+            if depth < 2 and (within := _class_zip(top, name, stack)) is not None:
+                yield from _parts(within, archives.stem(name), catalog, strays, stack, 2)
+            else:
+                yield _Part(top, name, kind, platforms.of_archive(name, parent))
+        elif not quiet(name):
+            strays.append(name)
+
+
+def _class_zip(home: Folder, name: str, stack: ExitStack) -> Folder | None:
+    """The zip's content if a platform made it of a whole class's work; None where it is one student's."""
+    if not name.lower().endswith(".zip"):
+        return None
+    with ExitStack() as trying:
+        try:
+            stream = trying.enter_context(home.stream(name))
+            within = trying.enter_context(archives.opened(stream, archives.CLASS))
+        except (Refused, OSError):
+            return None  # told once it is read as a student's
+        if any(platforms.of_file(n) or platforms.of_folder(n, "").platform for n in within.kinds()):
+            stack.push(trying.pop_all())
+            return within
+    return None
+
+
+def _submission(student: str, parts: Sequence[_Part], catalog: Catalog) -> Submission:
+    work = Homework(catalog)
+    for part in sorted(parts, key=lambda part: _rank(part, work)):
+        own = part.origin.own or part.name
+        if part.kind in (FOLDER, LINK):
+            read = partial(work.read, timed=part.timed)
+            work.enter(part.name, part.home, "the student's folder", catalog.exercises, read)
+        elif exercise := work.exercise(part.name):
+            work.answer(part.name, part.home, own, exercise)
+        elif own.endswith(".ipynb"):
+            work.notebook(part.name, part.home, own)
+        elif archives.is_archive(own):
+            work.archive(part.name, part.home, own)
+        else:
+            work.unknown.append(own)
+    return _finished(student, work, [part.origin.late for part in parts])
+
+
+def _rank(part: _Part, work: Homework) -> tuple[int, int, int, str]:
+    """Folders, answers, notebooks, archives; of each the newest first."""
+    own = part.origin.own or part.name
+    kinds = (part.kind in (FOLDER, LINK), work.exercise(part.name), own.endswith(".ipynb"), True)
+    first = next(rank for rank, is_kind in enumerate(kinds) if is_kind)
+    return (first, -part.origin.upload, -platforms.original(own)[1], part.name)
+
+
+def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Submission:
+    work.finish()
+    notes = [*_listed("not read", work.refused), *_listed("no exercise's file, ignored", work.unknown)]
+    if not work.answers and not work.problems:
+        notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
+    told = [one for one in late if one is not None]
+    return Submission(
+        student, work.answers, work.problems, tuple(notes), work.times, any(told) if told else None
+    )
+
+
+def _name(student: str) -> str:
+    """A name that can be a file's: printable, and short enough with a digest for what was left out."""
+    name = escaped(student)
+    if len(name.encode("utf-8", "replace")) <= _MAX_NAME:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
+    return name.encode("utf-8", "replace")[: _MAX_NAME - 16].decode("utf-8", "ignore") + f"...{digest}"
 
 
 def _listed(what: str, names: list[str]) -> tuple[str, ...]:

@@ -1,0 +1,229 @@
+"""One student's work: which file in it answers which exercise."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from grader import archives, paths
+from grader.catalog import Catalog, Exercise
+from grader.errors import KataError
+from grader.folders import FILE, FOLDER, Folder, Refused, escaped, why
+from grader.platforms import of_file, original
+
+MAX_BYTES = 1 << 20
+MAX_NOTEBOOK = 32 << 20
+_MAX_DEPTH = 6
+_MAX_FOLDERS = 2000
+_MAX_NESTED = 3
+CLONE = "exercises"
+"""A student may hand in a whole clone; the answers then lie in this folder of it."""
+_TIME = "timestamp.txt"
+FOREIGN = frozenset({"__MACOSX", "__pycache__", "venv", "node_modules"})
+
+
+class Homework:
+    """Gathers one student's answers, from as many places as there are: the first that has one counts."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.answers: dict[str, bytes] = {}
+        self.problems: dict[str, str] = {}
+        self.times: dict[str, str] = {}
+        self.refused: list[str] = []
+        self.unknown: list[str] = []
+        self._catalog = catalog
+        self._sections = {section.name: section for section in catalog.sections}
+        self._files = {f"{exercise.stem}.py": exercise for exercise in catalog.exercises}
+        self._folders = 0
+        self._lost: dict[str, str] = {}
+
+    def finish(self) -> None:
+        """Nothing more comes: what was lost in a folder or archive, and found nowhere else, is a problem."""
+        for slug, reason in self._lost.items():
+            if slug not in self.answers:
+                self.problems.setdefault(slug, reason)
+
+    def read(
+        self, home: Folder, prefix: str = "", depth: int = 0, nested: int = 0, timed: bool = False
+    ) -> None:
+        """Everything in a folder: sections, also in a clone, loose files, folders, archives.
+
+        Args:
+            home: the folder; sections are folders of it, as in our own tree.
+            prefix: where it lies, as it is told to people.
+            depth: how many folders deep that is.
+            nested: in how many archives it lies.
+            timed: whether nbgrader put the folders in it here, with the time of each.
+        """
+        self._folders += 1
+        if self._folders > _MAX_FOLDERS:
+            raise Refused("lies behind too many folders")
+        kinds = home.kinds()
+
+        def enter(name: str, exercises: tuple[Exercise, ...]) -> None:
+            deeper = partial(self.read, prefix=f"{prefix}{name}/", depth=depth + 1, nested=nested)
+            self.enter(name, home, prefix + name, exercises, deeper)
+
+        for section in self._catalog.sections:
+            if section.name in kinds:
+                enter(section.name, section.exercises)
+                self._time(home, section.name, prefix, [section.name] if timed else [])
+        is_clone = CLONE in kinds
+        if is_clone:
+            enter(CLONE, self._catalog.exercises)
+        rest = {
+            name: kind
+            for name, kind in kinds.items()
+            if name not in self._sections and name != CLONE and not quiet(name) and name not in FOREIGN
+        }
+        if is_clone or not prefix:  # what comes with every clone of ours is no news
+            rest = {name: kind for name, kind in rest.items() if not (paths.ROOT / name).exists()}
+        self._loose(rest, home, prefix, depth, nested, is_clone)
+        for name, kind in rest.items():
+            if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self.exercise(name):
+                before = {*self.answers}
+                enter(name, ())
+                mine = [e.section for e in self._catalog.exercises if e.slug in self.answers.keys() - before]
+                self._time(home, name, prefix, mine if timed else [])
+            elif not self._is_ours(name, kind, is_clone):
+                self.unknown.append(prefix + name)
+
+    def _loose(
+        self, rest: Mapping[str, str], home: Folder, prefix: str, depth: int, nested: int, is_clone: bool
+    ) -> None:
+        """Answers first, then notebooks, then archives; the newest of each first."""
+        for name in sorted(rest, key=_newest):
+            if exercise := self.exercise(name):
+                self.answer(name, home, prefix + name, exercise)
+        if is_clone:
+            return
+        for name in sorted(rest, key=_newest):
+            if rest[name] != FOLDER and name.endswith(".ipynb"):
+                self.notebook(name, home, prefix + name)
+            elif rest[name] != FOLDER and archives.is_archive(name):
+                self.archive(name, home, prefix + name, depth, nested)
+
+    def _is_ours(self, name: str, kind: str, is_clone: bool) -> bool:
+        if self.exercise(name) or name == _TIME:
+            return True
+        return kind != FOLDER and not is_clone and (name.endswith(".ipynb") or archives.is_archive(name))
+
+    def exercise(self, name: str) -> Exercise | None:
+        """The exercise that a file answers by its name, also if a platform has changed that."""
+        if found := self._files.get(name):
+            return found
+        known = of_file(name)
+        return self._files.get(original(known.own if known else name)[0])
+
+    def answer(self, name: str, home: Folder, where: str, exercise: Exercise) -> None:
+        """Read one file as the answer to an exercise."""
+        if exercise.slug in self.answers or exercise.slug in self.problems:
+            self.refused.append(f"{where} is a second answer")
+            return
+        try:
+            self.answers[exercise.slug] = _text(home.content(name, MAX_BYTES))
+        except (Refused, OSError) as reason:
+            self.refuse(where, reason, ())
+            self.problems[exercise.slug] = f"{escaped(where)} {why(reason)}"
+
+    def notebook(self, name: str, home: Folder, where: str) -> None:
+        """Read the answers that a notebook's cells hold."""
+        try:
+            found = _cells(home.content(name, MAX_NOTEBOOK), self._meant(where))
+        except (Refused, OSError) as reason:
+            self.refuse(where, reason, ())
+            return
+        if not found:
+            self.unknown.append(where)
+        for slug, content in found.items():
+            if slug in self.answers or slug in self.problems:
+                self.refused.append(f"{where} holds a second answer to {slug}")
+                continue
+            try:
+                self.answers[slug] = _text(content)
+            except Refused as reason:
+                self.refuse(where, reason, (self._catalog.exercise(slug),))
+
+    def _meant(self, where: str) -> Catalog:
+        """The section that the path of a notebook names, or all of them."""
+        parts = {original(part)[0].removesuffix(".ipynb") for part in where.split("/")}
+        sections = tuple(section for name, section in self._sections.items() if name in parts)
+        return Catalog(sections) if sections else self._catalog
+
+    def archive(self, name: str, home: Folder, where: str, depth: int = 0, nested: int = 0) -> None:
+        """Read an archive as the folder that it was."""
+        try:
+            if nested >= _MAX_NESTED:
+                raise Refused("is an archive in an archive in an archive")
+            with home.stream(name) as stream, archives.opened(stream) as content:
+                self.refused += [f"{where}: {oddity}" for oddity in content.oddities]
+                self.read(content, f"{where}/", depth, nested + 1)
+        except (Refused, OSError) as reason:
+            self.refuse(where, reason, self._catalog.exercises)
+
+    def enter(
+        self,
+        name: str,
+        parent: Folder,
+        where: str,
+        exercises: Iterable[Exercise],
+        read: Callable[[Folder], None],
+    ) -> None:
+        """Read a folder; where that is refused, so are the exercises in it."""
+        try:
+            with parent.entered(name) as folder:
+                read(folder)
+        except (Refused, OSError) as reason:
+            self.refuse(where, reason, exercises)
+
+    def refuse(self, where: str, reason: Refused | OSError, exercises: Iterable[Exercise]) -> None:
+        """Note what was not read, and which exercises may have been in it."""
+        self.refused.append(f"{where} {why(reason)}")
+        for exercise in exercises:
+            self._lost.setdefault(exercise.slug, f"{escaped(where)} {why(reason)}")
+
+    def _time(self, home: Folder, name: str, prefix: str, sections: Iterable[str]) -> None:
+        """When nbgrader received the folder `name`, for the sections that are answered in it."""
+        for section in sections:
+            try:
+                with home.entered(name) as folder:
+                    if folder.kinds().get(_TIME) != FILE:
+                        return
+                    stamp = folder.content(_TIME, 200).decode("utf-8", "replace").strip()
+            except (Refused, OSError) as reason:
+                self.refuse(f"{prefix}{name}/{_TIME}", reason, ())
+                return
+            self.times[section] = max(stamp, self.times.get(section, ""))
+
+
+def quiet(name: str) -> bool:
+    """Names that come along without anybody meaning anything by it."""
+    return name.startswith((".", "README", "LICENSE")) or name in ("__pycache__", "__init__.py")
+
+
+def _newest(name: str) -> tuple[int, int, str]:
+    known = of_file(name)
+    return (-known.upload if known else 0, -original(known.own if known else name)[1], name)
+
+
+def _text(content: bytes) -> bytes:
+    if len(content) > MAX_BYTES:
+        raise Refused("is larger than 1 MiB")
+    if b"\0" in content:
+        raise Refused("holds null bytes")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("is not UTF-8; save it as UTF-8 text") from None
+    return content
+
+
+def _cells(content: bytes, catalog: Catalog) -> Mapping[str, bytes]:
+    try:
+        from grader.notebooks import answers_in
+    except ImportError:
+        raise Refused("is a notebook, which cannot be read here; hand in .py files") from None
+    try:
+        return answers_in(content, catalog)
+    except (KataError, ValueError, TypeError, KeyError, RecursionError) as broken:
+        words = re.sub(r"\s+", " ", str(broken))[:160] or type(broken).__name__
+        raise Refused(f"is no notebook that can be read ({words})") from None
