@@ -30,10 +30,10 @@ def test_local_device(answer, monkeypatch):
     expect_equal(answer.local_device("cpu"), torch.device("cpu"), 'local_device("cpu") without LOCAL_RANK')
 
 
-def leave_torchrun():
+def leave_torchrun(but=()):
     """Have the environment of a process that was started by hand."""
     for name in list(os.environ):
-        if name in TORCHRUN or name.startswith("TORCHELASTIC_"):
+        if name not in but and (name in TORCHRUN or name.startswith("TORCHELASTIC_")):
             del os.environ[name]
 
 
@@ -106,7 +106,8 @@ def alone(rank, world_size, answer):
     if rank == 1:
         store.wait(["inside"])
     for turn in range(3):
-        leave_torchrun()
+        # for the first block, something has left WORLD_SIZE and an address, at which somebody else listens
+        leave_torchrun(but=() if turn else ("WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"))
         before = dict(os.environ)
         with answer.process_group() as me:
             if rank == 0 and turn == 0:
@@ -138,7 +139,13 @@ def end_in_many_ways(rank, world_size, answer):
     """What comes out of blocks that raise, and which group there is after them."""
     leave_torchrun()
     found = []
-    for raised in (Lost("shard 7"), KeyboardInterrupt(), SystemExit(3)):
+    for raised in (
+        Lost("shard 7"),
+        ValueError("lr"),
+        RuntimeError("nan"),
+        KeyboardInterrupt(),
+        SystemExit(3),
+    ):
 
         def work(raised=raised):
             with answer.process_group():
@@ -269,11 +276,90 @@ def reduce_alone(rank, world_size, answer):
 @pytest.mark.parametrize("worker", [join_alone, reduce_alone], ids=["joining", "in a collective"])
 def test_timeout(answer, worker):
     """After `timeout`, waiting for the others is an error: while joining, and in a collective."""
-    error, after = run_ranks(2, worker, answer=answer, init=False)[0]
+    error, after = run_ranks(2, worker, answer=answer, init=False, grace=4.0)[0]
     where = "joining" if worker is join_alone else "in all_reduce"
     facts = {"yours": "no error", "wanted": "an error after 0.2 s"}
     expect_that(error is not None, f"rank 0 is left alone while {where}, timeout={SHORT}", **facts)
     expect_equal(after, None, f"the group on rank 0 after it was left alone {where}")
+
+
+def join_one_who_is_silent(rank, world_size, answer):
+    """Rank 1 joins and no more: a rank that expects an answer from it, to be sure, gets an error."""
+    if rank == 1:
+        dist.init_process_group("gloo")
+        meet(rank, world_size)
+        return None
+
+    def work():
+        with answer.process_group(timeout=SHORT):
+            pass
+
+    error = told(caught(work))
+    after = group()
+    meet(rank, world_size)
+    return error, after
+
+
+@pytest.mark.multi_process
+def test_failed_joining(answer):
+    """What goes wrong after init_process_group, but before the block, leaves no group behind either."""
+    error, after = run_ranks(2, join_one_who_is_silent, answer=answer, init=False, grace=4.0)[0]
+    expect_equal(after, None, f"the group on rank 0 after {error or 'its block'}")
+
+
+def pretend_cuda(answer):
+    """Have four CUDA devices without a kernel, and gloo for NCCL; the list tells how groups are joined."""
+    current, joined = [0], []
+    init = dist.init_process_group
+
+    def exchange(number):
+        before = current[0]
+        current[0] = number if number >= 0 else before
+        return before
+
+    def record(backend=None, *arguments, device_id=None, **options):
+        joined.append((str(backend), current[0]))
+        return init("gloo", *arguments, **options)
+
+    cuda = torch.cuda
+    cuda.is_available = cuda.is_initialized = dist.is_nccl_available = lambda: True
+    cuda.init = cuda._lazy_init = lambda: None
+    cuda.device_count, cuda.current_device = lambda: 4, lambda: current[0]
+    cuda._exchange_device = cuda._maybe_exchange_device = exchange
+    torch._C._cuda_setDevice = torch._C._accelerator_setDeviceIndex = exchange
+    for place in (dist, dist.distributed_c10d, answer):
+        for name, value in list(vars(place).items()):
+            if value is init:
+                setattr(place, name, record)
+    return joined
+
+
+def on_pretended_cuda(rank, world_size, answer):
+    os.environ["LOCAL_RANK"] = "1"
+    joined = pretend_cuda(answer)
+
+    def work():
+        with answer.process_group("cuda") as me:
+            joined.append((str(me.device), torch.cuda.current_device()))
+
+    error = told(caught(work))
+    return joined, error, group()
+
+
+@pytest.mark.multi_process
+def test_cuda(answer):
+    """On "cuda" the group is one of NCCL, and the device is the current one before the process joins."""
+    if torch.cuda.is_available():
+        return  # the GPU tests do this with real ones
+    ((joined, error, after),) = run_ranks(1, on_pretended_cuda, answer=answer, init=False)
+    if not joined and error:
+        return  # it asks CUDA for something that cannot be pretended
+    where = 'in process_group("cuda") with LOCAL_RANK=1'
+    (backend, current), *block = joined or [("None", 0)]
+    expect_that("nccl" in backend, f"the backend {where}", yours=backend, wanted="nccl")
+    expect_equal(current, 1, f"the number of the current CUDA device on joining {where}")
+    expect_equal(block, [("cuda:1", 1)], f"me.device and the current device {where} ({error or 'no error'})")
+    expect_equal(after, None, f"the group after the block {where}")
 
 
 def on_gpus(rank, world_size, answer):

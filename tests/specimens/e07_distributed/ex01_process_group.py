@@ -253,6 +253,48 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
         check="test_timeout",
         says="waits in all_reduce",
     ),
+    Wrong(
+        "alone, but at the address that is in the environment",
+        edits=alone(
+            """        port = os.environ.get("MASTER_PORT", 0)
+        where = f"tcp://127.0.0.1:{port}"
+        dist.init_process_group(backend, init_method=where, rank=0, world_size=1, timeout=timeout)
+"""
+        ),
+        check="test_alone",
+    ),
+    Wrong(
+        "another error for the errors of training",
+        edits=[
+            (
+                "    finally:\n",
+                "    except ValueError as error:\n        raise RuntimeError('failed') from error\n    finally:\n",
+            )
+        ],
+        check="test_however_the_block_ends",
+        says="a ValueError in the block does not come out",
+    ),
+    Wrong(
+        "asks whether all are there, before the try",
+        edits=[(BLOCK, "    dist.barrier()\n" + BLOCK)],
+        check="test_failed_joining",
+        says="the group on rank 0 after",
+    ),
+    Wrong(
+        "the current device once it has joined",
+        edits=[
+            ("        torch.cuda.set_device(device)", "        pass"),
+            (BLOCK, '    if device.type == "cuda":\n        torch.cuda.set_device(device)\n' + BLOCK),
+        ],
+        check="test_cuda",
+        says="on joining",
+    ),
+    Wrong(
+        "gloo for CUDA as well",
+        edits=[(BACKEND, '    backend = "gloo"\n')],
+        check="test_cuda",
+        says="nccl",
+    ),
     Right(
         "a class, a TCP store at any free port, ranks from the group",
         code="""
