@@ -153,7 +153,7 @@ def error_line(error: BaseException) -> str:
 
 def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> Place | None:
     """The innermost line of the answer, with the tensors and numbers it held."""
-    inside = [entry for entry in excinfo.traceback if file is not None and Path(entry.path) == file]
+    inside = [entry for entry in excinfo.traceback if entry.frame.code.raw.co_filename == str(file)]
     if not inside:
         return None
     entry = inside[-1]

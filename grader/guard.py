@@ -11,8 +11,10 @@ that our code mentions, or the functions that it calls there; of the suites only
 nobody mentions can be replaced without gain: the oracle is computed elsewhere.
 """
 
+import ctypes
 import gc
 import inspect
+import itertools
 import operator
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,11 +50,15 @@ _MODULES = (
     "operator",
 )
 
+_ROOTS = ("grader.child", "grader.guard")
+"""Where judging starts: with the suites, these use all of ours that a child uses."""
+
 _TEMPTING = {"allclose", "assert_close", "eq", "equal", "isclose", "isfinite", "isnan", "ne", "randn"}
 """Looked at even where our code does without: what people replace who think that we compare with it."""
 
 # Bound once: an answer may replace the builtins, and is found out by what is bound here.
-_all, _map, _is, _code_of = all, map, operator.is_, operator.attrgetter("__code__")
+_tuple, _map, _code_of = tuple, map, operator.attrgetter("__code__")
+_chained = itertools.chain.from_iterable
 
 
 @dataclass(frozen=True)
@@ -68,52 +74,100 @@ class Space:
     hidden_by_new: frozenset[str]
     size: int
 
-    def holds(self) -> bool:
-        return (
-            _all(_map(_is, _map(self.now.get, self.names), self.values))
-            and _all(_map(_is, _map(_code_of, self.functions), self.codes))
-            and not (self.hidden_by_new and len(self.now) != self.size and self._hiding())
-        )
-
-    def broken(self) -> str:
-        """The first of its names that stands for something else."""
+    def broken(self) -> str | None:
+        """The first of its names that stands for something else, or None."""
         for name, value in zip(self.names, self.values, strict=True):
             if self.now.get(name) is not value:
                 return f"{self.name}.{name}"
         for function, code in zip(self.functions, self.codes, strict=True):
             if function.__code__ is not code:
                 return f"{self.name}.{function.__name__}"
-        return f"{self.name}.{self._hiding()[0]}"
+        hiding = sorted(self.hidden_by_new & self.now.keys())
+        return f"{self.name}.{hiding[0]}" if hiding else None
 
-    def _hiding(self) -> list[str]:
-        """New names of a class that hide those of its bases."""
-        return sorted(self.hidden_by_new & self.now.keys())
+
+class Look:
+    """Several spaces, looked at in one go: most of the time of a loop over them would be the loop's own."""
+
+    def __init__(self, spaces: Iterable[Space]) -> None:
+        self._spaces = tuple(space for space in spaces if space.names)
+        # The first name twice: of a single one, itemgetter gives no tuple.
+        names = [(space.names[0], *space.names) for space in self._spaces]
+        self._getters = [(operator.itemgetter(*n), s.now) for n, s in zip(names, self._spaces, strict=True)]
+        self._values = _Objects(_chained((s.values[0], *s.values) for s in self._spaces))
+        self._functions = tuple(_chained(s.functions for s in self._spaces))
+        self._codes = _Objects(_chained(s.codes for s in self._spaces))
+        self._classes = tuple(s for s in self._spaces if s.hidden_by_new)
+
+    def broken(self) -> str | None:
+        """The first known name that now stands for something else, or None."""
+        return None if self._holds() else next(filter(None, (s.broken() for s in self._spaces)), None)
+
+    def _holds(self) -> bool:
+        try:
+            values = _tuple(_chained([get(now) for get, now in self._getters]))
+        except KeyError:
+            return False
+        codes = _tuple(_map(_code_of, self._functions))
+        grown = [s for s in self._classes if len(s.now) != s.size]
+        return self._values.are(values) and self._codes.are(codes) and not grown
+
+
+class _Objects:
+    """Which objects a tuple held, compared by their addresses in its memory.
+
+    `==` would ask the objects themselves whether they are equal, and an answer's may say so; asking
+    for each whether it is the same takes five times as long.
+    """
+
+    def __init__(self, objects: Iterable[object]) -> None:
+        self._kept = tuple(objects)  # or another object could come to lie at an address
+        self._memory = ctypes.c_char * (len(self._kept) * tuple.__itemsize__)
+        self._addresses = self._in(self._kept)
+
+    def _in(self, objects: tuple[object, ...]) -> bytes:
+        return self._memory.from_address(id(objects) + tuple.__basicsize__).raw
+
+    def are(self, objects: tuple[object, ...]) -> bool:
+        """`objects`, of which there are as many, are the same ones in the same order."""
+        return self._in(objects) == self._addresses
 
 
 class Guard:
     """A snapshot of the namespaces that judging relies on: `suites` holds each exercise's own modules."""
 
     def __init__(self, suites: Mapping[str, Sequence[ModuleType]]) -> None:
-        ours = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "grader"]
-        mentioned = _mentioned([*ours, *(module for modules in suites.values() for module in modules)])
-        mentioned |= _TEMPTING
+        every = [module for modules in suites.values() for module in modules]
+        ours = _reached([*(sys.modules[name] for name in _ROOTS if name in sys.modules), *every])
+        mentioned = _mentioned([*ours, *every]) | _TEMPTING
         others = {name: vars(sys.modules[name]) for name in _MODULES if name in sys.modules}
         classes = [cls for each in _CLASSES for cls in each.__mro__[:-1]]
         for space in (*others.values(), *map(vars, classes)):
             for name in mentioned & space.keys():
                 mentioned = mentioned | _names_in(_code(space[name]))
-        self._shared = [_space(m.__name__, vars(m)) for m in ours]
-        self._shared += [_space(name, names, mentioned) for name, names in others.items()]
-        self._shared += [_space_of_class(cls, mentioned) for cls in classes]
-        self._suites = {slug: [_space(m.__name__, vars(m)) for m in own] for slug, own in suites.items()}
+        shared = [_space(m.__name__, vars(m)) for m in ours]
+        shared += [_space(name, names, mentioned) for name, names in others.items()]
+        self._shared = Look([*shared, *(_space_of_class(cls, mentioned) for cls in classes)])
+        self._suites = {slug: Look(_space(m.__name__, vars(m)) for m in own) for slug, own in suites.items()}
 
     def broken(self, slug: str) -> str | None:
         """The first known name that now stands for something else, or None."""
-        for spaces in (self._shared, self._suites.get(slug, ())):
-            for space in spaces:
-                if not space.holds():
-                    return space.broken()
-        return None
+        own = self._suites.get(slug)
+        return self._shared.broken() or (own.broken() if own else None)
+
+
+def _reached(roots: Sequence[ModuleType]) -> list[ModuleType]:
+    """The modules of this package that the roots' code can come by."""
+    rest = list(roots)
+    found = {module.__name__: module for module in rest if module.__name__ in _ROOTS}
+    while rest:
+        for value in vars(rest.pop()).values():
+            name = str(value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", ""))
+            module = sys.modules.get(name)
+            if module is not None and name.split(".")[0] == "grader" and name not in found:
+                found[name] = module
+                rest.append(module)
+    return list(found.values())
 
 
 def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = None) -> Space:

@@ -148,7 +148,7 @@ def sample(count: int, size: int) -> Tensor:
 
 def at(values: Tensor, positions: Tensor) -> Tensor:
     """The elements at row-major `positions`, without a copy of `values`."""
-    return values[torch.unravel_index(positions, values.shape)]
+    return torch.take(values, positions)
 
 
 def orders(ndim: int) -> list[tuple[int, ...]]:
