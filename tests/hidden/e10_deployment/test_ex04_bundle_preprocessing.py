@@ -13,7 +13,7 @@ from grader.checks import expect_close, expect_equal, expect_gradients, expect_r
 from grader.checks.devices import count_traffic
 
 MEAN, STD = [0.5, 0.4, 0.3], [0.2, 0.25, 0.5]
-LABELS = ["cat", "dog", "Käfer", "eel"]
+LABELS = ["cat", "dog", "Käfer", "うなぎ"]
 
 
 class Network(nn.Module):
@@ -219,14 +219,22 @@ class Logits(nn.Module):
 def test_labels(answer):
     """Each image gets the label of its largest logit, of equal ones the first."""
     logits = torch.tensor(
-        [[0.1, 0.9, 0.2, 0.0], [0.5, 0.1, 0.5, 0.2], [0.0, 0.0, 0.1, 0.3], [0.3, 0.3, 0.3, 0.3]]
+        [
+            [0.1, 0.9, 0.2, 0.0],
+            [0.5, 0.1, 0.5, 0.2],
+            [0.0, 0.0, 0.1, 0.3],
+            [0.3, 0.3, 0.3, 0.3],
+            [20.0, 40.0, 70.0, 30.0],  # as probabilities they would all be 1
+            [-200.0, -900.0, -150.0, -300.0],  # or 0
+        ]
     )
-    pixels = logits[:, None, None, :].expand(4, 2, 3, 4)
+    pixels = logits[:, None, None, :].expand(6, 2, 3, 4)
     bundle = answer.Bundle(Logits(4), [0.0, 0.0], [1.0, 1.0], LABELS)
-    expect_equal(bundle.classify(pixels), ["dog", "cat", "eel", "cat"], "bundle.classify(pixels)")
+    wanted = ["dog", "cat", LABELS[3], "cat", LABELS[2], LABELS[2]]
+    expect_equal(bundle.classify(pixels), wanted, "bundle.classify(pixels)")
     expect_equal(bundle.classify(pixels[:1]), ["dog"], "bundle.classify(…) of one image")
     only = answer.Bundle(Logits(1), [0.0, 0.0], [1.0, 1.0], ["thing"])
-    expect_equal(only.classify(pixels), ["thing"] * 4, "classify of a bundle with a single class")
+    expect_equal(only.classify(pixels), ["thing"] * 6, "classify of a bundle with a single class")
 
 
 def test_empty_batch(answer, gen):
@@ -288,6 +296,7 @@ def test_on_a_device(answer, gen, device):
         ([0.5, 0.5, 0.5], [1.0]),
         ([0.5, 0.5, 0.5], [1.0, 0.0, 1.0]),
         ([0.5, 0.5, 0.5], [1.0, 1.0, -0.1]),
+        ([0.5, 0.5, 0.5], [1.0, float("nan"), 1.0]),
     ],
     ids=str,
 )
@@ -312,6 +321,7 @@ def test_bad_pixels(answer, gen):
             "a grey image": good[:, :1],
             "four channels": good.repeat(1, 2, 1, 1)[:, :4],
             "no channels": good[:, :0],
+            "no grey images": good[:0, :1],
             "an image without a batch": good[0],
             "no dimension of channels": good[:, 0],
             "a video": good[None],

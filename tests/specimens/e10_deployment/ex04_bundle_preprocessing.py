@@ -360,6 +360,36 @@ SPECIMENS = [
         says="no error",
     ),
     Wrong(
+        "NaN is no std below 0",
+        edits=[(IF, IF.replace("not bool((std > 0).all())", "bool((std <= 0).any())"))],
+        check="test_bad_numbers",
+        says="nan",
+    ),
+    Wrong(
+        "probabilities that are all 1",
+        edits=[(NAMES, NAMES.replace("argmax", "sigmoid().argmax"))],
+        check="test_labels",
+    ),
+    Wrong(
+        "no labels for no images, whatever they look like",
+        edits=[
+            (
+                "        logits = self(pixels)\n",
+                "        if len(pixels) == 0:\n            return []\n        logits = self(pixels)\n",
+            )
+        ],
+        check="test_bad_pixels",
+        says="no grey images",
+    ),
+    Wrong(
+        "one byte for each letter",
+        edits=[
+            (GET, '        return [name.encode("latin-1", "replace") for name in self.values]\n'),
+            (SET, '        self.values = tuple(name.decode("latin-1") for name in state)\n'),
+        ],
+        check="test_taken_along",
+    ),
+    Wrong(
         "zero is no std, but minus one is",
         edits=[(IF, IF.replace("(std > 0)", "(std != 0)"))],
         check="test_bad_numbers",
