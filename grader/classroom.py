@@ -3,7 +3,9 @@
 import os
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress
@@ -15,6 +17,9 @@ from grader.errors import KataError
 from grader.results import StudentRecord
 from grader.submissions import Submission, collect
 
+if TYPE_CHECKING:
+    from grader.grade import StartJudges
+
 
 def grade(
     submissions: Path,
@@ -24,6 +29,7 @@ def grade(
     seed: int,
     only: str | None,
     gradebook: str | None,
+    cluster: str | None,
     confined: bool,
     out: Console,
     err: Console,
@@ -38,7 +44,8 @@ def grade(
     for note in work.notes:
         err.print(f"note: {note}", markup=False)
     chosen = exercises if only else _handed_in(work.submissions, exercises)
-    settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined)
+    judges = None if cluster is None else _workers(cluster, jobs, confined, err)
+    settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined, judges)
     with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("judging answers", total=None)
         records = run(
@@ -53,6 +60,13 @@ def grade(
     out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
     if gradebook is not None:
         _write_gradebook(gradebook, records, catalog, out, err)
+
+
+def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudges":
+    """Judges on a cluster, to be started when there is something to judge."""
+    from grader.cluster.parent import Cluster
+
+    return partial(Cluster, address, jobs=jobs or 0, confined=confined, tell=partial(err.print, markup=False))
 
 
 def _handed_in(submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...]) -> tuple[Exercise, ...]:

@@ -100,12 +100,16 @@ def grade(
     submissions: Annotated[Path, typer.Argument(help="a folder with one folder per student")],
     results: Annotated[Path, typer.Option("--out", help="where results go")] = Path("results"),
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="answers at a time (default: cores)")
+        int | None,
+        typer.Option("--jobs", min=1, help="answers at a time, on each worker of a cluster (default: cores)"),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="draw the inputs from this seed")] = 0,
     only: Only = None,
     gradebook: Annotated[
         str | None, typer.Option("--gradebook", metavar="URL", help="nbgrader gradebook")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="ADDRESS", help="judge on a Dask scheduler's workers")
     ] = None,
     sandbox: Annotated[
         Sandbox, typer.Option("--sandbox", help="confine answers, or do not")
@@ -121,6 +125,7 @@ def grade(
         seed=seed,
         only=only,
         gradebook=gradebook,
+        cluster=cluster,
         confined=sandbox is Sandbox.required,
         out=out,
         err=err,

@@ -1,5 +1,6 @@
 """What is asked about one answer, and what comes back: plain records, whoever judges."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,3 +50,34 @@ class Findings:
 
 
 _LAST_WORDS = ("done", "broken", "stopped", "tampered")
+
+
+GARBLED: dict[str, Any] = {"garbled": True}
+"""Stands for a line that no honest child writes."""
+
+_KINDS = {"exit": int, "signal": int, "timed_out": bool, "overflow": bool, "lost": str}
+
+
+def to_json(findings: Findings) -> str:
+    """The findings as text, for a journey between machines."""
+    ended = {name: getattr(findings, name) for name in _KINDS}
+    try:
+        return json.dumps({**ended, "lines": findings.lines})
+    except RecursionError:
+        return json.dumps({**ended, "lines": [GARBLED]})
+
+
+def from_json(text: str) -> Findings:
+    """Raises ValueError where the text holds anything but findings."""
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        return Findings((GARBLED,))
+    if not isinstance(data, dict) or data.keys() != {*_KINDS, "lines"}:
+        raise ValueError("no findings")
+    lines = data.pop("lines")
+    if not isinstance(lines, list) or not all(isinstance(line, dict) for line in lines):
+        raise ValueError("no lines of findings")
+    if not all(type(data[name]) is kind for name, kind in _KINDS.items()):
+        raise ValueError("no word of how the child ended")
+    return Findings(tuple(lines), **data)

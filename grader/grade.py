@@ -58,6 +58,9 @@ class Judges(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
+StartJudges = Callable[[Sequence[Exercise]], AbstractContextManager[Judges]]
+
+
     """How to grade: where results go, the run's seed, workers at a time, confined or not.
 
     `cluster` starts judges elsewhere; without it, this machine judges.
@@ -67,7 +70,7 @@ class Settings:
     seed: int
     jobs: int
     confined: bool
-    cluster: Callable[[Sequence[Exercise]], AbstractContextManager[Judges]] | None = None
+    cluster: StartJudges | None = None
 
 
 def grade(

@@ -1,0 +1,142 @@
+"""The grading parent's side of a cluster: which answers go where, and where again after a loss."""
+
+import json
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from grader.catalog import Exercise
+from grader.cluster import worker as remote
+from grader.cluster.replies import NO_REPLY, Refused
+from grader.cluster.roster import Roster, Worker
+from grader.findings import Findings, Request, from_json
+
+MOST_ANSWERS, MOST_BYTES = 16, 4 << 20
+"""What one batch may hold."""
+
+BATCHES_EACH = 4
+"""Batches to cut the waiting answers into, for each worker: so nobody waits long for the last one."""
+
+MOST_LOSSES = 3
+"""Workers that may be lost with an answer, before it is left to a person."""
+
+
+@dataclass(eq=False)
+class Answer:
+    """An answer on its way, and how often what judged it was lost."""
+
+    request: Request
+    losses: int = 0
+
+
+class Cluster:
+    """The workers of a Dask scheduler, with the face of `grader.pool.Pool`.
+
+    `jobs` is how many answers a worker judges at a time (0: as many as it has threads); `tell` takes
+    lines for the person who waits, such as which worker is refused and why.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        exercises: Sequence[Exercise],
+        *,
+        jobs: int,
+        confined: bool,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._roster = Roster(address, exercises, jobs, confined, tell)
+
+    def __enter__(self) -> "Cluster":
+        """Reach the scheduler, and wait until workers can judge."""
+        try:
+            self._roster.connect()
+            while not self._roster.inventory:
+                self._roster.look()
+                for _ in self._roster.replies():
+                    pass
+        except BaseException:
+            self._roster.close()
+            raise
+        self.inventory = self._roster.inventory
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._roster.close()
+
+    def reference(self, request: Request) -> Findings:
+        """Run the oracle on a reference solution, on this machine: solutions do not travel."""
+        assert self._roster.local is not None
+        return self._roster.local.reference(request)
+
+    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
+        """Judge the answers, on whichever workers there are; in the order they finish."""
+        waiting = deque(map(Answer, requests))
+        left = len(waiting)
+        while left:
+            back = [(answer, Findings(lost="its worker was lost")) for answer in self._roster.look()]
+            self._hand_out(waiting)
+            for answer, findings in [*back, *self._news()]:
+                answer.losses += bool(findings.lost)
+                if findings.lost and answer.losses < MOST_LOSSES:
+                    waiting.appendleft(answer)
+                else:
+                    left -= 1
+                    yield answer.request, findings
+
+    def _hand_out(self, waiting: deque[Answer]) -> None:
+        ready = self._roster.ready()
+        while waiting and (free := [worker for worker in ready if _has_room(worker)]):
+            worker = min(free, key=lambda worker: worker.answers / worker.jobs)
+            batch = _batch(waiting, math.ceil(len(waiting) / (BATCHES_EACH * len(ready))))
+            texts = json.dumps([_text(answer.request) for answer in batch])
+            self._roster.send(worker, remote.judge, worker.settings, texts, batch=batch)
+
+    def _news(self) -> Iterator[tuple[Answer, Findings]]:
+        for worker, batch, reply in self._roster.replies():
+            lost = Findings(lost="its worker was lost")
+            if reply is None:
+                yield from ((answer, lost) for answer in batch)
+                continue
+            try:
+                yield from zip(batch, _findings(reply, len(batch)), strict=True)
+            except Refused as refused:
+                back = [*batch, *self._roster.refuse(worker, refused)]
+                yield from ((answer, lost) for answer in back)
+
+
+def _has_room(worker: Worker) -> bool:
+    """Whether it would soon have nothing to do."""
+    return len(worker.tasks) < 2 or worker.answers < 2 * worker.jobs
+
+
+def _batch(waiting: deque[Answer], most: int) -> list[Answer]:
+    """The next answers. One that has been lost goes by itself: the loss may be its doing."""
+    batch = [waiting.popleft()]
+    size = len(batch[0].request.answer)
+    while waiting and len(batch) < min(most, MOST_ANSWERS) and not batch[0].losses:
+        size += len(waiting[0].request.answer)
+        if waiting[0].losses or size > MOST_BYTES:
+            break
+        batch.append(waiting.popleft())
+    return batch
+
+
+def _text(request: Request) -> dict[str, Any]:
+    answer = request.answer.decode("utf-8", "surrogateescape")
+    return {"slug": request.exercise.slug, "answer": answer, "seed": request.seed}
+
+
+def _findings(reply: dict[str, Any], count: int) -> list[Findings]:
+    texts = reply.get("findings")
+    if not isinstance(texts, list) or len(texts) != count:
+        raise Refused(NO_REPLY)
+    try:
+        return [from_json(text) for text in texts]
+    except (TypeError, ValueError):
+        raise Refused(NO_REPLY) from None

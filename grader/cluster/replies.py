@@ -1,0 +1,73 @@
+"""What comes back from workers, understood or refused."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from grader.findings import Expected
+from grader.untrusted import plain
+
+FETCH = 30.0
+"""Seconds for one try at fetching a reply."""
+
+NO_REPLY = "what it replies cannot be understood; look at its log, and start it again"
+
+Inventory = dict[str, list[Expected]]
+
+
+class Refused(Exception):
+    """Why a worker may not judge, with what to do about it."""
+
+
+def fetch(future: Any) -> dict[str, Any] | None:
+    """What a worker has replied; None where Dask has given the task up.
+
+    Raises:
+        TimeoutError: it has not come yet.
+        Refused: the worker could not do it, or replies what it should not.
+    """
+    if future.status == "cancelled":
+        return None
+    if future.status == "error":
+        raise Refused(
+            "it or the scheduler cannot load torchkata; start both in a clone like this one, with its Python"
+        )
+    text = future.result(timeout=FETCH)
+    try:
+        reply = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        raise Refused(NO_REPLY) from None
+    if not isinstance(reply, dict):
+        raise Refused(NO_REPLY)
+    if "fault" in reply:
+        raise Refused(str(reply["fault"]))
+    return reply
+
+
+def inventory(told: Any) -> Inventory:
+    try:
+        return {str(slug): [_expected(**check) for check in checks] for slug, checks in told.items()}
+    except (AttributeError, TypeError):
+        raise Refused(NO_REPLY) from None
+
+
+def _expected(id: str, title: str, lacks: str | None) -> Expected:
+    return Expected(str(id), str(title), None if lacks is None else plain(str(lacks))[:80])
+
+
+def lacking(inventory: Inventory | None) -> set[tuple[str, str]]:
+    return {(c.id, c.lacks) for checks in (inventory or {}).values() for c in checks if c.lacks}
+
+
+def with_lacks(ours: Inventory, theirs: Inventory) -> Inventory:
+    """Our checks, and what the workers lack for them."""
+    lacks = {(slug, check.id): check.lacks for slug, checks in theirs.items() for check in checks}
+    return {
+        slug: [replace(check, lacks=lacks.get((slug, check.id))) for check in checks]
+        for slug, checks in ours.items()
+    }
+
+
+def first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:300]
