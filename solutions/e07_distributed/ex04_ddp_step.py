@@ -13,9 +13,9 @@ of the whole batch only if the ranks' losses are made for it:
 
 Rules:
 - The caller has joined the ranks to the default process group (gloo), wrapped the model (DDP with its default
-  options; every parameter counts in the loss), cut the batch into shards, and given each rank an optimizer
-  over `model.parameters()`. Every rank calls ddp_step, with its own shard. There may be any number of ranks,
-  also one.
+  options; float32 or float64; every parameter counts in the loss), cut the batch into shards, and given each
+  rank an optimizer over all of its parameters, in one group or in more. Every rank calls ddp_step, with its
+  own shard. There may be any number of ranks, also one.
 - The loss of the batch is the mean of `loss_fn(model(inputs), targets)` over the rows of all ranks together.
 - Shards may differ in size, and from step to step. Some, not all, may be empty: model and loss_fn then run on
   0 rows (the mean over which is NaN), and the rank takes part like the others.

@@ -381,6 +381,22 @@ SPECIMENS = [
         check="test_what_runs",
         says="changes its inputs",
     ),
+    Wrong(
+        "clips the first group of the optimizer",
+        edits=[("clip_grad_norm_(model.parameters()", 'clip_grad_norm_(optimizer.param_groups[0]["params"]')],
+        check="test_clipping",
+    ),
+    Wrong(
+        "counts rows in float16",
+        edits=[("losses.new_tensor(len(losses))", "losses.new_tensor(len(losses)).half()")],
+        check="test_uneven_shards",
+    ),
+    Wrong(
+        "evaluation mode where there are no rows, for the batch norms",
+        edits=[(FORWARD, "    if not len(inputs):\n        model.eval()\n" + FORWARD)],
+        check="test_what_runs",
+        says="on rank 1, train mode",
+    ),
     Right(
         "scales the gradients after the backward, one message last",
         edits=instead("""
