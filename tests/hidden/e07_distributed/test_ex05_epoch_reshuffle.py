@@ -1,7 +1,10 @@
 """What grades epoch_reshuffle: complete epochs, other orders, restarts, seeds, what is read."""
 
+import builtins
+import random
 from itertools import chain
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import Dataset
@@ -42,14 +45,23 @@ class Training:
 
 
 def run(rank, world_size, answer, length, jobs, stream=0):
-    """The log of each job on this rank: epoch and numbers of each batch; and what it has read."""
+    """The log of each job on this rank: epoch and numbers of each batch; what it has read; draws after it."""
     logs = []
+    hash_texts_otherwise(rank)
     for number, options in enumerate(jobs):
-        torch.manual_seed(stream + 17 * number + rank)  # global streams are of no account
+        for seed_stream in (torch.manual_seed, random.seed, np.random.seed):
+            seed_stream(stream + 17 * number + rank)  # global streams are of no account
         dataset, training = Numbers(length), Training()
         result = answer.run_epochs(dataset, training.train_batch, **options)
-        logs.append((training.log, dataset.read, result))
+        draws = {"torch": torch.rand(()).item(), "random": random.random(), "NumPy": np.random.rand()}
+        logs.append((training.log, dataset.read, result, draws))
     return logs
+
+
+def hash_texts_otherwise(rank):
+    """Python hashes texts otherwise in each process, except in forks, as the ranks of this test are."""
+    plain = builtins.hash
+    builtins.hash = lambda x: plain(x) + rank * 104729 if isinstance(x, (str, bytes)) else plain(x)
 
 
 def orders(log):
@@ -60,7 +72,7 @@ def orders(log):
     return found
 
 
-@pytest.mark.parametrize(("world_size", "length"), [(1, 7), (2, 15), (3, 12), (4, 18)])
+@pytest.mark.parametrize(("world_size", "length"), [(1, 7), (2, 15), (4, 18), (4, 3)])
 def test_complete_epochs(answer, world_size, length):
     """Each epoch gives every example to a rank, equally many to each, in batches of batch_size."""
     jobs = [{"batch_size": 2, "epochs": 3}, {"batch_size": 5, "epochs": 4, "first_epoch": 2, "seed": 3}]
@@ -118,12 +130,15 @@ def test_restart(answer):
 
 
 def test_seeds(answer):
-    """Orders follow from the seed, and not from the global random stream or from the day."""
+    """Orders follow from the seed, not from the global random streams, and these are not seeded."""
     jobs = [{"batch_size": 6, "epochs": 2, "seed": seed} for seed in (0, 1, 12345)]
     first, second = (run_ranks(2, run, 24, jobs, stream, answer=answer) for stream in (0, 1000))
     for rank, (once, again) in enumerate(zip(first, second, strict=True)):
-        for job, (log, *_), (same, *_) in zip(jobs, once, again, strict=True):
+        for job, (log, *_, draws), (same, *_, others) in zip(jobs, once, again, strict=True):
             expect_equal(same, log, f"the batches of another run with seed={job['seed']} on rank {rank}")
+            for name, drawn in draws.items():
+                told = f"run_epochs(…) seeds the global random stream of {name}, on rank {rank}"
+                expect_that(drawn != others[name], told)
         for epoch in (0, 1):
             different = {tuple(orders(log)[epoch]) for log, *_ in once}
             told = f"epoch {epoch} is the same for different seeds on rank {rank}"
@@ -133,7 +148,7 @@ def test_seeds(answer):
 def test_reads(answer):
     """A rank reads what it trains on, and nothing else; the result is None."""
     found = run_ranks(3, run, 12, [{"batch_size": 2, "epochs": 2}], answer=answer)
-    for rank, ((log, read, result),) in enumerate(found):
+    for rank, ((log, read, result, _),) in enumerate(found):
         trained = list(chain.from_iterable(numbers for _, numbers in log))
         expect_equal(sorted(read), sorted(trained), f"the examples read on rank {rank}")
         expect_equal(result, None, f"the result of run_epochs(…) on rank {rank}")

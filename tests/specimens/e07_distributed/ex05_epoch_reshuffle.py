@@ -179,6 +179,38 @@ SPECIMENS = [
         ],
         check="test_reads",
     ),
+    Wrong(
+        "seeds the global stream for its order",
+        edits=own("torch.manual_seed(1000 * seed + epoch)"),
+        check="test_seeds",
+        says="seeds the global random stream of torch",
+    ),
+    Wrong(
+        "seeds by the hash of a text, another one in each process",
+        edits=own('torch.Generator().manual_seed(hash(f"{seed} {epoch}") % 2**32)'),
+        check="test_complete_epochs",
+        says="the different examples of epoch",
+    ),
+    Wrong(
+        "fills each share up from itself: nothing where there are more ranks than examples",
+        edits=[
+            (
+                "from torch.utils.data",
+                "import torch\nimport torch.distributed as dist\nfrom torch.utils.data",
+            ),
+            (
+                ALL,
+                f"""{LOOP}        gen = torch.Generator().manual_seed(1000 * seed + epoch)
+        order = torch.randperm(len(dataset), generator=gen).tolist()
+        mine = order[dist.get_rank() :: dist.get_world_size()]
+        mine += mine[: -(-len(order) // dist.get_world_size()) - len(mine)]
+        loader = DataLoader(dataset, batch_size=batch_size, sampler=mine)
+{BATCHES}""",
+            ),
+        ],
+        check="test_complete_epochs",
+        says="3 examples, 4 ranks",
+    ),
     Right(
         "a permutation of its own",
         edits=own("torch.Generator().manual_seed(1_000_003 * seed + epoch)"),
