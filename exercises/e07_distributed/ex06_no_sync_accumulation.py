@@ -21,7 +21,8 @@ Rules:
   change from step to step.
 - The loss of the batch is the mean of `loss_fn(model(inputs), targets)` over all rows of all pieces of all
   ranks. Loss and gradients are those of one process that has the whole batch.
-- Model and loss_fn run once on each piece, in order. At any moment the graph of at most one piece is alive.
+- Model and loss_fn run once on each piece, also on one without rows, in order: forward and backward of one
+  piece, then of the next, so that the graphs of two are never in memory at once.
 - A step costs the messages that *one* forward and backward of DDP send, however many pieces there are, and at
   most two collectives more, into which a rank hands at most 128 bytes together.
 - `optimizer.step` runs once, at the end. Gradients that lie in `.grad` beforehand have no influence.

@@ -192,6 +192,28 @@ SPECIMENS = [
         check="test_pieces_of_one_size",
         says="float",
     ),
+    Wrong(
+        "enters no_sync by hand, and leaves it where nothing is raised",
+        edits=inside("""        context = nullcontext() if is_last else model.no_sync()
+        context.__enter__()
+        losses = loss_fn(model(inputs), targets)
+        losses.sum().backward()
+        context.__exit__(None, None, None)
+"""),
+        check="test_after_an_error",
+        says="a gradient on rank 0",
+    ),
+    Wrong(
+        "passes over pieces without rows, except for the last one",
+        edits=inside(
+            """        if not len(inputs) and not is_last:
+            continue
+"""
+            + INSIDE
+        ),
+        check="test_one_piece_at_a_time",
+        says="the rows that the model runs on",
+    ),
     Right(
         "counts rows first, scales each piece's loss, and keeps the last piece apart",
         edits=instead("""
