@@ -10,8 +10,9 @@ setup: .venv/.learner ## only set up, for editors and containers
 learn: .venv/.learner ## watch exercises/ and judge each file as it is saved
 	@$(BIN)/kata watch
 
-grade: .venv/.class sandbox ## grade the sample class into a gradebook
+grade: .venv/.class sandbox ## grade the sample class into a gradebook and an HTML report
 	@$(BIN)/kata grade samples/class --out results --gradebook gradebook.db
+	@$(BIN)/kata report --results results --to report
 
 test: .venv/.dev sandbox browser ## everything the project checks of itself
 	$(BIN)/ruff check .
@@ -45,4 +46,4 @@ browser: ## Chromium for the tests that look at pages, in the same way
 	@sh grader/install_system.sh chromium
 
 clean:
-	rm -rf .venv results gradebook.db .kata
+	rm -rf .venv results report gradebook.db .kata

@@ -159,6 +159,19 @@ def export(
 
 
 @app.command()
+def report(
+    results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
+        "results"
+    ),
+    to: Annotated[Path, typer.Option("--to", help="a folder for the pages")] = Path("report"),
+) -> None:
+    """Write a page for each student and one for the class."""
+    from grader import report as reporting
+
+    reporting.run(results, to, out, err)
+
+
+@app.command()
 def audit(only: Only = None) -> None:
     """Try every suite on stubs, null answers, solutions and specimens."""
     from grader import authors

@@ -9,7 +9,19 @@ from typer.testing import CliRunner
 from grader import cli
 from tests.grader.clone import SOLUTION, STUB, Clone
 
-VERBS = {"status", "watch", "hint", "reset", "solution", "release", "grade", "export", "audit", "new"}
+VERBS = {
+    "status",
+    "watch",
+    "hint",
+    "reset",
+    "solution",
+    "release",
+    "grade",
+    "export",
+    "report",
+    "audit",
+    "new",
+}
 
 
 @pytest.fixture
@@ -148,6 +160,7 @@ def test_new_makes_an_exercise_that_the_audit_reads(clone):
         (["reset", "dubble"], "did you mean 'double'?"),
         (["grade", "nowhere"], "nowhere"),
         (["export", "--results", "nowhere"], "nowhere"),
+        (["report", "--results", "nowhere"], "nowhere"),
         (["export", "--format", "xls"], "there is no such format"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else "",

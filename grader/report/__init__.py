@@ -1,0 +1,186 @@
+"""`kata report`: a page for each student and one for the class, from what `kata grade` has written.
+
+Plain HTML with its style inside, so that a page can be sent by itself: no script, no address that a browser
+would ask for anything. What answers and students wrote is escaped by the templates, all of it, and cannot
+be shown as anything but text.
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from rich.console import Console
+from rich.progress import Progress as Bar
+
+from grader import paths
+from grader.catalog import Catalog, load
+from grader.errors import KataError
+from grader.export import load_results
+from grader.results import StudentRecord
+from grader.untrusted import plain
+
+Progress = Callable[[int, int], None]
+
+_HERE = Path(__file__).parent
+_MADE_BY = '<meta name="generator" content="torchkata">'
+_STUDENTS = "students"
+LONGEST_NAME = 120
+MOST_OPEN = 3
+"""Failed checks of an exercise that are seen at once; the others are folded away."""
+
+
+def run(results: Path, to: Path, out: Console, err: Console) -> None:
+    """The verb: read what `kata grade` has written to `results`, and say where the report lies.
+
+    Raises:
+        KataError: there are no results, or the report cannot be written.
+    """
+    left_out: list[str] = []
+    records = []
+    for record in load_results(results, left_out.append):
+        if _sound(record):
+            records.append(record)
+        else:
+            left_out.append(
+                f"a record in {paths.shown(results)} is damaged; left out (grade again to renew it)"
+            )
+    if not records:
+        raise KataError(f"{paths.shown(results)} holds no results that can be read; run `kata grade` again")
+    if left_out:
+        more = f" (and {len(left_out) - 1} more like it)" if len(left_out) > 1 else ""
+        err.print(f"note: {left_out[0]}{more}", markup=False)
+    with Bar(console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("writing pages", total=None)
+        index = write(records, load(), to, lambda done, total: bar.update(task, completed=done, total=total))
+    count = f"{len(records)} student{'s' if len(records) != 1 else ''}"
+    out.print(f"report: {paths.shown(index)} ({count})", markup=False)
+
+
+def _sound(record: StudentRecord) -> bool:
+    """Whether texts are texts and statuses are known: the files may have been edited or cut."""
+    from grader.report.words import KINDS, MARKS
+
+    checks = [check for exercise in record.exercises.values() for check in exercise.checks]
+    statuses = [exercise.status for exercise in record.exercises.values()]
+    outcomes = [check.outcome for check in checks]
+    flags = [flag for exercise in record.exercises.values() for flag in exercise.flags]
+    texts = [text for check in checks for text in (check.id, check.title, check.message)]
+    texts += [record.student, *record.exercises, *record.notes, *flags, *statuses, *outcomes]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(status in MARKS for status in statuses)
+        and all(outcome in KINDS for outcome in outcomes)
+    )
+
+
+def write(
+    records: Sequence[StudentRecord],
+    catalog: Catalog,
+    to: Path,
+    progress: Progress = lambda done, total: None,
+) -> Path:
+    """Write `index.html` and `students/<student>.html` to the folder `to`; returns the former.
+
+    The class's page is written last, and each file is either the old one or the new one. Pages of
+    students who are in no record stay as they are.
+
+    Raises:
+        KataError: `to` holds somebody else's `index.html`, or cannot be written.
+    """
+    from grader.report import overview, student
+
+    index = to / "index.html"
+    try:
+        _expect_ours(index)
+        files = file_names(r.student for r in records)
+        for done, record in enumerate(records):
+            progress(done, len(records) + 1)
+            text = render("student.html", page=student.page(record, catalog), most_open=MOST_OPEN)
+            save(to / _STUDENTS / files[record.student], text)
+        links = {name: f"{_STUDENTS}/{quote(file)}" for name, file in files.items()}
+        save(index, render("class.html", page=overview.page(records, catalog, links)))
+        progress(len(records) + 1, len(records) + 1)
+    except OSError as error:
+        raise KataError(
+            f"cannot write the report to {paths.shown(to)}: {error.strerror}; choose another folder with --to"
+        ) from None
+    return index
+
+
+def _expect_ours(index: Path) -> None:
+    if index.exists() and _MADE_BY not in index.read_text("utf-8", errors="replace")[:2000]:
+        raise KataError(
+            f"{paths.shown(index)} is no report of ours and would be overwritten; "
+            "choose another folder with --to"
+        )
+
+
+def file_names(students: Iterable[str]) -> dict[str, str]:
+    """A file name for each student that is safe on any system: `ada.html`.
+
+    What is not a plain letter, digit, dot or dash becomes `_`, and then a digest keeps two apart.
+    """
+    found: dict[str, str] = {}
+    for student in students:
+        if student in found:
+            raise KataError(
+                f"two results are of the student {plain(student)!r}: remove one of them, or grade again"
+            )
+        safe = re.sub(r"[^A-Za-z0-9.-]", "_", student).strip(".-")[:LONGEST_NAME] or "student"
+        taken = {name.lower() for name in found.values()}
+        if safe != student or f"{safe}.html".lower() in taken:
+            safe = f"{safe}-{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+        found[student] = f"{safe}.html"
+    return found
+
+
+def render(template: str, **values: Any) -> str:
+    """A page, with everything that is put into it escaped."""
+    return str(_environment().get_template(template).render(style=_style(), **values))
+
+
+@cache
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as missing:
+        raise KataError(f"pages need Jinja2 ({missing}): pip install 'torchkata[class]'") from None
+    return Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Texts without control characters and without what makes others run backwards; markup is ours."""
+    return plain(value) if type(value) is str else value
+
+
+@cache
+def _style() -> Any:
+    from markupsafe import Markup
+
+    return Markup((_HERE / "templates" / "style.css").read_text("utf-8"))
+
+
+def save(file: Path, text: str) -> None:
+    """Write the file so that a reader sees the old one or the new one, never a part of it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
+            stream.write(text)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,193 @@
+"""The class's page, as plain data: who got how far, what is hard, what to look at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.catalog import Catalog, Exercise
+from grader.report import statistics
+from grader.report.review import Failed, Flag, failed, flags
+from grader.report.student import grouped, total
+from grader.report.words import MARKS, number, percent
+from grader.results import ExerciseRecord, StudentRecord
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A square of the heat map: a share of the points, or a sign where there is none."""
+
+    text: str
+    word: str = ""
+    share: int | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    student: str
+    link: str
+    total: Cell
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Students by columns: sections at first, then the exercises of each."""
+
+    id: str
+    title: str
+    columns: list[tuple[str, str]]
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    slug: str
+    title: str
+    points: str
+    judged: int
+    done: int
+    difficulty: float | None
+    discrimination: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Page:
+    students: int
+    exercises: int
+    mean: str
+    median: str
+    points: str
+    bins: list[int]
+    mean_share: float | None
+    median_share: float | None
+    flags: list[Flag]
+    heats: list[Heat]
+    items: list[ItemRow]
+    failed: list[Failed]
+
+
+def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, str]) -> Page:
+    """Everything that the class's page shows. `links` has the address of each student's page."""
+    slugs = {slug: None for record in records for slug in record.exercises}
+    groups = grouped(slugs, catalog)
+    exercises = [e for _, held in groups for e in held]
+    rows = sorted(records, key=lambda r: (-_share(total(r.exercises.values())), r.student))
+    shares = [r.score / r.points for r in records if r.points > 0]
+    items = _items(records, exercises)
+    points = max((r.points for r in records), default=0.0)
+    mean, median = statistics.mean(shares), statistics.median(shares)
+    return Page(
+        len(records),
+        len(exercises),
+        "" if mean is None else f"{percent(mean)} %",
+        "" if median is None else f"{percent(median)} %",
+        number(points),
+        statistics.histogram(shares),
+        mean,
+        median,
+        [*flags(records, exercises, links), *_item_flags(items)],
+        _heats(rows, groups, links),
+        items,
+        failed(records, exercises),
+    )
+
+
+def _share(earned: tuple[float, float]) -> float:
+    score, points = earned
+    return score / points if points > 0 else 0.0
+
+
+def _heats(
+    rows: Sequence[StudentRecord], groups: list[tuple[str, list[Exercise]]], links: dict[str, str]
+) -> list[Heat]:
+    found = []
+    if len(groups) > 1:
+        sections = [
+            Row(r.student, links[r.student], _sum(r, None), [_sum(r, held) for _, held in groups])
+            for r in rows
+        ]
+        found.append(Heat("all", "All sections", [(title, "") for title, _ in groups], sections))
+    for number_, (title, held) in enumerate(groups, start=1):
+        columns = [(e.slug, f"item-{e.slug}") for e in held]
+        students = [
+            Row(r.student, links[r.student], _sum(r, held), [_cell(r.exercises.get(e.slug)) for e in held])
+            for r in rows
+        ]
+        found.append(Heat(f"part-{number_}", title, columns, students))
+    return found
+
+
+def _sum(record: StudentRecord, exercises: list[Exercise] | None) -> Cell:
+    held = (
+        list(record.exercises.values())
+        if exercises is None
+        else [record.exercises[e.slug] for e in exercises if e.slug in record.exercises]
+    )
+    score, points = total(held)
+    if points <= 0:
+        return Cell("?", "not graded", kind="none")
+    share = percent(score / points)
+    return Cell(str(share), share=share)
+
+
+def _cell(record: ExerciseRecord | None) -> Cell:
+    if record is None:
+        return Cell("", "not set", kind="none")
+    mark, word = MARKS[record.status]
+    if record.status in ("passed", "partial", "failed") and record.points > 0:
+        share = percent(record.score / record.points)
+        return Cell(str(share), share=share)
+    return Cell(mark, word, kind="odd" if mark == "!" else "none")
+
+
+def _items(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> list[ItemRow]:
+    held = [[record.exercises.get(e.slug) for e in exercises] for record in records]
+    scores = np.array(
+        [[np.nan if r is None or r.needs_manual_grade else r.score for r in row] for row in held],
+        dtype=np.float64,
+    ).reshape(len(records), len(exercises))
+    worth = [
+        next((row[i].points for row in held if row[i] is not None), 0.0)  # type: ignore[union-attr]
+        for i in range(len(exercises))
+    ]
+    rows = []
+    for column, (exercise, item) in enumerate(zip(exercises, statistics.items(scores, worth), strict=True)):
+        judged = [r for row in held if (r := row[column]) is not None and not r.needs_manual_grade]
+        rows.append(
+            ItemRow(
+                exercise.slug,
+                exercise.title,
+                number(worth[column]),
+                item.judged,
+                sum(r.status != "todo" for r in judged),
+                item.difficulty,
+                item.discrimination,
+                _verdict(item.discrimination),
+            )
+        )
+    return rows
+
+
+def _verdict(discrimination: float | None) -> str:
+    """In words, by the bounds of R. Ebel and D. Frisbie, Essentials of Educational Measurement (1991)."""
+    if discrimination is None:
+        return "not defined"
+    bounds = ((0.0, "negative"), (0.2, "weak"), (0.4, "fair"))
+    return next((word for bound, word in bounds if discrimination < bound), "good")
+
+
+def _item_flags(items: Sequence[ItemRow]) -> list[Flag]:
+    return [
+        Flag(
+            "negative discrimination",
+            item.slug,
+            f"those good elsewhere do worse here (r = {item.discrimination:.2f}, {item.judged} students)",
+            [],
+            0,
+        )
+        for item in items
+        if item.discrimination is not None and item.discrimination < 0
+    ]

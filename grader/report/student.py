@@ -1,0 +1,181 @@
+"""One student's page, as plain data: what was judged, what came, what to try next."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from grader.catalog import Catalog, Exercise
+from grader.report.words import KINDS, MARKS, Part, advice, feedback, number, percent
+from grader.results import CheckRecord, ExerciseRecord, Status, StudentRecord
+
+
+@dataclass(frozen=True)
+class Check:
+    """All checks of one sentence: a test that runs on several inputs says the same each time."""
+
+    title: str
+    required: bool
+    mark: str
+    word: str
+    kind: str
+    count: str
+    parts: list[Part]
+
+    @property
+    def blocks(self) -> list[tuple[bool, list[Part]]]:
+        """The feedback as runs of facts and runs of lines."""
+        return [(named, list(run)) for named, run in groupby(self.parts, lambda part: part.name != "")]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One exercise on the page."""
+
+    slug: str
+    title: str
+    file: str
+    status: Status
+    mark: str
+    word: str
+    score: str
+    points: str
+    advice: str
+    flags: tuple[str, ...]
+    checks: list[Check]
+    hints: tuple[str, ...]
+    reading: str
+
+    @property
+    def open_checks(self) -> list[Check]:
+        """Those that somebody should read about."""
+        return [check for check in self.checks if check.kind != "passed" and check not in self.silent]
+
+    @property
+    def silent(self) -> list[Check]:
+        """Those that did not run, and there is nothing more to say."""
+        return [check for check in self.checks if check.kind == "missing" and not check.parts]
+
+    @property
+    def passed(self) -> list[Check]:
+        return [check for check in self.checks if check.kind == "passed"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section's exercises on the page."""
+
+    title: str
+    score: str
+    points: str
+    exercises: list[Judged]
+
+    @property
+    def shown(self) -> list[Judged]:
+        """Those that there is something to say about."""
+        return [e for e in self.exercises if e.status != "todo" or e.checks]
+
+
+@dataclass(frozen=True)
+class Page:
+    student: str
+    seed: int
+    score: str
+    points: str
+    share: int
+    counts: list[tuple[str, str, int]]
+    notes: tuple[str, ...]
+    sections: list[Section]
+
+
+def page(record: StudentRecord, catalog: Catalog) -> Page:
+    """Everything that a student's page shows. Holds nothing of other students or of the suites' code."""
+    sections = []
+    for title, exercises in grouped(record.exercises, catalog):
+        held = [record.exercises[e.slug] for e in exercises]
+        score, points = total(held)
+        judged = [_judged(e, record.exercises[e.slug]) for e in exercises]
+        sections.append(Section(title, number(score), number(points), judged))
+    counts = [
+        (mark, word, n)
+        for status, (mark, word) in MARKS.items()
+        if (n := sum(e.status == status for e in record.exercises.values()))
+    ]
+    return Page(
+        record.student,
+        record.seed,
+        number(record.score),
+        number(record.points),
+        _share(record.score, record.points),
+        counts,
+        record.notes,
+        sections,
+    )
+
+
+def grouped(slugs: Iterable[str], catalog: Catalog) -> list[tuple[str, list[Exercise]]]:
+    """The exercises by section, in the catalog's order; what the catalog does not have comes last."""
+    wanted = list(slugs)
+    found = [
+        (section.title, [e for e in section.exercises if e.slug in wanted]) for section in catalog.sections
+    ]
+    known = {e.slug for e in catalog.exercises}
+    strangers = [
+        Exercise(slug, "", 0, slug, "build", "core", 0, 1, (), (), (), "")
+        for slug in wanted
+        if slug not in known
+    ]
+    return [(title, held) for title, held in [*found, ("No longer in the catalog", strangers)] if held]
+
+
+def total(records: Iterable[ExerciseRecord]) -> tuple[float, float]:
+    """What was earned and what could be: exercises that were not judged count for neither."""
+    judged = [r for r in records if not r.needs_manual_grade]
+    return sum(r.score for r in judged), sum(r.points for r in judged)
+
+
+def _share(score: float, points: float) -> int:
+    return percent(score / points) if points > 0 else 0
+
+
+def _judged(exercise: Exercise, record: ExerciseRecord) -> Judged:
+    mark, word = MARKS[record.status]
+    unsolved = record.status not in ("passed", "not_graded", "grader_fault")
+    return Judged(
+        exercise.slug,
+        exercise.title,
+        f"{exercise.relative}" if exercise.section else "",
+        record.status,
+        mark,
+        word,
+        number(record.score),
+        number(record.points),
+        advice(record),
+        record.flags,
+        [_check(same, exercise) for same in _by_title(record.checks)],
+        exercise.hints if unsolved else (),
+        exercise.reading if exercise.reading.startswith("https://") else "",
+    )
+
+
+def _by_title(checks: Iterable[CheckRecord]) -> list[list[CheckRecord]]:
+    found: dict[tuple[bool, str], list[CheckRecord]] = {}
+    for check in checks:
+        found.setdefault((_required(check), check.title or check.id.split("::")[-1]), []).append(check)
+    return list(found.values())
+
+
+def _required(check: CheckRecord) -> bool:
+    return not check.id.startswith("hidden::")
+
+
+def _check(same: list[CheckRecord], exercise: Exercise) -> Check:
+    """The worst outcome of the checks, and the feedback of the first that had it."""
+    worst = min((check.outcome for check in same), key=list(KINDS).index)
+    mark, word = KINDS[worst]
+    hit = [check for check in same if check.outcome == worst]
+    told = next((check.message for check in hit if check.message), "")
+    count = f"on {len(hit)} of {len(same)} inputs" if worst != "passed" and len(same) > 1 else ""
+    title = same[0].title or same[0].id.split("::")[-1]
+    return Check(
+        title, _required(same[0]), mark, word, worst, count, feedback(told, exercise) if told else []
+    )

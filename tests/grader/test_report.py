@@ -1,0 +1,357 @@
+"""The pages for a class, from records made by hand."""
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from grader import report
+from grader.catalog import Catalog, Exercise, Section, load
+from grader.errors import KataError
+from grader.report import file_names, overview, student
+from grader.report.words import Part, feedback, likely, number, percent
+from grader.results import CheckRecord, ExerciseRecord, StudentRecord, student_to_json, write_json
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)> \"'><svg onload=alert(3)> javascript:alert(4)"
+    " {{ 7 * 7 }} </style></title> \x1b[31m\x00 \u202egnp.exe "
+) + "A" * 3000
+
+
+def exercise(slug: str, section: str, order: int) -> Exercise:
+    hints = ("Look at the dims.", "Transpose first.")
+    return Exercise(
+        slug, section, order, slug.title(), "build", "core", 2, 1, (), (), hints, "https://docs.pytorch.org"
+    )
+
+
+CATALOG = Catalog(
+    (
+        Section("e01_one", "One", (exercise("first", "e01_one", 1), exercise("second", "e01_one", 2))),
+        Section("e02_two", "Two", (exercise("third", "e02_two", 3),)),
+    )
+)
+WRONG = """first · Every number is doubled.
+wrong values from double(x)
+  values  3 of 8 are wrong in float32[2, 4]
+  first   at batch=0, time=1: yours 5, wanted 1
+  where   ××··   (batch=0, columns: time)
+          ·×··
+  likely  shifted by one
+  exercises/e01_one/ex01_first.py
+  hint: kata hint first"""
+
+
+def check(name: str, outcome: str, message: str = "", title: str = "Every number is doubled.") -> CheckRecord:
+    return CheckRecord(name, title, outcome, message)  # type: ignore[arg-type]
+
+
+PASSED = ExerciseRecord("passed", 2.0, 2.0, (check("public::test_a", "passed", title="It works."),))
+HALF = ExerciseRecord(
+    "partial",
+    1.0,
+    2.0,
+    (
+        check("public::test_a", "passed", title="It works."),
+        check("hidden::test_b[0]", "passed"),
+        check("hidden::test_b[1]", "failed", WRONG),
+    ),
+)
+TODO = ExerciseRecord("todo", 0.0, 2.0)
+TAMPERED = ExerciseRecord("tampered", 0.0, 2.0, (check("hidden::test_b", "missing"),), ("replaces allclose",))
+FAULT = ExerciseRecord("grader_fault", 0.0, 2.0, flags=("the engine stopped",))
+NO_GPU = ExerciseRecord("not_graded", 0.0, 2.0, (check("hidden::test_g", "not_graded", "needs a GPU"),))
+CLASS = [
+    StudentRecord("ada", 7, {"first": PASSED, "second": PASSED, "third": NO_GPU}),
+    StudentRecord("bob", 7, {"first": HALF, "second": TAMPERED, "third": TODO}, ("not read: link",)),
+    StudentRecord("cyd", 7, {"first": HALF, "second": PASSED, "third": NO_GPU}),
+    StudentRecord("dov", 7, {"first": TODO, "second": PASSED, "third": FAULT}),
+]
+
+
+class _Reader(HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def pages(tmp_path, records, catalog=CATALOG) -> dict[str, _Reader]:
+    report.write(records, catalog, tmp_path)
+    files = [*tmp_path.glob("*.html"), *tmp_path.glob("students/*.html")]
+    return {file.stem: _Reader(file.read_text("utf-8")) for file in files}
+
+
+def test_feedback_is_taken_apart():
+    told = feedback(WRONG, CATALOG.exercise("first"))
+    assert [part.name for part in told] == ["", "values", "first", "yours", "wanted", "where", "likely"]
+    assert told[0] == Part("", "wrong values from double(x)")
+    assert [part.text for part in told[2:5]] == ["at batch=0, time=1", "5", "1"]
+    assert told[5].text == "batch=0, columns: time"
+    assert "row 1 wrong at 1 to 2 of 4" in str(told[5].picture)
+    assert likely(WRONG) == "shifted by one"
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("", []),
+        ("plain words", [("", "plain words")]),
+        ("  where   \n  yours   2", [("", "where"), ("yours", "2")]),
+        ("no error\n  yours   None\n          more", [("", "no error"), ("yours", "None\nmore")]),
+        ("E\n  e01_one/ex01_first.py:3   f(x)", [("", "E"), ("", "e01_one/ex01_first.py:3   f(x)")]),
+        ("  where   ×·\n  value   yours 1, wanted 2", [("where", ""), ("yours", "1"), ("wanted", "2")]),
+    ],
+)  # fmt: skip
+def test_any_feedback_is_shown(message, wanted):
+    assert [(part.name, part.text) for part in feedback(message, CATALOG.exercise("first"))] == wanted
+
+
+def test_a_students_page_tells_what_was_wanted_and_what_came():
+    page = student.page(CLASS[1], CATALOG)
+    assert [section.title for section in page.sections] == ["One", "Two"]
+    first, second = page.sections[0].exercises
+    assert (first.score, first.points, first.hints) == ("1", "2", CATALOG.exercise("first").hints)
+    (failed,) = first.open_checks
+    assert (failed.title, failed.count) == ("Every number is doubled.", "on 1 of 2 inputs")
+    assert [passed.title for passed in first.passed] == ["It works."]
+    assert first.passed[0].required and not failed.required
+    assert (second.flags, second.word) == (("replaces allclose",), "tampered with the checks")
+    assert [c.word for c in second.silent] == ["did not run"]
+    assert page.sections[1].shown == []
+
+
+def test_what_must_pass_first_is_said():
+    gate = (check("public::test_a", "failed", title="It works."), check("hidden::test_b", "passed"))
+    record = StudentRecord("ada", 7, {"first": ExerciseRecord("failed", 0.0, 2.0, gate)})
+    (judged,) = student.page(record, CATALOG).sections[0].exercises
+    assert "required" in judged.advice
+    assert student.page(CLASS[0], CATALOG).sections[0].exercises[0].advice == ""
+
+
+def test_the_page_holds_no_names_of_tests(tmp_path):
+    page = pages(tmp_path, CLASS)["bob"]
+    assert "Every number is doubled." in page.text
+    for file in tmp_path.glob("students/*.html"):
+        assert not re.search(r"test_|hidden::|assert ", file.read_text("utf-8"))
+
+
+def test_a_student_reads_nothing_of_others(tmp_path):
+    text = pages(tmp_path, CLASS)["bob"].text
+    assert not {"ada", "cyd", "dov"} & set(re.findall(r"\w+", text))
+
+
+def test_the_class_in_numbers():
+    page = overview.page(CLASS, CATALOG, dict.fromkeys(["ada", "bob", "cyd", "dov"], "x.html"))
+    assert (page.students, page.exercises, page.points) == (4, 3, "6")
+    assert (page.mean, page.median) == ("60 %", "62 %")  # of 4/4, 1/6, 3/4 and 2/4
+    assert page.bins == [0, 1, 0, 0, 0, 1, 0, 1, 0, 1]
+    whole, one, two = page.heats
+    assert [row.student for row in one.rows] == ["ada", "cyd", "dov", "bob"]
+    assert [cell.text for cell in one.rows[3].cells] == ["50", "!"]
+    assert [cell.word for cell in two.rows[0].cells] == ["not graded here"]
+    assert [cell.text for cell in whole.rows[0].cells] == ["100", "?"]
+    items = {item.slug: item for item in page.items}
+    assert items["first"].difficulty == 0.5
+    assert (items["first"].done, items["first"].judged) == (3, 4)
+    assert (items["third"].judged, items["third"].difficulty, items["third"].discrimination) == (1, 0.0, None)
+    assert [(row.slug, row.failed, row.judged, row.likely, row.likely_count) for row in page.failed] == [
+        ("first", 2, 3 - 1, "shifted by one", 2)
+    ]
+
+
+def test_what_wants_a_person_is_flagged():
+    links = {name: f"{name}.html" for name in ("ada", "bob", "cyd", "dov")}
+    flags = overview.page(CLASS, CATALOG, links).flags
+    assert [(flag.what, flag.where, [name for name, _ in flag.students]) for flag in flags] == [
+        ("tampered with the checks", "second", ["bob"]),
+        ("not graded: a fault of the grader", "third", ["dov"]),
+        ("needs a grade by hand", "third", ["ada", "cyd"]),
+        ("submission", "", ["bob"]),
+    ]
+    assert [flag.why for flag in flags] == [
+        "replaces allclose",
+        "the engine stopped",
+        "needs a GPU",
+        "not read: link",
+    ]
+
+
+def test_an_exercise_that_runs_against_the_others_is_flagged():
+    scores = [(0, 2, 2), (0, 2, 1), (2, 0, 0), (1, 0, 1)]
+    slugs = ("first", "second", "third")
+    records = [
+        StudentRecord(
+            f"s{i}", 7, {slug: ExerciseRecord("partial", s, 2.0) for slug, s in zip(slugs, row, strict=True)}
+        )
+        for i, row in enumerate(scores)
+    ]
+    flags = overview.page(records, CATALOG, {r.student: "x" for r in records}).flags
+    assert ("negative discrimination", "first") in [(flag.what, flag.where) for flag in flags]
+
+
+def test_many_students_of_one_flag_are_counted():
+    records = [StudentRecord(f"s{i:02}", 7, {"first": FAULT}) for i in range(20)]
+    (flag,) = overview.page(records, CATALOG, {r.student: "x" for r in records}).flags
+    assert (len(flag.students), flag.more) == (12, 8)
+
+
+def test_an_exercise_that_is_in_the_catalog_no_more(tmp_path):
+    found = pages(tmp_path, [StudentRecord("ada", 7, {"gone": PASSED, "first": PASSED})])
+    assert "No longer in the catalog" in found["ada"].text
+    assert "gone" in found["index"].text
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [StudentRecord("ada", 7)],
+        [StudentRecord("ada", 7, {"first": NO_GPU})],
+        [StudentRecord("ada", 7, {"first": ExerciseRecord("passed", 0.0, 0.0)})],
+        CLASS[:1],
+    ],
+    ids=["no exercises", "nothing graded", "no points", "one student"],
+)
+def test_a_class_with_little_in_it(tmp_path, records):
+    assert {"index", "ada"} == set(pages(tmp_path, records))
+
+
+def test_nothing_hostile_becomes_markup(tmp_path):
+    told = (check("hidden::t", "failed", f"{HOSTILE}\n  yours   {HOSTILE}\n  likely  {HOSTILE}", HOSTILE),)
+    bad = ExerciseRecord("failed", 0.0, 2.0, told, (HOSTILE,))
+    odd = ExerciseRecord("tampered", 0.0, 2.0, told, (HOSTILE,))
+    records = [
+        StudentRecord(HOSTILE, 7, {"first": bad, HOSTILE: odd}, (HOSTILE,)),
+        StudentRecord("../../etc/passwd", 7, {"first": bad}),
+        StudentRecord("a#b?c%41&d", 7, {"first": bad}),
+    ]
+    found = pages(tmp_path, records)
+    assert len(found) == 4 and not [*tmp_path.parent.rglob("passwd*")]
+    for page in found.values():
+        assert not {"script", "img", "iframe", "object", "link", "base", "form"} & {
+            tag for tag, _ in page.elements
+        }
+        for tag, attributes in page.elements:
+            assert not [name for name in attributes if name.startswith("on")]
+            assert tag != "a" or (attributes["href"] or "").startswith(("#", "https://docs.", "students/"))
+        assert sum(tag == "style" for tag, _ in page.elements) == 1
+        assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", page.text)
+    assert "alert(1)" in found["index"].text
+    for _, attributes in found["index"].elements:
+        if (attributes.get("href") or "").startswith("students/"):
+            assert (tmp_path / (attributes["href"] or "").replace("%20", " ")).is_file()
+
+
+def test_each_student_has_a_file_of_their_own():
+    names = ["ada", "Ada", "a/b", "a_b", "..", "", "x" * 300, "=cmd", "Åsa Öberg", "con.", "index"]
+    found = file_names(names)
+    assert found["ada"] == "ada.html"
+    assert len({file.lower() for file in found.values()}) == len(names)
+    assert all(
+        re.fullmatch(r"[A-Za-z0-9._-]{1,140}\.html", file) and not file.startswith(".")
+        for file in found.values()
+    )
+
+
+def test_two_records_of_one_student_are_told():
+    with pytest.raises(KataError, match="two results are of the student 'ada'"):
+        file_names(["ada", "ada"])
+
+
+def test_pages_ask_nobody_and_run_nothing(tmp_path):
+    for page in pages(tmp_path, CLASS).values():
+        assert not [attributes for _, attributes in page.elements if "src" in attributes]
+        (policy,) = [
+            a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"
+        ]
+        assert "default-src 'none'" in (policy or "")
+
+
+def run(results, to) -> tuple[str, str]:
+    out, err = (Console(file=io.StringIO(), width=300) for _ in range(2))
+    report.run(results, to, out, err)
+    return out.file.getvalue(), err.file.getvalue()  # type: ignore[attr-defined]
+
+
+def save(folder, record) -> None:
+    write_json(folder / f"{record.student}.json", student_to_json(record))
+
+
+def test_the_verb_says_where_the_report_lies(tmp_path):
+    slug = load().exercises[0].slug
+    save(tmp_path, StudentRecord("ada", 7, {slug: PASSED}))
+    told, noted = run(tmp_path, tmp_path / "report")
+    assert told.strip().endswith("report/index.html (1 student)")
+    assert noted == ""
+    first = (tmp_path / "report" / "index.html").read_text("utf-8")
+    run(tmp_path, tmp_path / "report")
+    assert (tmp_path / "report" / "index.html").read_text("utf-8") == first
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data["exercises"]["first"].update(status="splendid"),
+        lambda data: data["exercises"]["first"].update(status=["passed"]),
+        lambda data: data["exercises"]["first"]["checks"][0].update(outcome="maybe"),
+        lambda data: data["exercises"]["first"]["checks"][0].update(title=3),
+        lambda data: data.update(student=None),
+        lambda data: data.update(notes=[[]]),
+    ],
+)
+def test_damaged_records_are_left_out_and_told_in_one_line(tmp_path, damage):
+    save(tmp_path, CLASS[0])
+    data = student_to_json(CLASS[1])
+    damage(data)
+    (tmp_path / "bob.json").write_text(json.dumps(data))
+    (tmp_path / "cut.json").write_text('{"schema": 1, "stu')
+    _, noted = run(tmp_path, tmp_path / "report")
+    assert noted.count("\n") == 1 and "and 1 more like it" in noted
+    assert not (tmp_path / "report" / "students" / "bob.html").exists()
+    (tmp_path / "ada.json").unlink()
+    with pytest.raises(KataError, match="no results"):
+        run(tmp_path, tmp_path / "report")
+
+
+def test_a_page_of_somebody_elses_is_not_overwritten(tmp_path):
+    (tmp_path / "index.html").write_text("<h1>My site</h1>")
+    with pytest.raises(KataError, match="no report of ours"):
+        report.write(CLASS, CATALOG, tmp_path)
+    assert (tmp_path / "index.html").read_text() == "<h1>My site</h1>"
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(KataError, match="cannot write the report") as told:
+        report.write(CLASS, CATALOG, tmp_path / "file" / "report")
+    assert "\n" not in str(told.value)
+
+
+def test_a_page_is_whole_or_the_old_one(tmp_path, monkeypatch):
+    report.save(tmp_path / "page.html", "old")
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        report.save(tmp_path / "page.html", "new")
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == "old"
+
+
+def test_numbers_in_few_digits():
+    assert [number(x) for x in (2.0, 1.5, 1 / 3, 0.0)] == ["2", "1.5", "0.33", "0"]
+    assert [percent(x) for x in (0.0, 0.001, 0.5, 0.999, 1.0)] == [0, 1, 50, 99, 100]
