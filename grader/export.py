@@ -1,7 +1,6 @@
 """Export results to other programs' formats."""
 
 import csv
-import math
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TextIO
 from grader import paths
 from grader.catalog import Catalog
 from grader.errors import KataError
-from grader.results import SCHEMA, StudentRecord, read_json, student_from_json
+from grader.results import StudentRecord, read_student
 
 NOT_GRADED = "not graded"
 
@@ -79,7 +78,7 @@ def load_results(folder: Path, tell: Callable[[str], None] = _to_stderr) -> list
         )
     records = []
     for file in sorted(folder.glob("[!.]*.json")):
-        record = _record(file)
+        record = read_student(file)
         if record is None:
             tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")
         else:
@@ -87,15 +86,3 @@ def load_results(folder: Path, tell: Callable[[str], None] = _to_stderr) -> list
     if not records:
         raise KataError(f"{paths.shown(folder)} holds no results; run `kata grade` first, or name its --out")
     return records
-
-
-def _record(file: Path) -> StudentRecord | None:
-    data = read_json(file)
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        return None
-    try:
-        record = student_from_json(data)
-        numbers = [n for e in record.exercises.values() for n in (e.score, e.points)]
-        return record if all(math.isfinite(n) for n in numbers) else None
-    except (KeyError, TypeError, AttributeError):
-        return None

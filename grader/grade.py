@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from grader import paths, sandbox
-from grader.catalog import Exercise
+from grader.catalog import Exercise, load
 from grader.errors import KataError
 from grader.findings import Expected, Findings, Request
 from grader.pool import Pool
@@ -24,7 +24,9 @@ from grader.results import (
     StudentRecord,
     exercise_from_json,
     exercise_to_json,
+    merged,
     read_json,
+    read_student,
     student_to_json,
     write_json,
 )
@@ -56,11 +58,11 @@ class Judges(Protocol):
     def reference(self, request: Request) -> Findings: ...
 
 
-@dataclass(frozen=True)
-class Settings:
 StartJudges = Callable[[Sequence[Exercise]], AbstractContextManager[Judges]]
 
 
+@dataclass(frozen=True)
+class Settings:
     """How to grade: where results go, the run's seed, workers at a time, confined or not.
 
     `cluster` starts judges elsewhere; without it, this machine judges.
@@ -81,6 +83,8 @@ def grade(
 ) -> list[StudentRecord]:
     """Judge every submission and write `results/<student>.json` for each.
 
+    Exercises that this run does not judge stay in the records as they are there.
+
     Raises:
         KataError: there is no sandbox, or results cannot be written. What was judged is kept.
     """
@@ -92,8 +96,10 @@ def grade(
         _judge(missing, settings, store, progress)
     records = []
     for submission in submissions:
+        file = settings.out / f"{submission.student}.json"
         record = _student(submission, exercises, settings, store)
-        _write(settings.out / f"{submission.student}.json", student_to_json(record))
+        record = merged(read_student(file), record, [e.slug for e in load().exercises])
+        _write(file, student_to_json(record))
         records.append(record)
     return records
 

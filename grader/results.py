@@ -1,9 +1,11 @@
 """What judging says: plain records, and the JSON files that hold them."""
 
 import json
+import math
 import os
 import tempfile
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -99,6 +101,32 @@ def student_to_json(record: StudentRecord) -> dict[str, Any]:
 def student_from_json(data: dict[str, Any]) -> StudentRecord:
     exercises = {slug: exercise_from_json(e) for slug, e in data["exercises"].items()}
     return StudentRecord(data["student"], data["seed"], exercises, tuple(data.get("notes", ())))
+
+
+def read_student(path: Path) -> StudentRecord | None:
+    """The record in a file, or None where there is none of this version."""
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        return None
+    try:
+        record = student_from_json(data)
+        numbers = [n for e in record.exercises.values() for n in (e.score, e.points)]
+        return record if all(math.isfinite(n) for n in numbers) else None
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def merged(earlier: StudentRecord | None, later: StudentRecord, known: Sequence[str]) -> StudentRecord:
+    """The later record, with those of the known exercises that only the earlier one has, in their order."""
+    if earlier is None or earlier.student != later.student:
+        return later
+    both = {**earlier.exercises, **later.exercises}
+    exercises = {slug: both[slug] for slug in known if slug in both} | later.exercises
+    kept = exercises.keys() - later.exercises.keys()
+    notes = later.notes
+    if kept and earlier.seed != later.seed:
+        notes += (f"judged in an earlier run, with seed {earlier.seed}: {len(kept)} of the exercises",)
+    return replace(later, exercises=exercises, notes=notes)
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -1,0 +1,81 @@
+"""A regrade of one exercise, or of one student, leaves everything else as it was."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from grader import paths
+from grader.catalog import load
+from grader.results import ExerciseRecord, StudentRecord, merged, read_student, student_to_json, write_json
+
+MERGE, SOFTMAX = (load().exercise(slug) for slug in ("merge_heads", "stable_softmax"))
+PASSED = ExerciseRecord("passed", 2.0, 2.0)
+ZERO = ExerciseRecord("failed", 0.0, 2.0)
+
+
+def test_exercises_that_a_run_does_not_judge_stay():
+    earlier = StudentRecord("ada", 1, {"a": ZERO, "b": ZERO, "gone": ZERO}, ("old",))
+    later = StudentRecord("ada", 1, {"c": PASSED, "a": PASSED}, ("new",))
+    found = merged(earlier, later, ["a", "b", "c", "d"])
+    assert found == StudentRecord("ada", 1, {"a": PASSED, "b": ZERO, "c": PASSED}, ("new",))
+    assert [*found.exercises] == ["a", "b", "c"]
+    assert merged(None, later, ["a"]) == later
+
+
+def test_another_seed_is_told():
+    found = merged(StudentRecord("ada", 1, {"b": ZERO}), StudentRecord("ada", 2, {"a": PASSED}), ["a", "b"])
+    assert found.notes == ("judged in an earlier run, with seed 1: 1 of the exercises",)
+    assert merged(found, StudentRecord("ada", 3, {"a": ZERO, "b": ZERO}), ["a", "b"]).notes == ()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 9}', '{"schema": 1, "student": "ada"}'])
+def test_a_damaged_record_is_none(tmp_path, text):
+    (tmp_path / "ada.json").write_text(text)
+    assert read_student(tmp_path / "ada.json") is None
+
+
+def grade(*arguments: str) -> None:
+    command = [sys.executable, "-m", "grader", "grade", *arguments, "--sandbox", "off"]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_one_students_one_exercise(tmp_path):
+    api = pytest.importorskip("nbgrader.api", reason="the gradebook is an optional extra")
+    work, out, db = tmp_path / "in", tmp_path / "out", tmp_path / "gradebook.db"
+    for student in ("ada", "bob"):
+        for exercise in (MERGE, SOFTMAX):
+            tree = "solutions" if (student, exercise) == ("ada", SOFTMAX) else "exercises"
+            file = work / student / exercise.relative
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(exercise.file(tree).read_text("utf-8") + "\n", "utf-8")
+    # Ada's other exercises come from an earlier hand-in, in another folder.
+    write_json(
+        out / "ada.json",
+        student_to_json(StudentRecord("ada", 0, {"no_such": ZERO, "grad_of_squares": PASSED})),
+    )
+    grade(str(work), "--out", str(out), "--gradebook", str(db), "--only", "e01")
+    with api.Gradebook(f"sqlite:///{db}") as book:
+        by_hand = book.find_grade("stable_softmax", "e01_tensors", "e01_tensors", "ada")
+        by_hand.manual_score = 0.5
+        book.db.commit()
+    before = {file.name: json.loads(file.read_text()) for file in out.glob("*.json")}
+    (work / "ada" / MERGE.relative).write_text(MERGE.file("solutions").read_text("utf-8"), "utf-8")
+    grade(str(work / "ada"), "--out", str(out), "--gradebook", str(db), "--only", "merge_heads")
+    after = {file.name: json.loads(file.read_text()) for file in out.glob("*.json")}
+    assert after["bob.json"] == before["bob.json"]
+    assert after["ada.json"]["exercises"]["merge_heads"]["status"] == "passed"
+    assert after["ada.json"]["score"] == before["ada.json"]["score"] + MERGE.points
+    for record in (before, after):
+        record["ada.json"]["exercises"].pop("merge_heads")
+    assert after["ada.json"]["exercises"] == before["ada.json"]["exercises"]
+    with api.Gradebook(f"sqlite:///{db}") as book:
+        found = {
+            slug: book.find_grade(slug, "e01_tensors", "e01_tensors", "ada")
+            for slug in ("merge_heads", "stable_softmax")
+        }
+        assert found["merge_heads"].score == MERGE.points
+        assert (found["stable_softmax"].auto_score, found["stable_softmax"].score) == (SOFTMAX.points, 0.5)
+        assert book.find_grade("merge_heads", "e01_tensors", "e01_tensors", "bob").auto_score == 0
