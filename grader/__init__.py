@@ -2,7 +2,7 @@
 
 import sys
 
-__all__ = ["check"]
+__all__ = ["check", "score"]
 
 
 def check(slug: str) -> object:
@@ -17,3 +17,14 @@ def check(slug: str) -> object:
     from grader import notebook
 
     return notebook.check(slug, sys._getframe(1).f_globals)
+
+
+def score(slug: str) -> float:
+    """Judge, in an instructor's notebook, what its cells define for `slug`; returns the points it earns.
+
+    Raises:
+        grader.errors.KataError: there is no such exercise, no answer to it, or no hidden suite here.
+    """
+    from grader import notebook
+
+    return notebook.score(slug, sys._getframe(1).f_globals)

@@ -17,6 +17,7 @@ import torch
 
 from grader.catalog import Exercise
 from grader.errors import KataError
+from grader.statements import asked_for
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
@@ -35,12 +36,6 @@ def answer(exercise: Exercise, namespace: Mapping[str, Any]) -> str:
     for name in there:
         gathering.add(name)
     return "\n\n\n".join(["\n".join(gathering.head), *gathering.definitions]) + "\n"
-
-
-def asked_for(stub: str) -> list[str]:
-    """The public functions and classes of a stub."""
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return [n.name for n in ast.parse(stub).body if isinstance(n, kinds) and not n.name.startswith("_")]
 
 
 class _Gathering:

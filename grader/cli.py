@@ -145,6 +145,20 @@ def release(
 
 
 @app.command()
+def notebooks(
+    target: Annotated[Path, typer.Argument(help="a new folder: the nbgrader course", metavar="OUT")],
+    only: Only = None,
+) -> None:
+    """Make an nbgrader course: a source notebook for every section."""
+    from grader import course
+    from grader.catalog import load
+
+    made = course.write(target, load(), only)
+    out.print(f"{target}: {len(made)} notebook{'s' if len(made) != 1 else ''}", markup=False)
+    out.print(f"next: cd {target} && nbgrader generate_assignment {made[0]}", markup=False)
+
+
+@app.command()
 def export(
     results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
         "results"

@@ -208,6 +208,7 @@ _FACES = {
         "gradebook",
         "learner",
     ),
+    *("autograder", "course", "notebooks", "statements"),
     *("archives", "folders", "homework", "platforms", "streams", "lateness", "canvas", "gradescope"),
     *(
         "cells",

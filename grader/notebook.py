@@ -2,28 +2,95 @@
 
 import atexit
 import html
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from grader import cells
-from grader.catalog import load
+from grader.catalog import Exercise, load
 from grader.drawing import split_map, squares
+from grader.errors import KataError
 from grader.findings import Request
 from grader.judges import Judge, judge
 from grader.lesson import Lesson, learn
+from grader.notebooks import Cell, gathered
+from grader.statements import python
 
 MOST_PRINTED = 20
 _STYLE = "font-family:monospace;white-space:pre-wrap;margin:0.2em 0"
 
 
+_NBGRADER = "NBGRADER_EXECUTION"
+"""Set in kernels that nbgrader starts, for `validate` and for `autograde`."""
+
+
 def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict":
-    """Judge what `namespace` defines for an exercise."""
+    """Judge what `namespace` defines for an exercise.
+
+    Under nbgrader, which takes whatever a cell shows for full marks, the public checks alone are run, and
+    one that does not pass is an error.
+    """
     exercise = load().exercise(slug)
-    request = Request(exercise, cells.answer(exercise, namespace).encode(), seed=0, mode="check")
-    findings = _pool().judge_one(request)
-    return Verdict(learn(exercise, _pool().inventory.get(slug, []), findings))
+    is_graded = _NBGRADER in os.environ
+    answer = _executed(exercise, namespace) if is_graded else cells.answer(exercise, namespace)
+    expected = _pool().inventory.get(slug, [])
+    if is_graded:
+        expected = [one for one in expected if one.id.startswith("public::")]
+    only = tuple(one.id for one in expected) if is_graded else ()
+    findings = _pool().judge_one(Request(exercise, answer.encode(), seed=0, mode="check", only=only))
+    lesson = learn(exercise, expected or _pool().inventory.get(slug, []), findings)
+    nothing_runs_here = bool(lesson.skipped) and not lesson.passed
+    if is_graded and (lesson.state == "failing" or (lesson.state == "todo" and not nothing_runs_here)):
+        raise NotPassed(repr(Verdict(lesson)))
+    return Verdict(lesson)
+
+
+class NotPassed(Exception):
+    """Public checks do not pass; the message says which, and why."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+def score(slug: str, namespace: Mapping[str, Any]) -> float:
+    """Judge what the cells run so far define as `kata grade` would, and return its points.
+
+    Raises:
+        KataError: no cell defines it, or the hidden suites are not here.
+    """
+    from grader import gradebook
+    from grader.grade import References
+    from grader.pool import Pool
+    from grader.verdict import verdict
+
+    exercise = load().exercise(slug)
+    pool = _pool()
+    if not exercise.file("hidden").is_file() or not isinstance(pool, Pool):
+        raise KataError(f"{slug} cannot be graded here: that takes the hidden suites, and Linux or macOS")
+    findings = pool.judge_one(Request(exercise, _executed(exercise, namespace).encode(), seed=0))
+    record = verdict(exercise, pool.inventory.get(slug, []), findings, References(pool, 0).of(exercise))
+    if record.needs_manual_grade:
+        _give_up(slug, "; ".join(record.flags) or "this machine lacks what its checks need")
+    print(gradebook.comment(record) or "passed")
+    return record.score
+
+
+def _executed(exercise: Exercise, namespace: Mapping[str, Any]) -> str:
+    """The text of an answer in the cells that were run, as it is read out of a notebook that is handed in."""
+    texts = [text for text in namespace.get("In", ()) if isinstance(text, str)]
+    answer = gathered(exercise, [Cell(python(text)) for text in texts])
+    if answer is None:
+        raise KataError(f"no cell defines what {exercise.slug} asks for")
+    return answer.encode("utf-8", "replace").decode()
+
+
+def _give_up(slug: str, reason: str) -> NoReturn:
+    """End the kernel: any value and any error of the cell would be a score, and nobody has earned one."""
+    print(f"kata: {slug} was not graded: {reason}", file=sys.__stderr__, flush=True)
+    os._exit(1)
 
 
 @cache

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalog import Catalog, Exercise, Section
-from grader.cells import asked_for
 from grader.errors import KataError
 from grader.gradebook import answer_cell
-from grader.statements import STAR, Statement, binds, python, statements
+from grader.statements import STAR, Statement, asked_for, binds, python, statements
 
 MOST_BYTES = 32 << 20
 """Outputs are read over, but pictures in them are large."""

@@ -48,6 +48,12 @@ def binds(text: str) -> frozenset[str]:
     return frozenset[str]().union(*(statement.binds for statement in statements(text)))
 
 
+def asked_for(stub: str) -> list[str]:
+    """The public functions and classes of a stub."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [n.name for n in ast.parse(stub).body if isinstance(n, kinds) and not n.name.startswith("_")]
+
+
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises on text that is no program, on null bytes, and on what is nested too deep for it."""
 

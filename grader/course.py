@@ -1,0 +1,134 @@
+"""An nbgrader course: of every section a source notebook, made from the same five places as all else."""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from grader import paths
+from grader.catalog import Catalog, Exercise, Section
+from grader.errors import KataError
+from grader.gradebook import answer_cell
+from grader.notebooks import split
+
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+CONFIG = '''"""What nbgrader must know about this course. Run its commands in this folder."""
+
+c = get_config()  # noqa: F821
+
+# A cell holds the start that students get, and below it the reference: nothing takes the reference's place.
+c.ClearSolutions.code_stub = {"python": ""}
+
+# The first check starts an engine; a check then takes as long as its exercise may.
+c.Execute.timeout = 300
+
+# Answers are judged as `kata grade` does it: in a sandbox, with the same scores. A student's notebook is not
+# run. Delete this to have nbgrader run notebooks itself, with all that students wrote, unconfined.
+c.Autograde.autograde_preprocessors = [
+    "grader.autograder.JudgeAnswers",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "grader.autograder.EnterScores",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# Where bubblewrap cannot run: "off" judges without the sandbox.
+c.JudgeAnswers.sandbox = "required"
+'''
+
+
+def write(target: Path, catalog: Catalog, only: str | None) -> list[str]:
+    """Write the course to `target`, a new or empty folder; returns its assignments.
+
+    Raises:
+        KataError: `target` holds something or cannot be written, or there are no solutions here.
+    """
+    chosen = set(catalog.select(only))
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise KataError(f"{target} is there already and not empty; name a new folder, or empty it")
+    lacking = [e.slug for e in chosen if not e.file("solutions").is_file()]
+    if lacking:
+        raise KataError(
+            f"there is no solution of {min(lacking)} here; make notebooks in a clone that was not released"
+        )
+    made = []
+    try:
+        for section in catalog.sections:
+            exercises = [e for e in section.exercises if e in chosen]
+            if exercises:
+                folder = target / "source" / section.name
+                folder.mkdir(parents=True)
+                text = json.dumps(notebook(section, exercises), ensure_ascii=False, indent=1)
+                (folder / f"{section.name}.ipynb").write_text(f"{text}\n", "utf-8")
+                made.append(section.name)
+        (target / "nbgrader_config.py").write_text(CONFIG, "utf-8")
+    except OSError as error:
+        raise KataError(f"cannot write {target}: {error.strerror}; choose another folder") from None
+    return made
+
+
+def notebook(section: Section, exercises: Iterable[Exercise]) -> dict[str, Any]:
+    """The source notebook of a section: its chapter, then three cells for each exercise."""
+    cells = [_text("chapter", _chapter(section))]
+    for exercise in exercises:
+        cells.append(_text(f"{exercise.slug}-statement", _statement(exercise)))
+        cells.append(_code(answer_cell(exercise.slug), _answer(exercise), solution=True))
+        cells.append(_code(exercise.slug, _checks(exercise), grade=True, locked=True, points=exercise.points))
+    metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _chapter(section: Section) -> str:
+    file = paths.EXERCISES / section.name / "README.md"
+    return file.read_text("utf-8") if file.is_file() else f"# {section.title}"
+
+
+def _statement(exercise: Exercise) -> str:
+    docstring = split(exercise.file("exercises"))[0].strip().strip('"')
+    points = f"{exercise.points:g} point{'s' if exercise.points != 1 else ''}"
+    title = f"## {exercise.order}. {exercise.title} ({points})"
+    return f"{title}\n\n{_markdown(docstring)}\n\nTo read: {exercise.reading}"
+
+
+def _markdown(text: str) -> str:
+    """A docstring as Markdown: indented code and what stands in backticks are that already."""
+    return "\n".join(line if line.startswith("    ") else _escaped(line) for line in text.splitlines())
+
+
+def _escaped(line: str) -> str:
+    pieces = re.split(r"(`[^`]*`)", line)
+    return "".join(p if p.startswith("`") else re.sub(r"([*_$<])", r"\\\1", p) for p in pieces)
+
+
+def _answer(exercise: Exercise) -> str:
+    """The start, as students get it, and the reference in a region that nbgrader takes out."""
+    start, reference = (split(exercise.file(tree))[1].strip("\n") for tree in ("exercises", "solutions"))
+    return f"{start}\n### BEGIN SOLUTION\n{reference}\n### END SOLUTION"
+
+
+def _checks(exercise: Exercise) -> str:
+    """What students run, and what only grading runs: a line each, so that no suite is ever shown."""
+    seen = f'from grader import check\n\ncheck("{exercise.slug}")'
+    hidden = f'from grader import score\n\nscore("{exercise.slug}")'
+    return f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+
+
+def _text(name: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source.splitlines(keepends=True)}
+
+
+def _code(name: str, source: str, **about: Any) -> dict[str, Any]:
+    flags = {"grade": False, "locked": False, "solution": False, "task": False, **about}
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": {"nbgrader": {**flags, "grade_id": name, "schema_version": 3}},
+        "outputs": [],
+        "source": source.splitlines(keepends=True),
+    }
