@@ -31,6 +31,7 @@ Rules:
 - Without causal, and with causal where time equals keys, no tensor of time * keys numbers is made on the CPU,
   neither forwards nor backwards: not even a mask. With causal and fewer queries than keys, a mask of that
   size may be made, without batch and heads.
+- Which of PyTorch's kernels may run is the caller's to say: such settings are left as they were.
 - batch, time and keys are at least 1, time is at most keys where causal is true, scale is positive.
 """
 

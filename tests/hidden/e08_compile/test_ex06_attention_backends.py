@@ -5,7 +5,14 @@ import torch
 from torch.nn.attention.bias import CausalBias
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.checks import expect_close, expect_gradients, expect_that, peak_bytes, saved_bytes, unchanged
+from grader.checks import (
+    expect_close,
+    expect_gradients,
+    expect_that,
+    peak_bytes,
+    saved_bytes,
+    unchanged,
+)
 from grader.checks.devices import on_host
 
 DIMS = "batch time heads dim"
@@ -92,11 +99,13 @@ def test_dtypes(answer, gen, dtype):
         expect_close(answer.attention(query, key, value, causal), wanted, call, dims=DIMS, scale=4.0)
 
 
-@pytest.mark.parametrize("causal", [False, True])
-def test_memory(answer, gen, causal):
+@pytest.mark.parametrize(
+    ("time", "keys", "causal"), [(1024, 1024, False), (1024, 1024, True), (2048, 512, False)]
+)
+def test_memory(answer, gen, time, keys, causal):
     """No tensor of time * keys numbers is made or kept, forwards or backwards."""
-    time, limit = 1024, 1024 * 1024
-    inputs = [x.requires_grad_() for x in drawn(gen, 1, time, time, 2, 2 if causal else 1, 4)]
+    limit = time * keys
+    inputs = [x.requires_grad_() for x in drawn(gen, 1, time, keys, 2, 2 if causal else 1, 4)]
 
     def forward():
         return answer.attention(*inputs, causal=causal)
@@ -108,7 +117,7 @@ def test_memory(answer, gen, causal):
         expect_that(
             count < limit,
             f"attention(…, causal={causal}) {what} as much memory as the matrix",
-            yours=f"{count} bytes for time {time}, keys {time}, dim 4",
+            yours=f"{count} bytes for time {time}, keys {keys}, dim 4",
             wanted=f"less than {limit}: memory that grows with time, not with time * keys",
             likely="the matrix of scores, or a mask of its size",
         )
@@ -137,6 +146,41 @@ def test_large_scores(answer, gen):
         expect_close(
             yours, wanted, f"attention(…, causal={causal}) of large scores", dims=DIMS, ulps=4e4, scale=1.0
         )
+
+
+def test_later_keys(answer, gen):
+    """A later key reaches no query before it, however well it fits."""
+    for time in (4, 7):
+        query, key, value = drawn(gen, 2, time, 7, 2, 2, 4)
+        key[:, -1] *= 1e12
+        wanted = written_out(query, key, value, True).float()
+        call = f"attention(…, causal=True), time {time}, keys 7, the last key is huge"
+        expect_close(answer.attention(query, key, value, True), wanted, call, dims=DIMS, scale=4.0)
+
+
+SETTINGS = ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp", "math_sdp")
+
+
+def test_settings(answer, gen):
+    """Which kernels may run is the caller's choice, before and after."""
+    cuda = torch.backends.cuda
+    before = {name: getattr(cuda, f"{name}_enabled")() for name in SETTINGS}
+    try:
+        for name in SETTINGS:
+            getattr(cuda, f"enable_{name}")(True)
+        for causal in (False, True):
+            answer.attention(*drawn(gen, 1, 3, 5, 2, 2, 4), causal)
+        after = {name: getattr(cuda, f"{name}_enabled")() for name in SETTINGS}
+    finally:
+        for name, enabled in before.items():
+            getattr(cuda, f"enable_{name}")(enabled)
+    off = ", ".join(name for name, enabled in after.items() if not enabled)
+    expect_that(
+        not off,
+        "attention(…) switches kernels off for the whole process",
+        yours=off,
+        wanted="settings as they were",
+    )
 
 
 def test_slices_of_one_projection(answer, gen):

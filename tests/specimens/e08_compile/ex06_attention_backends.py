@@ -41,6 +41,31 @@ SPECIMENS = [
         says="a mask",
     ),
     Wrong(
+        "a mask of ones where lengths differ",
+        edits=[
+            (WHERE, "    if time != keys:\n"),
+            (MASK, MASK.replace("tril(keys - time)", "tril(keys - time if causal else keys)")),
+        ],
+        check="test_memory",
+        says="a mask",
+    ),
+    Wrong(
+        "a mask that adds a large number",
+        edits=[
+            (
+                MASK,
+                "        mask = torch.full((time, keys), -1e9, dtype=query.dtype, device=query.device).triu(keys - time + 1)\n",
+            ),
+        ],
+        check="test_later_keys",
+    ),
+    Wrong(
+        "switches the math path off, for the whole process",
+        edits=[(START, START + "    torch.backends.cuda.enable_math_sdp(False)\n")],
+        check="test_settings",
+        says="math_sdp",
+    ),
+    Wrong(
         "a mask that adds minus infinity",
         edits=[
             (WHERE, "    if causal:\n"),
