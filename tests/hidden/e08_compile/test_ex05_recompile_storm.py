@@ -227,19 +227,42 @@ def test_dtype_of_scores(answer, gen):
 
 
 def test_strided(answer, gen):
-    """Transposed and expanded scores, a length of 1 or 700 and an empty batch are scores like any other."""
+    """Transposed and expanded scores, a length of 1 and an empty batch are scores like any other."""
     module = advanced(built(answer, gen), 5)
     for scores in (
         scores_of(gen, 4).transpose(-1, -2),
         scores_of(gen, 4, batch=1).expand(3, 3, 4, 4),
         scores_of(gen, 1),
-        scores_of(gen, 700, batch=1),
         scores_of(gen, 3, batch=0),
     ):
         wanted = biased(scores, module.slopes.detach(), 1.0).float()
         expect_close(
             module(scores).detach(), wanted, f"bias(scores) of shape {tuple(scores.shape)}", scale=10.0
         )
+
+
+def test_long_scores(answer, gen):
+    """A length of 2100 is a length like any other."""
+    module = advanced(built(answer, gen, heads=1), 5, heads=1)
+    scores = scores_of(gen, 2100, heads=1, batch=1)
+    with torch.no_grad():
+        yours = module(scores)
+    wanted = biased(scores, module.slopes.detach(), 1.0).float()
+    expect_close(yours, wanted, "bias(scores) of length 2100", scale=1000.0)
+
+
+def test_every_training_call_counts(answer, gen):
+    """Training calls count alike, compiled or not, with gradients or without."""
+    module = built(answer, gen)
+    with compiled(module, "RecencyBias(3, 5)") as captured:
+        captured(scores_of(gen, 4))
+        expect_strength(module, gen, 2 / 5, "step 2, plain after a compiled one")
+        with torch.no_grad():
+            expect_strength(module, gen, 3 / 5, "step 3, under no_grad")
+        scores = scores_of(gen, 4)
+        wanted = biased(scores, module.slopes.detach(), 4 / 5).float()
+        what = "the compiled bias(scores), step 4, after two that were not compiled"
+        expect_close(captured(scores).detach(), wanted, what, scale=10.0)
 
 
 def test_on_a_device(answer, gen, device):

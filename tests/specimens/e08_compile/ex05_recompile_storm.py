@@ -67,12 +67,12 @@ SPECIMENS = [
         check="test_graphs_over_lengths",
     ),
     Wrong(
-        "distances for 512 positions at most",
+        "distances for 1024 positions at most",
         edits=[
             (
                 STEPS,
                 STEPS
-                + """        position = torch.arange(512)
+                + """        position = torch.arange(1024)
         self.register_buffer("distances", (position[:, None] - position).abs(), persistent=False)
 """,
             ),
@@ -81,7 +81,29 @@ SPECIMENS = [
                 "        distance = self.distances[: scores.shape[-1], : scores.shape[-1]]\n",
             ),
         ],
-        check="test_strided",
+        check="test_long_scores",
+    ),
+    Wrong(
+        "counts in Python where it is not compiled",
+        edits=[
+            (STEPS, STEPS + "        self.count = 0\n"),
+            (
+                COUNT,
+                """        if self.training and torch.compiler.is_compiling():
+            self.steps += 1
+        elif self.training:
+            self.count += 1
+            self.steps.fill_(self.count)
+""",
+            ),
+        ],
+        check="test_every_training_call_counts",
+    ),
+    Wrong(
+        "does not count under no_grad",
+        edits=[(COUNT, COUNT.replace("self.training", "self.training and torch.is_grad_enabled()"))],
+        check="test_every_training_call_counts",
+        says="under no_grad",
     ),
     Wrong(
         "distances by a loop in Python",
@@ -268,6 +290,22 @@ SPECIMENS = [
         edits=[(RETURN, "        return scores.sub_(bias.to(scores.dtype))\n")],
         check="test_strength",
         says="scores",
+    ),
+    Right(
+        "a number in the state_dict, a buffer for the work",
+        edits=[
+            (
+                STEPS,
+                """        self.register_buffer("steps", torch.zeros((), dtype=torch.int64), persistent=False)
+
+    def get_extra_state(self):
+        return int(self.steps)
+
+    def set_extra_state(self, state):
+        self.steps.fill_(state)
+""",
+            )
+        ],
     ),
     Right(
         "the missing strength, tril and triu",
