@@ -216,6 +216,7 @@ def test_bad_input(answer):
         "utilisation(…, peak=-1.0)": lambda: answer.utilisation(fine, 100, 8, -1.0),
         "utilisation(…, devices=0)": lambda: answer.utilisation(fine, 100, 8, 1e9, 0),
         "utilisation(…, devices=-2)": lambda: answer.utilisation(fine, 100, 8, 1e9, -2),
+        "utilisation(…, peak=-1.0, devices=-2)": lambda: answer.utilisation(fine, 100, 8, -1.0, -2),
     }.items():
         expect_raises(ValueError, call, name)
 

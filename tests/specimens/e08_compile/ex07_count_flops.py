@@ -254,6 +254,12 @@ SPECIMENS = [
         edits=[("tokens_per_second / (peak", "100 * tokens_per_second / (peak")],
         check="test_utilisation",
     ),
+    Wrong(
+        "looks at the product of peak and devices only",
+        edits=[("if peak <= 0 or devices <= 0:", "if peak * devices <= 0:")],
+        check="test_bad_input",
+        says="peak=-1.0, devices=-2",
+    ),
     Wrong("ignores devices", edits=[("(peak * devices)", "peak")], check="test_utilisation"),
     Wrong(
         "tokens per second of each device",
