@@ -59,7 +59,7 @@ def grade(
         out.print(line, markup=False)
     out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
     if gradebook is not None:
-        _write_gradebook(gradebook, records, catalog, out, err)
+        _write_gradebook(gradebook, records, work.submissions, catalog, out, err)
 
 
 def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudges":
@@ -77,11 +77,18 @@ def _handed_in(submissions: tuple[Submission, ...], exercises: tuple[Exercise, .
 
 
 def _write_gradebook(
-    url: str, records: list[StudentRecord], catalog: Catalog, out: Console, err: Console
+    url: str,
+    records: list[StudentRecord],
+    submissions: tuple[Submission, ...],
+    catalog: Catalog,
+    out: Console,
+    err: Console,
 ) -> None:
     from grader import gradebook
+    from grader.lateness import arrival
 
-    for problem in gradebook.write(url, records, catalog):
+    arrivals = {submission.student: arrival(submission, catalog) for submission in submissions}
+    for problem in gradebook.write(url, records, catalog, arrivals):
         err.print(problem, markup=False)
     out.print(f"gradebook: {gradebook.shown(url)}", markup=False)
 

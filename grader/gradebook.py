@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
+from grader.lateness import Arrival, Penalties, enter_time
 from grader.results import CheckRecord, ExerciseRecord, StudentRecord
 from grader.untrusted import plain
 
@@ -28,22 +29,33 @@ _ADVICE = (
 )
 
 
-def write(url: str, records: Iterable[StudentRecord], catalog: Catalog) -> list[str]:
+def write(
+    url: str,
+    records: Iterable[StudentRecord],
+    catalog: Catalog,
+    arrivals: Mapping[str, Arrival] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[str]:
     """Enter every record's scores and comments; return the problems, one line for each.
 
     `url` is any SQLAlchemy URL, or a bare path, which means SQLite. Manual scores, extra credit
     and manual comments stay as they are, and writing the same records again changes nothing.
     A student is written in one transaction: wholly or not at all. A student who cannot be
     written is a problem that is returned, and the next one follows; a gradebook that cannot be
-    written raises `KataError`.
+    written raises `KataError`. `arrivals` tells by student when the work came: penalties for what came late
+    are those of the course's `nbgrader_config.py`, which lies beside the gradebook or in the current folder.
     """
     students = list(records)
     address, shown = _address(url)
+    is_file = address.get_backend_name() == "sqlite"
+    penalties = Penalties(Path(address.database or "").absolute().parent if is_file else Path.cwd())
     with _opened(address, shown) as gradebook:
         problems = _prepare(gradebook, students, catalog)
-        for record in students:
+        for done, record in enumerate(students):
+            progress(done, len(students))
             try:
-                _write_student(gradebook, record, catalog)
+                came = (arrivals or {}).get(record.student, Arrival())
+                problems += _write_student(gradebook, record, catalog, came, penalties)
             except _one_students() as mistake:
                 gradebook.db.rollback()
                 problems.append(f"{record.student}: not written to the gradebook: {_first_line(mistake)}")
@@ -159,7 +171,10 @@ def _prepare(gradebook: Any, students: list[StudentRecord], catalog: Catalog) ->
     return [f"{slug}: not written to the gradebook: the catalog has no such exercise" for slug in unknown]
 
 
-def _write_student(gradebook: Any, record: StudentRecord, catalog: Catalog) -> None:
+def _write_student(
+    gradebook: Any, record: StudentRecord, catalog: Catalog, came: Arrival, penalties: Penalties
+) -> list[str]:
+    """Enter one student; return what could not be entered of it."""
     from nbgrader.api import MissingEntry, Student
 
     # The session is used directly because every method of nbgrader's that adds something commits.
@@ -169,13 +184,22 @@ def _write_student(gradebook: Any, record: StudentRecord, catalog: Catalog) -> N
         student = Student(id=record.student)
         gradebook.db.add(student)
     exercises = _known(record, catalog)
+    problems = []
     for section in dict.fromkeys(exercise.section for exercise, _ in exercises):
         grades, comments = _cells(gradebook, section, student)
         for exercise, judged in exercises:
             if exercise.section == section:
                 _enter(grades[exercise.slug], judged, exercise)
                 comments[answer_cell(exercise.slug)].auto_comment = comment(judged)
+        notebook = next(iter(grades.values())).notebook
+        try:
+            enter_time(notebook.assignment, section, came)
+        except ValueError as unread:
+            problems.append(f"{record.student}: {unread}; entered without a time")
+        gradebook.db.flush()
+        penalties.assign(notebook)
     gradebook.db.commit()
+    return problems
 
 
 def _cells(gradebook: Any, section: str, student: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -192,7 +192,8 @@ class Homework:
             except (Refused, OSError) as reason:
                 self.refuse(f"{prefix}{name}/{_TIME}", reason, ())
                 return
-            self.times[section] = max(stamp, self.times.get(section, ""))
+            if stamp:
+                self.times[section] = max(stamp, self.times.get(section, ""))
 
 
 def quiet(name: str) -> bool:

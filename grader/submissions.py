@@ -233,9 +233,9 @@ def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Subm
     if not work.answers and not work.problems:
         notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
     told = [one for one in late if one is not None]
-    return Submission(
-        student, work.answers, work.problems, tuple(notes), work.times, any(told) if told else None
-    )
+    is_late = any(told) if told else None
+    notes += ["handed in late"] if is_late else []
+    return Submission(student, work.answers, work.problems, tuple(notes), work.times, is_late)
 
 
 def _name(student: str) -> str:

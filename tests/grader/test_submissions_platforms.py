@@ -93,7 +93,10 @@ def check_canvas(found: dict[str, Submission]) -> None:
     boole = found["boolegeorge_13"]
     assert boole.answers == {"first": b"newest\n", "third": b"boole\n"}
     assert boole.late is True
-    assert boole.notes == ("not read: ex01_first-1.py is a second answer; ex01_first.py is a second answer",)
+    assert boole.notes == (
+        "not read: ex01_first-1.py is a second answer; ex01_first.py is a second answer",
+        "handed in late",
+    )
     assert found["hopper_14"].notes[-1] == "no exercise's file, ignored: essay.docx"
     assert found["gauss_15"].notes[-1] == "no exercise's file, ignored: text.html"
     assert "is no archive" in found["noether_16"].problems["first"]
