@@ -16,7 +16,7 @@ SIZES = (1, 2, 3, 5, 7, 64, 1000)
 
 
 class Sensor(nn.Module):
-    """Sequences of 4 steps with 6 features; batch norm and dropout change in training mode."""
+    """Sequences of 4 steps with 6 features, in float64; batch norm and dropout change in training mode."""
 
     def __init__(self):
         super().__init__()
@@ -24,21 +24,23 @@ class Sensor(nn.Module):
         self.norm = nn.BatchNorm1d(4)
         self.drop = nn.Dropout(0.5)
         self.head = nn.Sequential(nn.Linear(20, 8), nn.Tanh(), nn.Linear(8, 3))
+        self.double()
 
     def forward(self, readings):
+        readings = readings + torch.linspace(0, 1, 6, dtype=readings.dtype)  # that dtype is in the graph
         hidden = self.drop(self.norm(self.embed(readings)))  # (rows, 4, 5)
         return self.head(hidden.reshape(hidden.shape[0], -1))
 
     def draw(self, rows, gen):
-        return torch.randn(rows, 4, 6, generator=gen)
+        return torch.randn(rows, 4, 6, generator=gen, dtype=torch.float64)
 
 
 class Words(nn.Module):
-    """The mean over 5 token ids each, in float64."""
+    """The mean over 5 token ids each."""
 
     def __init__(self):
         super().__init__()
-        self.table = nn.Embedding(11, 4, dtype=torch.float64)
+        self.table = nn.Embedding(11, 4)
         self.drop = nn.Dropout(0.5)
 
     def forward(self, tokens):
@@ -82,6 +84,7 @@ def build(kind, gen):
             p.copy_(torch.randn(p.shape, generator=gen))
     model.train()
     list(model.children())[1].eval()
+    next(model.parameters()).requires_grad_(False)
     return model
 
 
@@ -102,20 +105,25 @@ def resulting(model, x):
     return evaluated(model, x).to(next(model.parameters()).dtype)
 
 
+def looks(model, example):
+    """All that must not change."""
+    values = {name: t.clone() for name, t in {**model.state_dict(), "the example": example}.items()}
+    return flags(model), values, {name: p.requires_grad for name, p in model.named_parameters()}
+
+
 @cache
 def exported(answer, kind, rows):
     """Exported once for all checks: the model, the file's bytes, and what was there before and after."""
     gen = torch.Generator().manual_seed(5)
     model = build(kind, gen)
     example = model.draw(rows, gen)
-    before = flags(model), {n: t.clone() for n, t in {**model.state_dict(), "the example": example}.items()}
+    before = looks(model, example)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "model.pt2"
         path.write_bytes(b"an older file")
         answer.export_program(model, example, path)
         files = {file.name: file.read_bytes() for file in Path(name).rglob("*") if file.is_file()}
-    after = flags(model), {n: t.clone() for n, t in {**model.state_dict(), "the example": example}.items()}
-    return model, files, before, after
+    return model, files, before, looks(model, example)
 
 
 def written(answer, kind, rows, folder):
@@ -183,6 +191,7 @@ def test_nothing_changes(answer):
         expect_equal(after[0], before[0], f"the training flags after export_program with {name}")
         for key, was in before[1].items():
             expect_equal(after[1][key], was, f"{key} after export_program with {name}")
+        expect_equal(after[2], before[2], f"requires_grad of the parameters after export_program with {name}")
 
 
 @pytest.mark.parametrize("kind", [Branching, FiveRows])

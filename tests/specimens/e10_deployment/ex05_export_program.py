@@ -74,8 +74,8 @@ SPECIMENS = [
     ),
     Wrong(
         "an example in float32",
-        edits=[(MODES, "    example = example.float()\n" + MODES)],
-        check="test_nothing_changes",
+        edits=[(MODES, "    if example.is_floating_point():\n        example = example.float()\n" + MODES)],
+        check="test_in_another_process",
     ),
     Wrong(
         "another example in float32",
@@ -100,6 +100,12 @@ SPECIMENS = [
         edits=[("    try:\n", "    if True:\n"), ("    finally:\n", "    if True:\n")],
         check="test_refused",
         says="training flags",
+    ),
+    Wrong(
+        "freezes the model",
+        edits=[(EVAL, "        model.eval().requires_grad_(False)\n")],
+        check="test_nothing_changes",
+        says="requires_grad",
     ),
     Wrong(
         "makes room first",
