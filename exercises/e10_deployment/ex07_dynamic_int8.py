@@ -26,8 +26,9 @@ Rules:
 - A layer holds no wide copy of its weight, neither after from_linear nor after a call without gradients.
 - quantize_linears replaces each layer whose type is nn.Linear, at any depth, and leaves subclasses alone (the
   one in nn.MultiheadAttention is used by its weight). skip names layers as named_modules does; they and all
-  below them stay. A layer that occurs twice becomes one Int8Linear in both places. The model itself is
-  returned, or, if it is an nn.Linear, its Int8Linear. The wide weights are let go.
+  below them stay. A layer that occurs twice becomes one Int8Linear in both places, or stays in both if skip
+  holds one of its names. The model itself is returned, or, if it is an nn.Linear, its Int8Linear. The wide
+  weights are let go.
 - A new layer is where the old one was (device), and in its mode (train or eval). from_linear changes nothing
   in the layer that it is given.
 

@@ -26,8 +26,9 @@ Rules:
 - A layer holds no wide copy of its weight, neither after from_linear nor after a call without gradients.
 - quantize_linears replaces each layer whose type is nn.Linear, at any depth, and leaves subclasses alone (the
   one in nn.MultiheadAttention is used by its weight). skip names layers as named_modules does; they and all
-  below them stay. A layer that occurs twice becomes one Int8Linear in both places. The model itself is
-  returned, or, if it is an nn.Linear, its Int8Linear. The wide weights are let go.
+  below them stay. A layer that occurs twice becomes one Int8Linear in both places, or stays in both if skip
+  holds one of its names. The model itself is returned, or, if it is an nn.Linear, its Int8Linear. The wide
+  weights are let go.
 - A new layer is where the old one was (device), and in its mode (train or eval). from_linear changes nothing
   in the layer that it is given.
 
@@ -105,10 +106,11 @@ def quantize_linears(model: nn.Module, skip: Collection[str] = ()) -> nn.Module:
     modules = dict(model.named_modules(remove_duplicate=False))
     if unknown := set(skip) - modules.keys():
         raise ValueError(f"no layers of the model: {', '.join(sorted(unknown))}")
+    kept = {id(module) for name in skip for module in modules[name].modules()}
     made: dict[int, Int8Linear] = {}
     places: list[tuple[str, nn.Module]] = []
     for name, module in modules.items():
-        if type(module) is not nn.Linear or any(_is_in(name, kept) for kept in skip):
+        if type(module) is not nn.Linear or id(module) in kept:
             continue
         if id(module) not in made:
             try:
@@ -122,8 +124,3 @@ def quantize_linears(model: nn.Module, skip: Collection[str] = ()) -> nn.Module:
         parent, _, last = name.rpartition(".")
         setattr(modules[parent], last, layer)
     return model
-
-
-def _is_in(name: str, kept: str) -> bool:
-    """Whether a layer is `kept` or in it. The model itself has the name ""."""
-    return not kept or name == kept or name.startswith(f"{kept}.")

@@ -23,7 +23,7 @@ NAMES = "    modules = dict(model.named_modules(remove_duplicate=False))\n"
 UNKNOWN = """    if unknown := set(skip) - modules.keys():
         raise ValueError(f"no layers of the model: {', '.join(sorted(unknown))}")
 """
-WHICH = "        if type(module) is not nn.Linear or any(_is_in(name, kept) for kept in skip):\n"
+WHICH = "        if type(module) is not nn.Linear or id(module) in kept:\n"
 ONCE = "        if id(module) not in made:\n"
 NAMED = "                raise ValueError(f\"{name or 'the model'}: {error}\") from None\n"
 ROOT = """        if not name:
@@ -31,7 +31,7 @@ ROOT = """        if not name:
 """
 PUT = "        setattr(modules[parent], last, layer)\n"
 PLACES = "        places.append((name, made[id(module)]))\n"
-BELOW = '    return not kept or name == kept or name.startswith(f"{kept}.")\n'
+BELOW = "    kept = {id(module) for name in skip for module in modules[name].modules()}\n"
 
 
 SPECIMENS = [
@@ -359,12 +359,14 @@ SPECIMENS = [
     ),
     Wrong(
         "skips the named layers only, not those below",
-        edits=[(BELOW, "    return name == kept\n")],
+        edits=[(BELOW, "    kept = {id(modules[name]) for name in skip}\n")],
         check="test_which_layers",
     ),
     Wrong(
         "skips what begins alike",
-        edits=[(BELOW, "    return name.startswith(kept)\n")],
+        edits=[
+            (BELOW, "    kept = {id(modules[name]) for name in modules if name.startswith(tuple(skip))}\n")
+        ],
         check="test_which_layers",
     ),
     Wrong(
@@ -372,7 +374,7 @@ SPECIMENS = [
         edits=[
             (
                 BELOW,
-                "    return name.split('.')[-1] == kept or name.startswith(f'{kept}.') or name == kept or kept in name.split('.')\n",
+                "    kept = {id(m) for name, m in modules.items() if set(skip) & {name, *name.split('.')}}\n",
             ),
             (
                 UNKNOWN,
@@ -380,6 +382,41 @@ SPECIMENS = [
             ),
         ],
         check="test_unknown_names",
+    ),
+    Wrong(
+        "a layer that occurs twice stays where skip names it",
+        edits=[
+            (
+                BELOW,
+                "    kept = {n for n in modules for s in skip if not s or n == s or n.startswith(f'{s}.')}\n",
+            ),
+            (WHICH, WHICH.replace("id(module) in kept", "name in kept")),
+        ],
+        check="test_which_layers",
+    ),
+    Wrong(
+        "skips what is called so further down",
+        edits=[
+            (
+                BELOW,
+                BELOW
+                + "    kept |= {id(m) for name, m in modules.items() if name.rpartition('.')[2] in skip}\n",
+            )
+        ],
+        check="test_which_layers",
+    ),
+    Wrong(
+        "drops a bias of zeros",
+        edits=[
+            (
+                MADE,
+                MADE.replace(
+                    "linear.bias is not None)", "linear.bias is not None and bool(linear.bias.any()))"
+                ),
+            ),
+            (COPY, "            layer.bias = linear.bias.detach().clone() if linear.bias.any() else None\n"),
+        ],
+        check="test_buffers",
     ),
     Wrong(
         "a copy of the model",
@@ -494,14 +531,16 @@ class Int8Linear(nn.Module):
 
 
 def quantize_linears(model, skip=()):
-    known = {name for name, _ in model.named_modules(remove_duplicate=False)}
+    known = dict(model.named_modules(remove_duplicate=False))
+    kept = set()
     for name in skip:
         if name not in known:
             raise ValueError(f"{name} is unknown")
+        kept.update(known[name].modules())
     found = {}
 
     def collect(module, path):
-        if path in skip:
+        if module in kept:
             return
         if type(module) is nn.Linear:
             try:
@@ -512,18 +551,17 @@ def quantize_linears(model, skip=()):
             if child is not None:
                 collect(child, f"{path}.{name}" if path else name)
 
-    def replace(module, path):
+    def replace(module):
         for name, child in list(module._modules.items()):
-            here = f"{path}.{name}" if path else name
-            if child is None or here in skip:
+            if child is None or child in kept:
                 continue
             if child in found:
                 module._modules[name] = found[child]
             else:
-                replace(child, here)
+                replace(child)
 
     collect(model, "")
-    replace(model, "")
+    replace(model)
     return found.get(model, model)
 """,
     ),
