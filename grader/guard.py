@@ -53,6 +53,12 @@ _MODULES = (
 _ROOTS = ("grader.child", "grader.guard")
 """Where judging starts: with the suites, these use all of ours that a child uses."""
 
+_REPLACED_BY_TORCH = {
+    "torch": {"manual_seed"},
+    "torch.nn.modules.module.Module": {"__init__", "__setstate__"},
+}
+"""What torch's first compilation in a process replaces; it may be an answer that starts it."""
+
 _TEMPTING = {"allclose", "assert_close", "eq", "equal", "isclose", "isfinite", "isnan", "ne", "randn"}
 """Looked at even where our code does without: what people replace who think that we compare with it."""
 
@@ -171,7 +177,12 @@ def _reached(roots: Sequence[ModuleType]) -> list[ModuleType]:
 
 
 def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = None) -> Space:
-    kept = {n: v for n, v in names.items() if (only is None or n in only) and _is_member(v)}
+    open_to_torch = set() if _has_compiled() else _REPLACED_BY_TORCH.get(name, set())
+    kept = {
+        n: v
+        for n, v in names.items()
+        if (only is None or n in only) and n not in open_to_torch and _is_member(v)
+    }
     functions = tuple(v for v in kept.values() if isinstance(v, FunctionType))
     codes = tuple(f.__code__ for f in functions)
     return Space(name, names, tuple(kept), tuple(kept.values()), functions, codes, frozenset(), len(names))
@@ -183,6 +194,10 @@ def _space_of_class(cls: type, mentioned: frozenset[str]) -> Space:
     space = _space(f"{cls.__module__}.{cls.__qualname__}", names, mentioned | special)
     inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
     return replace(space, hidden_by_new=inherited)
+
+
+def _has_compiled() -> bool:
+    return hasattr(torch.manual_seed, "_torchdynamo_orig_callable")
 
 
 def _is_member(value: object) -> bool:

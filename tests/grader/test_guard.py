@@ -1,12 +1,13 @@
 """A known name that stands for another object is seen; what torch does by itself is not."""
 
+import subprocess
 import sys
 
 import pytest
 import torch
 import torch._dynamo
 
-from grader import checks
+from grader import checks, paths
 from grader.checks import memory, values
 from grader.guard import Guard
 
@@ -76,3 +77,21 @@ def test_honest_use_of_torch_is_not_seen(guard):
     torch.compile(lambda y: y + 1, backend="eager")(x)
     torch.utils.data.DataLoader([1, 2])
     assert guard.broken(SLUG) is None
+
+
+FIRST_COMPILE = """
+import torch
+from grader.guard import Guard
+guard = Guard({})
+torch.compile(torch.nn.Linear(4, 2), backend="eager")(torch.ones(3, 4))
+assert guard.broken("merge_heads") is None, guard.broken("merge_heads")
+torch.allclose = None
+assert guard.broken("merge_heads") == "torch.allclose"
+"""
+
+
+def test_an_answer_may_be_the_first_to_compile():
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_COMPILE], cwd=paths.ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
