@@ -108,9 +108,10 @@ class Roster:
             raise KataError(
                 f"--cluster needs Dask ({missing.name} is missing); pip install 'torchkata[class]'"
             ) from None
-        connect: Any = distributed.Client
+        # One that does not connect would wait again, with a traceback, when Python disposes of it.
+        client: Any = type("Client", (distributed.Client,), {"__del__": lambda self: None})
         try:
-            self._client = connect(self._address, timeout=CONNECT, set_as_default=False)
+            self._client = client(self._address, timeout=CONNECT, set_as_default=False)
         except Exception as error:  # whatever Dask, TLS and the network come up with
             raise KataError(
                 f"no Dask scheduler answers at {self._address} ({first_line(error)}); "
@@ -134,6 +135,8 @@ class Roster:
         if time.monotonic() - self._looked < LOOK_EVERY:
             return []
         try:
+            if self._client.status != "running":  # it would try for a while to get a new connection
+                raise ConnectionError("the connection was closed")
             threads: dict[str, int] = self._client.nthreads()
         except Exception as error:
             why = first_line(error)
