@@ -188,6 +188,24 @@ def report(
 @app.command()
 def audit(only: Only = None) -> None:
     """Try every suite on stubs, null answers, solutions and specimens."""
+@app.command()
+def similar(
+    submissions: Annotated[Path, typer.Argument(help="a folder with one folder per student")] = Path(
+        "submissions"
+    ),
+    to: Annotated[Path, typer.Option("--out", help="the page")] = Path("similar.html"),
+    threshold: Annotated[
+        int, typer.Option("--threshold", min=1, max=100, help="percent alike from which a pair is shown")
+    ] = 50,
+    most: Annotated[int, typer.Option("--most", min=1, help="pairs on the page")] = 50,
+    only: Only = None,
+) -> None:
+    """Show which students' answers are alike where those of others are not."""
+    from grader import similar as comparing
+
+    comparing.run(submissions, to, threshold, most, only, out, err)
+
+
     from grader import authors
 
     if not authors.audit(only, out, err):

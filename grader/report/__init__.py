@@ -97,7 +97,7 @@ def write(
 
     index = to / "index.html"
     try:
-        _expect_ours(index)
+        expect_ours(index, "--to")
         files = file_names(r.student for r in records)
         for done, record in enumerate(records):
             progress(done, len(records) + 1)
@@ -113,11 +113,12 @@ def write(
     return index
 
 
-def _expect_ours(index: Path) -> None:
-    if index.exists() and _MADE_BY not in index.read_text("utf-8", errors="replace")[:2000]:
+def expect_ours(page: Path, option: str) -> None:
+    """Raises KataError where the file is there and was not made by us: it would be lost."""
+    if page.exists() and _MADE_BY not in page.read_text("utf-8", errors="replace")[:2000]:
         raise KataError(
-            f"{paths.shown(index)} is no report of ours and would be overwritten; "
-            "choose another folder with --to"
+            f"{paths.shown(page)} is no page of ours and would be overwritten; "
+            f"choose another place with {option}"
         )
 
 

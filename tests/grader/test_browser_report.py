@@ -3,11 +3,13 @@
 import pytest
 
 from grader import report
+from grader.report import render, save
 from grader.results import StudentRecord
 from tests.grader.browser import faint, sideways, tabbed, unlabelled
 from tests.grader.test_report import CATALOG, CLASS, FAULT, HALF, HOSTILE, PASSED, TAMPERED
+from tests.grader.test_similar import disguised, handed_in, shown, written
 
-PAGES = ("index.html", "students/bob.html", "students/ada.html")
+PAGES = ("index.html", "students/bob.html", "students/ada.html", "similar.html")
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +20,13 @@ def folder(tmp_path_factory):
     odd = {"first": HALF, "second": TAMPERED, HOSTILE: PASSED, "third": FAULT}
     records = [*CLASS, StudentRecord(HOSTILE, 7, odd, (HOSTILE,))]
     report.write(records, CATALOG, folder / "hostile")
+    programs = written(4)
+    programs["a copy"] = [disguised(code) for code in programs["s01"]]
+    save(folder / "similar.html", render("similar.html", page=shown(handed_in(programs))))
+    programs = {
+        HOSTILE + name: [f"{code}text = {HOSTILE!r}\n" for code in programs[name]] for name in programs
+    }
+    save(folder / "hostile" / "similar.html", render("similar.html", page=shown(handed_in(programs))))
     return folder
 
 
@@ -48,6 +57,21 @@ def test_hostile_work_is_only_text(visit, folder):
     page.wait_for_url("**/students/*.html")
     assert "alert(1)" in page.title()
     assert page.evaluate("[...document.querySelectorAll('svg')].every(s => s.closest('dd'))")
+
+
+def test_hostile_code_is_only_text(visit, folder):
+    page = visit((folder / "hostile" / "similar.html").as_uri())
+    assert "alert(1)" in page.inner_text("figure pre")
+    assert page.evaluate("document.scripts.length + document.images.length") == 0
+
+
+def test_codes_stand_side_by_side_where_there_is_room(visit, folder):
+    places = []
+    for width in (1280, 360):
+        page = visit((folder / "similar.html").as_uri(), width=width)
+        left, right = (page.locator("figure").nth(i).bounding_box() for i in range(2))
+        places.append(left["y"] == right["y"])
+    assert places == [True, False]
 
 
 def test_the_keyboard_reaches_everything_in_order(visit, folder):

@@ -20,6 +20,7 @@ VERBS = {
     "grade",
     "export",
     "report",
+    "similar",
     "audit",
     "new",
 }
@@ -164,6 +165,7 @@ def test_new_makes_an_exercise_that_the_audit_reads(clone):
         (["grade", "nowhere"], "nowhere"),
         (["export", "--results", "nowhere"], "nowhere"),
         (["report", "--results", "nowhere"], "nowhere"),
+        (["similar", "nowhere"], "nowhere"),
         (["export", "--format", "xls"], "there is no such format"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else "",

@@ -327,7 +327,7 @@ def test_damaged_records_are_left_out_and_told_in_one_line(tmp_path, damage):
 
 def test_a_page_of_somebody_elses_is_not_overwritten(tmp_path):
     (tmp_path / "index.html").write_text("<h1>My site</h1>")
-    with pytest.raises(KataError, match="no report of ours"):
+    with pytest.raises(KataError, match="no page of ours"):
         report.write(CLASS, CATALOG, tmp_path)
     assert (tmp_path / "index.html").read_text() == "<h1>My site</h1>"
 

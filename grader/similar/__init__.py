@@ -1,0 +1,111 @@
+"""`kata similar`: which students' answers are alike where those of others are not.
+
+What comes out is a page to look at, never a verdict: pairs of students, the most telling first, with both
+codes side by side and with how alike any two answers to the same exercise are.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress as Bar
+
+from grader import paths, specimen
+from grader.catalog import Exercise, load
+from grader.errors import KataError
+from grader.report import expect_ours, render, save
+from grader.similar.compare import Prints, Reader, compare
+from grader.similar.page import Compared, page
+from grader.submissions import Submission, collect
+
+
+def run(
+    submissions: Path, to: Path, threshold: int, most: int, only: str | None, out: Console, err: Console
+) -> None:
+    """The verb: compare what a class handed in, write a page, and say how many pairs are on it.
+
+    Raises:
+        KataError: there are no submissions, or the page cannot be written.
+    """
+    catalog = load()
+    work = collect(submissions, catalog)
+    _expect_writable(to)
+    with Bar(console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("comparing answers", total=None)
+        compared = likenesses(
+            work.submissions,
+            catalog.select(only),
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    if not compared:
+        raise KataError(
+            f"{paths.shown(submissions)} holds no two answers with enough code of their own to compare"
+        )
+    shown = page([s.student for s in work.submissions], compared, threshold / 100, most)
+    try:
+        save(to, render("similar.html", page=shown))
+    except OSError as error:
+        raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --out") from None
+    many = "pair" if len(shown.pairs) == 1 else "pairs"
+    out.print(f"similar: {paths.shown(to)} ({len(shown.pairs)} {many} to look at)", markup=False)
+
+
+def _expect_writable(to: Path) -> None:
+    """Before the work is done: comparing a large class takes minutes."""
+    if to.is_dir():
+        raise KataError(f"{paths.shown(to)} is a folder; name a file with --out, such as similar.html")
+    expect_ours(to, "--out")
+
+
+def likenesses(
+    submissions: Sequence[Submission],
+    exercises: Iterable[Exercise],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Compared]:
+    """Compare the answers of each exercise; those that nobody or one student wrote are left out."""
+    reader = Reader()
+    handed_in = [(e, _answers(e, submissions)) for e in exercises]
+    total, done = sum(len(answers) for _, answers in handed_in), 0
+    found = []
+    for exercise, answers in handed_in:
+        if len(answers) < 2:
+            done += len(answers)
+            continue
+        boilerplate = reader.boilerplate(_everybodys(exercise))
+        known: dict[str, Prints] = {}
+        prints = {}
+        for student, code in answers.items():
+            if code not in known:
+                known[code] = reader.prints(code, boilerplate)
+            prints[student] = known[code]
+            done += 1
+            progress(done, total)
+        likeness = compare(prints)
+        if len(likeness.students) > 1:
+            found.append(Compared(exercise, likeness, prints, reader))
+    return found
+
+
+def _answers(exercise: Exercise, submissions: Iterable[Submission]) -> dict[str, str]:
+    """Who handed in what; stubs as they were given out are nobody's work."""
+    stub = exercise.file("exercises")
+    start = stub.read_bytes() if stub.is_file() else b""
+    return {
+        submission.student: answer.decode("utf-8").replace("\r\n", "\n")
+        for submission in submissions
+        if (answer := submission.answers.get(exercise.slug)) is not None and answer.strip() != start.strip()
+    }
+
+
+def _everybodys(exercise: Exercise) -> list[str]:
+    """What anybody may have written: the start, the reference, and how people are known to answer."""
+    texts = [
+        file.read_text("utf-8")
+        for tree in ("exercises", "solutions")
+        if (file := exercise.file(tree)).is_file()
+    ]
+    kept = exercise.file("specimens")
+    if kept.is_file() and exercise.file("solutions").is_file():
+        solution = exercise.file("solutions").read_text("utf-8")
+        texts += [one.source(solution) for one in specimen.read(kept)]
+    return texts
