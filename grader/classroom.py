@@ -1,7 +1,6 @@
 """The verbs of an instructor: `grade` and `export`."""
 
 import os
-import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from rich.table import Table
 
 from grader import paths
 from grader.catalog import Catalog, Exercise, load
-from grader.errors import KataError
 from grader.results import StudentRecord
 from grader.submissions import Submission, collect
 
@@ -133,20 +131,7 @@ def _remarks(records: list[StudentRecord]) -> list[str]:
 
 
 def export(results: Path, format: str, to: Path | None) -> None:
-    """Write results as a table, to a file or to standard output."""
+    """Write results as a table, to a file or to standard output, or as a file for each student."""
     from grader import export as exporting
 
-    writer = exporting.FORMATS.get(format)
-    if writer is None:
-        raise KataError(
-            f"--format {format}: there is no such format; choose from {', '.join(exporting.FORMATS)}"
-        )
-    records = exporting.load_results(results)
-    if to is None:
-        writer(records, load(), sys.stdout)
-        return
-    try:
-        with to.open("w", encoding="utf-8", newline="") as stream:
-            writer(records, load(), stream)
-    except OSError as error:
-        raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --to") from None
+    exporting.export(results, format, to, load())

@@ -1,15 +1,19 @@
 """Export results to other programs' formats."""
 
 import csv
+import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
 from grader import paths
+from grader.canvas import load_roster, to_canvas
 from grader.catalog import Catalog
 from grader.errors import KataError
-from grader.results import StudentRecord, read_student
+from grader.gradescope import to_gradescope
+from grader.results import SCHEMA, StudentRecord, read_student, student_to_json
+from grader.tables import number, score, text
 
 NOT_GRADED = "not graded"
 
@@ -30,37 +34,75 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> N
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["student", *slugs, *sections, "total", "points", "flags"])
     for student in students:
+        flags = (f"{slug}: {flag}" for slug, e in student.exercises.items() for flag in e.flags)
         writer.writerow(
             [
-                _text(student.student),
-                *(_score(student, [slug]) for slug in slugs),
-                *(_score(student, held) for held in sections.values()),
-                _score(student, slugs),
-                _number(student.points),
-                _text(
-                    "; ".join(f"{slug}: {flag}" for slug, e in student.exercises.items() for flag in e.flags)
-                ),
+                text(student.student),
+                *(score(student, [slug], NOT_GRADED) for slug in slugs),
+                *(score(student, held, NOT_GRADED) for held in sections.values()),
+                score(student, slugs, NOT_GRADED),
+                number(student.points),
+                text("; ".join(flags)),
             ]
         )
 
 
-FORMATS: dict[str, Callable[[Iterable[StudentRecord], Catalog, TextIO], None]] = {"csv": to_csv}
+def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
+    """All records in one document, as in `results/`, but the score of what was not judged is null."""
+    students = []
+    for record in records:
+        data = student_to_json(record)
+        for slug, exercise in record.exercises.items():
+            if exercise.needs_manual_grade:
+                data["exercises"][slug]["score"] = None
+        students.append(data)
+    slugs = {slug for student in students for slug in student["exercises"]}
+    exercises = {
+        e.slug: {"section": e.section, "title": e.title, "points": e.points}
+        for e in catalog.exercises
+        if e.slug in slugs
+    }
+    json.dump({"schema": SCHEMA, "exercises": exercises, "students": students}, out, indent=1)
+    out.write("\n")
 
 
-def _score(student: StudentRecord, slugs: list[str]) -> str:
-    held = [student.exercises[slug] for slug in slugs if slug in student.exercises]
-    judged = [e.score for e in held if not e.needs_manual_grade]
-    return _number(sum(judged)) if judged else NOT_GRADED
+FORMATS: dict[str, Callable[[Iterable[StudentRecord], Catalog, TextIO], None]] = {
+    "csv": to_csv,
+    "canvas": to_canvas,
+    "json": to_json,
+}
+"""What is one document, by the name of its format."""
+FOLDERS: dict[str, Callable[[Iterable[StudentRecord], Catalog, Path], int]] = {"gradescope": to_gradescope}
+"""What is a document for each student."""
 
 
-def _number(value: float) -> str:
-    """`2`, `1.5`: no trailing zeros, no exponent, no noise of binary fractions."""
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+def export(results: Path, format: str, to: Path | None, catalog: Catalog) -> None:
+    """Write the results in `results` to a file or standard output, or to a folder."""
+    if format not in FORMATS and format not in FOLDERS:
+        choices = ", ".join([*FORMATS, *FOLDERS])
+        raise KataError(f"--format {format}: there is no such format; choose from {choices}")
+    records = load_results(results)
+    if format in FOLDERS:
+        if to is None:
+            raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
+        FOLDERS[format](records, catalog, to)
+    elif to is None:
+        _write(results, format, records, catalog, sys.stdout)
+    else:
+        try:
+            with to.open("w", encoding="utf-8", newline="") as stream:
+                _write(results, format, records, catalog, stream)
+        except OSError as error:
+            raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --to") from None
 
 
-def _text(value: str) -> str:
-    """The cell's text, such that no spreadsheet runs it: a formula gets a leading apostrophe."""
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+def _write(
+    results: Path, format: str, records: list[StudentRecord], catalog: Catalog, stream: TextIO
+) -> None:
+    if format == "canvas":
+        to_canvas(records, catalog, stream, load_roster(results), _to_stderr)
+    else:
+        FORMATS[format](records, catalog, stream)
 
 
 def _to_stderr(line: str) -> None:

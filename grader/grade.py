@@ -209,7 +209,8 @@ _FACES = {
         "learner",
     ),
     *("autograder", "course", "notebooks", "statements"),
-    *("archives", "folders", "homework", "platforms", "streams", "lateness", "canvas", "gradescope"),
+    *("archives", "folders", "homework", "platforms", "streams", "lateness"),
+    *("canvas", "gradescope", "tables"),
     *(
         "cells",
         "lesson",

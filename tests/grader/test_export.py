@@ -69,7 +69,7 @@ def test_not_graded_is_never_zero():
     )
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＠"])
 def test_no_spreadsheet_runs_a_name(start):
     name = f'{start}HYPERLINK("x"),1'
     (row,) = table(StudentRecord(name, 7, {"first": HALF}))
