@@ -14,8 +14,8 @@ Rules for export_onnx:
   size from 1, whatever the example has (1, too). All other sizes are those of the example.
 - The file holds the model in evaluation mode. Afterwards every module in it is in the mode in which it was
   before, also after an error, and no parameter, buffer or example has changed.
-- The file can be moved: all weights are in it, and nothing else is written. path may be a str or a Path; a
-  file that is there is overwritten.
+- The file can be moved: all weights are in it, and nothing else is written. path may be a str or a Path, and
+  end in anything; a file that is there is overwritten.
 
 Rules for parity:
 - It runs the file in ONNX Runtime, on the CPU, and the model in evaluation mode, on each batch, and returns
@@ -25,7 +25,8 @@ Rules for parity:
   they would broadcast. NaN on both sides is no difference, nor is the same infinity; NaN or infinity on one
   side only is off.
 - Input and output of the file may have any names: there is one of each. Batches are any iterable of float32
-  tensors, which may require gradients and lie in memory in any way. They are not changed.
+  tensors, which may require gradients and lie in memory in any way. They are not changed, also where the
+  model works in place.
 """
 
 from collections.abc import Iterable, Iterator
@@ -95,7 +96,7 @@ def parity(
     largest = 0.0
     with _evaluating(model), torch.no_grad():
         for place, x in enumerate(batches):
-            wanted = model(x).double()  # (batch, …)
+            wanted = model(x.clone()).double()  # (batch, …); some models work in place
             (found,) = session.run(None, {name: x.detach().contiguous().numpy()})
             yours = torch.from_numpy(found).double()
             if yours.shape != wanted.shape:

@@ -40,7 +40,7 @@ RESTORE = """    try:
 NAME = "    name = session.get_inputs()[0].name\n"
 QUIET = "    with _evaluating(model), torch.no_grad():\n"
 LOOP = "        for place, x in enumerate(batches):\n"
-WANTED = "            wanted = model(x).double()  # (batch, …)\n"
+WANTED = "            wanted = model(x.clone()).double()  # (batch, …); some models work in place\n"
 RUN = "            (found,) = session.run(None, {name: x.detach().contiguous().numpy()})\n"
 YOURS = "            yours = torch.from_numpy(found).double()\n"
 SHAPE = """            if yours.shape != wanted.shape:
@@ -264,7 +264,7 @@ SPECIMENS = [
     Wrong(
         "the first row only",
         edits=fast(
-            (WANTED, WANTED.replace("model(x)", "model(x)[:1]")),
+            (WANTED, WANTED.replace("model(x.clone())", "model(x.clone())[:1]")),
             (YOURS, YOURS.replace("found)", "found)[:1]")),
         ),
         check="test_which_batch",
@@ -386,6 +386,19 @@ SPECIMENS = [
         check="test_parity_modes",
     ),
     Wrong(
+        "lets the model write to batches",
+        edits=fast((WANTED, WANTED.replace(".clone()", ""))),
+        check="test_any_batches",
+        says="changes",
+    ),
+    Wrong(
+        "adds a suffix",
+        edits=[
+            (EXPORT, OLD.replace("str(path)", "str(Path(path).with_suffix('.onnx'))")),
+        ],
+        check="test_one_file",
+    ),
+    Wrong(
         "needs contiguous batches",
         edits=fast((WANTED, "            x.view(-1)\n" + WANTED)),
         check="test_any_batches",
@@ -440,7 +453,7 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
     (source,) = (node.name for node in session.get_inputs())
     worst = [0.0]
     for i, batch in enumerate(batches):
-        right = model(batch).numpy().astype(np.float64)
+        right = model(batch.clone()).numpy().astype(np.float64)
         mine = session.run(None, {source: np.ascontiguousarray(batch.detach().numpy())})[0].astype(np.float64)
         if right.shape != mine.shape or not np.allclose(mine, right, rtol=rtol, atol=atol, equal_nan=True):
             raise ValueError(f"batch {i} differs: {mine} is not {right}")
