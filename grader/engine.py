@@ -94,6 +94,20 @@ class Engine:
         warm_up(exercises)
         self.guard = Guard(self.suites.modules)
         self.confined = confined
+        self._warm: set[str] = set()
+
+    def warm_up_for(self, slug: str) -> None:
+        """Run the `warm_up` of an exercise's suites, once in each worker, when its first answer comes.
+
+        It pays for what only this exercise makes torch import, which would take every answer seconds.
+        """
+        hooks = [module.warm_up for module in self.suites.modules.get(slug, ()) if hasattr(module, "warm_up")]
+        if slug not in self._warm and hooks:
+            for hook in hooks:
+                hook()
+            self.guard = Guard(self.suites.modules)
+            freeze()
+        self._warm.add(slug)
 
     def inventory(self) -> dict[str, Any]:
         """Every check that an answer is expected to pass, and what this machine lacks for it."""
@@ -144,6 +158,7 @@ class Worker:
 
     def _one(self, job: Job, answer: int, results: int) -> Ended:
         try:
+            self.engine.warm_up_for(job.slug)
             pid = self.sandbox.fork(sandbox.Limits(), keep=(answer, results))
         except KataError as error:
             pid, trouble = -1, str(error)
