@@ -22,6 +22,10 @@ test: .venv/.dev sandbox browser ## everything the project checks of itself
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/grader
 	$(BIN)/kata audit
 
+.PHONY: gradescope
+gradescope: .venv/.learner ## build/gradescope.zip, an autograder to upload: make gradescope ONLY=e01_tensors
+	@$(BIN)/python integrations/gradescope/bundle.py $(if $(ONLY),--only $(ONLY))
+
 # torch first and by itself: its exact pin decides which build comes along.
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

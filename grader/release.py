@@ -87,7 +87,7 @@ def _for_learners(readme: str) -> str:
 
 def _without_grading(makefile: str) -> str:
     """The Makefile without the targets that need what a release does not hold."""
-    gone = ("grade:", "test:", "sandbox:", "browser:", ".venv/.class:", ".venv/.dev:")
+    gone = ("grade:", "test:", "sandbox:", "browser:", ".PHONY: gradescope", ".venv/.class:", ".venv/.dev:")
     blocks = [b for b in makefile.split("\n\n") if not b.startswith(gone)]
     text = "\n\n".join(blocks).replace(
         ".PHONY: learn grade test setup sandbox browser clean", ".PHONY: learn setup clean"
