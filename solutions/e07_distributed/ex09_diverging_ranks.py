@@ -28,7 +28,8 @@ Repair it, so that any number of ranks does what one process does with the rows 
   hold out different numbers of rows; some of them, not all, none.
 - The training ends after `epochs` epochs, or once the validation loss has not fallen below its best for
   `patience` (1 or more) epochs in a row, on every rank in the same epoch.
-- fit returns the validation losses, a float for each epoch, the same on every rank.
+- fit returns the validation losses, a float for each epoch, the same on every rank. The modes of the model
+  (train or eval) are as before.
 """
 
 import math

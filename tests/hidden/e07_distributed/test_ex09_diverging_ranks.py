@@ -34,7 +34,19 @@ class Case:
 
 
 def network():
-    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    model.register_buffer("seen", torch.zeros(2))  # a forward of DDP sends it, so all ranks must come
+    model[1].eval()
+    return model.double()
+
+
+def error(predictions, targets):
+    return (predictions - targets).mean()
+
+
+def steep_error(predictions, targets):
+    """A loss that is finite, with gradients that are not: the slope of sqrt at 0."""
+    return F.mse_loss(predictions, targets) + (0 * predictions).abs().sqrt().mean()
 
 
 def drawn(gen, world_size, held_out, *, rows=(2, 3, 1), **options):
@@ -55,7 +67,7 @@ def train(rank, world_size, answer, cases):
     results = []
     for case in cases:
         model = network()
-        model.load_state_dict(case.weights)
+        model.load_state_dict(case.weights, strict=False)
         wrapped = DistributedDataParallel(model)
         optimizer = OPTIMIZERS[case.optimizer](wrapped.parameters())
         logged = []
@@ -69,14 +81,15 @@ def train(rank, world_size, answer, cases):
             patience=case.patience,
             log=logged.append,
         )
-        results.append((history, logged, {name: p.detach() for name, p in model.named_parameters()}))
+        weights = {name: p.detach() for name, p in model.named_parameters()}
+        results.append((history, logged, weights, [part.training for part in wrapped.modules()]))
     return results
 
 
 def train_alone(case):
     """The same on one process, with the rows of all ranks in each batch. No case here ends early."""
     model = network()
-    model.load_state_dict(case.weights)
+    model.load_state_dict(case.weights, strict=False)
     optimizer = OPTIMIZERS[case.optimizer](model.parameters())
     inputs_held, targets_held = (torch.cat(parts) for parts in zip(*case.held_out, strict=True))
     history, logged = [], []
@@ -100,10 +113,14 @@ def expect_as_alone(answer, world_size, **cases):
     wanted = [train_alone(case) for case in cases.values()]
     found = run_ranks(world_size, train, list(cases.values()), answer=answer)
     for rank, results in enumerate(found):
-        for (history, logged, weights), about, right in zip(results, cases, wanted, strict=True):
+        for (history, logged, weights, modes), about, right in zip(results, cases, wanted, strict=True):
             where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
             _expect_numbers(history, right[0], f"fit(…) {where}")
             _expect_numbers(logged, [] if rank else right[1], f"what is logged {where}")
+            modes_before = [True, True, True, False, True]
+            expect_equal(
+                modes, modes_before, f"training of DDP, the model and its layers after fit(…) {where}"
+            )
             for name, weight in right[2].items():
                 # some steps add up the rounding of each; a right answer may divide in float32
                 expect_close(weights[name].float(), weight.float(), f"{name} {where}", ulps=500, scale=1.0)
@@ -135,6 +152,8 @@ def test_broken_records(answer, gen):
     last = drawn(gen, 3, [2, 1, 3], rows=rows, optimizer="momentum", epochs=3)
     first = drawn(gen, 3, [2, 1, 3], rows=rows, optimizer="momentum")
     other = drawn(gen, 3, [2, 1, 3], rows=rows, optimizer="momentum", loss_fn=F.l1_loss)
+    below = drawn(gen, 3, [2, 1, 3], rows=rows, loss_fn=error)
+    steep = drawn(gen, 3, [2, 1, 3], rows=rows, loss_fn=steep_error)
     expect_as_alone(
         answer,
         3,
@@ -142,6 +161,8 @@ def test_broken_records(answer, gen):
         with_NaN_or_inf_in_batches_of_two_ranks=broken(first, (0, 0, math.nan), (2, 1, math.inf)),
         # |x - inf| is inf, and its gradient 1 is finite
         with_inf_and_the_L1_loss=broken(other, (1, 0, math.inf), (2, 0, -math.inf), (2, 2, math.inf)),
+        with_a_loss_of_minus_inf_on_rank_1=broken(below, (1, 0, math.inf)),
+        with_a_finite_loss_that_has_gradients_of_NaN=steep,
     )
 
 
@@ -182,7 +203,7 @@ class Scripted(torch.optim.Optimizer):
 
 
 def end(rank, world_size, answer):
-    """The validation losses for each setting."""
+    """The validation losses for each setting, and the weights when the log is called."""
     x, found = torch.ones(1, 1), []
     held_out = (
         x,
@@ -191,18 +212,27 @@ def end(rank, world_size, answer):
     for epochs, patience in ENDS:
         model = DistributedDataParallel(nn.Linear(1, 1, bias=False))
         optimizer = Scripted(model.parameters())
-        found.append(
-            answer.fit(model, F.mse_loss, optimizer, [(x, x)], held_out, epochs, patience, lambda loss: None)
-        )
+        weights = []
+
+        def log(loss, weights=weights, weight=model.module.weight):
+            weights.append(weight.item())
+
+        history = answer.fit(model, F.mse_loss, optimizer, [(x, x)], held_out, epochs, patience, log)
+        found.append((history, weights))
     return found
 
 
 def test_end(answer):
     """All ranks end in the same epoch: when there is no new best for `patience` epochs, or at the last."""
     for rank, results in enumerate(run_ranks(2, end, answer=answer)):
-        for (epochs, patience), mine in zip(ENDS, results, strict=True):
-            right = [w * w + 16 for w in WEIGHTS[: ENDS[epochs, patience]]]
-            _expect_numbers(mine, right, f"fit(…) with epochs={epochs}, patience={patience} on rank {rank}")
+        for (epochs, patience), (mine, logged) in zip(ENDS, results, strict=True):
+            weights = WEIGHTS[: ENDS[epochs, patience]]
+            where = f"with epochs={epochs}, patience={patience} on rank {rank}"
+            _expect_numbers(mine, [w * w + 16 for w in weights], f"fit(…) {where}")
+            if rank == 0:
+                expect_equal(
+                    logged, weights, f"the weight each time that log is called, after a step, {where}"
+                )
 
 
 def oracle(answer, gen):
@@ -214,5 +244,5 @@ def oracle(answer, gen):
     return [
         [*history, *logged, *(w.float() for w in weights.values())]
         for rank in results
-        for history, logged, weights in rank
+        for history, logged, weights, _ in rank
     ]

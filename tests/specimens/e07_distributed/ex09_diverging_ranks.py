@@ -189,6 +189,43 @@ SPECIMENS = [
         edits=[("best = min(best, history[-1])", "best = history[-1]")],
         check="test_end",
     ),
+    Wrong(
+        "evaluation mode for the validation, and for ever",
+        edits=[("    inputs, targets = held_out\n", "    inputs, targets = held_out\n    model.eval()\n")],
+        check="test_nothing_happens",
+        says="training of DDP",
+    ),
+    Wrong(
+        "validates in DDP, on the ranks that have rows",
+        edits=[("loss_fn(model.module(inputs)", "loss_fn(model(inputs)")],
+        check="test_no_rows_held_out",
+    ),
+    Wrong(
+        "a loss of -inf is a fine one",
+        edits=[("not math.isfinite(mean)", "not mean < math.inf")],
+        check="test_broken_records",
+        says="minus inf",
+    ),
+    Wrong(
+        "skips steps with gradients that are not finite too",
+        edits=[
+            (
+                "            optimizer.step()\n",
+                """            if not all(p.grad.isfinite().all() for p in model.parameters()):
+                continue
+            optimizer.step()
+""",
+            )
+        ],
+        check="test_broken_records",
+        says="gradients of NaN",
+    ),
+    Wrong(
+        "logs before the step",
+        edits=[(STEP, ""), (LOG, LOG + STEP)],
+        check="test_end",
+        says="each time that log is called",
+    ),
     Right(
         "flags by MIN, an object from rank 0 for the end, gathered sums",
         edits=[
