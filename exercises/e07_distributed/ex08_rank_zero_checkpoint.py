@@ -14,9 +14,10 @@ Rules:
   function at the same time, with the same path (a str or a Path) and step. The folder is theirs alone.
 - A checkpoint is a dict with the keys "model" and "optimizer" (what their state_dicts say) and "step" (an
   int), written by `torch.save`. When it is saved, and when it is loaded, the model may be wrapped in
-  DistributedDataParallel or not: names in the file are those of the bare module, without "module.".
-- Ranks can differ, in the statistics of a batch norm for example: rank 0's state is saved. Only rank 0
-  writes, renames or removes files.
+  DistributedDataParallel or not: names in the file are those of the bare module, without "module." (unless
+  the bare module has a submodule of this name).
+- Ranks can differ, in the statistics of a batch norm for example: rank 0's state is saved, and none changes.
+  Only rank 0, the first of all ranks on all machines, writes, renames or removes files.
 - When save_checkpoint returns, on whichever rank, `path` holds the new checkpoint in full.
 - At every moment `path` holds the old checkpoint or the new one in full, also if rank 0 is killed while
   it writes. So write another file in the same folder first, then `os.replace` it.
@@ -25,6 +26,7 @@ Rules:
   returned or raised, the other file is gone; one that a killed process has left is no obstacle.
 - load_checkpoint gives every rank the state in the file, in the model and in the optimizer, on the model's
   device. Tensors that were saved from a device that this machine lacks (say "cuda:7") are no obstacle.
+- When load_checkpoint returns, on whichever rank, all ranks have read the file: it may be replaced.
 - If there is no file, load_checkpoint raises FileNotFoundError on every rank.
 """
 

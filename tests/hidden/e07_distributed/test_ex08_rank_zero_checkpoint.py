@@ -56,13 +56,14 @@ class Net(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.enter, self.norm, self.leave = nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)
+        # one has the name under which DDP holds what it wraps
+        self.enter, self.norm, self.module = nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)
         self.norm.requires_grad_(False)
         self.strike = None
         self.double()
 
     def forward(self, x):
-        return self.leave(self.enter(x).tanh())  # without the norm, which would see one shard only
+        return self.module(self.enter(x).tanh())  # without the norm, which would see one shard only
 
     def get_extra_state(self):
         return Trap(self.strike) if self.strike else {}
@@ -147,25 +148,32 @@ class Scribes:
 
 def save(rank, world_size, answer, path, wrapped):
     """A second save: what this rank has, what it does to files, and from where the file got its name."""
+    os.environ["LOCAL_RANK"] = "0"  # each is the first one of its machine
     model, optimizer, net = prepared(rank, wrapped)
     file = path if wrapped else str(path)
+    first = everything(net, optimizer)
     answer.save_checkpoint(file, model, optimizer, 16)
+    same = all(torch.equal(tensor, first[name]) for name, tensor in everything(net, optimizer).items())
     with torch.no_grad():
         net.enter.weight += 1
+    before = everything(net, optimizer)
     scribes = Scribes(path.parent)
     answer.save_checkpoint(file, model, optimizer, 17 + wrapped)
     in_place = [what for what, where in scribes.seen if where == str(path)]
     moves = [Path(start).parent == path.parent for start, end in scribes.moves if end == str(path)]
-    return everything(net, optimizer), [what for what, _ in scribes.seen], in_place, moves
+    return before, [what for what, _ in scribes.seen], in_place, moves, same
 
 
 @pytest.mark.parametrize(("world_size", "wrapped"), [(1, False), (3, True)], ids=["bare", "wrapped"])
 def test_file(answer, path, world_size, wrapped):
     """Rank 0 writes what it has, under the names of the bare module, and nobody else touches a file."""
+    path = path.with_suffix(".tmp") if wrapped else path
     found = run_ranks(world_size, save, path, wrapped, answer=answer)
     where = f"after saving on {world_size} ranks, {'in DDP' if wrapped else 'without DDP'}"
-    for rank, (_, seen, _, _) in enumerate(found[1:], start=1):
-        expect_equal(seen, [], f"what rank {rank} does to files {where}")
+    for rank, (_, seen, _, _, same) in enumerate(found):
+        expect_that(same, f"save_checkpoint changes the model or the optimizer on rank {rank} {where}")
+        if rank:
+            expect_equal(seen, [], f"what rank {rank} does to files {where}")
     expect_file(path, found[0][0], 17 + wrapped, where)
     expect_equal(files_beside(path), [], f"the other files {where}")
     expect_equal(found[0][2], [], f"what is done to the old file itself {where}")
@@ -200,7 +208,7 @@ def save_and_fail(rank, world_size, answer, path):
         raised.append(_raised(answer, file, model, optimizer))
         net.strike = None
     between = (path.read_bytes(), files_beside(path)) if rank == 0 else None
-    answer.save_checkpoint(path.with_name("next.pt"), model, optimizer, 3)
+    answer.save_checkpoint(path.with_name("next.ckpt"), model, optimizer, 3)
     return raised, state, between
 
 
@@ -225,7 +233,7 @@ def test_failed_save(answer, path):
             )
     _, state, (content, beside) = found[0]
     expect_equal(beside, [], "the files that a failed save leaves beside the checkpoint")
-    expect_file(path.with_name("next.pt"), state, 3, "after a save that follows a failed one")
+    expect_file(path.with_name("next.ckpt"), state, 3, "after a save that follows a failed one")
     path.write_bytes(content)
     expect_file(path, state, 1, "after a save that failed")
 
@@ -303,27 +311,45 @@ def test_goes_on(answer, path, gen):
             expect_state(after, wanted, f"after two more steps, on rank {rank} of {how}")
 
 
+def be_slow_once(wait):
+    """Have the next torch.load of this process wait first."""
+    load = torch.load
+
+    def slowly(*args, **options):
+        torch.load = load
+        wait()
+        return load(*args, **options)
+
+    torch.load = slowly
+
+
 def load_from_a_device(rank, world_size, answer, path):
-    """Loads a file whose tensors say that they lay on a device which no machine has."""
+    """Loads a file whose tensors say that they lay on a device which no machine has; rank 0 is fast."""
     model, optimizer, net = prepared(0, True)
     if rank == 0:
         state = {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "step": 5}
         torch.serialization.register_package(0, lambda storage: "cuda:99", lambda storage, location: None)
         torch.save(state, path)
         torch.serialization._package_registry.pop(0)
+        torch.save({**state, "step": 6}, path.with_name("next"))
+    else:
+        be_slow_once(nap)
     dist.barrier()
     wanted = everything(net, optimizer)
     model, optimizer, net = prepared(rank + 1, True)
     step = answer.load_checkpoint(path, model, optimizer)
+    if rank == 0:
+        path.with_name("next").replace(path)  # as a save would do
     devices = {str(t.device) for t in everything(net, optimizer).values()}
     return step, wanted, everything(net, optimizer), devices
 
 
 def test_other_device(answer, path):
-    """Tensors saved from a GPU that this machine lacks are loaded to the model's device, on every rank."""
+    """Tensors of a GPU that is not there are loaded to the model's device, by all ranks from one file."""
     for rank, found in enumerate(run_ranks(2, load_from_a_device, path, answer=answer)):
         step, wanted, loaded, devices = found
-        expect_equal(step, 5, f"load_checkpoint(path, model, optimizer) on rank {rank}")
+        told = "; rank 0 has replaced the file when its own load was over"
+        expect_equal(step, 5, f"load_checkpoint(path, model, optimizer) on rank {rank}{told}")
         expect_equal(devices, {"cpu"}, f"the devices after loading, on rank {rank}")
         expect_state(loaded, wanted, f"after loading, on rank {rank}")
 

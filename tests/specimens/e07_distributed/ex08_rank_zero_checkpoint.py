@@ -20,6 +20,7 @@ DRAFT = """    draft = path.with_name(path.name + ".draft")
 LOAD = '    checkpoint = torch.load(path, map_location="cpu", weights_only=True)  # load_state_dict moves it on\n'
 LOADING = """    _bare(model).load_state_dict(checkpoint["model"])
     optimizer.load_state_dict(checkpoint["optimizer"])
+    dist.barrier()  # the next save must not come before the last reader
     return checkpoint["step"]
 """
 BARE = "    return model.module if isinstance(model, DistributedDataParallel) else model\n"
@@ -205,6 +206,52 @@ SPECIMENS = [
         ],
         check="test_no_file",
     ),
+    Wrong(
+        "goes on before the others have read",
+        edits=[("    dist.barrier()  # the next save must not come before the last reader\n", "")],
+        check="test_other_device",
+        says="rank 0 has replaced the file",
+    ),
+    Wrong(
+        "what is called module is DDP's",
+        edits=[(BARE, '    return getattr(model, "module", model)\n')],
+        check="test_file",
+    ),
+    Wrong(
+        "the first rank of each machine writes",
+        edits=[
+            ("    if dist.get_rank() == 0:\n", '    if os.environ["LOCAL_RANK"] == "0":\n'),
+            ("import torch\n", "import os\n\nimport torch\n"),
+        ],
+        check="test_file",
+    ),
+    Wrong(
+        "a suffix of its own, which the path may have too",
+        edits=[('path.with_name(path.name + ".draft")', 'path.with_suffix(".tmp")')],
+        check="test_file",
+        says="there is no file",
+    ),
+    Wrong(
+        "all files are called .pt",
+        edits=[("                Path(path),\n", '                Path(path).with_suffix(".pt"),\n')],
+        check="test_failed_save",
+    ),
+    Wrong(
+        "averages the statistics first",
+        edits=[
+            (
+                "    error = None\n",
+                """    error = None
+    for buffer in _bare(model).buffers():
+        if buffer.is_floating_point():
+            dist.all_reduce(buffer)
+            buffer /= dist.get_world_size()
+""",
+            )
+        ],
+        check="test_file",
+        says="changes the model or the optimizer",
+    ),
     Right(
         "gathers news from everybody, a named temporary file, a lambda for the device",
         edits=[
@@ -229,7 +276,10 @@ SPECIMENS = [
 """,
             ),
             ('map_location="cpu", weights_only=True', "map_location=lambda storage, location: storage"),
-            (BARE, '    return getattr(model, "module", model)\n'),
+            (
+                BARE,
+                "    return getattr(model, 'module') if type(model) is DistributedDataParallel else model\n",
+            ),
         ],
     ),
     Right(
