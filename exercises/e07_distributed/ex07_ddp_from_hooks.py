@@ -17,7 +17,8 @@ Rules:
 - All ranks (any number of them, also one) have joined the default process group (gloo) and wrap modules of
   the same structure. Write it with collectives, without PyTorch's own DistributedDataParallel.
 - Wrapping copies all parameters and buffers of rank 0 to the other ranks, those that are frozen (without
-  requires_grad) and those of integers too. Parameters and buffers remain the same objects.
+  requires_grad), those of integers and those that are not contiguous too (gloo's `broadcast` takes memory
+  as it lies). Parameters and buffers remain the same objects, and modes (train or eval) as they are.
 - The module is the attribute `module`. Calling the model calls it, with whatever positional and keyword
   arguments, and returns what it returns. It sends nothing.
 - During the backward, a parameter's gradient sets out as soon as it is complete, before the backward of the

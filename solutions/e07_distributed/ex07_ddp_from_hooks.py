@@ -17,7 +17,8 @@ Rules:
 - All ranks (any number of them, also one) have joined the default process group (gloo) and wrap modules of
   the same structure. Write it with collectives, without PyTorch's own DistributedDataParallel.
 - Wrapping copies all parameters and buffers of rank 0 to the other ranks, those that are frozen (without
-  requires_grad) and those of integers too. Parameters and buffers remain the same objects.
+  requires_grad), those of integers and those that are not contiguous too (gloo's `broadcast` takes memory
+  as it lies). Parameters and buffers remain the same objects, and modes (train or eval) as they are.
 - The module is the attribute `module`. Calling the model calls it, with whatever positional and keyword
   arguments, and returns what it returns. It sends nothing.
 - During the backward, a parameter's gradient sets out as soon as it is complete, before the backward of the
@@ -48,7 +49,9 @@ class DataParallelModel(nn.Module):
         self._in_flight: list[tuple[Tensor, dist.Work]] = []
         with torch.no_grad():
             for tensor in (*module.parameters(), *module.buffers()):
-                dist.broadcast(tensor, src=0)  # in place: optimizers go on holding the same tensors
+                whole = tensor.contiguous()  # what lies between the numbers of a column must not travel
+                dist.broadcast(whole, src=0)
+                tensor.copy_(whole)  # in place: optimizers go on holding the same tensors
         for p in module.parameters():  # each once, tied or not
             if p.requires_grad:
                 p.register_post_accumulate_grad_hook(self._send)

@@ -175,6 +175,9 @@ def begin(rank, world_size, answer):
     module[0].bias.requires_grad_(False)
     module[2].weight.requires_grad_(False)
     module.register_buffer("order", torch.arange(4), persistent=False)
+    module.register_buffer("column", torch.zeros(4, 3)[:, 1])
+    module[1].eval()
+    modes = [m.training for m in module.modules()]
     tensors = dict([*module.named_parameters(), *module.named_buffers()])
     with torch.no_grad():
         for number, tensor in enumerate(tensors.values(), start=1):
@@ -185,6 +188,7 @@ def begin(rank, world_size, answer):
     now = dict([*model.module.named_parameters(), *model.module.named_buffers()])
     same = model.module is module and all(now[name] is tensor for name, tensor in tensors.items())
     kept = {name: tensor.requires_grad for name, tensor in tensors.items()} == flags
+    kept = kept and [m.training for m in module.modules()] == modes
     return before, {name: tensor.detach() for name, tensor in tensors.items()}, same, kept
 
 
@@ -196,7 +200,7 @@ def test_start(answer):
         for name, tensor in wanted.items():
             expect_close(after[name], tensor, f"{name} after wrapping, on rank {rank}")
         expect_that(same, f"wrapping replaces the module, a parameter or a buffer on rank {rank}")
-        expect_that(kept, f"wrapping changes requires_grad of a parameter on rank {rank}")
+        expect_that(kept, f"wrapping changes requires_grad of a parameter, or a mode, on rank {rank}")
 
 
 class Look(torch.autograd.Function):
@@ -314,22 +318,35 @@ class Ranker(nn.Module):
         }
 
 
+class Pair(nn.Linear):
+    """Returns a tuple, like a recurrent layer."""
+
+    def __init__(self):
+        super().__init__(3, 1)
+
+    def forward(self, x):
+        return super().forward(x), None
+
+
 def call(rank, world_size, answer):
     model = answer.DataParallelModel(Ranker())
     x = torch.arange(6.0).view(2, 3)
     trained, evaluated = model(x, x + 1, scale=3.0, top="k"), model.eval()(x)
     score = model.module.score(x).detach()
     found = [s.detach() for s in trained["scores"]], trained["options"], trained["mode"], evaluated["mode"]
+    pair = answer.DataParallelModel(Pair())(x)
+    found = *found, type(pair).__name__, [type(part).__name__ for part in pair]
     return *found, [score * 3, model.module.score(x + 1).detach() * 3]
 
 
 def test_calls(answer):
     """The model takes what the module takes, returns what it returns, and passes on modes."""
-    ((scores, options, training, evaluating, wanted),) = run_ranks(1, call, answer=answer)
+    ((scores, options, training, evaluating, *pair, wanted),) = run_ranks(1, call, answer=answer)
     expect_equal(len(scores), 2, "the number of results of a module that takes two tensors")
     for mine, right in zip(scores, wanted, strict=True):
         expect_close(mine, right, "model(x, x + 1, scale=3.0)")
     expect_equal(options, {"top": "k"}, "the other keyword arguments that reach the module")
+    expect_equal(pair, ["tuple", ["Tensor", "NoneType"]], "the result of a module that returns a tuple")
     expect_equal((training, evaluating), (True, False), "the module's mode, in training and after eval()")
 
 

@@ -4,7 +4,9 @@ from grader.specimen import Right, Wrong
 
 BROADCAST = """        with torch.no_grad():
             for tensor in (*module.parameters(), *module.buffers()):
-                dist.broadcast(tensor, src=0)  # in place: optimizers go on holding the same tensors
+                whole = tensor.contiguous()  # what lies between the numbers of a column must not travel
+                dist.broadcast(whole, src=0)
+                tensor.copy_(whole)  # in place: optimizers go on holding the same tensors
 """
 HOOKS = """        for p in module.parameters():  # each once, tied or not
             if p.requires_grad:
@@ -224,15 +226,40 @@ SPECIMENS = [
         check="test_calls",
         says="mode",
     ),
+    Wrong(
+        "broadcasts memory as it lies",
+        edits=[("tensor.contiguous()", "tensor")],
+        check="test_start",
+        says="column after wrapping",
+    ),
+    Wrong(
+        "everything in training mode",
+        edits=[(BROADCAST, "        self.train()\n" + BROADCAST)],
+        check="test_start",
+        says="or a mode",
+    ),
+    Wrong(
+        "the first of several results",
+        edits=[
+            (
+                CALL,
+                """        result = self.module(*args, **kwargs)
+        return result[0] if isinstance(result, tuple) else result
+""",
+            )
+        ],
+        check="test_calls",
+        says="a module that returns a tuple",
+    ),
     Right(
         "closures, averages before sending, flat views",
         edits=[
             (
                 BROADCAST + HOOKS,
                 """        for t in module.buffers():
-            dist.broadcast(t, 0)
+            t.copy_(self._first(t.detach()))
         for p in module.parameters():
-            dist.broadcast(p.data, 0)
+            p.data.copy_(self._first(p.data))
             if p.requires_grad:
                 p.register_post_accumulate_grad_hook(self._sender(dist.get_world_size()))
 """,
@@ -242,7 +269,12 @@ SPECIMENS = [
         \"\"\"Set out the sum over the ranks. All of them call this in the same order.\"\"\"
 """
                 + SEND,
-                """    def _sender(self, world):
+                """    def _first(self, t):
+        flat = t.reshape(-1).clone()
+        dist.broadcast(flat, 0)
+        return flat.view(t.shape)
+
+    def _sender(self, world):
         def hook(p):
             p.grad.div_(world)
             self._in_flight.append(dist.all_reduce(p.grad.view(-1), dist.ReduceOp.SUM, async_op=True))
