@@ -3,22 +3,25 @@
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
 
 from grader import paths
+from grader.bars import bar
 from grader.catalog import Tree, load
 from grader.errors import KataError
 
 
-def audit(only: str | None, out: Console, err: Console) -> bool:
+def audit(only: str | None, as_json: bool, out: Console, err: Console) -> bool:
     """Run the audit with a progress bar, print each problem; True where there is none."""
     from grader.audit import audit as run
 
     catalog = load()
     exercises = catalog.select(only)
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("trying answers", total=None)
-        found = run(catalog, exercises, lambda done, total: bar.update(task, completed=done, total=total))
+    with bar(err, "trying answers") as progress:
+        found = run(catalog, exercises, progress)
+    if as_json:
+        problems = [{"where": problem.where, "what": problem.what} for problem in found]
+        out.print_json(data={"exercises": [e.slug for e in exercises], "problems": problems})
+        return not found
     for problem in found:
         out.print(f"{problem.where}: {problem.what}", markup=False)
     count = f"{len(found)} problem{'s' if len(found) != 1 else ''}" if found else "no problems"

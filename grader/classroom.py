@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from grader import paths
-from grader.catalog import Catalog, Exercise, load
+from grader.bars import bar
+from grader.catalog import Exercise, load
+from grader.export import document
 from grader.results import StudentRecord
-from grader.submissions import Submission, collect
+from grader.submissions import Classwork, Submission, collect
 
 if TYPE_CHECKING:
     from grader.grade import StartJudges
@@ -29,35 +30,41 @@ def grade(
     gradebook: str | None,
     cluster: str | None,
     confined: bool,
+    as_json: bool,
     out: Console,
     err: Console,
-) -> None:
-    """Grade a class, print its table, and say where everything lies."""
+) -> bool:
+    """Grade a class, print its table, and say where everything lies; or print all of it as JSON.
+
+    True where everything was judged, and entered into the gradebook.
+    """
     from grader.grade import Settings
     from grader.grade import grade as run
 
     catalog = load()
     exercises = catalog.select(only)
-    work = collect(submissions, catalog)
+    with bar(err, "reading submissions") as progress:
+        work = collect(submissions, catalog, progress)
     for note in work.notes:
         err.print(f"note: {note}", markup=False)
     chosen = exercises if only else _handed_in(work.submissions, exercises)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
     settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined, judges)
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("judging answers", total=None)
-        records = run(
-            work.submissions,
-            chosen,
-            settings,
-            lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    out.print(class_table(records), crop=False)
-    for line in _remarks(records):
-        out.print(line, markup=False)
-    out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
-    if gradebook is not None:
-        _write_gradebook(gradebook, records, work.submissions, catalog, out, err)
+    with bar(err, "judging answers") as progress:
+        records = run(work.submissions, chosen, settings, progress)
+    if not as_json:
+        out.print(class_table(records), crop=False)
+        for line in _remarks(records):
+            out.print(line, markup=False)
+        out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
+    problems, shown = ([], None) if gradebook is None else _write_gradebook(gradebook, records, work, err)
+    if as_json:
+        places = {"results": str(results), "gradebook": shown, "problems": problems, "notes": work.notes}
+        out.print_json(data={**document(records, catalog), **places}, ensure_ascii=True)
+    elif shown is not None:
+        out.print(f"gradebook: {shown}", markup=False)
+    faults = any(e.status == "grader_fault" for record in records for e in record.exercises.values())
+    return not problems and not faults
 
 
 def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudges":
@@ -75,20 +82,19 @@ def _handed_in(submissions: tuple[Submission, ...], exercises: tuple[Exercise, .
 
 
 def _write_gradebook(
-    url: str,
-    records: list[StudentRecord],
-    submissions: tuple[Submission, ...],
-    catalog: Catalog,
-    out: Console,
-    err: Console,
-) -> None:
+    url: str, records: list[StudentRecord], work: Classwork, err: Console
+) -> tuple[list[str], str]:
+    """Enter everything; what could not be entered, a line each, and the gradebook's address."""
     from grader import gradebook
     from grader.lateness import arrival
 
-    arrivals = {submission.student: arrival(submission, catalog) for submission in submissions}
-    for problem in gradebook.write(url, records, catalog, arrivals):
+    catalog = load()
+    arrivals = {submission.student: arrival(submission, catalog) for submission in work.submissions}
+    with bar(err, "writing the gradebook") as progress:
+        problems = gradebook.write(url, records, catalog, arrivals, progress)
+    for problem in problems:
         err.print(problem, markup=False)
-    out.print(f"gradebook: {gradebook.shown(url)}", markup=False)
+    return problems, gradebook.shown(url)
 
 
 def class_table(records: list[StudentRecord]) -> Table:
@@ -130,8 +136,9 @@ def _remarks(records: list[StudentRecord]) -> list[str]:
     return lines + [f"not graded by a fault of the grader, {n} answers: {why}" for why, n in faults.items()]
 
 
-def export(results: Path, format: str, to: Path | None) -> None:
+def export(results: Path, format: str, to: Path | None, err: Console) -> None:
     """Write results as a table, to a file or to standard output, or as a file for each student."""
     from grader import export as exporting
 
-    exporting.export(results, format, to, load())
+    with bar(err, "reading results") as progress:
+        exporting.export(results, format, to, load(), progress)

@@ -13,8 +13,16 @@ from rich.console import Console
 
 from grader.errors import KataError
 
+EXIT_STATUS = (
+    "Exit status: 0 done; 1 done, but the audit found problems, answers were not judged by a fault of the "
+    "grader, or scores did not reach the gradebook (or you said no); 2 bad input or something missing, as a "
+    "line says; 130 interrupted. What students got wrong, and files of theirs that cannot be read, are no "
+    "failure."
+)
+
 app = typer.Typer(
     help="A pytest-based kata for PyTorch, with autograded answers.",
+    epilog=EXIT_STATUS,
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,6 +35,8 @@ Slug = Annotated[str, typer.Argument(help="an exercise, such as merge_heads")]
 Only = Annotated[
     str | None, typer.Option("--only", metavar="SLUG|SECTION", help="this exercise or section only")
 ]
+
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
 
 
 class Sandbox(str, Enum):
@@ -52,11 +62,14 @@ def default(context: typer.Context) -> None:
 
 
 @app.command()
-def status() -> None:
+def status(as_json: AsJson = False) -> None:
     """Show every section: what is done, what fails, what is still to do."""
     from grader import progress
 
-    progress.show(out)
+    if as_json:
+        out.print_json(data=progress.data())
+    else:
+        progress.show(out)
 
 
 @app.command()
@@ -97,7 +110,13 @@ def solution(slug: Slug) -> None:
 
 @app.command()
 def grade(
-    submissions: Annotated[Path, typer.Argument(help="a folder with one folder per student")],
+    submissions: Annotated[
+        Path,
+        typer.Argument(
+            help="a folder with one folder or archive per student, what Canvas, Moodle, GitHub Classroom or "
+            "nbgrader hand out, or one student's"
+        ),
+    ],
     results: Annotated[Path, typer.Option("--out", help="where results go")] = Path("results"),
     jobs: Annotated[
         int | None,
@@ -114,11 +133,12 @@ def grade(
     sandbox: Annotated[
         Sandbox, typer.Option("--sandbox", help="confine answers, or do not")
     ] = Sandbox.required,
+    as_json: AsJson = False,
 ) -> None:
-    """Grade a class's submissions."""
+    """Grade a class's submissions. Exercises that this run does not judge keep their results."""
     from grader import classroom
 
-    classroom.grade(
+    done = classroom.grade(
         submissions,
         results=results,
         jobs=jobs,
@@ -127,9 +147,12 @@ def grade(
         gradebook=gradebook,
         cluster=cluster,
         confined=sandbox is Sandbox.required,
+        as_json=as_json,
         out=out,
         err=err,
     )
+    if not done:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -163,13 +186,16 @@ def export(
     results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
         "results"
     ),
-    format: Annotated[str, typer.Option("--format", help="csv")] = "csv",
-    to: Annotated[Path | None, typer.Option("--to", help="a file (default: standard output)")] = None,
+    format: Annotated[str, typer.Option("--format", help="csv, canvas, json or gradescope")] = "csv",
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="a file (default: standard output); for gradescope a folder"),
+    ] = None,
 ) -> None:
     """Write results as a table for other programs."""
     from grader import classroom
 
-    classroom.export(results, format, to)
+    classroom.export(results, format, to, err)
 
 
 @app.command()
@@ -185,9 +211,6 @@ def report(
     reporting.run(results, to, out, err)
 
 
-@app.command()
-def audit(only: Only = None) -> None:
-    """Try every suite on stubs, null answers, solutions and specimens."""
 @app.command()
 def similar(
     submissions: Annotated[Path, typer.Argument(help="a folder with one folder per student")] = Path(
@@ -206,9 +229,12 @@ def similar(
     comparing.run(submissions, to, threshold, most, only, out, err)
 
 
+@app.command()
+def audit(only: Only = None, as_json: AsJson = False) -> None:
+    """Try every suite on stubs, null answers, solutions and specimens."""
     from grader import authors
 
-    if not authors.audit(only, out, err):
+    if not authors.audit(only, as_json, out, err):
         raise typer.Exit(1)
 
 

@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from grader import paths
 from grader.canvas import load_roster, to_canvas
@@ -47,8 +47,8 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> N
         )
 
 
-def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
-    """All records in one document, as in `results/`, but the score of what was not judged is null."""
+def document(records: Iterable[StudentRecord], catalog: Catalog) -> dict[str, Any]:
+    """All records as one, as in `results/`, but the score of what was not judged is null."""
     students = []
     for record in records:
         data = student_to_json(record)
@@ -62,7 +62,12 @@ def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> 
         for e in catalog.exercises
         if e.slug in slugs
     }
-    json.dump({"schema": SCHEMA, "exercises": exercises, "students": students}, out, indent=1)
+    return {"schema": SCHEMA, "exercises": exercises, "students": students}
+
+
+def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
+    """One document with everything."""
+    json.dump(document(records, catalog), out, indent=1)
     out.write("\n")
 
 
@@ -76,12 +81,18 @@ FOLDERS: dict[str, Callable[[Iterable[StudentRecord], Catalog, Path], int]] = {"
 """What is a document for each student."""
 
 
-def export(results: Path, format: str, to: Path | None, catalog: Catalog) -> None:
+def export(
+    results: Path,
+    format: str,
+    to: Path | None,
+    catalog: Catalog,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
     """Write the results in `results` to a file or standard output, or to a folder."""
     if format not in FORMATS and format not in FOLDERS:
         choices = ", ".join([*FORMATS, *FOLDERS])
         raise KataError(f"--format {format}: there is no such format; choose from {choices}")
-    records = load_results(results)
+    records = load_results(results, progress=progress)
     if format in FOLDERS:
         if to is None:
             raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
@@ -109,7 +120,11 @@ def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def load_results(folder: Path, tell: Callable[[str], None] = _to_stderr) -> list[StudentRecord]:
+def load_results(
+    folder: Path,
+    tell: Callable[[str], None] = _to_stderr,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[StudentRecord]:
     """The records in `folder`, `<student>.json` each, sorted by file name.
 
     A record that cannot be read is left out, which `tell` says in one line.
@@ -119,7 +134,9 @@ def load_results(folder: Path, tell: Callable[[str], None] = _to_stderr) -> list
             f"{paths.shown(folder)} is not a folder of results; run `kata grade` first, or name its --out"
         )
     records = []
-    for file in sorted(folder.glob("[!.]*.json")):
+    files = sorted(folder.glob("[!.]*.json"))
+    for done, file in enumerate(files):
+        progress(done, len(files))
         record = read_student(file)
         if record is None:
             tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")

@@ -210,7 +210,7 @@ _FACES = {
     ),
     *("autograder", "course", "notebooks", "statements"),
     *("archives", "folders", "homework", "platforms", "streams", "lateness"),
-    *("canvas", "gradescope", "tables"),
+    *("bars", "canvas", "gradescope", "tables"),
     *(
         "cells",
         "lesson",

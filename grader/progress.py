@@ -92,6 +92,26 @@ def show(out: "Console") -> None:
     out.print(f"next: {following.slug}   {file}   (kata hint {following.slug})", markup=False)
 
 
+def data() -> dict[str, Any]:
+    """The map for scripts: every section and exercise with its state, and where to go on."""
+    catalog = load()
+    seen = states(catalog)
+    sections = [
+        {
+            "name": section.name,
+            "title": section.title,
+            "exercises": [
+                {"slug": e.slug, "title": e.title, "path": e.path, "file": paths.shown(e.file("exercises"))}
+                | {"state": seen[e.slug]}
+                for e in section.exercises
+            ],
+        }
+        for section in catalog.sections
+    ]
+    following = next((e.slug for e in catalog.exercises if seen[e.slug] != "done"), None)
+    return {"sections": sections, "next": following}
+
+
 def course(catalog: Catalog, seen: Mapping[str, State]) -> "Table":
     """The map: a row for each section, a mark for each of its exercises."""
     from rich.table import Table
