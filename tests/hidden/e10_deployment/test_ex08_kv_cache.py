@@ -139,14 +139,14 @@ def test_append(answer, gen):
         expect_equal(mine[0].clone(), keys[:, :, :end].contiguous(), f"the keys from {call}")
         expect_equal(mine[1].clone(), values[:, :, :end].contiguous(), f"the values from {call}")
         expect_equal(cache.length, end, f"cache.length after {call}")
-    k = keys[:, :, :1].clone()
-    cache = answer.KVCache(2, 3, 2, 4)
-    cache.append(k, k)
-    k.zero_()
-    again, _ = cache.append(k, k)
-    expect_equal(
-        again[:, :, :1].clone(), keys[:, :, :1].contiguous(), "stored keys, after the caller's changed"
-    )
+    for capacity in (5, 4):  # with some room, and full
+        k = keys[:, :, :4].clone()
+        cache = answer.KVCache(2, 3, capacity, 4)
+        cache.append(k, k)
+        k.zero_()
+        for mine in cache.append(k[:, :, :0], k[:, :, :0]):
+            wanted = keys[:, :, :4].contiguous()
+            expect_equal(mine.clone(), wanted, "what is stored, after the caller's keys and values changed")
 
 
 def test_views(answer, gen):
@@ -402,10 +402,12 @@ def test_wrong_sizes(answer, gen):
             )
     layer = build(answer, gen)
     cache = layer.make_cache(2, 4)
-    for batch in (1, 3):
-        x = torch.ones(batch, 2, 8)
+    for batch, time in ((1, 2), (3, 2), (3, 0)):
+        x = torch.ones(batch, time, 8)
         expect_raises(
-            ValueError, lambda x=x: layer(x, cache), f"layer(x, cache) with batches of {batch} and 2"
+            ValueError,
+            lambda x=x: layer(x, cache),
+            f"layer(x, cache) of {time} tokens with batches of {batch} and 2",
         )
         expect_equal(cache.length, 0, "cache.length after an error")
 

@@ -40,6 +40,23 @@ CAT = """        if self.length:
 
 SPECIMENS = [
     Wrong(
+        "keeps what it is given, where that fills it",
+        edits=[
+            (
+                VIEWS,
+                "        if new == capacity:\n            self._full = keys.detach(), values.detach()\n        if end == capacity and hasattr(self, '_full'):\n            return self._full\n"
+                + VIEWS,
+            )
+        ],
+        check="test_append",
+        says="changed",
+    ),
+    Wrong(
+        "a chunk of no tokens goes straight through",
+        edits=[(START, "        if x.shape[1] == 0:\n            return self.out(x)\n" + START)],
+        check="test_wrong_sizes",
+    ),
+    Wrong(
         "every chunk begins at position 0",
         edits=[
             (
