@@ -3,7 +3,9 @@
 No time is judged as such: a self time lies between what was slept for and what passed around it.
 """
 
+import gc
 import time
+import weakref
 from collections import Counter
 
 import pytest
@@ -11,6 +13,9 @@ import torch
 from torch.profiler import record_function
 
 from grader.checks import expect_equal, expect_gradient, expect_raises, expect_that
+
+# torch warns of a schedule without warm-up, as it should
+pytestmark = pytest.mark.filterwarnings("ignore:Profiler won't be using warmup")
 
 STEPS = [(1, 1, 3), (0, 0, 2), (2, 0, 1), (0, 2, 1), (3, 1, 2), (0, 1, 4)]
 """Of wait, warm-up and active."""
@@ -297,6 +302,41 @@ def test_backward(answer):
     expect_equal(calls.get("aten::mm"), 6, "the calls of aten::mm in three steps with a backward")
     expect_equal(calls.get("MmBackward0"), 3, "the calls of MmBackward0 in three steps")
     expect_gradient(weight.grad, torch.full((3, 2), 24.0), "the weight after six steps")
+
+
+def test_names(answer):
+    """Labels keep their names, whatever these look like."""
+    names = ["stage#1", "stage#2", "Profiler overhead", "step 3", "aten"]
+
+    def step():
+        for name in names:
+            with record_function(name):
+                pass
+
+    rows = answer.profile_top_ops(step, 1, 1, 2)
+    found = {row.name: row.calls for row in rows}
+    expect_equal(found, dict.fromkeys(names, 2), "the calls by name, of labels")
+
+
+def test_results_are_dropped(answer):
+    """What the steps return does not pile up."""
+    results, alive = [], []
+
+    def step():
+        if sum(ref() is not None for ref in results) > 1:
+            gc.collect()  # what only hangs in a reference cycle is not kept
+        alive.append(sum(ref() is not None for ref in results))
+        result = torch.zeros(3)
+        results.append(weakref.ref(result))
+        return result
+
+    answer.profile_top_ops(step, 1, 1, 3)
+    expect_that(
+        max(alive) <= 1,
+        "results of earlier steps are still alive",
+        yours=f"{alive} of them as the steps are called",
+        wanted="at most 1, of the step before",
+    )
 
 
 def test_nothing_runs(answer):

@@ -127,6 +127,25 @@ SPECIMENS = [
         says="ProfilerStep*",
     ),
     Wrong(
+        "drops whatever begins with Profiler",
+        edits=[('startswith("ProfilerStep")', 'startswith("Profiler")')],
+        check="test_names",
+    ),
+    Wrong(
+        "cuts the number off a name",
+        edits=[("name=a.key", 'name=a.key.split("#")[0]')],
+        check="test_names",
+    ),
+    Wrong(
+        "keeps all results",
+        edits=[
+            (LOOP, LOOP.replace("            step()", "            kept.append(step())")),
+            (WITH, "    kept = []\n" + WITH),
+        ],
+        check="test_results_are_dropped",
+        says="earlier steps",
+    ),
+    Wrong(
         "operations only, no labels",
         edits=[(FOUND, '[a for a in averages if a.key.startswith("aten::")]')],
         check="test_bottleneck",
