@@ -95,7 +95,8 @@ def test_phases(answer):
         timeline.mark("less")
         del d
         timeline.mark("less")
-        x.add(1).mul(2)
+        late = x.add(1).mul(2)
+    del late
     wanted = [
         ("nothing yet", 0, 0),
         ("three, one stays", 3, 1),
@@ -147,6 +148,30 @@ def test_views(answer):
         ("a copy of it", 4, 0),
     ]
     expect_rows(timeline, wanted, "views of one memory")
+
+
+def test_all_bytes(answer):
+    """Memory counts with all its bytes, also those that its tensor leaves out."""
+    with answer.memory_timeline() as timeline:
+        padded = torch.empty_strided((3, N), (2 * N, 1))
+        timeline.mark("rows with gaps")
+        del padded
+        timeline.mark("none")
+    expect_rows(timeline, [("rows with gaps", 5, 5), ("none", 5, 0)], "a matrix with gaps between its rows")
+
+
+def test_operations_that_write(answer):
+    """An operation that writes to an argument adds what it makes: nothing, or what it returns besides."""
+    x, target = torch.ones(N), torch.ones(N)
+    with answer.memory_timeline() as timeline:
+        torch.mul(x, 2, out=target)
+        timeline.mark("out=")
+        noisy = nn.functional.rrelu(x, training=True)  # writes its noise to an argument
+        timeline.mark("a noisy ReLU")
+        del noisy
+        timeline.mark("none")
+    wanted = [("out=", 0, 0), ("a noisy ReLU", 2, 1), ("none", 1, 0)]
+    expect_rows(timeline, wanted, "operations that write to an argument")
 
 
 def test_memory_from_before(answer):

@@ -218,6 +218,38 @@ SPECIMENS = [
         check="test_memory_from_before",
     ),
     Wrong(
+        "the size of the tensor that is made with it",
+        edits=[
+            (
+                RESULT,
+                "        for x in tree_leaves(result):\n            if isinstance(x, torch.Tensor):\n                self._follow(x.untyped_storage(), x.numel() * x.element_size())\n",
+            ),
+        ],
+        check="test_all_bytes",
+    ),
+    Wrong(
+        "looks at arguments without names only",
+        edits=[(BEFORE, BEFORE.replace("(args, kwargs)", "args"))],
+        check="test_operations_that_write",
+        says="out=",
+    ),
+    Wrong(
+        "expects nothing new from an operation that writes",
+        edits=[(RUN, RUN + "        if func._schema.is_mutable:\n            return result\n")],
+        check="test_operations_that_write",
+        says="noisy",
+    ),
+    Wrong(
+        "the end of the block in the last row",
+        edits=[
+            (
+                BODY,
+                BODY + "    for row in timeline.rows[-1:]:\n        row.live = timeline._live\n",
+            )
+        ],
+        check="test_phases",
+    ),
+    Wrong(
         "follows the tensor, not its memory",
         edits=[
             (
