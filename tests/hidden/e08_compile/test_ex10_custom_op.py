@@ -244,7 +244,7 @@ def overload(op):
 
 def import_again(_rank, _world_size, first):
     """What is wrong after a second import, and results of both. In a process of its own: it may crash."""
-    spec = importlib.util.spec_from_file_location("imported_again", first.__file__)
+    spec = importlib.util.spec_from_file_location(first.__name__, first.__file__)
     second = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(second)
@@ -280,6 +280,7 @@ def test_bad_input(answer):
             ((3, 4), (3, 5)),
             ((3, 4), (4,)),
             ((3, 1), (3, 4)),
+            ((3, 4), (4, 3)),
             ((3, 4), (1, 4)),
             ((), ()),
             ((), (1,)),

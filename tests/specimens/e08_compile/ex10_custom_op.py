@@ -352,6 +352,12 @@ SPECIMENS = [
         says="ends the operator",
     ),
     Wrong(
+        "the name of the module, which a second import has as well",
+        edits=[('f"kata_{uuid.uuid4().hex}::scan"', "\"kata_\" + __name__.replace('.', '_') + \"::scan\"")],
+        check="test_imported_again",
+        says="ends the operator",
+    ),
+    Wrong(
         "a library with a fixed namespace",
         code=BY_LIBRARY.replace('f"kata_{uuid.uuid4().hex}"', '"kata_scan"'),
         check="test_imported_again",
@@ -362,6 +368,15 @@ SPECIMENS = [
         "broadcasts",
         edits=[(TEST, "x.dim() == 0 or torch.broadcast_shapes(x.shape, decay.shape) != x.shape")],
         check="test_bad_input",
+    ),
+    Wrong(
+        "compares the number of elements",
+        edits=[
+            (TEST, "x.dim() == 0 or x.numel() != decay.numel()"),
+            (STATES, STATES + "    decay = decay.reshape(x.shape)\n"),
+        ],
+        check="test_bad_input",
+        says="(3, 4) and (4, 3)",
     ),
     Wrong("checks the time only", edits=[(TEST, "x.shape[-1:] != decay.shape[-1:]")], check="test_bad_input"),
     Wrong(
