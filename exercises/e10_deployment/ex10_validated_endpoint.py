@@ -25,7 +25,8 @@ Rules:
   comes out of it.
 - make_app makes an ASGI application; Starlette is at hand. POST /predict answers with JSON (content type
   application/json): status 200 and the outputs in nested lists, or what was refused: status, "error" and in
-  "detail" a sentence that is not empty. Any other path is answered with 404, any other method with 405.
+  "detail" a sentence that is not empty. Any other path, such as /predict/, is answered with 404, any other
+  method with 405.
 - A body comes in chunks, cut anywhere. Content-Length may be missing, or too small. As soon as more than
   max_bytes bytes have come, the rest is not read any more.
 - The model is called once for each request that is right, with no graph recorded, and never for others. What

@@ -53,6 +53,9 @@ def wrong_bodies(features, max_rows):
         ("plain text", b"inputs=1,2,3", json_),
         ("JSON with something after it", text([row]) + b" }", json_),
         ("bytes that are no UTF-8", b'{"inputs": [["\xff\xfe"]]}', json_),
+        ("UTF-16", text([row]).decode().encode("utf-16"), json_),
+        ("UTF-16 without a mark", text([row]).decode().encode("utf-16-le"), json_),
+        ("UTF-32", text([row]).decode().encode("utf-32-be"), json_),
         ("bytes that are nothing", bytes(range(128, 256)), json_),
         ("100000 brackets", deep, json_),
         ("nested 100000 deep", b'{"inputs": ' + deep + b"]" * 100_000 + b"}", [*json_, *shape, *dtype]),
@@ -266,6 +269,9 @@ def test_large_bodies(answer):
             expect_refusal(
                 post(app, "/predict", halves, headers), [(413, "too_large")], f"{call}, in two chunks"
             )
+        letters = json.dumps({"inputs": rows, "by": "µ" * (most // 2)}, ensure_ascii=False).encode()
+        call = f"POST with fewer than {most} letters in {len(letters)} bytes, max_bytes={most}"
+        expect_refusal(post(app, "/predict", letters), [(413, "too_large")], call)
         expect_equal(len(model.calls), 0, "the number of calls of the model for bodies that are too large")
 
 
@@ -347,7 +353,7 @@ def test_paths_and_methods(answer):
     body = text([[1, 2, 3]])
     for method, path, wanted in [
         ("POST", "/", 404), ("POST", "/predictions", 404), ("GET", "/other", 404),
-        ("POST", "/v1/predict", 404),
+        ("POST", "/v1/predict", 404), ("POST", "/predict/", 404), ("GET", "/predict/", 404),
         ("GET", "/predict", 405), ("PUT", "/predict", 405), ("DELETE", "/predict", 405),
         ("PATCH", "/predict", 405),
         ("POST", "/predict", 200),

@@ -31,13 +31,27 @@ ANSWER = '            return JSONResponse({"outputs": await run_in_threadpool(ru
 REFUSED = """            told = {"error": refusal.error, "detail": refusal.detail}
             return JSONResponse(told, status_code=refusal.status)
 """
-ROUTE = '    return Starlette(routes=[Route("/predict", predict, methods=["POST"])])\n'
+ROUTE = '    app = Starlette(routes=[Route("/predict", predict, methods=["POST"])])\n'
+SLASHES = "    app.router.redirect_slashes = False  # /predict/ is no path of ours\n"
 GROW = "        body += chunk\n"
 LIMIT = """        if len(body) > max_bytes:
             raise Refusal(413, "too_large", f"the body has more than {max_bytes} bytes")
 """
 
 SPECIMENS = [
+    Wrong(
+        "takes UTF-16 as well",
+        edits=[(DECODE, DECODE.replace(".decode()", ""))],
+        check="test_parse_refuses",
+        says="UTF-16",
+    ),
+    Wrong("redirects /predict/", edits=[(SLASHES, "")], check="test_paths_and_methods", says="/predict/"),
+    Wrong(
+        "counts letters",
+        edits=[(LIMIT, LIMIT.replace("len(body) >", 'len(body.decode(errors="ignore")) >'))],
+        check="test_large_bodies",
+        says="letters",
+    ),
     Wrong(
         "takes booleans",
         edits=[(ITEM, "            if not isinstance(item, (int, float)):\n")],
