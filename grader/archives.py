@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO
 
-from grader.folders import FILE, FOLDER, KINDS, LINK, Folder, Refused, whole
+from grader.folders import FILE, FOLDER, KINDS, LINK, Folder, Refused, short, whole
 from grader.streams import Budget, Counted, Listing, decompressed
 
 MIB = 1 << 20
@@ -36,16 +36,18 @@ class Limits:
         listing: bytes of a zip's directory; a tarball may have an entry for every hundred of them.
         unpacked: bytes that a tarball unpacks to, since it cannot be read without unpacking it.
         read: bytes of all the files that are read from it.
+        folders: how many there may be, each of which takes memory.
     """
 
     listing: int
     unpacked: int
     read: int
+    folders: int = 20_000
 
 
-ONE = Limits(listing=4 * MIB, unpacked=512 * MIB, read=96 * MIB)
+ONE = Limits(listing=4 * MIB, unpacked=256 * MIB, read=96 * MIB)
 """One student's archive."""
-CLASS = Limits(listing=64 * MIB, unpacked=16384 * MIB, read=2048 * MIB)
+CLASS = Limits(listing=64 * MIB, unpacked=16384 * MIB, read=2048 * MIB, folders=500_000)
 """An archive that an instructor downloaded, with a whole class in it."""
 
 
@@ -69,8 +71,9 @@ def wanted(name: str) -> int:
 class Unpacked:
     """A folder in an archive. `oddities` tells of entries that were left out, at the top only."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: int = 0) -> None:
         self.oddities: list[str] = []
+        self._room = folders
         self._entries: dict[str, _Entry | Unpacked] = {}
 
     def kinds(self) -> Mapping[str, str]:
@@ -102,23 +105,28 @@ class Unpacked:
         """Add what lies at the path `name`; None is a folder. Of two files, the last counts."""
         parts = [part for part in name.split("/") if part not in ("", ".")]
         if name.startswith("/") or ".." in parts or len(parts) > _MAX_PARTS:
-            self.oddities.append(f"{name[:200]} leads out of the archive or too deep")
+            self.oddities.append(f"{short(name)} leads out of the archive or too deep")
             return
         folder = self
         for part in parts if entry is None else parts[:-1]:
-            below = folder._entries.setdefault(part, Unpacked())
+            if part not in folder._entries:
+                self._room -= 1
+                if self._room < 0:
+                    raise Refused("holds too many folders; hand in your answers alone")
+                folder._entries[part] = Unpacked()
+            below = folder._entries[part]
             if not isinstance(below, Unpacked):
-                self.oddities.append(f"{name[:200]} lies in a file")
+                self.oddities.append(f"{short(name)} lies in a file")
                 return
             folder = below
         if entry is None or not parts:
             return
         before = folder._entries.get(parts[-1])
         if isinstance(before, Unpacked):
-            self.oddities.append(f"{name[:200]} is a folder as well")
+            self.oddities.append(f"{short(name)} is a folder as well")
             return
         if before is not None:
-            self.oddities.append(f"{name[:200]} is there twice; the last counts")
+            self.oddities.append(f"{short(name)} is there twice; the last counts")
         folder._entries[parts[-1]] = entry
 
 
@@ -160,7 +168,7 @@ def _told() -> Iterator[None]:
 
 
 def _read_zip(file: BinaryIO, limits: Limits, stack: ExitStack) -> Unpacked:
-    root = Unpacked()
+    root = Unpacked(limits.folders)
     budget = Budget(limits.read)
     archive = stack.enter_context(zipfile.ZipFile(Listing(file, limits.listing)))
     for info in archive.infolist():
@@ -194,14 +202,14 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget, most
 
 
 def _read_tar(file: BinaryIO, limits: Limits, stack: ExitStack) -> Unpacked:
-    root = Unpacked()
+    root = Unpacked(limits.folders)
     budget = Budget(limits.read)
     unpacked: Any = Counted(decompressed(file, stack), limits.unpacked)
     archive = tarfile.open(fileobj=unpacked, mode="r|")  # noqa: SIM115 closed by the stack
     stack.enter_context(archive)
     for count, member in enumerate(archive):
         if count * 100 > limits.listing:
-            raise Refused("holds too many files")
+            raise Refused("holds too many files; hand in your answers alone")
         if member.isdir():
             root.put(member.name, None)
         elif member.isreg() and not member.issparse():

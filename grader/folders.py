@@ -17,6 +17,7 @@ KINDS = {
     stat.S_IFBLK: "a device",
 }
 _CHUNK = 1 << 20
+_MAX_TOLD = 160
 
 
 class Refused(Exception):
@@ -97,6 +98,11 @@ def escaped(name: str) -> str:
     Two names never become the same one, which is why backslashes are escaped too.
     """
     return "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in name)
+
+
+def short(where: str) -> str:
+    """A path of any length as it is told: its beginning and its end."""
+    return where if len(where) <= _MAX_TOLD else f"{where[:60]}...{where[-90:]}"
 
 
 @contextmanager

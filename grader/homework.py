@@ -7,7 +7,7 @@ from functools import partial
 from grader import archives, paths
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
-from grader.folders import FILE, FOLDER, Folder, Refused, escaped, why
+from grader.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
 from grader.platforms import of_file, original
 
 MAX_BYTES = 1 << 20
@@ -15,6 +15,9 @@ MAX_NOTEBOOK = 32 << 20
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
 _MAX_NESTED = 3
+_MAX_ARCHIVES = 12
+_MAX_READ = 256 << 20
+"""Bytes of one student's answers and notebooks: each may be as large as it may, but not all of them."""
 CLONE = "exercises"
 """A student may hand in a whole clone; the answers then lie in this folder of it."""
 _TIME = "timestamp.txt"
@@ -34,6 +37,8 @@ class Homework:
         self._sections = {section.name: section for section in catalog.sections}
         self._files = {f"{exercise.stem}.py": exercise for exercise in catalog.exercises}
         self._folders = 0
+        self._archives = 0
+        self._left = _MAX_READ
         self._lost: dict[str, str] = {}
 
     def finish(self) -> None:
@@ -85,7 +90,7 @@ class Homework:
                 mine = [e.section for e in self._catalog.exercises if e.slug in self.answers.keys() - before]
                 self._time(home, name, prefix, mine if timed else [])
             elif not self._is_ours(name, kind, is_clone):
-                self.unknown.append(prefix + name)
+                self.unknown.append(short(prefix + name))
 
     def _loose(
         self, rest: Mapping[str, str], home: Folder, prefix: str, depth: int, nested: int, is_clone: bool
@@ -117,31 +122,38 @@ class Homework:
     def answer(self, name: str, home: Folder, where: str, exercise: Exercise) -> None:
         """Read one file as the answer to an exercise."""
         if exercise.slug in self.answers or exercise.slug in self.problems:
-            self.refused.append(f"{where} is a second answer")
+            self.refused.append(f"{short(where)} is a second answer")
             return
         try:
-            self.answers[exercise.slug] = _text(home.content(name, MAX_BYTES))
+            self.answers[exercise.slug] = _text(self._content(home, name, MAX_BYTES))
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
-            self.problems[exercise.slug] = f"{escaped(where)} {why(reason)}"
+            self.problems[exercise.slug] = f"{escaped(short(where))} {why(reason)}"
 
     def notebook(self, name: str, home: Folder, where: str) -> None:
         """Read the answers that a notebook's cells hold."""
         try:
-            found = _cells(home.content(name, MAX_NOTEBOOK), self._meant(where))
+            found = _cells(self._content(home, name, MAX_NOTEBOOK), self._meant(where))
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
             return
         if not found:
-            self.unknown.append(where)
+            self.unknown.append(short(where))
         for slug, content in found.items():
             if slug in self.answers or slug in self.problems:
-                self.refused.append(f"{where} holds a second answer to {slug}")
+                self.refused.append(f"{short(where)} holds a second answer to {slug}")
                 continue
             try:
                 self.answers[slug] = _text(content)
             except Refused as reason:
                 self.refuse(where, reason, (self._catalog.exercise(slug),))
+
+    def _content(self, home: Folder, name: str, most: int) -> bytes:
+        if self._left <= 0:
+            raise Refused("comes after too much else; hand in your answers alone")
+        content = home.content(name, most)
+        self._left -= len(content)
+        return content
 
     def _meant(self, where: str) -> Catalog:
         """The section that the path of a notebook names, or all of them."""
@@ -152,10 +164,13 @@ class Homework:
     def archive(self, name: str, home: Folder, where: str, depth: int = 0, nested: int = 0) -> None:
         """Read an archive as the folder that it was."""
         try:
+            self._archives += 1
             if nested >= _MAX_NESTED:
                 raise Refused("is an archive in an archive in an archive")
+            if self._archives > _MAX_ARCHIVES:
+                raise Refused("is one archive too many; hand in your answers in one")
             with home.stream(name) as stream, archives.opened(stream) as content:
-                self.refused += [f"{where}: {oddity}" for oddity in content.oddities]
+                self.refused += [f"{short(where)}: {oddity}" for oddity in content.oddities]
                 self.read(content, f"{where}/", depth, nested + 1)
         except (Refused, OSError) as reason:
             self.refuse(where, reason, self._catalog.exercises)
@@ -177,9 +192,9 @@ class Homework:
 
     def refuse(self, where: str, reason: Refused | OSError, exercises: Iterable[Exercise]) -> None:
         """Note what was not read, and which exercises may have been in it."""
-        self.refused.append(f"{where} {why(reason)}")
+        self.refused.append(f"{short(where)} {why(reason)}")
         for exercise in exercises:
-            self._lost.setdefault(exercise.slug, f"{escaped(where)} {why(reason)}")
+            self._lost.setdefault(exercise.slug, f"{escaped(short(where))} {why(reason)}")
 
     def _time(self, home: Folder, name: str, prefix: str, sections: Iterable[str]) -> None:
         """When nbgrader received the folder `name`, for the sections that are answered in it."""

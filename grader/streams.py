@@ -51,7 +51,7 @@ class Counted:
         part: bytes = self._stream.read(size)
         self._left -= len(part)
         if self._left < 0:
-            raise Refused(f"unpacks to more than {self._most >> 20} MiB")
+            raise Refused(f"unpacks to more than {self._most >> 20} MiB; hand in your answers alone")
         return part
 
 
@@ -79,10 +79,10 @@ class Listing:
 
     def read(self, size: int = -1) -> bytes:
         if size > self._most:
-            raise Refused("lists too many files")
+            raise Refused("lists too many files; hand in your answers alone")
         part = self._file.read(self._most + 1 if size < 0 else size)
         if len(part) > self._most:
-            raise Refused("lists too many files")
+            raise Refused("lists too many files; hand in your answers alone")
         return part
 
     def close(self) -> None:

@@ -16,9 +16,19 @@ from pathlib import Path
 from grader import archives, paths, platforms
 from grader.catalog import Catalog
 from grader.errors import KataError
-from grader.folders import FILE, FOLDER, LINK, Directory, Folder, Refused, escaped, why
-from grader.homework import CLONE, FOREIGN, MAX_BYTES, Homework, quiet
-from grader.platforms import Origin
+from grader.folders import FOLDER, LINK, Directory, Folder, Refused, escaped, why
+from grader.homework import CLONE, MAX_BYTES, Homework
+from grader.parts import (
+    Part,
+    expect_no_download,
+    is_class,
+    is_timed,
+    is_work,
+    parts_in,
+    unwrapped,
+    visible,
+    whose,
+)
 
 __all__ = ["MAX_BYTES", "Classwork", "Submission", "collect", "escaped"]
 
@@ -61,24 +71,6 @@ class Classwork:
     is_one: bool = False
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Something of a student's: a folder, an archive or a file, in a folder of the class.
-
-    It is `timed` where nbgrader keeps the times: what it did not put there, a student could have written.
-    """
-
-    home: Folder
-    name: str
-    kind: str
-    origin: Origin
-    timed: bool = False
-
-
-def _is_timed(origin: Origin, parent: str) -> bool:
-    return parent == platforms.SUBMITTED and not origin.platform
-
-
 def collect(folder: Path, catalog: Catalog, progress: Progress = lambda done, total: None) -> Classwork:
     """Read what a class handed in: a folder or an archive with something of every student's.
 
@@ -112,16 +104,22 @@ def _top(folder: Path) -> Iterator[Folder]:
 
 
 def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Progress) -> Classwork:
-    kinds = _visible(top)
-    if _is_work(kinds, catalog):
+    kinds = visible(top)
+    origin = whose(place)
+    if origin.platform or is_work(kinds, catalog) or is_timed(origin, place.parent.name):
         return _alone(top, place, shown, catalog)
     if platforms.is_course({*kinds}):
         with top.entered(platforms.SUBMITTED) as inner:
             return _class(inner, place / platforms.SUBMITTED, shown, catalog, progress)
-    strays: list[str] = list(getattr(top, "oddities", ()))
+    strays = list(getattr(top, "oddities", ()))
     with ExitStack() as stack:
-        students: dict[str, list[_Part]] = {}
-        for part in _parts(top, archives.stem(place.name), catalog, strays, stack):
+        if isinstance(top, archives.Unpacked):
+            inside, parent = unwrapped(top, archives.stem(place.name), catalog, stack)
+        else:
+            inside, parent = top, place.name
+            expect_no_download(top, shown)
+        students: dict[str, list[Part]] = {}
+        for part in parts_in(inside, parent, strays):
             students.setdefault(_name(part.origin.student), []).append(part)
         found: list[Submission] = []
         for name in sorted(students):
@@ -131,77 +129,31 @@ def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Pro
         raise KataError(
             f"{shown} holds no student's folder; answers lie in <student>/<section>/<exercise>.py"
         )
-    return Classwork(tuple(found), _listed("no student's folder, ignored", strays))
-
-
-def _visible(folder: Folder) -> dict[str, str]:
-    return {n: k for n, k in folder.kinds().items() if not n.startswith(".") and n not in FOREIGN}
-
-
-def _is_work(kinds: Mapping[str, str], catalog: Catalog) -> bool:
-    """Whether one student's work looks so: a section, a clone's folder, or nothing but answers."""
-    if any(section.name in kinds for section in catalog.sections) or CLONE in kinds:
-        return True
-    files = {f"{exercise.stem}.py" for exercise in catalog.exercises}
-    return bool(files & {*kinds}) and all(kind == FILE for kind in kinds.values())
+    notes = _listed("no student's folder, ignored", strays)
+    if len(found) == 1 and isinstance(inside, archives.Unpacked):
+        notes += (f"{shown} holds one student: {found[0].student}",)
+    return Classwork(tuple(found), notes)
 
 
 def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
     """One student, named by the folder around all sections."""
+    if isinstance(top, archives.Unpacked) and is_class(top):
+        raise KataError(
+            f"{shown} is named like one student's upload and holds a whole class; if it is your download of "
+            "the class, rename it to submissions.zip"
+        )
     while place.name in {CLONE, *(section.name for section in catalog.sections)}:
         place = place.parent
-    whose = platforms.of_archive if archives.is_archive(place.name) else platforms.of_folder
-    origin = whose(place.name, place.parent.name)
+    origin = whose(place)
     student = _name(origin.student)
     work = Homework(catalog)
-    work.read(top, timed=_is_timed(origin, place.parent.name))
+    work.refused += getattr(top, "oddities", ())
+    work.read(top, timed=is_timed(origin, place.parent.name))
     told = f"{shown} is one student's work; graded as {student}"
     return Classwork((_finished(student, work, [origin.late]),), (told,), is_one=True)
 
 
-def _parts(
-    top: Folder, parent: str, catalog: Catalog, strays: list[str], stack: ExitStack, depth: int = 0
-) -> Iterator[_Part]:
-    """What is students' in a folder, in the one folder that an archive wraps, or in a platform's zip."""
-    kinds = _visible(top)
-    (name, kind), *others = [*kinds.items(), ("", "")]
-    if isinstance(top, archives.Unpacked) and kind == FOLDER and len(others) == 1 and depth == 0:
-        inner = stack.enter_context(top.entered(name))
-        if platforms.of_folder(name, parent).student == name and not _is_work(_visible(inner), catalog):
-            yield from _parts(inner, name, catalog, strays, stack, depth + 1)
-            return
-    for name, kind in kinds.items():
-        if kind in (FOLDER, LINK):  # a linked folder is still somebody's, who is told why nothing was read
-            origin = platforms.of_folder(name, parent)
-            yield _Part(top, name, kind, origin, _is_timed(origin, parent))
-        elif kind == FILE and (known := platforms.of_file(name)):
-            yield _Part(top, name, kind, known)
-        elif kind == FILE and archives.is_archive(name):
-            if depth < 2 and (within := _class_zip(top, name, stack)) is not None:
-                yield from _parts(within, archives.stem(name), catalog, strays, stack, 2)
-            else:
-                yield _Part(top, name, kind, platforms.of_archive(name, parent))
-        elif not quiet(name):
-            strays.append(name)
-
-
-def _class_zip(home: Folder, name: str, stack: ExitStack) -> Folder | None:
-    """The zip's content if a platform made it of a whole class's work; None where it is one student's."""
-    if not name.lower().endswith(".zip"):
-        return None
-    with ExitStack() as trying:
-        try:
-            stream = trying.enter_context(home.stream(name))
-            within = trying.enter_context(archives.opened(stream, archives.CLASS))
-        except (Refused, OSError):
-            return None  # told once it is read as a student's
-        if any(platforms.of_file(n) or platforms.of_folder(n, "").platform for n in within.kinds()):
-            stack.push(trying.pop_all())
-            return within
-    return None
-
-
-def _submission(student: str, parts: Sequence[_Part], catalog: Catalog) -> Submission:
+def _submission(student: str, parts: Sequence[Part], catalog: Catalog) -> Submission:
     work = Homework(catalog)
     for part in sorted(parts, key=lambda part: _rank(part, work)):
         own = part.origin.own or part.name
@@ -219,7 +171,7 @@ def _submission(student: str, parts: Sequence[_Part], catalog: Catalog) -> Submi
     return _finished(student, work, [part.origin.late for part in parts])
 
 
-def _rank(part: _Part, work: Homework) -> tuple[int, int, int, str]:
+def _rank(part: Part, work: Homework) -> tuple[int, int, int, str]:
     """Folders, answers, notebooks, archives; of each the newest first."""
     own = part.origin.own or part.name
     kinds = (part.kind in (FOLDER, LINK), work.exercise(part.name), own.endswith(".ipynb"), True)
