@@ -12,6 +12,7 @@ import io
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,11 @@ class Likeness:
     apart: Matrix
     weights: dict[int, float] = field(repr=False)
 
-    @property
+    @cached_property
+    def place(self) -> dict[str, int]:
+        return {student: index for index, student in enumerate(self.students)}
+
+    @cached_property
     def all_pairs(self) -> Matrix:
         """How alike any two are, each two once."""
         return self.alike[np.triu_indices(len(self.students), 1)]
@@ -142,9 +147,9 @@ def compare(answers: Mapping[str, Prints]) -> Likeness:
     # How rare a run is by all but the two who are compared: one who shares it, or one who has it alone.
     shared_weight = (np.log(count) - np.log(held - 1)) / scale if count else held
     alone_weight = (np.log(count) - np.log(held)) / scale if count else held
-    rare = _symmetric((has * shared_weight) @ has.T)
+    rare = _symmetric((has * shared_weight.astype(np.float32)) @ has.T)
     alone = np.array([sum(len(holders[run]) == 1 for run in answers[s].own) for s in students], dtype=float)
-    mine = (alone + has @ alone_weight)[:, None] - (has * alone_weight) @ has.T
+    mine = (alone + has @ alone_weight)[:, None] - (has * alone_weight.astype(np.float32)) @ has.T
     apart = _symmetric(mine + mine.T)
     return Likeness(
         students, _share(rare, apart), rare, apart, dict(zip(runs, shared_weight.tolist(), strict=True))

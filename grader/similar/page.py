@@ -13,6 +13,8 @@ EVIDENCE = 30.0
 """Runs that hardly anybody else has; fewer may be chance, however alike the two are."""
 ONE_EXERCISE = 0.8
 """How alike two answers to one exercise must be, if nothing else of the two students is."""
+FEW_PAIRS = 3
+"""As many pairs, or one of a hundred, may be as alike as that: what more are is how people write it."""
 MOST_CODES = 6
 RARE = 0.5
 CONTEXT = 2
@@ -29,9 +31,10 @@ class Compared:
 
     def between(self, first: str, second: str) -> tuple[float, float]:
         """How alike the two answers are, and the rare runs that they share."""
-        if not {first, second} <= set(self.likeness.students):
+        place = self.likeness.place
+        if first not in place or second not in place:
             return 0.0, 0.0
-        a, b = (self.likeness.students.index(s) for s in (first, second))
+        a, b = place[first], place[second]
         return float(self.likeness.alike[a, b]), float(self.likeness.rare[a, b])
 
 
@@ -94,7 +97,12 @@ class Page:
 def page(students: Sequence[str], compared: Sequence[Compared], threshold: float, most: int) -> Page:
     """Everything that the page shows: the pairs above the threshold, and what is usual."""
     pairs, alike = together(students, [one.likeness for one in compared])
-    told = [pair for pair in pairs if _telling(pair, compared, threshold)]
+    single = set().union(*(_nearly_the_same(one.likeness, threshold) for one in compared))
+    told = [
+        pair
+        for pair in pairs
+        if pair.rare >= EVIDENCE and (pair.alike >= threshold or (pair.first, pair.second) in single)
+    ]
     return Page(
         len(students),
         len(pairs),
@@ -107,14 +115,18 @@ def page(students: Sequence[str], compared: Sequence[Compared], threshold: float
     )
 
 
-def _telling(pair: Together, compared: Sequence[Compared], threshold: float) -> bool:
-    if pair.rare < EVIDENCE:
-        return False
-    single = max(threshold, ONE_EXERCISE)
-    return pair.alike >= threshold or any(
-        alike >= single and rare >= EVIDENCE
-        for alike, rare in (one.between(pair.first, pair.second) for one in compared)
-    )
+def _nearly_the_same(likeness: Likeness, threshold: float) -> set[tuple[str, str]]:
+    """The pairs that one exercise is enough to look at: what few pairs do, and with enough rare code."""
+    values = np.sort(likeness.all_pairs)[::-1]
+    few = max(FEW_PAIRS, len(values) // 100)
+    alike = likeness.alike
+    found = (alike >= max(threshold, ONE_EXERCISE)) & (likeness.rare >= EVIDENCE)
+    if len(values) > few:
+        found &= alike > values[few]
+    return {
+        (likeness.students[a], likeness.students[b])
+        for a, b in zip(*np.nonzero(np.triu(found, 1)), strict=True)
+    }
 
 
 def _percentile(values: "np.typing.NDArray[np.float64]", q: float) -> int:
