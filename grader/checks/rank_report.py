@@ -15,6 +15,9 @@ from grader.checks.rank_process import Ending
 MOST_LINES = 10
 _LOST = ("closed by peer", "reset by peer", "Broken pipe")
 _LIKELY = "  likely  not every rank makes the same calls in the same order"
+_ABORTED = (
+    "  likely  gloo ends a process that gets more than it expects: shapes or dtypes differ between ranks"
+)
 
 
 class RankFailure(CheckFailure):
@@ -98,7 +101,11 @@ def _fault(culprit: _Same, groups: list[_Same], answer: str) -> list[str]:
         if group is not culprit:
             at = f" at line {group.place.line}" if group.place.line else ""
             lines.append(f"  {group.who} {group.does.splitlines()[0]}{at}")
-    return lines
+    status = culprit.ending.status
+    is_aborted = (
+        culprit.ending.state == "died" and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
+    )
+    return [*lines, _ABORTED] if is_aborted else lines
 
 
 def _hang(groups: list[_Same], answer: str, timeout: float) -> list[str]:

@@ -267,6 +267,20 @@ def test_rank_that_ends(write, how, told):
     assert "rank 1" in others[-1] and "all_reduce at line 8" in others[-1]
 
 
+def test_unequal_messages(write):
+    answer = write("""
+        def step(rank):
+            if rank == 0:
+                dist.recv(torch.ones(3), 1)
+            else:
+                dist.send(torch.ones(9), 0)
+                dist.barrier()
+    """)
+    head, *_, last = failure(2, answer, grace=NEVER).splitlines()
+    assert head == "rank 0 died with signal 6 (SIGABRT)"
+    assert "shapes or dtypes differ between ranks" in last
+
+
 def test_stub_is_a_todo(write):
     with pytest.raises(RankTodo):
         run_ranks(2, step, answer=write("def step(rank):\n    raise NotImplementedError"), timeout=NEVER)
