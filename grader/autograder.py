@@ -26,7 +26,7 @@ from grader.grade import References, is_stub
 from grader.notebooks import answers_in
 from grader.pool import Pool, Request
 from grader.results import ExerciseRecord, StudentRecord
-from grader.verdict import untouched, verdict
+from grader.verdict import unreadable, untouched, verdict
 
 SEED = 0
 """What `kata grade` draws its inputs from unless told otherwise."""
@@ -47,8 +47,12 @@ class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has 
         about = resources["nbgrader"]
         exercises = _set(about["db_url"], about["assignment"], about["notebook"])
         _expect_ours(nb, exercises)
-        answers = answers_in(json.dumps(nb).encode(), load())
-        records = _judge(exercises, answers, self.sandbox == "required")
+        try:
+            answers = answers_in(json.dumps(nb).encode(), load())
+        except KataError as odd:
+            records = {exercise.slug: unreadable(exercise, str(odd)) for exercise in exercises}
+        else:
+            records = _judge(exercises, answers, self.sandbox == "required")
         for cell in nb.cells:
             record = records.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if record is not None:

@@ -10,8 +10,9 @@ import ast
 import builtins
 import json
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -156,81 +157,103 @@ def _sections(cells: Sequence[Cell], catalog: Catalog) -> Sequence[Section]:
     return [likeliest] if likeliest and counts[likeliest] else []
 
 
+Spot = tuple[int, int]
+"""A statement's place: the number of its cell, and its own number there."""
+
+
 class _Gathering:
     """Puts one answer together. `own` are the cells that hold it, `end` is where its checks are run."""
 
     def __init__(self, exercise: Exercise, cells: Sequence[Cell]) -> None:
         self.cells = cells
         self.wanted = frozenset(_asked(exercise.file("exercises")))
-        self.binding: dict[str, list[int]] = defaultdict(list)
-        for i, cell in enumerate(cells):
-            for name in binds(cell.text):
-                self.binding[name].append(i)
         checks = [i for i, cell in enumerate(cells) if cell.checks == exercise.slug]
-        self.end = checks[-1] if checks else len(cells)
+        self.end = (checks[-1] if checks else len(cells), 0)
         self.own = [i for i, cell in enumerate(cells) if cell.answers == exercise.slug] or self._likely()
+        self.ours, self.loose, self.others, self.all = (defaultdict[str, list[Spot]](list) for _ in range(4))
+        for i, cell in enumerate(cells):
+            home = self.ours if i in self.own else self.loose if cell.answers is None else self.others
+            for k, statement in enumerate(statements(cell.text)):
+                for name in statement.binds:
+                    home[name].append((i, k))
+                    self.all[name].append((i, k))
 
     def _likely(self) -> list[int]:
         """The cell that nobody calls an answer and that defines most of what is asked for; the last such."""
         counts = [0 if cell.answers else len(self.wanted & binds(cell.text)) for cell in self.cells]
         best = max(counts, default=0)
         likely = [i for i, count in enumerate(counts) if count == best > 0]
-        return [i for i in likely if i < self.end][-1:] or likely[:1]
+        return [i for i in likely if i < self.end[0]][-1:] or likely[:1]
 
     def parts(self) -> list[str]:
         """The texts that make the answer, in the order in which they are to run."""
-        taken = self._taken() if self.own else set()
         own = {i: self.cells[i].text for i in self.own}
-        placed = [(self._group(i, s), i, k, s.text) for i, k, s in taken]
+        placed: list[tuple[int, Spot, str]] = []
+        for spot, is_late in self._taken().items() if own else ():
+            statement = self._statement(spot)
+            placed.append((0 if statement.is_future else 1 if is_late else 2, spot, statement.text))
         if placed:  # what comes from the future must come before them
-            for i, text in own.items():
-                for s in statements(text):
-                    if s.is_future:
-                        placed.append((0, i, 0, s.text))
-                        own[i] = own[i].replace(s.text, "", 1)
-        placed += [(2, i, 0, text) for i, text in own.items()]
-        return [text for _, _, _, text in sorted(placed)]
+            for i in own:
+                for statement in statements(own[i]):
+                    if statement.is_future:
+                        placed.append((0, (i, 0), statement.text))
+                        own[i] = own[i].replace(statement.text, "", 1)
+        placed += [(2, (i, 0), text) for i, text in own.items()]
+        return [text for _, _, text in sorted(placed)]
 
-    def _group(self, place: int, statement: Statement) -> int:
-        """Imports from the future come first, then what is defined too late, then the rest in its order."""
-        return 0 if statement.is_future else 1 if place > self.end else 2
+    def _statement(self, spot: Spot) -> Statement:
+        return statements(self.cells[spot[0]].text)[spot[1]]
 
-    def _taken(self) -> set[tuple[int, int, Statement]]:
-        """The statements of other cells that the answer needs, each with its cell and its number there."""
-        asked = [(name, self.end) for name in self.wanted]
-        asked += [
-            (name, self.end) for i in self.own for s in statements(self.cells[i].text) for name in s.uses
-        ]
+    def _taken(self) -> dict[Spot, bool]:
+        """The statements of other cells that the answer needs, and whether each comes later than its need."""
+        asked: list[tuple[str, Spot, bool]] = [(name, self.end, False) for name in self.wanted]
+        for i in self.own:
+            for k in range(len(statements(self.cells[i].text))):
+                asked += self._asked_by((i, k), False)
         seen = set(asked)
-        taken = set()
+        given: set[tuple[str, int, bool]] = set()
+        taken: dict[Spot, bool] = {}
         while asked:
-            for place, number, statement in self._found(*asked.pop()):
-                taken.add((place, number, statement))
-                # In `f = faster(f)` an earlier f is meant.
-                needs = {(name, place if name in statement.binds else self.end) for name in statement.uses}
-                asked += needs - seen
-                seen |= needs
+            name, before, is_late = asked.pop()
+            place, is_later = self._find(name, before)
+            is_late = is_late or is_later
+            if place is None or (name, place, is_late) in given:
+                continue
+            given.add((name, place, is_late))
+            for spot in [*_within(self.all[name], place), *_within(self.all[STAR], place)]:
+                taken[spot] = taken.get(spot, False) or is_late
+                new = self._asked_by(spot, taken[spot]) - seen
+                seen |= new
+                asked += new
         return taken
 
-    def _found(self, name: str, before: int) -> Iterator[tuple[int, int, Statement]]:
-        """The statements that give `name` the value that it has at `before`, unless the answer holds them."""
-        place = self._place(name, before)
-        if place is None or place in self.own:
-            return
-        for number, statement in enumerate(statements(self.cells[place].text)):
-            if name in statement.binds or STAR in statement.binds:
-                yield place, number, statement
+    def _asked_by(self, spot: Spot, is_late: bool) -> set[tuple[str, Spot, bool]]:
+        """The names whose values a statement needs: some when it runs, others once the checks do."""
+        statement = self._statement(spot)
+        now = {(name, spot, is_late) for name in statement.needs}
+        return now | {(name, self.end, False) for name in statement.uses}
 
-    def _place(self, name: str, before: int) -> int | None:
-        """The cell that binds `name`: what runs after the answer's own cells, or these, or any other."""
-        binding = self.binding.get(name, [])
-        loose = [i for i in binding if self.cells[i].answers is None]
-        ours = [i for i in binding if i in self.own]
-        if ours:
-            return ([i for i in loose if ours[-1] < i < before] or ours)[-1]
-        others = [i for i in binding if self.cells[i].answers is not None]
-        stars = [] if hasattr(builtins, name) else self.binding.get(STAR, [])
-        for places in (loose, others, stars):
-            if places:
-                return ([i for i in places if i < before] or places[:1])[-1]
-        return None
+    def _find(self, name: str, before: Spot) -> tuple[int | None, bool]:
+        """The cell that gives `name` the value that it has at `before`, unless the answer's own cells do.
+
+        First those that run after the answer's cells, then any others; where none comes before, the
+        next that does, and True.
+        """
+        if ours := self.ours.get(name):
+            later = _last(self.loose.get(name, []), before)
+            return later[0] if later and later > ours[-1] else None, False
+        stars = [] if hasattr(builtins, name) else self.all.get(STAR, [])
+        for spots in (self.loose.get(name), self.others.get(name), stars):
+            if spots:
+                earlier = _last(spots, before)
+                return (earlier or spots[0])[0], earlier is None
+        return None, False
+
+
+def _last(spots: Sequence[Spot], before: Spot) -> Spot | None:
+    place = bisect_left(spots, before)
+    return spots[place - 1] if place else None
+
+
+def _within(spots: Sequence[Spot], place: int) -> Sequence[Spot]:
+    return spots[bisect_left(spots, (place, 0)) : bisect_left(spots, (place + 1, 0))]

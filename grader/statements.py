@@ -16,10 +16,15 @@ STAR = "*"
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, or several that share a line."""
+    """A statement, or several that share a line.
+
+    `needs` are the names that must have a value when it runs, `uses` those that its functions look up
+    when they are called.
+    """
 
     text: str
     binds: frozenset[str]
+    needs: frozenset[str]
     uses: frozenset[str]
 
     @property
@@ -92,21 +97,27 @@ def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The module's names that `text` gives a value or changes, and those whose value it needs."""
+def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The module's names that `text` gives a value or changes, those that it needs, and those it uses."""
     table = symtable.symtable(text, "<cell>", "exec")
     tree = ast.parse(text)
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    uses = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
-    inner = list(table.get_children())
+    needs = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    uses: set[str] = set()
+    inner = [(scope, True) for scope in table.get_children()]
     while inner:
-        scope = inner.pop()
-        uses |= {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
-        inner += scope.get_children()
+        scope, is_run = inner.pop()
+        is_run = is_run and (scope.get_type() == "class" or scope.get_name() in _RUN_AT_ONCE)
+        found = {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
+        (needs if is_run else uses).update(found)
+        inner += [(child, is_run) for child in scope.get_children()]
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and any(name.name == STAR for name in node.names):
             bound.add(STAR)
-    return frozenset(bound | _changed(tree)), frozenset(uses)
+    return frozenset(bound | _changed(tree)), frozenset(needs), frozenset(uses)
+
+
+_RUN_AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr")
 
 
 def _changed(tree: ast.Module) -> set[str]:

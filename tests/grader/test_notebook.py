@@ -1,13 +1,16 @@
 """`check` in a notebook: cells are gathered into an answer, judged, and shown with pictures."""
 
 import linecache
+import os
 
 import pytest
 
 import grader
 from grader import cells, paths
-from grader.catalog import load
+from grader.catalog import Exercise, load
 from grader.errors import KataError
+from grader.notebook import NotPassed
+from grader.results import ExerciseRecord
 
 MERGE = load().exercise("merge_heads")
 RIGHT = """
@@ -32,7 +35,13 @@ WRONG = RIGHT.replace("return swapped(x)", "return x")
 
 def notebook(*texts):
     """The namespace of a notebook in which these cells were run, as IPython runs them."""
-    namespace = {"__name__": "__main__", "check": grader.check, "In": ["", *texts], "exit": object()}
+    namespace = {
+        "__name__": "__main__",
+        "check": grader.check,
+        "score": grader.score,
+        "In": ["", *texts],
+        "exit": object(),
+    }
     for number, text in enumerate(texts):
         name = f"<ipython-input-{number}-{abs(hash(text))}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -182,3 +191,49 @@ def test_nothing_defined_is_told_in_one_line():
         eval("check('merge_heads')", notebook("x = 1"))
     with pytest.raises(KataError, match="no exercise is called"):
         eval("check('merge')", notebook(RIGHT))
+
+
+@pytest.fixture
+def graded(monkeypatch):
+    """As in a kernel that nbgrader has started."""
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+
+
+TODO = "def merge_heads(x):\n    raise NotImplementedError"
+PARTIAL = RIGHT.replace("return swapped(x)", "return swapped(x.contiguous())")
+"""Copies where none is needed, which only the hidden checks see."""
+
+
+def test_under_nbgrader_a_check_that_does_not_pass_is_an_error(graded):
+    for text, words in ((WRONG, "reshape does not swap dims"), (TODO, "still to do")):
+        with pytest.raises(NotPassed, match=words) as told:
+            eval("check('merge_heads')", notebook(text))
+        assert told.value._render_traceback_() == str(told.value).splitlines()
+    for text in (RIGHT, PARTIAL):
+        assert eval("check('merge_heads')", notebook(text)).lesson.state == "done"
+    assert eval("check('merge_heads')", notebook(PARTIAL)).lesson.passed
+
+
+def test_a_score_is_that_of_the_file(capsys):
+    scores = {text: eval("score('merge_heads')", notebook(text)) for text in (RIGHT, WRONG, PARTIAL, TODO)}
+    assert scores[RIGHT] == 2 and scores[WRONG] == scores[TODO] == 0 < scores[PARTIAL] < 2
+    assert "copy" in capsys.readouterr().out
+
+
+def test_a_score_needs_an_answer_and_the_hidden_suite(monkeypatch):
+    with pytest.raises(KataError, match="no cell defines what merge_heads asks for"):
+        eval("score('merge_heads')", notebook("x = 1"))
+    monkeypatch.setattr(Exercise, "file", lambda exercise, tree: paths.ROOT / "nowhere" / tree)
+    with pytest.raises(KataError, match="cannot be graded here"):
+        eval("score('merge_heads')", notebook(RIGHT))
+
+
+def test_a_fault_of_the_grader_ends_the_kernel_rather_than_give_a_score(monkeypatch, capfd):
+    monkeypatch.setattr(
+        "grader.verdict.verdict", lambda *_: ExerciseRecord("grader_fault", 0, 2, flags=("gone",))
+    )
+    ended = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    eval("score('merge_heads')", notebook(RIGHT))
+    assert ended == [1]
+    assert "merge_heads was not graded: gone" in capfd.readouterr().err

@@ -123,6 +123,17 @@ def test_what_runs_last_before_the_checks_counts():
         assert run(*cells)["merge_heads"](4) == "better"
 
 
+def test_what_a_definition_needs_comes_before_it_though_later_cells_bind_it_too():
+    scale, more = code("SCALE = 2\nfrom torch import Tensor"), code("SCALE = 3\nfrom torch import Tensor")
+    body = own("def merge_heads(x: Tensor, scale=SCALE):\n    return x * scale, SCALE")
+    assert run(scale, body, more, checks())["merge_heads"](1) == (2, 3)
+    assert run(scale, body, more)["merge_heads"](1) == (2, 3)
+    assert run(scale, body, checks(), more)["merge_heads"](1) == (2, 2)
+    assert run(body, more, checks())["merge_heads"](1) == (3, 3)  # such as cells that were moved
+    table = own("class Base:\n    size = [SIZE for _ in range(2)]\n\n\ndef merge_heads(x): return Base.size")
+    assert run(code("UNIT = 1"), table, code("SIZE = 4 * UNIT"), checks())["merge_heads"](1) == [4, 4]
+
+
 def test_a_name_that_is_bound_anew_from_itself():
     namespace = run(
         code("def faster(f): return f"),
@@ -251,13 +262,15 @@ DEEP = 50_000
         "x = " + "f'{" * 99,
         "x = 1;" * 30_000,
         "\n".join("helper = helper" for _ in range(7_000)),
+        "=".join(f"a{i}" for i in range(9000)) + "=0\n" + "a0\n" * 6000,
         "%" * DEEP,
         "?\n" * 7_000,
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_code_made_to_hurt_whoever_reads_it_does_not(text):
+    names = ",".join(f"a{i}" for i in range(9000))
     started = time.process_time()
-    found = answers_in(notebook(code(text), own(RIGHT + "\nhelper"), code(text), checks()), CATALOG)
+    found = answers_in(notebook(code(text), own(f"{RIGHT}helper\n{names}"), code(text), checks()), CATALOG)
     assert found["merge_heads"].decode().startswith(HEAD)
     assert time.process_time() - started < 60  # seconds of work, not of waiting: no endless search

@@ -1,0 +1,305 @@
+"""An nbgrader course from end to end, by nbgrader's own commands: the scores are those of the same files."""
+
+import csv
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+from grader import course, gradebook, paths, sandbox, specimen
+from grader.catalog import Catalog, Section, load
+from grader.errors import KataError
+from grader.grade import Settings, grade
+from grader.notebooks import answers_in, split
+from grader.results import ExerciseRecord
+from grader.submissions import Submission
+
+api = pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
+
+from nbgrader.nbgraderformat import MetadataValidator  # noqa: E402
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions  # noqa: E402
+from traitlets.config import Config  # noqa: E402
+
+CATALOG = load()
+SOME = {
+    "e01_tensors": ("describe", "merge_heads", "expand_not_repeat", "device_agnostic"),
+    "e07_distributed": ("all_reduce_mean",),
+}
+FEW = Catalog(tuple(Section(name, name, tuple(map(CATALOG.exercise, slugs))) for name, slugs in SOME.items()))
+
+COMMANDS = """
+import json, sys
+from nbgrader import apps
+for name, *arguments in json.loads(sys.argv[1]):
+    app = getattr(apps, name)()
+    app.initialize(arguments)
+    app.start()
+"""
+"""Several commands in one process: starting nbgrader takes longer than most of them."""
+
+
+def nbgrader(folder, *commands):
+    # nbgrader runs `alembic`, which lies beside Python.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "HOME": str(folder), "PATH": path, "PYTHONPATH": str(paths.ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COMMANDS, json.dumps(commands)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def configure(folder, old, new):
+    file = folder / "nbgrader_config.py"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+@pytest.fixture(scope="module")
+def files():
+    """What two students answer, as files: right; and one of each kind, where the rest was not touched."""
+    right = {e.slug: e.file("solutions").read_text() for e in FEW.exercises}
+    merge = CATALOG.exercise("merge_heads")
+    wrong = [s for s in specimen.read(merge.file("specimens")) if isinstance(s, specimen.Wrong)]
+    mixed = {
+        "merge_heads": wrong[0].source(right["merge_heads"]),
+        "expand_not_repeat": right["expand_not_repeat"].replace("    return", "    return None and"),
+        "device_agnostic": right["device_agnostic"],
+    }
+    return {"ada": right, "bob": mixed}
+
+
+@pytest.fixture(scope="module")
+def records(files, tmp_path_factory):
+    """What `kata grade` gives for these files."""
+    handed_in = [Submission(who, {slug: t.encode() for slug, t in files[who].items()}) for who in files]
+    settings = Settings(tmp_path_factory.mktemp("results"), seed=0, jobs=1, confined=False)
+    return {record.student: record for record in grade(handed_in, FEW.exercises, settings)}
+
+
+def fill(notebook, answers):
+    """Do a student's work; imports go into a cell of their own, without metadata."""
+    cells = []
+    for cell in notebook["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        text = answers.get(name.removesuffix("-answer")) if name.endswith("-answer") else None
+        if text is not None:
+            exercise = CATALOG.exercise(name.removesuffix("-answer"))
+            lines = text.removeprefix(split(exercise.file("exercises"))[0]).splitlines(keepends=True)
+            imports = [line for line in lines if line.startswith(("import ", "from "))]
+            cells.append(nbformat.v4.new_code_cell("".join(imports)))
+            cell["source"] = "".join(line for line in lines if line not in imports)
+        cells.append(cell)
+    return nbformat.from_dict({**notebook, "cells": cells})
+
+
+@pytest.fixture(scope="module")
+def made(files, tmp_path_factory):
+    """A course with what students were given and handed in, graded, told and exported."""
+    folder = tmp_path_factory.mktemp("made") / "course"
+    assert course.write(folder, FEW, None) == list(SOME)
+    if sandbox.unavailable():
+        configure(folder, '"required"', '"off"')
+    nbgrader(folder, *(("GenerateAssignmentApp", section) for section in SOME))
+    for who, section in (("ada", "e01_tensors"), ("ada", "e07_distributed"), ("bob", "e01_tensors")):
+        released = nbformat.read(folder / "release" / section / f"{section}.ipynb", 4)
+        file = folder / "submitted" / who / section / f"{section}.ipynb"
+        file.parent.mkdir(parents=True)
+        work = fill(released, files[who])
+        # Whoever deletes a test cell loses no points, and whatever else there is, is not run.
+        work.cells = [cell for cell in work.cells if (who, cell.id) != ("ada", "merge_heads")]
+        work.cells.append(nbformat.v4.new_code_cell("open('ran', 'w')"))
+        nbformat.write(work, file)
+    told = nbgrader(
+        folder, *((app, s) for app in ("AutogradeApp", "GenerateFeedbackApp") for s in SOME), ("ExportApp",)
+    )
+    return SimpleNamespace(folder=folder, told=told, db=f"sqlite:///{folder / 'gradebook.db'}")
+
+
+def test_autograding_runs_no_notebook(made):
+    assert not list(made.folder.rglob("ran"))
+
+
+def scores(db, who, section):
+    with api.Gradebook(db) as book:
+        grades = book.find_submission_notebook(section, section, who).grades
+        assert not any(one.needs_manual_grade for one in grades)
+        return {one.name: one.auto_score for one in grades}
+
+
+def graded(records, who, section):
+    return {slug: records[who].exercises[slug].score for slug in SOME[section]}
+
+
+HANDED_IN = [("ada", "e01_tensors"), ("ada", "e07_distributed"), ("bob", "e01_tensors")]
+
+
+@pytest.mark.parametrize(("who", "section"), HANDED_IN)
+def test_a_notebook_gets_the_scores_of_the_files(made, records, who, section):
+    assert scores(made.db, who, section) == graded(records, who, section)
+
+
+def test_right_partial_wrong_and_untouched_are_among_them(records):
+    assert {slug: e.status for slug, e in records["bob"].exercises.items()} == {
+        "describe": "todo",
+        "merge_heads": "partial",
+        "expand_not_repeat": "failed",
+        "device_agnostic": "passed",
+        "all_reduce_mean": "todo",
+    }
+    assert all(e.score == e.points for e in records["ada"].exercises.values())
+
+
+def test_kata_grade_writes_the_same_into_this_gradebook(made, records, tmp_path):
+    copy = shutil.copy(made.folder / "gradebook.db", tmp_path)
+    assert gradebook.write(str(copy), records.values(), CATALOG) == []
+    for who, section in HANDED_IN:
+        assert scores(f"sqlite:///{copy}", who, section) == scores(made.db, who, section)
+    shutil.copytree(made.folder / "source", tmp_path / "source")
+    shutil.copy(made.folder / "nbgrader_config.py", tmp_path)
+    nbgrader(tmp_path, ("GenerateAssignmentApp", "e01_tensors"))  # which refuses where cells differ
+
+
+def test_export_has_the_totals(made, records):
+    with (made.folder / "grades.csv").open(newline="") as stream:
+        rows = {(r["student_id"], r["assignment"]): float(r["score"]) for r in csv.DictReader(stream)}
+    for who, section in HANDED_IN:
+        assert rows[who, section] == pytest.approx(sum(graded(records, who, section).values()))
+
+
+def test_feedback_tells_why_and_shows_no_suite(made, records):
+    page = (made.folder / "feedback" / "bob" / "e01_tensors" / "e01_tensors.html").read_text()
+    text = html.unescape(re.sub(r"<[^>]*>", "", page))
+    message = next(c for c in records["bob"].exercises["merge_heads"].checks if c.outcome == "failed").message
+    assert message.splitlines()[0] in text
+    for slug in SOME["e01_tensors"]:
+        for line in CATALOG.exercise(slug).file("hidden").read_text().splitlines():
+            line = line.strip()
+            assert len(line) < 40 or line.startswith('"""') or line not in text
+    assert "Traceback (most" not in text
+
+
+def test_students_get_the_start_and_no_more(made):
+    """Of a fix, the start is the broken code."""
+    released = (made.folder / "release" / "e01_tensors" / "e01_tensors.ipynb").read_bytes()
+    starts = {e.slug: e.file("exercises").read_bytes() for e in FEW.sections[0].exercises}
+    assert answers_in(released, CATALOG) == starts
+    assert b"x.transpose(2, 3).view(" in released
+
+
+@pytest.mark.slow
+def test_nbgrader_alone_gives_the_same_scores(made, records, tmp_path):
+    """Without our part of its configuration, nbgrader runs the notebooks: the source's and a student's."""
+    folder = shutil.copytree(made.folder, tmp_path / "course", ignore=shutil.ignore_patterns("autograded"))
+    text = (folder / "nbgrader_config.py").read_text()
+    configure(folder, text[text.index("c.Autograde") : text.index("]\n") + 2], "")
+    told = nbgrader(
+        folder,
+        ("AutogradeApp", "e01_tensors", "--student", "bob"),
+        ("ValidateApp", "source/e01_tensors/e01_tensors.ipynb"),
+    )
+    assert list(folder.rglob("ran")), "this is how nbgrader itself works"
+    assert "Success! Your notebook passes all the tests." in told
+    assert scores(f"sqlite:///{folder / 'gradebook.db'}", "bob", "e01_tensors") == graded(
+        records, "bob", "e01_tensors"
+    )
+
+
+def judge(autograder, cells):
+    preprocessor = autograder.JudgeAnswers()
+    about = {"db_url": "sqlite://", "assignment": "e01_tensors", "notebook": "e01_tensors", "student": "ada"}
+    return preprocessor.preprocess(nbformat.v4.new_notebook(cells=cells), {"nbgrader": about})
+
+
+@pytest.fixture
+def autograder(monkeypatch):
+    from grader import autograder
+
+    monkeypatch.setattr(autograder, "_set", lambda *_: list(FEW.sections[0].exercises))
+    return autograder
+
+
+def test_somebody_elses_test_cell_is_refused_and_not_full_marks(autograder):
+    cell = nbformat.v4.new_code_cell("assert False")
+    cell.metadata.nbgrader = {"grade": True, "solution": False, "grade_id": "my-own", "points": 3}
+    with pytest.raises(KataError, match="my-own belongs to no exercise"):
+        judge(autograder, [cell])
+    cell.metadata.nbgrader["solution"] = True  # graded by hand
+    judge(autograder, [cell])
+
+
+def test_a_notebook_that_cannot_be_read_is_broken_and_stops_nobody(autograder):
+    _, resources = judge(autograder, [nbformat.v4.new_code_cell("x = 1\n" * 100_000)])
+    records = resources["torchkata"]
+    assert {record.status for record in records.values()} == {"broken"}
+    assert all("more than" in record.flags[0] for record in records.values())
+
+
+def test_what_was_not_judged_shows_no_score_and_waits_for_a_person(autograder):
+    for status in ("grader_fault", "not_graded"):
+        (output,) = autograder._outputs(ExerciseRecord(status, 0.0, 2.0, flags=("why",)))
+        assert (output.output_type, output.traceback) == ("error", ["why"])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    assert course.write(folder, CATALOG, None) == [s.name for s in CATALOG.sections if s.exercises]
+    return {s: nbformat.read(folder / "source" / s.name / f"{s.name}.ipynb", 4) for s in CATALOG.sections}
+
+
+def test_every_exercise_is_in_a_valid_notebook(whole):
+    for section, notebook in whole.items():
+        nbformat.validate(notebook)
+        MetadataValidator().validate_nb(notebook)
+        about = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
+        points = {one["grade_id"]: one["points"] for one in about if one.get("grade")}
+        assert points == {e.slug: e.points for e in section.exercises}
+        answers = {one["grade_id"] for one in about if one.get("solution")}
+        assert answers == {gradebook.answer_cell(e.slug) for e in section.exercises}
+
+
+def test_every_released_notebook_holds_the_starts_alone(whole):
+    config = Config()
+    exec(course.CONFIG, {"get_config": lambda: config})
+    for section, notebook in whole.items():
+        text = json.dumps(notebook)
+        assert answers_in(text.encode(), CATALOG).keys() == {e.slug for e in section.exercises}
+        released = nbformat.from_dict(json.loads(text))
+        for step in (ClearSolutions, ClearHiddenTests):
+            released, _ = step(config=config).preprocess(released, {})
+        assert "HIDDEN" not in str(released) and "score(" not in "".join(
+            cell.source for cell in released.cells if cell.metadata.get("nbgrader", {}).get("grade")
+        )
+        starts = {e.slug: e.file("exercises").read_bytes() for e in section.exercises}
+        assert answers_in(json.dumps(released).encode(), CATALOG) == starts
+
+
+def test_a_part_of_the_course(tmp_path):
+    assert course.write(tmp_path / "one", CATALOG, "merge_heads") == ["e01_tensors"]
+    (file,) = (tmp_path / "one").rglob("*.ipynb")
+    assert answers_in(file.read_bytes(), CATALOG).keys() == {"merge_heads"}
+
+
+def test_bad_places_are_one_line(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for place in (tmp_path, tmp_path / "file"):
+        with pytest.raises(KataError, match="not empty"):
+            course.write(place, CATALOG, None)
+    with pytest.raises(KataError, match="cannot write"):
+        course.write(tmp_path / "file" / "below", CATALOG, None)
+    assert (tmp_path / "file").read_text() == "mine"
