@@ -102,7 +102,11 @@ def _trained(rank, world_size, answer, case):
         before = [None if p.grad is None else p.grad.clone() for p in leaves]
         sharded.step()
         facts["gradients"] &= all(
-            p.grad is None if g is None else p.grad is not None and torch.equal(p.grad, g)
+            p.grad is None
+            if g is None
+            else p.grad is not None
+            and torch.equal(p.grad.isnan(), g.isnan())
+            and torch.equal(p.grad.nan_to_num(), g.nan_to_num())
             for p, g in zip(leaves, before, strict=True)
         )
         facts["leaves"] &= all(p.is_leaf for p in leaves) and all(
@@ -182,9 +186,12 @@ def test_missing_gradients(answer, gen):
     """Where a rank has no gradient, it counts as zeros, and is still None after the step."""
     one = {0: ["0.bias", "2.weight"], 1: ["0.weight"]}
     both = {0: ["0.bias", "2.bias"], 1: ["2.bias"]}
+    broken = drawn(gen, "mlp", 2, optimizer="momentum")
+    broken.steps[2][0, 1] = torch.nan
     expect_as_alone(
         answer,
         2,
+        with_NaN_on_rank_0_in_step_3=broken,
         without_some_gradients=drawn(gen, "mlp", 2, missing=one),
         without_a_gradient_on_all_ranks=drawn(gen, "mlp", 2, missing=both),
         without_any_gradient_on_rank_0=drawn(gen, "scale", 2, missing={0: ["factor", "shift"]}),
@@ -240,7 +247,7 @@ def hold(rank, world_size, answer, model):
 def test_memory(answer, gen):
     """A rank holds its part, the part's gradient and the state for its part, and nothing more."""
     # one large layer and small ones, so that whole parameters cannot be shared out evenly
-    model = nn.Sequential(nn.Linear(40, 50), nn.Linear(50, 3), nn.Linear(3, 7))
+    model = nn.Sequential(nn.Linear(40, 50), nn.Linear(50, 3), nn.Linear(3, 8))  # 2235 numbers
     total = sum(p.numel() for p in model.parameters())
     part = -(-total // 3)
     for rank, (held, (numbers, are_leaves)) in enumerate(run_ranks(3, hold, model, answer=answer)):

@@ -281,6 +281,23 @@ SPECIMENS = [
         check="test_memory",
         says="no leaves",
     ),
+    Wrong(
+        "one number more for each rank, where they divide the numbers too",
+        edits=[("-(-total // self.world_size)", "total // self.world_size + 1")],
+        check="test_memory",
+        says="at most 745",
+    ),
+    Wrong(
+        "zeros for gradients of NaN",
+        edits=[
+            (
+                "            self.part.grad /= self.world_size\n",
+                "            self.part.grad /= self.world_size\n            self.part.grad.nan_to_num_(0.0)\n",
+            )
+        ],
+        check="test_missing_gradients",
+        says="with NaN on rank 0",
+    ),
     Right(
         "parameters that live in one vector, of which the part is a view",
         code=HEAD
