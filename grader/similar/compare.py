@@ -166,7 +166,7 @@ def _symmetric(matrix: Any) -> Matrix:
 
 def _share(rare: Matrix, apart: Matrix) -> Matrix:
     found: Matrix = np.divide(2 * rare, 2 * rare + apart, out=np.zeros_like(rare), where=rare > 0)
-    return found
+    return np.round(found, 4)  # the products are in float32: the same code must be alike by 1
 
 
 @dataclass(frozen=True)
