@@ -1,25 +1,66 @@
-"""Faults put in the grader's way: no wrong score is written, each is told in a line, and nothing is lost."""
+"""Faults put in the grader's way: no wrong score is written, each is told in a line, and nothing is lost.
 
+Answers are judged once; the tests get the same findings again, as the faults lie beyond the engine.
+"""
+
+import contextlib
 import errno
 import json
+import os
+import signal
+import tempfile
 import time
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from grader import grade, results
+from grader import cli, grade, paths, results, sandbox
 from grader.catalog import load
 from grader.errors import KataError
+from grader.pool import Pool, Request
 from grader.submissions import Submission
 
-EXERCISES = (load().exercise("merge_heads"),)
-SOLUTION = EXERCISES[0].file("solutions").read_bytes()
+EXERCISE = load().exercise("merge_heads")
+SOLUTION = EXERCISE.file("solutions").read_bytes()
 CLASS = [
     Submission(name, {"merge_heads": SOLUTION + f"\n# {name}".encode()}, {}) for name in ("ada", "bob", "cy")
 ]
+OPERATIONS = ((tempfile, "mkstemp"), (json, "dump"), (os, "fsync"), (Path, "replace"))
+"""What writing a file consists of."""
 
 
-def run(out, seed=0):
-    return grade.grade(CLASS, EXERCISES, grade.Settings(out, seed, 2, False))
+class Told:
+    """Judges that tell again what an engine has found."""
+
+    def __init__(self, pool):
+        self.inventory = pool.inventory
+        requests = [Request(EXERCISE, s.answers["merge_heads"], 0) for s in CLASS]
+        self.found = {request.answer: findings for request, findings in pool.judge(requests)}
+        self.wanted = pool.reference(Request(EXERCISE, SOLUTION, 0, mode="oracle"))
+
+    def judge(self, requests):
+        for request in requests:
+            yield request, self.found[request.answer]
+
+    def reference(self, request):
+        return self.wanted
+
+
+@pytest.fixture(scope="module")
+def told():
+    with Pool((EXERCISE,), jobs=2, confined=False) as pool:
+        return Told(pool)
+
+
+@pytest.fixture
+def run(told):
+    def run(out):
+        judges = lambda exercises: nullcontext(told)  # noqa: E731
+        return grade.grade(CLASS, (EXERCISE,), grade.Settings(out, 0, 2, False, judges))
+
+    return run
 
 
 def read(out):
@@ -30,15 +71,16 @@ def read(out):
     return found
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    out = tmp_path_factory.mktemp("undisturbed")
-    run(out)
-    return read(out)
+@pytest.fixture
+def undisturbed(run, tmp_path):
+    run(tmp_path / "undisturbed")
+    found = read(tmp_path / "undisturbed")
+    assert [record["score"] for record in found.values()] == [2, 2, 2]
+    return found
 
 
-@pytest.mark.parametrize("number", [1, 5])
-def test_a_disk_that_is_full_at_a_verdict_or_a_record(tmp_path, undisturbed, monkeypatch, number):
+@pytest.mark.parametrize("number", range(1, 7))
+def test_a_disk_that_is_full_at_a_verdict_or_a_record(run, tmp_path, undisturbed, monkeypatch, number):
     calls = []
 
     def full(path, data):
@@ -56,37 +98,131 @@ def test_a_disk_that_is_full_at_a_verdict_or_a_record(tmp_path, undisturbed, mon
     assert read(tmp_path) == undisturbed
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda text: text[: len(text) // 2],
-        lambda text: "",
-        lambda text: "[]",
-        lambda text: '{"status": "passed"}',
-    ],
-    ids=["cut short", "empty", "a list", "half a record"],
-)
-def test_a_damaged_verdict_is_judged_again(tmp_path, undisturbed, damage):
-    run(tmp_path)
-    for file in (tmp_path / ".judged").rglob("*.json"):
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation[1])
+def test_a_disk_that_gets_full_leaves_no_half_of_a_file(tmp_path, monkeypatch, operation):
+    owner, name = operation
+    file = tmp_path / "record.json"
+    results.write_json(file, {"score": 1})
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(owner, name, full)
+    with pytest.raises(OSError):
+        results.write_json(file, {"score": 2})
+    monkeypatch.undo()
+    assert json.loads(file.read_text()) == {"score": 1}
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("folder", ["", ".judged"])
+def test_results_that_may_not_be_written_are_told_at_once(run, tmp_path, undisturbed, monkeypatch, folder):
+    # As root, who may write anywhere, tests cannot take a permission away.
+    def refused(*arguments, **options):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(*((tempfile, "mkstemp") if folder else (Path, "write_text")), refused)
+    with pytest.raises(KataError, match=r"cannot write .*: Permission denied; (mend|choose)"):
+        run(tmp_path / "out")
+    monkeypatch.undo()
+    run(tmp_path / "out")
+    assert read(tmp_path / "out") == undisturbed
+
+
+DAMAGES = {
+    "cut short": lambda text: text[: len(text) // 2],
+    "empty": lambda text: "",
+    "a list": lambda text: "[]",
+    "half a record": lambda text: '{"status": "passed"}',
+    "zeros": lambda text: "\0" * len(text),
+}
+
+
+@pytest.mark.parametrize("files", [".judged/*/*.json", "*.json"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_verdict_or_record_is_made_again(run, tmp_path, undisturbed, damage, files):
+    out = tmp_path / "out"
+    run(out)
+    for file in out.glob(files):
         file.write_text(damage(file.read_text()))
-    run(tmp_path)
-    assert read(tmp_path) == undisturbed
+    run(out)
+    assert read(out) == undisturbed
 
 
-def test_a_clock_that_jumps(tmp_path, undisturbed, monkeypatch):
-    jumps = iter([0, 1e9, -1e9] * 10_000)
-    monkeypatch.setattr(time, "time", lambda: 1.7e9 + next(jumps))
-    run(tmp_path)
-    assert read(tmp_path) == undisturbed
+def test_a_run_that_is_killed_anywhere_ends_the_same(run, tmp_path, undisturbed, monkeypatch):
+    """Each operation on a file is once the last one; the next run then begins where it was."""
+    for last in range(1, len(OPERATIONS) * 2 * len(CLASS) + 1):
+        out = tmp_path / f"killed{last}"
+        assert killed(last, lambda out=out: run(out)), "the run was over before it could be killed"
+        assert all(read(out)[name] == undisturbed[name] for name in read(out))
+        run(out)
+        assert read(out) == undisturbed
+    assert not killed(last + 1, lambda: run(tmp_path / "whole"))
 
 
-def test_verdicts_that_vanish_during_the_run(tmp_path, undisturbed, monkeypatch):
+def killed(last, work):
+    """Do the work in a process that is killed at its n-th operation on a file; False if it has ended."""
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            done = iter(range(1, last))
+            for owner, name in OPERATIONS:
+                setattr(owner, name, until_killed(getattr(owner, name), done))
+            work()
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+def until_killed(function, done):
+    def called(*arguments, **options):
+        if next(done, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+
+    return called
+
+
+def test_a_gradebook_that_cannot_be_written_costs_no_results(told, tmp_path, undisturbed, monkeypatch):
+    work = tmp_path / "in"
+    for submission in CLASS:
+        file = work / submission.student / EXERCISE.relative
+        file.parent.mkdir(parents=True)
+        file.write_bytes(submission.answers["merge_heads"])
+    monkeypatch.setattr(grade, "Pool", lambda *arguments, **options: nullcontext(told))
+    out, gradebook = tmp_path / "out", tmp_path / "missing" / "gradebook.db"
+    options = ["--only", "merge_heads", "--sandbox", "off", "--out", str(out), "--gradebook", str(gradebook)]
+    done = CliRunner().invoke(cli.app, ["grade", str(work), *options])
+    assert isinstance(done.exception, KataError)
+    assert "gradebook" in str(done.exception) and "\n" not in str(done.exception)
+    assert read(out) == undisturbed
+
+
+def test_verdicts_that_vanish_during_the_run(run, tmp_path, undisturbed, monkeypatch):
+    out = tmp_path / "out"
+
     def vanishing(path, data):
         results.write_json(path, data)
-        if path.parent != tmp_path:
+        if path.parent != out:
             path.unlink()
 
     monkeypatch.setattr(grade, "write_json", vanishing)
-    run(tmp_path)
-    assert read(tmp_path) == undisturbed
+    run(out)
+    assert read(out) == undisturbed
+
+
+JUMPING = """
+import itertools, time
+now, jumps = time.time, itertools.cycle([0, 1e9, -1e9, 1, -3600])
+time.time = lambda: now() + next(jumps)
+open(__file__ + ".loaded", "w").close()
+"""
+
+
+def test_a_clock_that_jumps_here_and_in_the_engine(tmp_path, undisturbed, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(JUMPING)
+    monkeypatch.setitem(sandbox.ENVIRONMENT, "PYTHONPATH", f"{tmp_path}{os.pathsep}{paths.ROOT}")
+    jumps = iter([0, 1e9, -1e9] * 10_000)
+    monkeypatch.setattr(time, "time", lambda: 1.7e9 + next(jumps))
+    grade.grade(CLASS, (EXERCISE,), grade.Settings(tmp_path / "out", 0, 2, False))
+    assert read(tmp_path / "out") == undisturbed
+    assert (tmp_path / "sitecustomize.py.loaded").exists()
