@@ -14,21 +14,23 @@ seconds, for others to come along; then all that wait go to the model as one bat
 Rules:
 - A batch goes to predict as soon as max_size requests wait; else when the one that has waited longest has
   waited for max_delay seconds, neither earlier nor later. In it are all that wait, in the order in which they
-  came, as one tensor (n, *shape). Nobody goes to predict twice, and no batch is empty.
+  came, as one tensor (n, *shape) in memory of its own: predict may work in place. Nobody goes to predict
+  twice, and no batch is empty.
 - Batches do not wait for one another: the next one goes when it is due, also while predict has others.
 - Row i of what predict returns is for request i; each caller gets its row in memory of its own, since a view
   would keep the whole batch alive.
-- If predict raises, all callers of that batch get this very error, and nobody else does. If it returns
-  anything but a tensor of n rows, they get RuntimeError. Whatever happens in predict, nobody waits for ever,
-  and the batcher goes on.
+- If predict raises, when it is called or when it is awaited, all callers of that batch get this very error
+  (RuntimeError for StopIteration, which no future takes), and nobody else does. If it returns anything but a
+  tensor of n rows, they get RuntimeError. Whatever happens in predict, nobody waits for ever, and the batcher
+  goes on.
 - A request of another shape or dtype than the batcher's raises ValueError at its caller, at once. No batch
   sees it, and nobody else notices.
-- A caller that is cancelled (also by asyncio.wait_for) no longer waits: its request is not sent any more and
-  does not count for size or delay. Where it is with predict already, the others still get their rows: predict
-  itself is not cancelled.
+- A caller that is cancelled (also by asyncio.wait_for) no longer waits: from that moment its request is not
+  sent any more and does not count for size or delay. Where it is with predict already, the others still get
+  their rows: predict itself is not cancelled.
 - close() sends what waits at once, and returns when predict is done with all batches; no task is left then,
   and errors reach the callers only. From the call of close() on, submit raises RuntimeError. close may be
-  called twice.
+  called twice, also at the same time; where a close is cancelled, predict goes on.
 - Time is that of the event loop (`asyncio.sleep`, `loop.call_later`, `loop.time()`), not of the machine: the
   checks have a loop whose clock jumps. A batcher may be built before a loop runs. Nothing polls.
 

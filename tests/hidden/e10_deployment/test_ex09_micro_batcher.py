@@ -1,7 +1,9 @@
 """What grades micro_batcher: who gets what and when, errors, cancellation, closing; on a clock that jumps."""
 
 import asyncio
+import gc
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
 import torch
@@ -303,6 +305,60 @@ def test_predict_is_cancelled(answer):
         expect_equal(yours, request(i), "a row of the batch after that")
 
 
+def test_predict_is_a_plain_function(answer):
+    """An error of a predict that is no coroutine function reaches its callers, whatever error it is."""
+    for error in (ValueError("now"), StopIteration(), KeyError("now")):
+
+        async def main(error=error):
+            calls = []
+
+            def predict(batch):
+                calls.append(len(batch))
+                if len(calls) == 1:
+                    raise error
+                return asyncio.sleep(0.5, batch + 1)
+
+            batcher = answer.MicroBatcher(predict, (2,), max_size=2, max_delay=DELAY)
+            callers = [batcher.submit(request(i)) for i in range(2)]
+            first = await asyncio.gather(*callers, return_exceptions=True)
+            second = await asyncio.gather(*(batcher.submit(request(i)) for i in range(2)))
+            await batcher.close()
+            return first, second
+
+        call = f"submit, where predict is no coroutine function and raises {type(error).__name__}"
+        first, second = run(main(), call)
+        for yours in first:
+            right = isinstance(yours, RuntimeError) if isinstance(error, StopIteration) else yours is error
+            expect_that(right, f"wrong result of a caller of {call}", yours=repr(yours))
+        for i, yours in enumerate(second):
+            expect_equal(yours, request(i) + 1, "a row of the batch after that")
+
+
+def test_errors_reach_nobody_else(answer):
+    """An error of predict is not raised anywhere else: the loop has nothing to complain of."""
+
+    async def main():
+        lost = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: lost.append(about["message"]))
+        batcher = answer.MicroBatcher(Model(1.0, {1: KeyError("1")}), (2,), max_size=2, max_delay=DELAY)
+        callers = [asyncio.create_task(batcher.submit(request(i))) for i in range(4)]
+        await asyncio.sleep(0.5)
+        callers[0].cancel()
+        callers[3].cancel()
+        found = await asyncio.gather(*callers, return_exceptions=True)
+        await batcher.close()
+        del batcher
+        callers.clear()
+        await asyncio.sleep(1.0)
+        gc.collect()
+        await asyncio.sleep(1.0)
+        return lost, [type(one).__name__ for one in found]
+
+    lost, found = run(main(), "submit, where predict raises")
+    expect_equal(found, ["CancelledError", "KeyError", "Tensor", "CancelledError"], "what the callers got")
+    expect_that(not lost, "the event loop complains, where predict has raised", yours=", ".join(lost))
+
+
 def test_bad_requests(answer):
     """A request of another shape or dtype raises ValueError at once, and disturbs nobody."""
     bad = [
@@ -398,6 +454,23 @@ def test_memory_of_its_own(answer):
             yours="keeps the memory of all rows alive, and writing to it writes there",
             wanted="memory of its own",
         )
+    for one, other in pairwise(rows):
+        expect_that(not shares_storage(one, other), "the rows of a batch share memory with one another")
+
+    async def in_place():
+        async def predict(batch):
+            return batch.mul_(10.0)
+
+        batcher = answer.MicroBatcher(predict, (2,), max_size=2, max_delay=DELAY)
+        xs = [request(i + 1) for i in range(3)]
+        rows = await asyncio.gather(*map(batcher.submit, xs))
+        await batcher.close()
+        return xs, rows
+
+    xs, rows = run(in_place(), "submit(x)")
+    for i, (x, row) in enumerate(zip(xs, rows, strict=True)):
+        expect_equal(row, 10 * request(i + 1), f"row {i} of a predict that works in place")
+        expect_equal(x, request(i + 1), f"request {i} after a predict that works in place")
 
 
 def test_cancelled_while_waiting(answer):
@@ -422,6 +495,25 @@ def test_cancelled_while_waiting(answer):
             outcomes = play(answer, model, events, call)
             expect_batches(model, expected(events, 3, DELAY), call)
             expect_rows(model, outcomes, call)
+
+
+def test_cancelled_in_the_same_turn(answer):
+    """A caller does not count from the moment of cancel(), whoever has the next turn of the event loop."""
+
+    async def main():
+        model = Model()
+        batcher = answer.MicroBatcher(model, (2,), max_size=3, max_delay=DELAY)
+        callers = [asyncio.create_task(batcher.submit(request(i))) for i in range(2)]
+        await asyncio.sleep(0.5)
+        callers.append(asyncio.create_task(batcher.submit(request(2))))  # comes when 1 has just left
+        callers[1].cancel()
+        await asyncio.gather(*callers, return_exceptions=True)
+        await batcher.close()
+        return model
+
+    model = run(main(), "submit, in the turn in which another caller is cancelled")
+    call = "3 requests, the second of which is cancelled as the third comes"
+    expect_batches(model, [(DELAY, [0, 2])], call)
 
 
 def test_cancelled_in_a_batch(answer):
@@ -539,6 +631,36 @@ def test_close(answer):
             wanted="RuntimeError",
         )
     expect_that(not left, "a task is left after close()", yours=f"{len(left)}: {[*left][:1]}")
+
+
+def test_two_that_close(answer):
+    """Two may close at the same time, and one that gives up does not stop predict."""
+
+    async def main():
+        model = Model(3.0)
+        batcher = answer.MicroBatcher(model, (2,), max_size=2, max_delay=DELAY)
+        callers = [asyncio.create_task(batcher.submit(request(i))) for i in range(3)]
+        await asyncio.sleep(0.5)
+
+        async def close(seconds):
+            try:
+                await asyncio.wait_for(batcher.close(), seconds)
+            except asyncio.TimeoutError:
+                return "time out", now()
+            return "closed", now()
+
+        first = asyncio.gather(close(1.0), close(30.0))
+        await asyncio.sleep(0.25)
+        ends = [*await first, await close(30.0)]
+        rows = await asyncio.gather(*callers, return_exceptions=True)
+        return model, ends, rows
+
+    model, ends, rows = run(main(), "batcher.close(), called by two")
+    wanted = [("time out", 1.5), ("closed", 3.5), ("closed", 3.5)]
+    expect_equal(ends, wanted, "when close() returns, for one who gives up after 1 s, and for others")
+    expect_equal(sorted(model.done), [(0, "done"), (1, "done")], "how predict ended")
+    for i, row in enumerate(rows):
+        expect_that(isinstance(row, torch.Tensor), f"caller {i} gets no row", yours=repr(row))
 
 
 def test_close_without_work(answer):

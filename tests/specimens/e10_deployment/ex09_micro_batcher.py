@@ -11,11 +11,11 @@ CLOSED = """        if self._closed:
 GUARD = "        if x.shape != self._shape or x.dtype != self._dtype:\n"
 AWAIT = """        try:
             return await request.result
-        finally:
-            if request in self._waiting:  # cancelled before it was sent
-                self._waiting.remove(request)
-                self._look()
+        except asyncio.CancelledError:  # the next one may be due later
+            self._look()
+            raise
 """
+PRUNE = "        self._waiting = [one for one in self._waiting if not one.result.done()]  # without who has left\n"
 CLOSE = """        self._closed = True
         self._send()
         while self._batches:
@@ -46,9 +46,11 @@ START = """            task = asyncio.get_running_loop().create_task(self._answe
 ROWS = "            rows = await self._predict(torch.stack([request.x for request in batch]))  # (n, ...)\n"
 FIT = "            if not isinstance(rows, Tensor) or rows.ndim == 0 or len(rows) != len(batch):\n"
 EXCEPT = "        except BaseException as error:\n"
+STOPS = """            told = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+"""
 TELL = """            for request in batch:
                 if not request.result.done():
-                    request.result.set_exception(error)
+                    request.result.set_exception(told)
             if not isinstance(error, Exception):
                 raise
 """
@@ -178,8 +180,8 @@ SPECIMENS = [
             (
                 AWAIT,
                 AWAIT.replace(
-                    "        finally:\n",
-                    "        except asyncio.CancelledError:\n            for task in self._batches:\n                task.cancel()\n            raise\n        finally:\n",
+                    "            raise\n",
+                    "            for task in self._batches:\n                task.cancel()\n            raise\n",
                 ),
             ),
         ],
@@ -247,18 +249,18 @@ class MicroBatcher:
     ),
     Wrong(
         "an error is lost with its task",
-        edits=[(EXCEPT + TELL, "        except ZeroDivisionError:\n            raise\n")],
+        edits=[(EXCEPT + STOPS + TELL, "        except ZeroDivisionError:\n            raise\n")],
         check="test_errors_reach_their_callers",
         says="never ends",
     ),
     Wrong(
         "an error of another kind",
-        edits=[(TELL, TELL.replace("set_exception(error)", "set_exception(RuntimeError(str(error)))"))],
+        edits=[(TELL, TELL.replace("set_exception(told)", "set_exception(RuntimeError(str(error)))"))],
         check="test_errors_reach_their_callers",
     ),
     Wrong(
         "None in place of an error",
-        edits=[(TELL, TELL.replace("set_exception(error)", "set_result(None)"))],
+        edits=[(TELL, TELL.replace("set_exception(told)", "set_result(None)"))],
         check="test_errors_reach_their_callers",
     ),
     Wrong(
@@ -275,7 +277,7 @@ class MicroBatcher:
         "each alone again, where a batch fails",
         edits=[
             (
-                EXCEPT + TELL,
+                EXCEPT + STOPS + TELL,
                 """        except Exception:
             for request in batch:
                 try:
@@ -318,6 +320,69 @@ class MicroBatcher:
         check="test_rows_that_do_not_fit",
     ),
     Wrong(
+        "calls predict outside of the try",
+        edits=[
+            (
+                "        try:\n" + ROWS,
+                "        coming = self._predict(torch.stack([request.x for request in batch]))\n        try:\n            rows = await coming\n",
+            )
+        ],
+        check="test_predict_is_a_plain_function",
+        says="never ends",
+    ),
+    Wrong(
+        "the task raises, too",
+        edits=[
+            (
+                "            if not isinstance(error, Exception):\n                raise\n",
+                "            raise\n",
+            )
+        ],
+        check="test_errors_reach_nobody_else",
+        says="never retrieved",
+    ),
+    Wrong(
+        "one copy for all rows",
+        edits=[
+            (
+                "        else:\n            for request, row in zip(batch, rows, strict=True):\n",
+                "        else:\n            for request, row in zip(batch, rows.clone(), strict=True):\n",
+            ),
+            (RESULT, RESULT.replace("row.clone()", "row")),
+        ],
+        check="test_memory_of_its_own",
+        says="one another",
+    ),
+    Wrong(
+        "a batch of one is the request itself",
+        edits=[
+            (
+                ROWS,
+                ROWS.replace(
+                    "torch.stack([request.x for request in batch])",
+                    "torch.stack([request.x for request in batch]) if len(batch) > 1 else batch[0].x.unsqueeze(0)",
+                ),
+            )
+        ],
+        check="test_memory_of_its_own",
+        says="in place",
+    ),
+    Wrong(
+        "a close that is cancelled cancels predict",
+        edits=[
+            (
+                CLOSE,
+                "        self._closed = True\n        self._send()\n        await asyncio.gather(*self._batches, return_exceptions=True)\n",
+            )
+        ],
+        check="test_two_that_close",
+    ),
+    Wrong(
+        "a second close returns at once",
+        edits=[(CLOSE, "        if self._closed:\n            return\n" + CLOSE)],
+        check="test_two_that_close",
+    ),
+    Wrong(
         "Exception does not catch a cancelled predict",
         edits=[(EXCEPT, "        except Exception as error:\n")],
         check="test_predict_is_cancelled",
@@ -333,13 +398,27 @@ class MicroBatcher:
     ),
     Wrong(
         "counts what is cancelled",
-        edits=[(AWAIT, "        return await request.result\n")],
+        edits=[(AWAIT, "        return await request.result\n"), (PRUNE, "")],
         check="test_cancelled_while_waiting",
+    ),
+    Wrong(
+        "counts what is cancelled until its caller has had a turn",
+        edits=[
+            (
+                AWAIT,
+                AWAIT.replace(
+                    "            self._look()\n",
+                    "            self._waiting = [one for one in self._waiting if one is not request]\n            self._look()\n",
+                ),
+            ),
+            (PRUNE, ""),
+        ],
+        check="test_cancelled_in_the_same_turn",
     ),
     Wrong(
         "the timer of a cancelled request goes on",
         edits=[
-            (AWAIT, AWAIT.replace("                self._look()\n", "")),
+            (AWAIT, AWAIT.replace("            self._look()\n", "")),
             (STOP, "            return\n        if self._timer is None:\n"),
         ],
         check="test_cancelled_while_waiting",
@@ -347,7 +426,7 @@ class MicroBatcher:
     Wrong(
         "empty batches, where all are cancelled",
         edits=[
-            (AWAIT, AWAIT.replace("                self._look()\n", "")),
+            (AWAIT, AWAIT.replace("            self._look()\n", "")),
             ("        if batch:\n            task", "        if True:\n            task"),
             (
                 ROWS,
@@ -367,7 +446,7 @@ class MicroBatcher:
     Wrong(
         "sets errors of callers that are gone",
         edits=[
-            (TELL, "            for request in batch:\n                request.result.set_exception(error)\n")
+            (TELL, "            for request in batch:\n                request.result.set_exception(told)\n")
         ],
         check="test_cancelled_in_a_batch",
     ),
@@ -386,10 +465,7 @@ class MicroBatcher:
         edits=[
             (
                 AWAIT,
-                AWAIT.replace(
-                    "        finally:\n",
-                    "        except asyncio.CancelledError:\n            return None\n        finally:\n",
-                ),
+                AWAIT.replace("            raise\n", "            return None\n"),
             )
         ],
         check="test_cancelled_in_a_batch",
@@ -625,8 +701,8 @@ class MicroBatcher:
             (
                 AWAIT,
                 AWAIT.replace(
-                    "        finally:\n",
-                    "        except asyncio.CancelledError:\n            for other in [r for r in self._waiting if r is not request]:\n                other.result.cancel()\n            raise\n        finally:\n",
+                    "            self._look()\n",
+                    "            for other in self._waiting:\n                other.result.cancel()\n            self._look()\n",
                 ),
             )
         ],
@@ -694,7 +770,7 @@ class MicroBatcher:
         except asyncio.CancelledError:
             error = RuntimeError("predict was cancelled")
         except Exception as raised:
-            error = raised
+            error = RuntimeError("no StopIteration") if isinstance(raised, StopIteration) else raised
         if error is None and not (torch.is_tensor(rows) and rows.dim() and rows.shape[0] == len(batch)):
             error = RuntimeError("rows")
         for i, (_, _, future) in enumerate(batch):
@@ -709,8 +785,9 @@ class MicroBatcher:
         self.open = False
         self.changed.set()
         if self.collector is not None:
-            await self.collector
-        await asyncio.gather(*self.running)
+            await asyncio.wait([self.collector])
+        if self.running:
+            await asyncio.wait(self.running)
 """,
     ),
 ]
