@@ -23,6 +23,8 @@ _ADVICE = (
     ("locked", "another program is writing to it: close that one, or wait, and try again"),
     ("unable to open", "check that its folder exists and that you may write there"),
     ("readonly", "you may not write to it: change its permissions or name another gradebook"),
+    ("disk is full", "free some space there and try again"),
+    ("disk I/O error", "look after the disk that it lies on, and try again"),
     ("not a database", "it is no gradebook: name another file, or move this one away"),
     ("malformed", "the file is damaged: restore a copy, or move it away and grade again"),
     ("no such column", "it was made by an older nbgrader: run `nbgrader db upgrade`"),

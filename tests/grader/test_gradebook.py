@@ -1,6 +1,7 @@
 import csv
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -255,6 +256,66 @@ def test_a_locked_gradebook_is_one_line_and_works_once_free(db):
     with locked(db) as url:
         assert "locked; another program" in refused(url)
     assert gradebook.write(db, [student("ada", first=PASSED)], CATALOG) == []
+
+
+def rows(db: str) -> dict[str, int]:
+    with sqlite3.connect(db) as connection:
+        names = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        return {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
+
+
+def test_a_full_disk_is_one_line_and_the_next_write_completes_it(db, tmp_path):
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    records = [student(f"s{n:02d}", first=PARTIAL, second=PASSED) for n in range(15)]
+    whole = str(shutil.copy(db, tmp_path / "whole.db"))
+    gradebook.write(whole, records, CATALOG)
+    with sqlite3.connect(db) as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+
+    def fill_up(connection, _record):
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+
+    event.listen(Engine, "connect", fill_up)
+    try:
+        with pytest.raises(KataError, match="disk is full; free some space there and try again"):
+            gradebook.write(db, records, CATALOG)
+    finally:
+        event.remove(Engine, "connect", fill_up)
+    assert rows(db)["grade"] % 2 == 0, "a student is written wholly or not at all"
+    assert gradebook.write(db, records, CATALOG) == []
+    assert rows(db) == rows(whole)
+
+
+@pytest.mark.parametrize("last", [1, 8, 20, 35, 50])
+def test_a_write_that_is_killed_is_completed_by_the_next(db, tmp_path, last):
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    records = [student("ada", first=PARTIAL, second=PASSED), student("bob", first=PASSED, third=NOT_GRADED)]
+    whole = str(shutil.copy(db, tmp_path / "whole.db"))
+    gradebook.write(whole, records, CATALOG)
+    child = os.fork()
+    if child == 0:
+        statements = iter(range(1, last))
+
+        def count(*_arguments):
+            if next(statements, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        event.listen(Engine, "before_cursor_execute", count)
+        try:
+            gradebook.write(db, records, CATALOG)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "it was over before it could be killed"
+    assert gradebook.write(db, records, CATALOG) == []
+    assert rows(db) == rows(whole)
+    assert grade(db, "ada", "first") == (1.5, False, 1.5)
+    assert grade(db, "bob", "third", "e02_two") == (None, True, 0)
 
 
 def test_nbgraders_own_traceback_is_not_shown(db):
