@@ -23,6 +23,7 @@ MIB = 1 << 20
 MAX_ARCHIVE = 64 * MIB
 """The largest archive within another one; it is unpacked into memory."""
 _MAX_PARTS = 32
+_MAX_HEADER = 8 << 10
 
 _ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|7z|rar)$", re.IGNORECASE)
 _UNREAD = {b"7z\xbc\xaf": "a 7z archive", b"Rar!": "a RAR archive", b"\x28\xb5\x2f\xfd": "compressed by zstd"}
@@ -205,7 +206,7 @@ def _read_tar(file: BinaryIO, limits: Limits, stack: ExitStack) -> Unpacked:
     root = Unpacked(limits.folders)
     budget = Budget(limits.read)
     unpacked: Any = Counted(decompressed(file, stack), limits.unpacked)
-    archive = tarfile.open(fileobj=unpacked, mode="r|")  # noqa: SIM115 closed by the stack
+    archive = tarfile.open(fileobj=unpacked, mode="r|", tarinfo=_member())  # noqa: SIM115 closed by the stack
     stack.enter_context(archive)
     for count, member in enumerate(archive):
         if count * 100 > limits.listing:
@@ -218,6 +219,22 @@ def _read_tar(file: BinaryIO, limits: Limits, stack: ExitStack) -> Unpacked:
             kind = LINK if member.issym() or member.islnk() else "no plain file"
             root.put(member.name, _Entry(kind, bytes))
     return root
+
+
+def _member() -> type[tarfile.TarInfo]:
+    """Members whose extended headers are small: to search large ones takes old versions of Python hours."""
+    left = MIB
+
+    class Member(tarfile.TarInfo):
+        def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+            nonlocal left
+            left -= self.size
+            if self.size > _MAX_HEADER or left < 0:
+                raise Refused("has headers that are too long; hand in a zip")
+            found: tarfile.TarInfo = super()._proc_pax(archive)  # type: ignore[misc]
+            return found
+
+    return Member
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, budget: Budget) -> bytes | None:

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import stat
 import struct
 import tarfile
@@ -260,3 +261,70 @@ def test_a_very_long_name_is_a_students_all_the_same(tmp_path):
     names = [s.student for s in collect(tmp_path, CATALOG).submissions]
     assert len({*names}) == 2
     assert max(map(len, names)) < 200
+
+
+def test_headers_that_old_pythons_search_for_hours_are_not_parsed(tmp_path):
+    long = tarfile.TarInfo("x.py")
+    long.pax_headers = {"comment": "1" * 60_000}
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(long)
+    with pytest.raises(Refused, match="headers that are too long"), archives.opened(stream_of(stream)):
+        pass
+
+
+def stream_of(written: io.BytesIO) -> io.BytesIO:
+    return io.BytesIO(written.getvalue())
+
+
+def test_a_negative_size_ends_the_reading_of_a_tarball():
+    content = bytearray(tarred((FIRST, b"x\n"), (SECOND, b"y\n")))
+    content[124:136] = b"\xff" * 12  # minus one, in base 256
+    checksum = sum(content[:148]) + 8 * 32 + sum(content[156:512])
+    content[148:156] = b"%06o\0 " % checksum
+    try:
+        with archives.opened(io.BytesIO(bytes(content))) as found:
+            assert "e01_one" in found.kinds()
+    except Refused:
+        pass
+
+
+@pytest.mark.parametrize("kind", ["archives", "notebooks", "folders"])
+def test_what_one_student_costs_is_limited_altogether(tmp_path, kind, monkeypatch):
+    from grader import homework
+
+    monkeypatch.setattr(homework, "_MAX_READ", 300)
+    monkeypatch.setattr(homework, "_MAX_FOLDERS", 30)
+    for n in range(40):
+        if kind == "archives":
+            put(tmp_path / f"ada/{n}.zip", zipped(("x.txt", b"")))
+        elif kind == "notebooks":
+            put(tmp_path / f"ada/{n}.ipynb", b"[" + b" " * 100)
+        else:
+            put(tmp_path / f"ada/{n}/x.txt")
+    put(tmp_path / "ada" / FIRST, b"a\n")
+    ada = hand_in(tmp_path)["ada"]
+    assert ada.answers == {"first": b"a\n"}
+    words = {
+        "archives": "is one archive too many",
+        "notebooks": "comes after too much else",
+        "folders": "lies behind too many folders",
+    }
+    assert words[kind] in " ".join((*ada.notes, *ada.problems.values()))
+
+
+def test_archives_with_any_byte_changed_are_told_and_never_raise(tmp_path):
+    chance = random.Random(7)
+    inner = zipped((SECOND, b"inner\n"))
+    whole = [
+        zipped((FIRST, b"a\n" * 50), ("notes/x.ipynb", b"{}"), ("more.zip", inner)),
+        tarred((FIRST, b"a\n" * 50), ("more.zip", inner)),
+    ]
+    whole += [gzip.compress(whole[1]), lzma.compress(whole[1])]
+    for _ in range(400):
+        content = bytearray(chance.choice(whole))
+        for _ in range(chance.randrange(1, 6)):
+            at = chance.randrange(len(content))
+            content[at : at + chance.choice((1, 4))] = bytes([chance.choice((0, 1, 0x80, 0xFF))])
+        put(tmp_path / "ada.zip", bytes(content))
+        hand_in(tmp_path)
