@@ -17,7 +17,7 @@ import nbformat
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
-from traitlets import Enum
+from traitlets import Enum, Integer
 
 from grader import gradebook, sandbox
 from grader.catalog import Exercise, load
@@ -28,10 +28,7 @@ from grader.pool import Pool, Request
 from grader.results import ExerciseRecord, StudentRecord
 from grader.verdict import unreadable, untouched, verdict
 
-SEED = 0
-"""What `kata grade` draws its inputs from unless told otherwise."""
-
-_RECORDS = "torchkata"
+_RECORD = "torchkata"
 
 
 class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -42,6 +39,7 @@ class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has 
         "required",
         help="whether answers must be confined, as for `kata grade --sandbox`",
     ).tag(config=True)
+    seed = Integer(0, help="draw the inputs from this seed, as for `kata grade --seed`").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about = resources["nbgrader"]
@@ -52,12 +50,12 @@ class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has 
         except KataError as odd:
             records = {exercise.slug: unreadable(exercise, str(odd)) for exercise in exercises}
         else:
-            records = _judge(exercises, answers, self.sandbox == "required")
+            records = _judge(exercises, answers, self.sandbox == "required", self.seed)
         for cell in nb.cells:
             record = records.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if record is not None:
                 cell.outputs = _outputs(record)
-        resources[_RECORDS] = records
+        resources[_RECORD] = StudentRecord(about["student"], self.seed, records)
         return nb, resources
 
 
@@ -65,9 +63,7 @@ class EnterScores(NbGraderPreprocessor):  # type: ignore[misc]
     """Writes what was judged into the gradebook, also of exercises whose cells the student has deleted."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        about = resources["nbgrader"]
-        student = StudentRecord(about["student"], SEED, resources[_RECORDS])
-        for problem in gradebook.write(about["db_url"], [student], load()):
+        for problem in gradebook.write(resources["nbgrader"]["db_url"], [resources[_RECORD]], load()):
             raise KataError(problem)
         return nb, resources
 
@@ -92,27 +88,32 @@ def _expect_ours(nb: Any, exercises: Sequence[Exercise]) -> None:
 
 
 def _judge(
-    exercises: Sequence[Exercise], answers: Mapping[str, bytes], is_confined: bool
+    exercises: Sequence[Exercise], answers: Mapping[str, bytes], is_confined: bool, seed: int
 ) -> dict[str, ExerciseRecord]:
     records = {exercise.slug: untouched(exercise) for exercise in exercises}
     tried = [e for e in exercises if e.slug in answers and not is_stub(e, answers[e.slug])]
     if tried:
-        pool, references = _engine(tuple(exercises), is_confined)
-        for request, findings in pool.judge(Request(e, answers[e.slug], SEED) for e in tried):
+        pool = _engine(tuple(exercises), is_confined)
+        for request, findings in pool.judge(Request(e, answers[e.slug], seed) for e in tried):
             exercise = request.exercise
-            expected, wanted = pool.inventory.get(exercise.slug, []), references.of(exercise)
+            expected, wanted = pool.inventory.get(exercise.slug, []), _references(pool, seed).of(exercise)
             records[exercise.slug] = verdict(exercise, expected, findings, wanted)
     return records
 
 
 @cache
-def _engine(exercises: tuple[Exercise, ...], is_confined: bool) -> tuple[Pool, References]:
+def _engine(exercises: tuple[Exercise, ...], is_confined: bool) -> Pool:
     """One warm engine for a whole class."""
     if is_confined and (reason := sandbox.unavailable()):
         raise KataError(reason)
     pool = Pool(exercises, jobs=os.cpu_count() or 1, confined=is_confined).__enter__()
     atexit.register(pool.close)
-    return pool, References(pool, SEED)
+    return pool
+
+
+@cache
+def _references(pool: Pool, seed: int) -> References:
+    return References(pool, seed)
 
 
 def _outputs(record: ExerciseRecord) -> list[Any]:

@@ -27,11 +27,11 @@ _NBGRADER = "NBGRADER_EXECUTION"
 """Set in kernels that nbgrader starts, for `validate` and for `autograde`."""
 
 
-def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict":
+def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict | None":
     """Judge what `namespace` defines for an exercise.
 
-    Under nbgrader, which takes whatever a cell shows for full marks, the public checks alone are run, and
-    one that does not pass is an error.
+    Under nbgrader, which takes a cell's value for points and all but an error for full marks, the public
+    checks alone are run; what they find is printed, or raised.
     """
     exercise = load().exercise(slug)
     is_graded = _NBGRADER in os.environ
@@ -45,6 +45,9 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict":
     nothing_runs_here = bool(lesson.skipped) and not lesson.passed
     if is_graded and (lesson.state == "failing" or (lesson.state == "todo" and not nothing_runs_here)):
         raise NotPassed(repr(Verdict(lesson)))
+    if is_graded:
+        print(repr(Verdict(lesson)))
+        return None
     return Verdict(lesson)
 
 

@@ -101,7 +101,6 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """The module's names that `text` gives a value or changes, those that it needs, and those it uses."""
     table = symtable.symtable(text, "<cell>", "exec")
     tree = ast.parse(text)
-    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     needs = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
     uses: set[str] = set()
     inner = [(scope, True) for scope in table.get_children()]
@@ -111,13 +110,38 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         found = {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
         (needs if is_run else uses).update(found)
         inner += [(child, is_run) for child in scope.get_children()]
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and any(name.name == STAR for name in node.names):
-            bound.add(STAR)
-    return frozenset(bound | _changed(tree)), frozenset(needs), frozenset(uses)
+    # From Python 3.12 on, the variables of a comprehension seem to be the module's.
+    return frozenset(_bound(tree) | _changed(tree)), frozenset(needs - _looped(tree)), frozenset(uses)
 
 
 _RUN_AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr")
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """The module's names that get a value, wherever in a statement."""
+    found: set[str | None] = set()
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {name.asname or name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, (*_DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if not isinstance(node, (*_DEFINITIONS, *_COMPREHENSIONS, ast.Lambda)):
+            nodes += ast.iter_child_nodes(node)
+    return {name for name in found if name is not None}
+
+
+def _looped(tree: ast.Module) -> set[str]:
+    """The variables of all comprehensions."""
+    targets = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
 def _changed(tree: ast.Module) -> set[str]:

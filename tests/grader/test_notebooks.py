@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from grader import course, gradebook, paths, sandbox, specimen
-from grader.catalog import Catalog, Section, load
+from grader.catalog import Catalog, Exercise, Section, load
 from grader.errors import KataError
 from grader.grade import Settings, grade
 from grader.notebooks import answers_in, split
@@ -244,7 +244,7 @@ def test_somebody_elses_test_cell_is_refused_and_not_full_marks(autograder):
 
 def test_a_notebook_that_cannot_be_read_is_broken_and_stops_nobody(autograder):
     _, resources = judge(autograder, [nbformat.v4.new_code_cell("x = 1\n" * 100_000)])
-    records = resources["torchkata"]
+    records = resources["torchkata"].exercises
     assert {record.status for record in records.values()} == {"broken"}
     assert all("more than" in record.flags[0] for record in records.values())
 
@@ -295,7 +295,7 @@ def test_a_part_of_the_course(tmp_path):
     assert answers_in(file.read_bytes(), CATALOG).keys() == {"merge_heads"}
 
 
-def test_bad_places_are_one_line(tmp_path):
+def test_bad_places_are_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path, tmp_path / "file"):
         with pytest.raises(KataError, match="not empty"):
@@ -303,3 +303,7 @@ def test_bad_places_are_one_line(tmp_path):
     with pytest.raises(KataError, match="cannot write"):
         course.write(tmp_path / "file" / "below", CATALOG, None)
     assert (tmp_path / "file").read_text() == "mine"
+    monkeypatch.setattr(Exercise, "file", lambda exercise, tree: tmp_path / tree)
+    with pytest.raises(KataError, match="no solution of describe here"):
+        course.write(tmp_path / "new", CATALOG, "describe")
+    assert not (tmp_path / "new").exists()

@@ -146,6 +146,35 @@ def test_a_name_that_is_bound_anew_from_itself():
     assert namespace["merge_heads"](1) == 2
 
 
+def test_what_a_comprehension_calls_its_items_is_nobodys_value():
+    namespace = run(
+        code("n = 3"),
+        own("SIZES = [k for k in range(n)]\n\n\ndef merge_heads(x): return n, SIZES"),
+        code("k = 1 / 0\nones = [1 for n in range(2)]"),
+        checks(),
+    )
+    assert namespace["merge_heads"](0) == (3, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os as helper",
+        "for helper in [max]: pass",
+        "if True:\n    def helper(*x): return 1",
+        "try:\n    from math import nothing as helper\nexcept ImportError:\n    helper = max",
+        "with open('/dev/null') as helper: pass",
+        "match 3:\n    case helper: pass",
+        "(helper := 3)",
+        "class helper: pass",
+        "first, *helper = 1, 2",
+        "async def helper(): pass",
+    ],
+)
+def test_whatever_binds_a_name_is_found(text):
+    assert "helper" in run(code(text), own("def merge_heads(x): return helper"), checks())
+
+
 def test_another_exercises_cells_help_out_and_do_not_take_over():
     # Both exercises ask for a function of this name.
     share, device = (
