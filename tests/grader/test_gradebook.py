@@ -277,7 +277,7 @@ def test_a_full_disk_is_one_line_and_the_next_write_completes_it(db, tmp_path):
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
 
     def fill_up(connection, _record):
-        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        connection.execute(f"PRAGMA max_page_count = {pages}")
 
     event.listen(Engine, "connect", fill_up)
     try:
