@@ -23,7 +23,7 @@ MIB = 1 << 20
 MAX_ARCHIVE = 64 * MIB
 """The largest archive within another one; it is unpacked into memory."""
 _MAX_PARTS = 32
-_MAX_HEADER = 8 << 10
+_MAX_HEADER, _MAX_HEADERS = 4 << 10, 256 << 10
 
 _ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|7z|rar)$", re.IGNORECASE)
 _UNREAD = {b"7z\xbc\xaf": "a 7z archive", b"Rar!": "a RAR archive", b"\x28\xb5\x2f\xfd": "compressed by zstd"}
@@ -223,7 +223,7 @@ def _read_tar(file: BinaryIO, limits: Limits, stack: ExitStack) -> Unpacked:
 
 def _member() -> type[tarfile.TarInfo]:
     """Members whose extended headers are small: to search large ones takes old versions of Python hours."""
-    left = MIB
+    left = _MAX_HEADERS
 
     class Member(tarfile.TarInfo):
         def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
