@@ -68,8 +68,6 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
     files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
-    # The plugin replaces pytest's own account of a failure, which takes longer than the check.
-    config.option.tbstyle = "value"
     config._do_configure()
     session = Session.from_config(config)
     problems: list[str] = []

@@ -227,10 +227,16 @@ def time_limit(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
     exercise = exercise_of(item.path)
     if exercise is None or call.excinfo is None:
-        return report
+        return (yield)
+    style = item.config.option.tbstyle
+    # Our account replaces pytest's, which would parse every file on the way first.
+    item.config.option.tbstyle = "value"
+    try:
+        report = yield
+    finally:
+        item.config.option.tbstyle = style
     told = feedback.tell(call, item, exercise, item.config.stash[JUDGED].answers)
     report.kata = told.verdict  # type: ignore[attr-defined]  # reports carry extra attributes across xdist
     if told.verdict == "todo":
