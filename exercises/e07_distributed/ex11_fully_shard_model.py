@@ -20,8 +20,8 @@ Rules:
   backward: one all-gather for each block, and at most one for the rest. Without, nothing is dropped
   before the backward, and nothing fetched in it. A backward costs one reduce-scatter for each unit as well.
   Nothing else is sent in training.
-- The ranks' copies of the model may differ. Those of rank 0 count, parameters and buffers: fully_shard
-  does not see to that.
+- The ranks' copies of the model may differ. Those of rank 0 count, parameters and buffers, those that are
+  not persistent too: fully_shard does not see to that.
 - With a param_dtype, such as bfloat16, all of the model computes in it: weights are fetched in it, and
   floating inputs cast to it. The shares, their gradients, the averaging of the gradients and what the model
   returns stay in float32. With None everything is in float32.

@@ -111,7 +111,7 @@ SPECIMENS = [
         "leaves the buffers as they are",
         edits=[("(*model.parameters(), *model.buffers())", "model.parameters()")],
         check="test_copies_that_differ",
-        says="on rank 0 of 2",
+        says="the buffer shift on rank 1",
     ),
     Wrong(
         "the state dict as it is: this rank's shares",
@@ -171,6 +171,12 @@ SPECIMENS = [
         edits=[("whole.detach().clone()", "whole.detach().clone().to(torch.bfloat16)")],
         check="test_full_state_dict",
     ),
+    Wrong(
+        "sends what would be saved, and no buffer that is not persistent",
+        edits=[("(*model.parameters(), *model.buffers())", "model.state_dict().values()")],
+        check="test_copies_that_differ",
+        says="the buffer mask",
+    ),
     Right(
         "rank 0's state goes round after the model was cut up, and the tool of the checkpoints copied",
         code='''"""Another answer."""
@@ -196,6 +202,8 @@ def fully_shard_model(model, param_dtype=None, reshard_after_forward=True):
     set_model_state_dict(
         model, first, options=StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
     )
+    for buffer in model.buffers():
+        dist.broadcast(buffer, 0)
     return model
 
 
@@ -214,9 +222,11 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
 
 def fully_shard_model(model, param_dtype=None, reshard_after_forward=True):
-    box = [{name: t.detach() for name, t in model.state_dict().items()}]
+    mine = [t.detach() for t in (*model.parameters(), *model.buffers())]
+    box = [mine]
     dist.broadcast_object_list(box, src=0)
-    model.load_state_dict(box[0])
+    for t, first in zip(mine, box[0]):
+        t.copy_(first)
     mesh = dist.init_device_mesh("cpu", mesh_shape=(dist.get_world_size(),))
     policy = MixedPrecisionPolicy(param_dtype, torch.float32)
     for block in model.blocks.children():
