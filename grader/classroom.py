@@ -13,7 +13,7 @@ from grader import paths
 from grader.bars import bar
 from grader.catalog import Exercise, load
 from grader.export import document
-from grader.results import StudentRecord
+from grader.results import StudentRecord, read_student
 from grader.submissions import Classwork, Submission, collect
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def grade(
         work = collect(submissions, catalog, progress)
     for note in work.notes:
         err.print(f"note: {note}", markup=False)
-    chosen = exercises if only else _handed_in(work.submissions, exercises)
+    chosen = exercises if only else handed_in(work.submissions, exercises, results)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
     settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined, judges)
     with bar(err, "judging answers") as progress:
@@ -74,9 +74,17 @@ def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "S
     return partial(Cluster, address, jobs=jobs or 0, confined=confined, tell=partial(err.print, markup=False))
 
 
-def _handed_in(submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...]) -> tuple[Exercise, ...]:
-    """The exercises of the sections that anybody handed in: nobody is judged on what was not set."""
+def handed_in(
+    submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...], results: Path
+) -> tuple[Exercise, ...]:
+    """The exercises of the sections that anybody handed in: nobody is judged on what was not set.
+
+    Where nobody handed in anything, those are the sections that these students were judged on before.
+    """
     slugs = {slug for s in submissions for slug in s.answers}
+    if not slugs:
+        before = (read_student(results / f"{s.student}.json") for s in submissions)
+        slugs = {slug for record in before if record is not None for slug in record.exercises}
     sections = {e.section for e in exercises if e.slug in slugs}
     return tuple(e for e in exercises if e.section in sections) or exercises
 

@@ -8,7 +8,9 @@ import pytest
 
 from grader import paths
 from grader.catalog import load
+from grader.classroom import handed_in
 from grader.results import ExerciseRecord, StudentRecord, merged, read_student, student_to_json, write_json
+from grader.submissions import Submission
 
 MERGE, SOFTMAX = (load().exercise(slug) for slug in ("merge_heads", "stable_softmax"))
 PASSED = ExerciseRecord("passed", 2.0, 2.0)
@@ -34,6 +36,15 @@ def test_another_seed_is_told():
 def test_a_damaged_record_is_none(tmp_path, text):
     (tmp_path / "ada.json").write_text(text)
     assert read_student(tmp_path / "ada.json") is None
+
+
+def test_who_hands_in_nothing_is_judged_on_what_was_set(tmp_path):
+    every = load().exercises
+    nothing, merge = Submission("ada"), Submission("bob", {"merge_heads": b""})
+    assert handed_in((nothing,), every, tmp_path) == every
+    write_json(tmp_path / "ada.json", student_to_json(StudentRecord("ada", 0, {"grad_of_squares": ZERO})))
+    assert {e.section for e in handed_in((nothing,), every, tmp_path)} == {"e02_autograd"}
+    assert {e.section for e in handed_in((nothing, merge), every, tmp_path)} == {"e01_tensors"}
 
 
 def grade(*arguments: str) -> None:
