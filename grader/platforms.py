@@ -97,9 +97,12 @@ def of_archive(name: str, parent: str) -> Origin:
 
 
 def original(name: str) -> tuple[str, int]:
-    """A file's name before a platform or browser numbered it, and its number: of `a-2.py`, `a.py` and 2."""
-    copy = _COPY.fullmatch(name)
-    return (copy["name"] + copy["ending"], int(copy["again"] or copy["copy"])) if copy else (name, 0)
+    """A file's name before platforms and browsers numbered it, and its number: `a.py` and 2 of `a-2.py`."""
+    number = 0
+    while copy := _COPY.fullmatch(name):
+        name = copy["name"] + copy["ending"]
+        number += int(copy["again"] or copy["copy"])
+    return name, number
 
 
 def is_course(names: set[str]) -> bool:

@@ -84,7 +84,11 @@ def collect(folder: Path, catalog: Catalog, progress: Progress = lambda done, to
         with _top(folder) as top:
             place = folder.absolute() if folder.name not in ("", "..") else folder.resolve()
             return _class(top, place, shown, catalog, progress)
-    except (OSError, Refused) as refused:
+    except Refused as refused:
+        raise KataError(
+            f"{shown} {why(refused)}; name another archive, or the folder it unpacks to"
+        ) from None
+    except OSError as refused:
         raise KataError(
             f"submissions in {shown} {why(refused)}; name a folder that holds one folder per student"
         ) from None

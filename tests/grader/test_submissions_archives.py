@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader import archives
+from grader.errors import KataError
 from grader.folders import Refused
 from grader.submissions import Submission, collect
 from tests.grader.test_submissions import CATALOG, put
@@ -247,6 +248,14 @@ def test_names_in_other_encodings_are_read(tmp_path):
     found = collect(tmp_path / "class.tar", CATALOG).submissions
     assert [s.student for s in found] == [r"ada\x1b", r"b\udcff"]
     assert all(s.answers for s in found)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"Rar!\x1a\x07\x01\x00", zipped(("x.txt", b""))])
+def test_an_archive_that_is_no_class_is_one_line(tmp_path, content):
+    put(tmp_path / "class.zip", content)
+    with pytest.raises(KataError, match=r"class\.zip (is|holds no student)") as told:
+        collect(tmp_path / "class.zip", CATALOG)
+    assert "\n" not in str(told.value)
 
 
 def test_depth_ends(tmp_path):

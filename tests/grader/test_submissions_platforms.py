@@ -66,6 +66,7 @@ def test_a_folders_name_tells_whose_it_is(name, parent, student):
         ("a.py", ("a.py", 0)),
         ("a-2.py", ("a.py", 2)),
         ("a (3).py", ("a.py", 3)),
+        ("a-2 (1).py", ("a.py", 3)),
         ("a-12.tar.gz", ("a-12.tar.gz", 0)),
         ("-1.py", ("-1.py", 0)),
     ],
