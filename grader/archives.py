@@ -22,7 +22,7 @@ from grader.streams import Budget, Counted, Listing, decompressed
 MIB = 1 << 20
 MAX_ARCHIVE = 64 * MIB
 """The largest archive within another one; it is unpacked into memory."""
-_MAX_PARTS = 32
+_MAX_PARTS, _MAX_PART = 32, 255
 _MAX_HEADER, _MAX_HEADERS = 4 << 10, 256 << 10
 
 _ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|7z|rar)$", re.IGNORECASE)
@@ -107,6 +107,9 @@ class Unpacked:
         parts = [part for part in name.split("/") if part not in ("", ".")]
         if name.startswith("/") or ".." in parts or len(parts) > _MAX_PARTS:
             self.oddities.append(f"{short(name)} leads out of the archive or too deep")
+            return
+        if any(len(part) > _MAX_PART for part in parts):
+            self.oddities.append(f"{short(name)} is too long a name")
             return
         folder = self
         for part in parts if entry is None else parts[:-1]:

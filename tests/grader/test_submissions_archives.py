@@ -258,6 +258,14 @@ def test_an_archive_that_is_no_class_is_one_line(tmp_path, content):
     assert "\n" not in str(told.value)
 
 
+def test_names_that_no_disk_could_hold_are_left_out(tmp_path):
+    name = f"ex01_first{'-1' * 30_000}.py"
+    ada = hand_in(tmp_path, ada=zipped((name, b"no\n"), (SECOND, b"a\n")))["ada"]
+    assert ada.answers == {"second": b"a\n"}
+    assert "is too long a name" in ada.notes[0]
+    assert len(ada.notes[0]) < 400
+
+
 def test_depth_ends(tmp_path):
     ada = hand_in(tmp_path, ada=zipped(("a/" * 40 + FIRST, b"no\n"), ("b/" * 20 + FIRST, b"no\n")))["ada"]
     assert ada.answers == {}
