@@ -249,6 +249,20 @@ SPECIMENS = [
         check="test_messages",
         says="without gradients",
     ),
+    Wrong(
+        "nothing to do for no rows, not even a graph",
+        edits=[
+            (
+                "        x = _ToAllRanks.apply(x, self.group)\n",
+                """        if not x.numel():
+            return x.new_zeros(*x.shape[:-1], len(self.down.weight), requires_grad=True)
+        x = _ToAllRanks.apply(x, self.group)
+""",
+            )
+        ],
+        check="test_gradients",
+        says="x of [0, 2, 3]",
+    ),
     Right(
         "linear layers for the cuts, hooks on a view, and the sum as a constant",
         code='''"""Another answer."""
