@@ -9,18 +9,17 @@ the gradebook, with the comments.
 import atexit
 import json
 import os
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_solution
 from traitlets import Enum, Integer
 
 from grader import gradebook, sandbox
-from grader.catalog import Exercise, load
+from grader.catalog import Catalog, Exercise, Section, Tree, load
 from grader.errors import KataError
 from grader.grade import References, is_stub
 from grader.notebooks import answers_in
@@ -42,11 +41,9 @@ class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has 
     seed = Integer(0, help="draw the inputs from this seed, as for `kata grade --seed`").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        about = resources["nbgrader"]
-        exercises = _set(about["db_url"], about["assignment"], about["notebook"])
-        _expect_ours(nb, exercises)
+        exercises = _set(resources)
         try:
-            answers = answers_in(json.dumps(nb).encode(), load())
+            answers = answers_in(json.dumps(nb).encode(), Catalog((Section("", "", exercises),)))
         except KataError as odd:
             records = {exercise.slug: unreadable(exercise, str(odd)) for exercise in exercises}
         else:
@@ -55,7 +52,7 @@ class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has 
             record = records.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if record is not None:
                 cell.outputs = _outputs(record)
-        resources[_RECORD] = StudentRecord(about["student"], self.seed, records)
+        resources[_RECORD] = StudentRecord(resources["nbgrader"]["student"], self.seed, records)
         return nb, resources
 
 
@@ -63,57 +60,79 @@ class EnterScores(NbGraderPreprocessor):  # type: ignore[misc]
     """Writes what was judged into the gradebook, also of exercises whose cells the student has deleted."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        for problem in gradebook.write(resources["nbgrader"]["db_url"], [resources[_RECORD]], load()):
+        about = resources["nbgrader"]
+        if about["assignment"] != about["notebook"]:
+            self.log.warning("No comments are written, since the notebook's name is not the assignment's")
+            return nb, resources
+        # As one section, whatever the assignment is called that they were set in.
+        name = about["assignment"]
+        section = Section(name, name, tuple(replace(e, section=name) for e in _set(resources)))
+        for problem in gradebook.write(about["db_url"], [resources[_RECORD]], Catalog((section,))):
             raise KataError(problem)
         return nb, resources
 
 
-def _set(url: str, assignment: str, notebook: str) -> list[Exercise]:
-    """The exercises that the assignment set."""
-    with Gradebook(url) as book:
-        names = {cell.name for cell in book.find_notebook(notebook, assignment).grade_cells}
-    return [exercise for exercise in load().exercises if exercise.slug in names]
+def _set(resources: Any) -> tuple[Exercise, ...]:
+    """The exercises that the notebook set, by what nbgrader noted when it generated the assignment.
 
-
-def _expect_ours(nb: Any, exercises: Sequence[Exercise]) -> None:
-    """A test cell that somebody else wrote would earn all of its points if nobody ran it."""
-    slugs = {exercise.slug for exercise in exercises}
-    for cell in nb.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell) and name not in slugs:
+    Raises:
+        KataError: there is a test cell that somebody else wrote; if nobody ran it, it would earn all
+            of its points.
+    """
+    about = resources["nbgrader"]
+    known = {exercise.slug: exercise for exercise in load().exercises}
+    with Gradebook(about["db_url"]) as book:
+        notebook = book.find_notebook(about["notebook"], about["assignment"])
+        by_hand = {cell.name for cell in notebook.solution_cells}
+        tested = [(c.name, c.cell_type) for c in notebook.grade_cells if c.name not in by_hand]
+    for name, kind in tested:
+        if name not in known and kind == "code":
             raise KataError(
-                f"the test cell {name} belongs to no exercise and only nbgrader itself can run it; "
-                "delete c.Autograde.autograde_preprocessors from nbgrader_config.py"
+                f"the test cell {name} belongs to no exercise and only nbgrader itself can run it: take it "
+                "out, or delete c.Autograde.autograde_preprocessors from nbgrader_config.py"
             )
+    return tuple(known[name] for name, _ in tested if name in known)
 
 
 def _judge(
-    exercises: Sequence[Exercise], answers: Mapping[str, bytes], is_confined: bool, seed: int
+    exercises: tuple[Exercise, ...], answers: Mapping[str, bytes], is_confined: bool, seed: int
 ) -> dict[str, ExerciseRecord]:
     records = {exercise.slug: untouched(exercise) for exercise in exercises}
     tried = [e for e in exercises if e.slug in answers and not is_stub(e, answers[e.slug])]
     if tried:
-        pool = _engine(tuple(exercises), is_confined)
+        pool, references = _engine(exercises, is_confined, seed)
         for request, findings in pool.judge(Request(e, answers[e.slug], seed) for e in tried):
             exercise = request.exercise
-            expected, wanted = pool.inventory.get(exercise.slug, []), _references(pool, seed).of(exercise)
+            expected, wanted = pool.inventory.get(exercise.slug, []), references.of(exercise)
             records[exercise.slug] = verdict(exercise, expected, findings, wanted)
     return records
 
 
-@cache
-def _engine(exercises: tuple[Exercise, ...], is_confined: bool) -> Pool:
-    """One warm engine for a whole class."""
-    if is_confined and (reason := sandbox.unavailable()):
-        raise KataError(reason)
-    pool = Pool(exercises, jobs=os.cpu_count() or 1, confined=is_confined).__enter__()
-    atexit.register(pool.close)
-    return pool
+_warm: dict[Any, tuple[Pool, References]] = {}
 
 
-@cache
-def _references(pool: Pool, seed: int) -> References:
-    return References(pool, seed)
+def _engine(exercises: tuple[Exercise, ...], is_confined: bool, seed: int) -> tuple[Pool, References]:
+    """One warm engine for a whole class, until something else is judged or a suite changes.
+
+    formgrader runs this in a server that may live for weeks.
+    """
+    trees: tuple[Tree, ...] = ("public", "hidden", "solutions")
+    written = tuple(e.file(tree).stat().st_mtime_ns for e in exercises for tree in trees)
+    key = (exercises, is_confined, seed, written)
+    if key not in _warm:
+        _close()
+        if is_confined and (reason := sandbox.unavailable()):
+            raise KataError(reason)
+        pool = Pool(exercises, jobs=os.cpu_count() or 1, confined=is_confined).__enter__()
+        _warm[key] = pool, References(pool, seed)
+    return _warm[key]
+
+
+@atexit.register
+def _close() -> None:
+    for pool, _ in _warm.values():
+        pool.close()
+    _warm.clear()
 
 
 def _outputs(record: ExerciseRecord) -> list[Any]:

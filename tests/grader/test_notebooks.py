@@ -219,40 +219,56 @@ def test_nbgrader_alone_gives_the_same_scores(made, records, tmp_path):
     )
 
 
-def judge(autograder, cells):
-    preprocessor = autograder.JudgeAnswers()
-    about = {"db_url": "sqlite://", "assignment": "e01_tensors", "notebook": "e01_tensors", "student": "ada"}
-    return preprocessor.preprocess(nbformat.v4.new_notebook(cells=cells), {"nbgrader": about})
-
-
 @pytest.fixture
-def autograder(monkeypatch):
+def week(made, tmp_path):
+    """A gradebook with an assignment of a name of its own, and in it an exercise and somebody's essay."""
+    db = f"sqlite:///{shutil.copy(made.folder / 'gradebook.db', tmp_path)}"
+    with api.Gradebook(db) as book:
+        place = book.add_assignment("week").name, book.add_notebook("week", "week").name
+        for name in ("describe", "essay"):
+            book.add_grade_cell(name, *place, max_score=1, cell_type="code")
+        for name in ("describe-answer", "essay"):
+            book.add_solution_cell(name, *place)
+        for name in ("describe", "describe-answer", "essay"):
+            book.add_source_cell(name, *place, cell_type="code")
+    return db
+
+
+def judge(db, *sources):
+    """The class and the record of a student who hands in these cells."""
     from grader import autograder
 
-    monkeypatch.setattr(autograder, "_set", lambda *_: list(FEW.sections[0].exercises))
-    return autograder
+    about = {"db_url": db, "assignment": "week", "notebook": "week", "student": "ada"}
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    _, resources = autograder.JudgeAnswers(sandbox="off").preprocess(notebook, {"nbgrader": about})
+    autograder.EnterScores().preprocess(notebook, resources)
+    autograder._close()
+    return autograder, resources["torchkata"].exercises
 
 
-def test_somebody_elses_test_cell_is_refused_and_not_full_marks(autograder):
-    cell = nbformat.v4.new_code_cell("assert False")
-    cell.metadata.nbgrader = {"grade": True, "solution": False, "grade_id": "my-own", "points": 3}
+def test_an_assignment_may_have_a_name_of_its_own(week):
+    answer = CATALOG.exercise("describe").file("solutions").read_text()
+    assert {slug: e.status for slug, e in judge(week, answer)[1].items()} == {"describe": "passed"}
+    with api.Gradebook(week) as book:
+        assert book.find_grade("describe", "week", "week", "ada").auto_score == 1
+        assert book.find_grade("essay", "week", "week", "ada").auto_score is None
+        assert "week" in {a.name for a in book.assignments} and len(book.assignments) == 3
+
+
+def test_somebody_elses_test_cell_is_refused_and_not_full_marks(week):
+    with api.Gradebook(week) as book:
+        book.add_grade_cell("my-own", "week", "week", max_score=3, cell_type="code")
     with pytest.raises(KataError, match="my-own belongs to no exercise"):
-        judge(autograder, [cell])
-    cell.metadata.nbgrader["solution"] = True  # graded by hand
-    judge(autograder, [cell])
+        judge(week, "x = 1")
 
 
-def test_a_notebook_that_cannot_be_read_is_broken_and_stops_nobody(autograder):
-    _, resources = judge(autograder, [nbformat.v4.new_code_cell("x = 1\n" * 100_000)])
-    records = resources["torchkata"].exercises
-    assert {record.status for record in records.values()} == {"broken"}
-    assert all("more than" in record.flags[0] for record in records.values())
-
-
-def test_what_was_not_judged_shows_no_score_and_waits_for_a_person(autograder):
+def test_a_notebook_that_cannot_be_read_is_broken_and_stops_nobody(week):
+    autograder, records = judge(week, "x = 1\n" * 100_000)
+    assert records["describe"].status == "broken"
+    assert "more than" in records["describe"].flags[0]
     for status in ("grader_fault", "not_graded"):
         (output,) = autograder._outputs(ExerciseRecord(status, 0.0, 2.0, flags=("why",)))
-        assert (output.output_type, output.traceback) == ("error", ["why"])
+        assert (output.output_type, output.traceback) == ("error", ["why"]), "no output would be full marks"
 
 
 @pytest.fixture(scope="module")
