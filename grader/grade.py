@@ -209,7 +209,7 @@ _FACES = {
         "learner",
     ),
     *("autograder", "course", "notebooks", "statements"),
-    *("archives", "folders", "homework", "parts", "platforms", "streams", "lateness"),
+    *("archives", "folders", "homework", "parts", "platforms", "streams", "texts", "lateness"),
     *("bars", "canvas", "gradescope", "tables"),
     *(
         "cells",

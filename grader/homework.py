@@ -1,17 +1,14 @@
 """One student's work: which file in it answers which exercise."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from grader import archives, paths
 from grader.catalog import Catalog, Exercise
-from grader.errors import KataError
 from grader.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
 from grader.platforms import of_file, original
+from grader.texts import MAX_BYTES, MAX_NOTEBOOK, cells, is_start, text
 
-MAX_BYTES = 1 << 20
-MAX_NOTEBOOK = 32 << 20
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
 _MAX_NESTED = 3
@@ -39,10 +36,17 @@ class Homework:
         self._folders = 0
         self._archives = 0
         self._left = _MAX_READ
+        self._starts: dict[str, bytes] = {}
         self._lost: dict[str, str] = {}
 
     def finish(self) -> None:
-        """Nothing more comes: what was lost in a folder or archive, and found nowhere else, is a problem."""
+        """Nothing more comes: starts that nobody changed are answers where there is no other.
+
+        What was lost in a folder or archive, and found nowhere else, is a problem.
+        """
+        for slug, start in self._starts.items():
+            if slug not in self.problems and slug not in self._lost:
+                self.answers.setdefault(slug, start)
         for slug, reason in self._lost.items():
             if slug not in self.answers:
                 self.problems.setdefault(slug, reason)
@@ -101,10 +105,12 @@ class Homework:
                 self.answer(name, home, prefix + name, exercise)
         if is_clone:
             return
-        for name in sorted(rest, key=_newest):
-            if rest[name] != FOLDER and name.endswith(".ipynb"):
+        files = [name for name in sorted(rest, key=_newest) if rest[name] != FOLDER]
+        for name in files:
+            if name.endswith(".ipynb"):
                 self.notebook(name, home, prefix + name)
-            elif rest[name] != FOLDER and archives.is_archive(name):
+        for name in files:
+            if archives.is_archive(name):
                 self.archive(name, home, prefix + name, depth, nested)
 
     def _is_ours(self, name: str, kind: str, is_clone: bool) -> bool:
@@ -125,7 +131,7 @@ class Homework:
             self.refused.append(f"{short(where)} is a second answer")
             return
         try:
-            self.answers[exercise.slug] = _text(self._content(home, name, MAX_BYTES))
+            self._take(exercise, text(self._content(home, name, MAX_BYTES)))
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
             self.problems[exercise.slug] = f"{escaped(short(where))} {why(reason)}"
@@ -133,20 +139,28 @@ class Homework:
     def notebook(self, name: str, home: Folder, where: str) -> None:
         """Read the answers that a notebook's cells hold."""
         try:
-            found = _cells(self._content(home, name, MAX_NOTEBOOK), self._meant(where))
+            found = cells(self._content(home, name, MAX_NOTEBOOK), self._meant(where))
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
             return
         if not found:
             self.unknown.append(short(where))
         for slug, content in found.items():
-            if slug in self.answers or slug in self.problems:
+            exercise = self._catalog.exercise(slug)
+            if is_start(exercise, content):
+                self._starts.setdefault(slug, content)
+            elif slug in self.answers or slug in self.problems:
                 self.refused.append(f"{short(where)} holds a second answer to {slug}")
-                continue
-            try:
-                self.answers[slug] = _text(content)
-            except Refused as reason:
-                self.refuse(where, reason, (self._catalog.exercise(slug),))
+            else:
+                try:
+                    self.answers[slug] = text(content)
+                except Refused as reason:
+                    self.refuse(where, reason, (exercise,))
+
+    def _take(self, exercise: Exercise, content: bytes) -> None:
+        """An answer; but where all of it is the start, one that is found later counts."""
+        kept = self._starts if is_start(exercise, content) else self.answers
+        kept.setdefault(exercise.slug, content)
 
     def _content(self, home: Folder, name: str, most: int) -> bytes:
         if self._left <= 0:
@@ -219,29 +233,3 @@ def quiet(name: str) -> bool:
 def _newest(name: str) -> tuple[int, int, str]:
     known = of_file(name)
     return (-known.upload if known else 0, -original(known.own if known else name)[1], name)
-
-
-def _text(content: bytes) -> bytes:
-    if len(content) > MAX_BYTES:
-        raise Refused("is larger than 1 MiB")
-    if b"\0" in content:
-        raise Refused("holds null bytes")
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Refused("is not UTF-8; save it as UTF-8 text") from None
-    return content
-
-
-def _cells(content: bytes, catalog: Catalog) -> Mapping[str, bytes]:
-    try:
-        from grader.notebooks import answers_in
-    except ImportError:
-        raise Refused("is a notebook, which cannot be read here; hand in .py files") from None
-    try:
-        return answers_in(content, catalog)
-    except Exception as broken:  # whatever it stumbles over, it is this student's notebook alone
-        if isinstance(broken, KataError):
-            raise Refused(f"is not read: {broken}") from None
-        words = re.sub(r"\s+", " ", str(broken))[:160] or type(broken).__name__
-        raise Refused(f"is no notebook that can be read ({words})") from None

@@ -17,7 +17,7 @@ from grader import archives, paths, platforms
 from grader.catalog import Catalog
 from grader.errors import KataError
 from grader.folders import FOLDER, LINK, Directory, Folder, Refused, escaped, why
-from grader.homework import CLONE, MAX_BYTES, Homework
+from grader.homework import CLONE, Homework
 from grader.parts import (
     Part,
     expect_no_download,
@@ -29,6 +29,7 @@ from grader.parts import (
     visible,
     whose,
 )
+from grader.texts import MAX_BYTES
 
 __all__ = ["MAX_BYTES", "Classwork", "Submission", "collect", "escaped"]
 

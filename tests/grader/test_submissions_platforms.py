@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader import paths
+from grader.catalog import load
 from grader.errors import KataError
 from grader.platforms import Origin, of_archive, of_file, of_folder, original
 from grader.submissions import Submission, collect
@@ -268,6 +269,18 @@ def test_one_students_work_may_be_named(tmp_path, name):
     assert work.submissions == (Submission("ada", {"first": b"ada\n"}),)
     assert work.notes[0].endswith("is one student's work; graded as ada")
     assert not collect(tmp_path, CATALOG).is_one
+
+
+def test_a_start_that_nobody_changed_gives_way_to_an_answer(tmp_path):
+    catalog = load()
+    merge, softmax = catalog.exercise("merge_heads"), catalog.exercise("stable_softmax")
+    start = merge.file("exercises").read_bytes()
+    put(tmp_path / "ada" / merge.relative, start.replace(b"\n", b"\r\n"))
+    put(tmp_path / "ada" / softmax.relative, softmax.file("exercises").read_bytes())
+    put(tmp_path / "ada" / "work.zip", zipped((merge.relative, b"mine\n")))
+    (ada,) = collect(tmp_path, catalog).submissions
+    assert ada.answers == {"merge_heads": b"mine\n", "stable_softmax": softmax.file("exercises").read_bytes()}
+    assert ada.notes == ()
 
 
 @pytest.mark.parametrize("folder", [paths.ROOT, paths.EXERCISES])

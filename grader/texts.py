@@ -1,0 +1,51 @@
+"""What a file or a notebook that was handed in holds: the texts of answers, or why there is none."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from grader.catalog import Catalog, Exercise
+from grader.errors import KataError
+from grader.folders import Refused
+
+MAX_BYTES = 1 << 20
+MAX_NOTEBOOK = 32 << 20
+
+
+def text(content: bytes) -> bytes:
+    """A file's content, if it is a text that can be judged."""
+    if len(content) > MAX_BYTES:
+        raise Refused("is larger than 1 MiB")
+    if b"\0" in content:
+        raise Refused("holds null bytes")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("is not UTF-8; save it as UTF-8 text") from None
+    return content
+
+
+def cells(content: bytes, catalog: Catalog) -> Mapping[str, bytes]:
+    """The answers in a notebook, by slug."""
+    try:
+        from grader.notebooks import answers_in
+    except ImportError:
+        raise Refused("is a notebook, which cannot be read here; hand in .py files") from None
+    try:
+        return answers_in(content, catalog)
+    except Exception as broken:  # whatever it stumbles over, it is this student's notebook alone
+        if isinstance(broken, KataError):
+            raise Refused(f"is not read: {broken}") from None
+        words = re.sub(r"\s+", " ", str(broken))[:160] or type(broken).__name__
+        raise Refused(f"is no notebook that can be read ({words})") from None
+
+
+@cache
+def _start(exercise: Exercise) -> bytes | None:
+    file = exercise.file("exercises")
+    return file.read_bytes() if file.is_file() else None
+
+
+def is_start(exercise: Exercise, content: bytes) -> bool:
+    """Whether nobody changed the start, but perhaps its line ends."""
+    return content.replace(b"\r\n", b"\n") == _start(exercise)
