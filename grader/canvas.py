@@ -10,6 +10,7 @@ Only Canvas knows those ids: an export of its gradebook, saved as `canvas.csv` a
 """
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,8 +124,10 @@ def load_roster(results: Path) -> Roster | None:
     if not file.is_file():
         return None
     try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            rows = [row for row in csv.reader(stream) if any(row)]
+        content = file.read_text("utf-8-sig")
+        first = content.partition("\n")[0]
+        between = ";" if first.count(";") > first.count(",") else ","  # as the instructor's language has it
+        rows = [row for row in csv.reader(io.StringIO(content, newline=""), delimiter=between) if any(row)]
         header = rows[0]
         if header[:2] != list(STUDENT[:2]) or "Section" not in header:
             raise ValueError("its first columns are not Student, ID, …, Section")

@@ -106,6 +106,17 @@ def test_an_export_of_canvas_gives_the_ids(tmp_path, name):
     ]
 
 
+def test_an_export_of_canvas_may_have_semicolons(tmp_path):
+    text = (
+        CANVAS_EXPORT.format(columns="first (501),Two (502)").replace("e, A", "e| A").replace("e, G", "e| G")
+    )
+    (tmp_path / "canvas.csv").write_text(text.replace(",", ";").replace("|", ","), "utf-8")
+    found = load_roster(tmp_path)
+    assert found is not None
+    assert found.assignments == {"first": "first (501)", "Two": "Two (502)"}
+    assert [row["Student"] for row in found.students][-2:] == ["Lovelace, Ada", "Boole, George"]
+
+
 def test_sections_may_be_canvas_assignments(tmp_path):
     rows = canvas(ADA, BOOLE, roster=roster(tmp_path, "Essay (500),e01_one (501)"))
     assert imported(rows) == {
