@@ -1,8 +1,11 @@
 """An nbgrader course: of every section a source notebook, made from the same five places as all else."""
 
+import ast
 import json
 import re
+import textwrap
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -89,19 +92,32 @@ def _chapter(section: Section) -> str:
 
 
 def _statement(exercise: Exercise) -> str:
-    docstring = split(exercise.file("exercises"))[0].strip().strip('"')
+    docstring = ast.get_docstring(ast.parse(split(exercise.file("exercises"))[0])) or ""
     points = f"{exercise.points:g} point{'s' if exercise.points != 1 else ''}"
     title = f"## {exercise.order}. {exercise.title} ({points})"
     return f"{title}\n\n{_markdown(docstring)}\n\nTo read: {exercise.reading}"
 
 
 def _markdown(text: str) -> str:
-    """A docstring as Markdown: indented code and what stands in backticks are that already."""
-    return "\n".join(line if line.startswith("    ") else _escaped(line) for line in text.splitlines())
+    """A docstring as Markdown. Indented code gets fences: below a list it would look like the list's text."""
+    blocks = re.split(r"\n(?:[ \t]*\n)+", text)
+    runs = [(code, [*run]) for code, run in groupby(blocks, lambda block: block.startswith("    "))]
+    return "\n\n".join(
+        _fenced("\n\n".join(run)) if code else _escaped("\n\n".join(run)) for code, run in runs
+    )
 
 
-def _escaped(line: str) -> str:
-    pieces = re.split(r"(`[^`]*`)", line)
+def _fenced(block: str) -> str:
+    code = textwrap.dedent(block)
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        return f"```\n{code}\n```"
+    return f"```python\n{code}\n```"
+
+
+def _escaped(text: str) -> str:
+    pieces = re.split(r"(`[^`]*`)", text)
     return "".join(p if p.startswith("`") else re.sub(r"([*_$<])", r"\\\1", p) for p in pieces)
 
 
