@@ -230,7 +230,7 @@ def pytest_runtest_makereport(
     exercise = exercise_of(item.path)
     if exercise is None or call.excinfo is None:
         return (yield)
-    style = item.config.option.tbstyle
+    style = item.config.getoption("tbstyle", "auto")  # the engine has no terminal, which brings the option
     # Our account replaces pytest's, which would parse every file on the way first.
     item.config.option.tbstyle = "value"
     try:
