@@ -8,13 +8,14 @@ import json
 import os
 import secrets
 import selectors
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any
@@ -41,7 +42,7 @@ READABLE = (
 """What the engine sees of the clone: no solutions, no specimens, nobody's work."""
 
 _ENGINE = "import gc; gc.disable(); from grader.engine import main; main()"
-"""Looking for garbage takes a sixth of the time until the engine is warm, and nearly all that is made stays."""
+"""To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
 
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
@@ -59,6 +60,7 @@ class Pool:
             self._channels.put(ours)
         self._sockets = [ours for ours, _ in pairs]
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
+        self._probe = _probe() if confined else None
         control, inventory = os.pipe()
         theirs = [other.fileno() for _, other in pairs]
         self._process = self._start(exercises, theirs, inventory, confined)
@@ -92,6 +94,11 @@ class Pool:
 
     def __enter__(self) -> "Pool":
         """Wait until the engine is warm, and learn which checks there are."""
+        if self._probe and (reason := self._probe.result()):
+            self._process.kill()
+            os.close(self._control)
+            self.close()
+            raise KataError(reason)
         with os.fdopen(self._control) as control:
             told = control.read()
         hello: dict[str, Any] = json.loads(told) if told else {"fault": self._last_words()}
@@ -157,12 +164,23 @@ class Pool:
             self._channels.put(channel)
 
 
+def _probe() -> Future[str | None]:
+    """Try whether the sandbox works, while the engine gets warm: both take a while."""
+    if shutil.which("bwrap") is None:  # nothing could be started
+        raise KataError(sandbox.unavailable() or "no sandbox: bubblewrap is not installed")
+    aside = ThreadPoolExecutor(1)
+    try:
+        return aside.submit(sandbox.unavailable)
+    finally:
+        aside.shutdown(wait=False)
+
+
 def _ask(channel: socket.socket, request: Request) -> Findings:
     """Send one answer to a worker and read until the child has ended."""
     reader, writer = os.pipe()
     mark = secrets.token_hex(8)
     try:
-        with tempfile.TemporaryFile() as answer:
+        with _scratch() as answer:
             answer.write(request.answer)
             answer.flush()
             os.lseek(answer.fileno(), 0, os.SEEK_SET)
@@ -185,6 +203,13 @@ def _ask(channel: socket.socket, request: Request) -> Findings:
         return _read(channel, reader, mark.encode(), time.monotonic() + request.exercise.seconds + GRACE)
     finally:
         os.close(reader)
+
+
+def _scratch() -> IO[bytes]:
+    """A file that is nowhere on disk, where the system has such."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("answer"), "w+b")
+    return tempfile.TemporaryFile()
 
 
 def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Findings:
