@@ -79,8 +79,9 @@ def join(rank, world_size, answer):
     with answer.process_group("cpu") as me:
         inside, total = group(), summed(rank + 1)
         whole = dist.new_group().size()
+        same = dict(os.environ) == before
         meet(rank, world_size)
-    same = dict(os.environ) == before
+    same = same and dict(os.environ) == before
     return (me.rank, me.local_rank, me.world_size, me.device), (inside, total, whole), group(), same
 
 
@@ -114,6 +115,7 @@ def alone(rank, world_size, answer):
                 store.set("inside", "yes")
                 store.wait(["done"])
             found.append((me.rank, me.local_rank, me.world_size, str(me.device), group(), summed(turn + 7)))
+            same = same and dict(os.environ) == before  # what is started here inherits it
         same = same and dict(os.environ) == before
     if rank == 1:
         store.set("done", "yes")

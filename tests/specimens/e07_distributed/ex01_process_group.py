@@ -295,6 +295,28 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
         check="test_cuda",
         says="nccl",
     ),
+    Wrong(
+        "plays torchrun for the length of the block",
+        edits=[
+            (
+                ALONE,
+                """        os.environ.update(RANK="0", WORLD_SIZE="1", LOCAL_RANK="0")
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=timeout)
+""",
+            ),
+            (
+                "        dist.destroy_process_group()\n",
+                """        dist.destroy_process_group()
+        if isinstance(where, dict):
+            os.environ.clear()
+            os.environ.update(where)
+""",
+            ),
+            (BODY_START, '    where = None if "RANK" in os.environ else dict(os.environ)\n' + BODY_START),
+        ],
+        check="test_alone",
+        says="os.environ has changed",
+    ),
     Right(
         "a class, a TCP store at any free port, ranks from the group",
         code="""
