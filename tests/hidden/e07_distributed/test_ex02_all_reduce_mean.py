@@ -99,6 +99,8 @@ def test_integers(answer, gen):
     wanted["int64 numbers of 2⁶⁰"] = torch.tensor([2.0, 7 / 3])
     cases["int32 numbers of 2³¹"] = [torch.tensor([2**31 - 1], dtype=torch.int32)] * 3
     wanted["int32 numbers of 2³¹"] = torch.tensor([2.0**31])
+    cases["int32 numbers of 2³⁰"] = [torch.tensor(n, dtype=torch.int32) for n in (2**30 + 5, -(2**30), 1)]
+    wanted["int32 numbers of 2³⁰"] = torch.tensor(2.0)
     expect_means(answer, 3, cases, wanted=wanted)
 
 

@@ -204,6 +204,17 @@ SPECIMENS = [
         check="test_several_handles",
         says="handle 1 of 4",
     ),
+    Wrong(
+        "integers as float32, except for those of int64",
+        edits=[
+            (
+                WIDE,
+                "torch.int64 if tensor.dtype == torch.int64 else torch.promote_types(tensor.dtype, torch.float32)",
+            )
+        ],
+        check="test_integers",
+        says="2³⁰",
+    ),
     Right(
         "a future that divides, floats in float64",
         code="""
