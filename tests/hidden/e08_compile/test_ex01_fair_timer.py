@@ -192,7 +192,13 @@ def test_results_are_dropped(answer):
 
     machine = Machine([0.1], [0.1])
     answer.measure(step, warmup=2, runs=3, calls=2, synchronize=machine.synchronize, clock=machine.clock)
-    expect_equal(alive, [0] * 8, "how many results of step are alive when it is called again, call by call")
+    expect_equal(len(alive), 8, "how often measure(step, warmup=2, runs=3, calls=2) calls step")
+    expect_that(
+        not any(alive),
+        "a result of step is still alive when step is called again",
+        yours=f"{alive} of them, call by call: 2 to warm up, 3 runs of 2",
+        wanted="none",
+    )
 
 
 def test_waits_for_the_accelerator(answer, device):
@@ -220,8 +226,12 @@ def test_waits_for_the_accelerator(answer, device):
             log[first - 1][0] == "read" and log[first - 1][1] == log[first][1],
             f"run {run} does not read the clock right before its first call",
         )
-        expect_equal(
-            log[last + 1 :][:1], [("read", log[last][1] + 1)], f"what comes after run {run}: one wait"
+        what, waits = log[last + 1]
+        expect_that(
+            what == "read" and waits == log[last][1] + 1,
+            f"run {run} does not end with one wait and a reading of the clock",
+            yours=f"{waits - log[last][1]} waits ahead of the next {what}",
+            wanted="1 wait ahead of the next read",
         )
     waits = log[calls[1] - 1][1] - log[calls[0]][1]
     expect_that(waits >= 1, "nothing waits between the warm-up and the first reading")
