@@ -111,6 +111,20 @@ def test_share_within(answer, gen):
         expect_equal(one, 1.0, "share_within of a batch of one")
 
 
+def test_share_of_large_numbers(answer):
+    """The tolerance is absolute, be it for prices in the millions, and NaN is away from everything."""
+    y = torch.tensor([4e6, 2e6, 1e6, 3e6, 5e6])
+    x = y + torch.tensor([8.0, -1.0, 2.0, 0.5, math.nan])
+    for tolerance, wanted in ((1.0, 0.4), (2.0, 0.6), (0.25, 0.0)):
+        yours = answer.share_within(x[:, None], y, tolerance=tolerance)
+        expect_that(
+            math.isclose(yours, wanted, abs_tol=1e-6),
+            f"wrong share from share_within of prices in the millions with tolerance={tolerance}",
+            yours=yours,
+            wanted=wanted,
+        )
+
+
 class Flat(nn.Module):
     """A model that gives (batch,)."""
 
@@ -191,6 +205,7 @@ def test_train_step_refuses(answer, gen):
         (3, 1, (1,), None),
         (3, 2, (3,), None),
         (3, 2, (3, 2), None),
+        (3, 2, (6,), None),
         (3, 1, (3,), (1,)),
         (3, 1, (3,), (3, 3)),
     ]
@@ -233,7 +248,11 @@ def test_no_loops(answer, gen):
 
     def make(n):
         x, y, w = batch(gen, n)
-        return lambda: (answer.weighted_mse(x[:, None], y, w), answer.share_within(x, y[:, None]))
+        return lambda: (
+            answer.weighted_mse(x[:, None], y, w),
+            answer.weighted_mse(x, y),
+            answer.share_within(x, y[:, None]),
+        )
 
     expect_flat_cost(make, "weighted_mse and share_within", over="the batch size")
 

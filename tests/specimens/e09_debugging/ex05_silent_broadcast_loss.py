@@ -194,6 +194,43 @@ SPECIMENS = [
         edits=[("tolerance: float = 0.1", "tolerance: float = 0.5")],
         check="test_share_within",
     ),
+    Wrong(
+        "a tolerance that grows with the targets",
+        edits=[
+            (
+                SHARE,
+                SHARE.replace(
+                    "(predictions - targets).abs() <= tolerance",
+                    "torch.isclose(predictions, targets, atol=tolerance)",
+                ),
+            )
+        ],
+        check="test_share_of_large_numbers",
+    ),
+    Wrong(
+        "all but those that are too far away: NaN is not",
+        edits=[
+            (
+                SHARE,
+                SHARE.replace(
+                    "(predictions - targets).abs() <= tolerance",
+                    "~((predictions - targets).abs() > tolerance)",
+                ),
+            )
+        ],
+        check="test_share_of_large_numbers",
+    ),
+    Wrong(
+        "flattens what the model gives",
+        edits=[(LOSS, LOSS.replace("model(inputs)", "model(inputs).flatten()"))],
+        check="test_train_step_refuses",
+        says="(6,)",
+    ),
+    Wrong(
+        "a loop where there are no weights",
+        edits=[(MEAN, "        return torch.stack([error for error in errors]).mean()\n")],
+        check="test_no_loops",
+    ),
     Wrong("signed errors", edits=[(SHARE, SHARE.replace(".abs()", ""))], check="test_share_within"),
     Wrong(
         "a tensor for the share",
