@@ -21,7 +21,7 @@ Rules:
 - TicketModel returns raw scores, as its linear layers `topic` and `urgent` give them: (batch, topics) and
   (batch,), for batches of 0 and of 1 too. Its parameters keep their names, so old checkpoints load.
 - training_loss and predict take any model that returns such a pair, and run it once, in the mode that the
-  caller has chosen. What predict returns requires no gradient.
+  caller has chosen. They leave its scores as they are. What predict returns requires no gradient.
 - training_loss is right to rounding for scores of any size: a model that is certain and wrong, 500 against
   -500, has a loss of 1000, and its gradient does not vanish.
 - predict divides the raw scores by the temperature. It returns the probabilities of the topics, which sum to

@@ -142,6 +142,17 @@ def test_certain_probabilities(answer):
     expect_close(topics, torch.tensor([[0.7310586, 0.2689414]]), "predict(model, x)[0]", ulps=20)
 
 
+def test_large_scores_at_a_temperature(answer):
+    """The scores are divided, not the probabilities: those of 200 and -200 are 0.98 and 0.02 at 100."""
+    scores, urgent_scores = torch.tensor([[200.0, -200.0, 0.0]]), torch.tensor([-300.0])
+    model = Fixed(scores, urgent_scores)
+    call = "predict(model, x, 100) for scores of ±200"
+    with unchanged(call, topic_scores=scores, urgent_scores=urgent_scores):
+        topics, urgent = answer.predict(model, torch.zeros(1, 2), 100.0)
+    expect_close(topics, (scores / 100).softmax(1), f"{call}: topics", scale=8.0)
+    expect_close(urgent, torch.tensor([-3.0]).sigmoid(), f"{call}: urgency", scale=8.0)
+
+
 def test_modes_are_the_callers(answer, gen):
     """Neither the loss nor the prediction switches the model's mode."""
     for mode in (True, False):

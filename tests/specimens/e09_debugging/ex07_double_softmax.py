@@ -29,6 +29,27 @@ SPECIMENS = [
         check="test_loss",
     ),
     Wrong(
+        "a power of the probabilities, normalised",
+        edits=[
+            (
+                "torch.softmax(topic_scores / temperature, dim=-1)",
+                "F.normalize(torch.softmax(topic_scores, dim=-1) ** (1 / temperature), p=1, dim=-1)",
+            )
+        ],
+        check="test_large_scores_at_a_temperature",
+    ),
+    Wrong(
+        "divides the model's tensors in place",
+        edits=[
+            (
+                RETURN,
+                "    for scores in (topic_scores, urgent_scores):\n        scores.div_(temperature)\n    return torch.softmax(topic_scores, dim=-1), torch.sigmoid(urgent_scores)\n",
+            )
+        ],
+        check="test_large_scores_at_a_temperature",
+        says="changes",
+    ),
+    Wrong(
         "softmax, then its logarithm",
         edits=[
             (TOPIC, "    topic_loss = F.nll_loss(torch.log(torch.softmax(topic_scores, dim=-1)), topic)\n")
