@@ -21,13 +21,14 @@ Rules:
 - On a GPU, adding with atomic operations gives other last bits each time, and cuDNN picks its kernels by a
   stopwatch. While make_model and the training run (forward, backward, augment),
   `torch.use_deterministic_algorithms` is on, as errors and not as warnings, and
-  `torch.backends.cudnn.benchmark` is off. Afterwards these settings are what they were before.
+  `torch.backends.cudnn.benchmark` is off. Afterwards these settings are what they were before, and so is any
+  other that you touch (`cudnn.deterministic`, the number of threads, environment variables).
 - All this is put back also if make_model, the model or augment raises; their errors pass through.
 - build_index takes any iterable and numbers the distinct strings in sorted order: words of all documents,
   and labels.
 - The rest stays: SGD on the mean cross-entropy of word counts, a loss for each batch, in order, as a float;
-  the last batch may be smaller. The result holds the model that make_model has made. The arguments are not
-  changed. 0 epochs make a model and train nothing.
+  the last batch may be smaller. The result holds the model that make_model has made, in the modes that it
+  gave its parts. The arguments are not changed. 0 epochs make a model and train nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence

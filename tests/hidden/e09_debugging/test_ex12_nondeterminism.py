@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import os
 import random
 
 import numpy as np
@@ -53,6 +54,11 @@ def zeros(words, classes):
     linear = nn.Linear(words, classes, bias=False)
     nn.init.zeros_(linear.weight)
     return linear
+
+
+def frozen(words, classes):
+    """A model one part of which is in evaluation mode."""
+    return nn.Sequential(nn.Linear(words, classes), nn.Dropout(0.5).eval())
 
 
 def disturb(seed):
@@ -158,6 +164,42 @@ def test_deterministic_algorithms(answer, gen, caller):
         expect_that(strict, f"deterministic algorithms are off in {name}", with_=f"the caller's {caller}")
         expect_that(not warn_only, f"operations without determinism only warn in {name}")
         expect_that(not benchmark, f"torch.backends.cudnn.benchmark is on in {name}")
+
+
+@pytest.fixture
+def environment():
+    """Variables and settings that a check hands out, and that nobody has to keep."""
+    variables, threads = dict(os.environ), torch.get_num_threads()
+    deterministic = torch.backends.cudnn.deterministic
+    yield
+    os.environ.clear()
+    os.environ.update(variables)
+    torch.set_num_threads(threads)
+    torch.backends.cudnn.deterministic = deterministic
+
+
+@pytest.mark.usefixtures("environment")
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_other_settings(answer, gen, deterministic):
+    """Whatever else of the process is set for a run is put back after it."""
+    documents, labels = texts(gen, 6)
+    os.environ.pop("PYTHONHASHSEED", None)
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":0:0"
+    torch.set_num_threads(2)
+    torch.backends.cudnn.deterministic = deterministic
+    before = dict(os.environ)
+    answer.train(documents, labels, network, with_all, seed=1)
+    changed = sorted(name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name))
+    expect_that(
+        not changed,
+        "environment variables are others after train(…)",
+        yours=", ".join(changed),
+        wanted="none",
+    )
+    expect_equal(
+        torch.backends.cudnn.deterministic, deterministic, "torch.backends.cudnn.deterministic after train(…)"
+    )
+    expect_equal(torch.get_num_threads(), 2, "the number of threads after train(…)")
 
 
 class Stop(Exception):
@@ -320,6 +362,10 @@ def test_what_is_trained(answer, gen):
         expect_close(torch.tensor(losses), torch.tensor(wanted), f"the losses {note}", ulps=100)
         expect_close(model.weight.detach(), weight.float(), f"the weight {note}", ulps=100)
         expect_that(given == mine, "documents or labels are others after train(…)")
+    model, losses = answer.train(documents, labels, frozen, list, seed=5)
+    expect_equal(
+        [m.training for m in model], [True, False], "the modes of the parts of a model, after train(…)"
+    )
     model, losses = answer.train(documents, labels, zeros, list, seed=5)
     expect_equal(len(losses), 4, "the number of losses of 7 documents with default arguments")
     model, losses = answer.train(documents, labels, zeros, list, seed=5, epochs=0)

@@ -305,6 +305,36 @@ SPECIMENS = [
         check="test_what_is_trained",
     ),
     Wrong(
+        "switches the model to training mode",
+        edits=[(MODEL, MODEL + "        model.train()\n")],
+        check="test_what_is_trained",
+        says="modes",
+    ),
+    Wrong(
+        "cudnn.deterministic for good",
+        edits=[(BENCHMARK, BENCHMARK + "            torch.backends.cudnn.deterministic = True\n")],
+        check="test_other_settings",
+        says="cudnn.deterministic",
+    ),
+    Wrong(
+        "one thread for good",
+        edits=[(BENCHMARK, BENCHMARK + "            torch.set_num_threads(1)\n")],
+        check="test_other_settings",
+        says="threads",
+    ),
+    Wrong(
+        "environment variables for good",
+        edits=[
+            (
+                BENCHMARK,
+                BENCHMARK
+                + '            import os\n\n            os.environ["PYTHONHASHSEED"] = str(seed)\n            os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
+            )
+        ],
+        check="test_other_settings",
+        says="PYTHONHASHSEED",
+    ),
+    Wrong(
         "trains on sums",
         edits=[
             (
