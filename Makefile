@@ -1,5 +1,5 @@
 # Three verbs to start with; each sets up what it needs on a fresh machine.
-.PHONY: learn grade test setup sandbox browser clean
+.PHONY: learn grade test setup sandbox browser database clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +14,7 @@ grade: .venv/.class sandbox ## grade the sample class into a gradebook and an HT
 	@$(BIN)/kata grade samples/class --out results --gradebook gradebook.db
 	@$(BIN)/kata report --results results --to report
 
-test: .venv/.dev sandbox browser ## everything the project checks of itself
+test: .venv/.dev sandbox browser database ## everything the project checks of itself
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -48,6 +48,9 @@ sandbox: ## bubblewrap, through the system's package manager where we may
 
 browser: ## Chromium for the tests that look at pages, in the same way
 	@sh grader/install_system.sh chromium
+
+database: ## PostgreSQL for the tests of its gradebooks, which run a server of their own, in the same way
+	@sh grader/install_system.sh postgresql
 
 clean:
 	rm -rf .venv results report gradebook.db .kata

@@ -1,5 +1,6 @@
 #!/bin/sh
-# sh install_system.sh bubblewrap|chromium: install it through the system's package manager where we may;
+# sh install_system.sh bubblewrap|chromium|postgresql: install it through the system's package manager
+# where we may;
 # otherwise say the command. Quick where it is there already, and never a reason to stop.
 package=$1
 case "$package" in
@@ -9,8 +10,11 @@ case "$package" in
   chromium)
     programs="chromium chromium-browser google-chrome google-chrome-stable"
     without="or do without the tests that look at pages" ;;
+  postgresql)
+    programs="postgres /usr/lib/postgresql/*/bin/postgres" # Debian keeps it off the PATH
+    without="or do without the tests that use its server" ;;
   *)
-    echo "install_system.sh: bubblewrap or chromium, not '$package'" >&2
+    echo "install_system.sh: bubblewrap, chromium or postgresql, not '$package'" >&2
     exit 2 ;;
 esac
 
@@ -25,6 +29,7 @@ there && exit 0
 if command -v apt-get >/dev/null 2>&1; then
   how="apt-get install -y --no-install-recommends $package"
 elif command -v dnf >/dev/null 2>&1; then
+  case "$package" in postgresql) package=postgresql-server ;; esac
   how="dnf install -y $package"
 elif command -v pacman >/dev/null 2>&1; then
   how="pacman -S --noconfirm $package"

@@ -36,7 +36,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("package", "name"), [("bubblewrap", "bwrap"), ("chromium", "google-chrome")])
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("bubblewrap", "bwrap"), ("chromium", "google-chrome"), ("postgresql", "postgres")],
+)
 def test_what_is_there_is_left_alone(folder, package, name):
     program(folder, name)
     program(folder, "apt-get", FOUND.format(folder=folder, program=name))
