@@ -151,6 +151,10 @@ def test_any_shards(answer):
         expect_equal(
             sorted(loader_of(same, workers)), [*"AAABaaab"], f"shards a, b, a, a with {workers} workers"
         )
+    ranks = [list(answer.ShardedDataset(["a", "a", "b", "a"], list, rank, 2)) for rank in range(2)]
+    expect_equal(
+        [len(mine) for mine in ranks], [2, 2], "how many of the shards a, a, b, a each of 2 ranks has"
+    )
     bounds = answer.ShardedDataset([[0, 2], [2, 3], [3, 3]], lambda shard: range(*shard))
     for workers in (0, 2):
         expect_equal(
@@ -179,6 +183,18 @@ def test_nothing_ahead(answer):
     list(itertools.islice(stream, 31))
     expect_equal(opened, [0, 1, 2], "the shards that are opened for 61 examples")
     expect_equal(list(itertools.islice(stream, 28))[-1], (2, 28), "an example of an endless shard")
+
+    def at_once(shard):  # no generator function: what is called is opened
+        opened.append(shard)
+        return iter(range(2))
+
+    opened.clear()
+    stream = iter(answer.ShardedDataset([0, 1, 2], at_once))
+    for wanted in ([0], [0], [0, 1]):
+        next(stream)
+        expect_equal(
+            opened, wanted, "the shards that are open so far, where read opens them when it is called"
+        )
 
 
 @pytest.mark.parametrize("workers", [0, 2])

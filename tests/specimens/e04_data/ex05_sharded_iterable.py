@@ -20,6 +20,26 @@ def instead(body: str) -> list[tuple[str, str]]:
 
 SPECIMENS = [
     Wrong(
+        "finds a shard's number by its name",
+        edits=instead("""
+        for shard in self.shards:
+            if self.shards.index(shard) % (self.world_size * workers) == self.rank * workers + number:
+                yield from self.read(shard)
+"""),
+        check="test_any_shards",
+        says="each of 2 ranks",
+    ),
+    Wrong(
+        "calls read for all shards first",
+        edits=instead("""
+        mine = self.shards[self.rank * workers + number :: self.world_size * workers]
+        for examples in [self.read(shard) for shard in mine]:
+            yield from examples
+"""),
+        check="test_nothing_ahead",
+        says="when it is called",
+    ),
+    Wrong(
         "every worker yields everything",
         edits=[(NUMBER, "        workers, number = 1, 0\n")],
         check="test_exactly_once",
