@@ -37,7 +37,8 @@ def factor(case: Case) -> str | None:
     if not math.isfinite(abs(ratio)) or ratio == 0:
         return None
     if case.maps(lambda t: t / ratio, case.yours, case.wanted, fitted=1):
-        return f"every value is {ratio:.6g} × the wanted one"
+        digits = next(n for n in (6, 9, 12, 17) if f"{ratio:.{n}g}" != "1" or n == 17)
+        return f"every value is {ratio:.{digits}g} × the wanted one"
     return None
 
 

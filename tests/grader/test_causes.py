@@ -74,6 +74,7 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ("every value is twice the wanted one", 2 * X, X, {}),
     ("log2 where the natural log is wanted", X.abs().log2(), X.abs().log(), {}),
     ("every value is 0.7 × the wanted one", 0.7 * X, X, {}),
+    ("every value is 1.0000002 × the wanted one", 1.0000002 * X.double(), X.double(), {}),
     ("every value is 0.25 too small", X - 0.25, X, {}),
     ("every value is 1 too large: off by one?", IDS + 1, IDS, {}),
     (
