@@ -1,7 +1,6 @@
 #!/bin/sh
-# sh install_system.sh bubblewrap|chromium|postgresql: install it through the system's package manager
-# where we may;
-# otherwise say the command. Quick where it is there already, and never a reason to stop.
+# sh install_system.sh bubblewrap|chromium|postgresql: install it through the system's package manager where
+# we may; otherwise say the command. Quick where it is there already, and never a reason to stop.
 package=$1
 case "$package" in
   bubblewrap)
