@@ -1,6 +1,7 @@
 """What grades feature_means: stalls, overflow, roundings on the way, dtypes, memory, the device, errors."""
 
 import math
+import weakref
 
 import pytest
 import torch
@@ -109,6 +110,21 @@ def test_batches_are_let_go(answer, dtype):
         growth <= 30 * size / 4,
         f"{CALL} keeps batches in memory",
         yours=f"{growth} bytes more for 30 batches more of {size} bytes",
+    )
+    alive, most = [], []
+
+    def stream():
+        for _ in range(6):
+            alive[:] = [one for one in alive if one() is not None]
+            most.append(len(alive))
+            x = torch.ones(3, 2, dtype=dtype)
+            alive.append(weakref.ref(x))
+            yield x
+            del x
+
+    answer.feature_means(stream())
+    expect_that(
+        max(most) <= 1, f"{CALL} holds earlier batches", yours=f"{max(most)} when the next is asked for"
     )
 
 

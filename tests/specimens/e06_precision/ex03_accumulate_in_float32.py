@@ -22,6 +22,12 @@ def instead(body):
 
 
 SPECIMENS = [
+    Wrong(
+        "holds the batch before the last",
+        edits=[(START, START + "    held = [None, None]\n"), (WIDE, "        held = [held[1], x]\n" + WIDE)],
+        check="test_batches_are_let_go",
+        says="earlier batches",
+    ),
     Wrong("as it was", edits=[(SUM, "        batch_sum = x.sum(0)\n")], check="test_long_corpus"),
     Wrong(
         "converts the total at the end",
