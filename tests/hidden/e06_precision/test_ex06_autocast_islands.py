@@ -53,6 +53,14 @@ class Given(nn.Module):
         return self.result
 
 
+class Gram(nn.Module):
+    """A product without parameters."""
+
+    def forward(self, x):
+        with compute_dtypes() as self.seen:
+            return x @ x.mT
+
+
 def region(dtype, kind="cpu"):
     return nullcontext() if dtype is None else torch.autocast(kind, dtype=dtype)
 
@@ -136,6 +144,11 @@ def test_arguments(answer, dtype):
                 answer.Float32Island(block)(given)
             expect_equal(block.calls[0], ((wanted,), {}), f"what the block is given alone in {what}")
     expect_equal(halves[0], wide.to(HALVES[0]), f"x after {CALL}")
+    block = Given()
+    with region(dtype):
+        answer.Float32Island(block)(wide, x=halves[0], block=halves[1])
+    wanted = ((wide,), {"x": wide, "block": wide})
+    expect_equal(block.calls[0], wanted, "what the block is given, with keywords called x and block")
 
 
 @pytest.mark.parametrize("dtype", [*HALVES, None], ids=str)
@@ -148,6 +161,7 @@ def test_result_as_it_is(answer, dtype):
         half.double(),
         torch.tensor([3]),
         (half, 4),
+        [half, 4],
         {"loss": half},
         None,
         2.5,
@@ -155,6 +169,7 @@ def test_result_as_it_is(answer, dtype):
         with region(dtype):
             yours = answer.Float32Island(Given(result))(torch.ones(2, dtype=torch.bfloat16))
         expect_equal(yours, result, f"{CALL} with autocast to {dtype}")
+        expect_that(yours is result, f"{CALL} returns another object than the block", yours=yours)
 
 
 @pytest.mark.parametrize("dtype", [*HALVES, None], ids=str)
@@ -254,6 +269,53 @@ def test_regions_and_islands_nest(answer, gen, dtype):
     expect_all_in(head.computed[0], torch.float32, "an island in a region in an island")
 
 
+@pytest.mark.parametrize("dtype", [*HALVES, None], ids=str)
+def test_default_regions_inside(answer, gen, dtype):
+    """A region without a dtype computes inside of the block in what it would compute in around it."""
+
+    class Inside(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(6, 6)
+
+        def forward(self, x):
+            with torch.autocast("cpu"), compute_dtypes() as self.seen:
+                return self.linear(x)
+
+    block = Inside()
+    with region(dtype):
+        wanted = torch.get_autocast_dtype("cpu")
+        answer.Float32Island(block)(torch.randn(4, 6, generator=gen))
+    what = f"a region without a dtype, in the block, with autocast to {dtype} around the island"
+    expect_products_in(block.seen, wanted, what)
+
+
+def test_an_island_in_itself(answer, gen):
+    """A block may call its own island again: afterwards each call leaves autocast as it was."""
+
+    class Tree(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+
+        def forward(self, x, island, depth):
+            if depth:
+                x = x + island(x, island, depth - 1)
+            with compute_dtypes() as seen:
+                result = x @ x.mT
+            self.seen.append(seen)
+            return result
+
+    block = Tree()
+    island = answer.Float32Island(block)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        around = state()
+        island(torch.randn(4, 4, generator=gen).bfloat16(), island, 2)
+        expect_equal(state(), around, "autocast (enabled, dtype, cache) after an island in itself")
+    for depth, seen in enumerate(block.seen):
+        expect_all_in(seen, torch.float32, f"call {depth} of a block that calls its own island")
+
+
 def test_nothing_is_remembered(answer, gen):
     """Built in a region or outside, called in one region after the other: each call is on its own."""
     for built in (None, *HALVES):
@@ -302,6 +364,7 @@ def test_part_of_a_model(answer, gen):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         mine, yours = island(x), twin(x)
         shares = other(torch.zeros(2, 5, dtype=torch.bfloat16))
+    expect_equal(head.training, True, "whether the block trains after a call of an island that trains")
     expect_equal(len(hooked), 2, "the times that hooks of the block run in an island and its copy")
     expect_equal(shares, torch.full((2, 5), 0.2), "Float32Island(nn.Softmax(-1))(x)")
     expect_equal(yours.detach(), mine.detach(), "a deep copy of an island, called")
@@ -343,6 +406,11 @@ def test_on_a_device(answer, gen, device, dtype):
     expect_equal(
         kinds, [torch.float32] * 2, "the dtypes that a block without parameters is given on a device"
     )
+
+    gram = Gram()
+    with torch.autocast(device.type, dtype=dtype):
+        answer.Float32Island(gram)(there)
+    expect_all_in(gram.seen, torch.float32, "a block without parameters on another device")
 
 
 @pytest.mark.gpu

@@ -16,6 +16,53 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "a region of float32, switched off",
+        edits=[(REGION, REGION.replace("enabled", "dtype=torch.float32, enabled"))],
+        check="test_default_regions_inside",
+    ),
+    Wrong(
+        "a region of bfloat16, switched off",
+        edits=[(REGION, REGION.replace("enabled", "dtype=torch.bfloat16, enabled"))],
+        check="test_default_regions_inside",
+    ),
+    Wrong(
+        "one region for all calls",
+        edits=[
+            (BLOCK, BLOCK + '        self.off = torch.autocast("cpu", enabled=False)\n'),
+            (REGION, REGION.replace("with", 'with self.off if x.device.type == "cpu" else')),
+        ],
+        check="test_an_island_in_itself",
+        says="in itself",
+    ),
+    Wrong(
+        "the device of the parameters",
+        edits=[(REGION, REGION.replace("x.device", "next(self.block.parameters(), torch.empty(0)).device"))],
+        check="test_on_a_device",
+        says="without parameters",
+    ),
+    Wrong(
+        "x by name, too",
+        edits=[('x: Shaped[Tensor, "*shape"], /, *args', 'x: Shaped[Tensor, "*shape"], *args')],
+        check="test_arguments",
+    ),
+    Wrong(
+        "in evaluation mode",
+        edits=[(REGION, "        self.block.eval()\n" + REGION)],
+        check="test_part_of_a_model",
+        says="trains after a call",
+    ),
+    Wrong(
+        "lists become tuples",
+        edits=[
+            (
+                RUN,
+                RUN.replace("return self", "result = self")
+                + "            return tuple(result) if isinstance(result, list) else result\n",
+            )
+        ],
+        check="test_result_as_it_is",
+    ),
+    Wrong(
         "switches autocast off and converts nothing",
         edits=[(CAST, "    return value\n")],
         check="test_arguments",
