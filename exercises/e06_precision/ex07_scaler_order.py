@@ -25,8 +25,8 @@ Rules:
   were. The norm that comes back is then inf or NaN, and no error is raised.
 - The scaler is updated once in a call, after a step as well as after one that was skipped: it backs off and
   grows by itself. A scaler with `enabled=False` leaves a clipped step without scaling, and is no error.
-- As it stands: the model runs once, under autocast in float16 for the type of device of inputs; loss_fn runs
-  once, on float32 predictions, outside the region. Both stay as they are.
+- As it stands: the model runs once, in the mode that it is in, under autocast in float16 for the type of
+  device of inputs; loss_fn runs once, on float32 predictions, outside the region. Both stay as they are.
 - The result is the loss before the step and the norm, as Python floats, neither of them scaled. What lies in
   `.grad` afterwards is left open.
 """

@@ -318,7 +318,12 @@ def test_forward_and_loss_stay(answer, gen):
 
     optimizer = OPTIMIZERS["SGD"](model.parameters())
     optimizer.register_step_post_hook(lambda *_: steps.append(torch.is_autocast_enabled("cpu")))
+    model.eval()
+    model.last.train()
+    modes = [module.training for module in model.modules()]
     answer.scaled_step(model, loss_fn, optimizer, scaler_of(), inputs, targets)
+    after = [module.training for module in model.modules()]
+    expect_equal(after, modes, f"the training flags of the model's modules after {CALL}")
     counts = (len(model.computed), len(losses), len(steps))
     expect_equal(counts, (1, 1, 1), f"the number of times that model, loss_fn and step run in {CALL}")
     expect_products_in(model.computed[0], torch.float16, "the forward pass")

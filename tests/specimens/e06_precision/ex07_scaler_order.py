@@ -23,6 +23,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "switches to training mode",
+        edits=[(ZERO, "    model.train()\n" + ZERO)],
+        check="test_forward_and_loss_stay",
+        says="training flags",
+    ),
+    Wrong(
         "the start: clips before unscaling",
         edits=[(UNSCALE, "")],
         check="test_every_scale",
