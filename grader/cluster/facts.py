@@ -1,6 +1,7 @@
 """What two machines must have in common to come to the same verdicts."""
 
 import hashlib
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -67,3 +68,7 @@ def difference(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str | None
     has = f"it has {first} {theirs.get(first, 'missing')}, and this machine {ours[first]}"
     wanted = f"a Python {ours[first]}" if first == "Python" else f"{first}=={ours[first]}"
     return f"{has}; install {wanted} there"
+
+
+if __name__ == "__main__":
+    json.dump(facts(json.load(sys.stdin)), sys.stdout)

@@ -79,7 +79,10 @@ class Cluster:
         waiting = deque(map(Answer, requests))
         left = len(waiting)
         while left:
-            back = [(answer, Findings(lost="its worker was lost")) for answer in self._roster.look()]
+            back = [
+                (answer, Findings(lost="the workers that judged it were lost"))
+                for answer in self._roster.look()
+            ]
             self._hand_out(waiting)
             for answer, findings in [*back, *self._news()]:
                 answer.losses += bool(findings.lost)
@@ -91,7 +94,7 @@ class Cluster:
 
     def _hand_out(self, waiting: deque[Answer]) -> None:
         ready = self._roster.ready()
-        while waiting and (free := [worker for worker in ready if _has_room(worker)]):
+        while waiting and (free := [worker for worker in ready if _has_room(worker, waiting[0])]):
             worker = min(free, key=lambda worker: worker.answers / worker.jobs)
             batch = _batch(waiting, math.ceil(len(waiting) / (BATCHES_EACH * len(ready))))
             texts = json.dumps([_text(answer.request) for answer in batch])
@@ -99,7 +102,7 @@ class Cluster:
 
     def _news(self) -> Iterator[tuple[Answer, Findings]]:
         for worker, batch, reply in self._roster.replies():
-            lost = Findings(lost="its worker was lost")
+            lost = Findings(lost="the workers that judged it were lost")
             if reply is None:
                 yield from ((answer, lost) for answer in batch)
                 continue
@@ -110,9 +113,17 @@ class Cluster:
                 yield from ((answer, lost) for answer in back)
 
 
-def _has_room(worker: Worker) -> bool:
-    """Whether it would soon have nothing to do."""
+def _has_room(worker: Worker, answer: Answer) -> bool:
+    """Whether it would soon have nothing to do. An answer that is likely to be a danger is there alone."""
+    if any(_is_dangerous(other) for task in worker.tasks.values() for other in task.batch):
+        return False
+    if _is_dangerous(answer):
+        return not worker.tasks
     return len(worker.tasks) < 2 or worker.answers < 2 * worker.jobs
+
+
+def _is_dangerous(answer: Answer) -> bool:
+    return answer.losses == MOST_LOSSES - 1
 
 
 def _batch(waiting: deque[Answer], most: int) -> list[Answer]:

@@ -1,5 +1,7 @@
 """What comes back from workers, understood or refused."""
 
+import asyncio
+import concurrent.futures
 import json
 from dataclasses import replace
 from typing import Any
@@ -32,10 +34,13 @@ def fetch(future: Any) -> dict[str, Any] | None:
         raise Refused(
             "it or the scheduler cannot load torchkata; start both in a clone like this one, with its Python"
         )
-    text = future.result(timeout=FETCH)
     try:
-        reply = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
+        reply = json.loads(future.result(timeout=FETCH))
+    except (TimeoutError, asyncio.TimeoutError):
+        raise TimeoutError from None
+    except (OSError, asyncio.CancelledError, concurrent.futures.CancelledError):
+        return None  # the connection is gone
+    except Exception:  # no text, no JSON, or a pickle that is more than data
         raise Refused(NO_REPLY) from None
     if not isinstance(reply, dict):
         raise Refused(NO_REPLY)

@@ -149,7 +149,7 @@ class Roster:
         gone = [self._workers.pop(address) for address in self._workers.keys() - threads.keys()]
         for address in sorted(threads.keys() - self._workers.keys()):
             jobs = self._jobs or threads[address]
-            settings = {"slugs": self._slugs, "jobs": jobs, "confined": self._confined}
+            settings = {"slugs": self._slugs, "jobs": jobs, "confined": self._confined, "facts": self._facts}
             worker = self._workers[address] = Worker(address, jobs, json.dumps(settings))
             self.send(worker, remote.introduce, json.dumps(self._slugs), then=self._compare)
         self._settle()

@@ -5,6 +5,8 @@ instructor's machine is needed here but the answers: no solutions, no results, n
 """
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,9 +15,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from grader import sandbox
+from grader import paths, sandbox
 from grader.catalog import load
-from grader.cluster.facts import facts
 from grader.errors import KataError
 from grader.findings import Findings, Request, to_json
 from grader.pool import Pool
@@ -27,8 +28,21 @@ LOOK_EVERY = 1.0
 
 
 def introduce(slugs: str) -> str:
-    """What this worker has of what judging these exercises depends on."""
-    return _told(lambda: {"facts": facts(json.loads(slugs))})
+    """What this worker has of what judging these exercises depends on.
+
+    A new process looks: this one may have lived for days, and its clone or torch may be others by now.
+    """
+
+    def look() -> dict[str, Any]:
+        command = [sys.executable, "-m", "grader.cluster.facts"]
+        done = subprocess.run(
+            command, input=slugs, capture_output=True, text=True, cwd=paths.ROOT, check=False
+        )
+        if done.returncode:
+            raise KataError((done.stderr.strip().splitlines() or ["its torchkata does not start"])[-1])
+        return {"facts": json.loads(done.stdout)}
+
+    return _told(look)
 
 
 def start(settings: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 from grader import findings, grade, paths, sandbox
 from grader.catalog import load
 from grader.errors import KataError
-from grader.findings import Findings
+from grader.findings import Findings, Request
 from grader.pool import Pool
 from grader.submissions import Submission
 
@@ -52,7 +52,8 @@ class Processes:
     def __init__(self, folder):
         self.folder = folder
         self.running = {}
-        (folder / "other_torch.py").write_text(OTHER_TORCH)
+        (folder / "other").mkdir()
+        (folder / "other" / "sitecustomize.py").write_text(OTHER_TORCH)
 
     @property
     def address(self):
@@ -70,9 +71,16 @@ class Processes:
         options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder)]
         for name in ("first", "second"):
             self._start("worker", self.address, "--name", name, *options, name=name)
-        preload = ["--preload", str(self.folder / "other_torch.py")]
-        self._start("worker", self.address, "--name", "other", *options, *preload, name="other")
+        self._start("worker", self.address, "--name", "other", *options, name="other")
+        while not all(
+            "Registered to" in self._log(name).read_text() for name in ("first", "second", "other")
+        ):
+            assert all(process.poll() is None for process in self.running.values())
+            time.sleep(0.05)
         return self
+
+    def _log(self, name):
+        return self.folder / f"{name}.log"
 
     def _start(self, kind, *options, name=None):
         process = self.running.get(name or kind)
@@ -80,11 +88,12 @@ class Processes:
             return False
         (self.folder / "scheduler.json").unlink(missing_ok=True) if kind == "scheduler" else None
         command = [sys.executable, "-m", "dask", kind, "--host", "127.0.0.1", "--no-dashboard", *options]
-        with (self.folder / f"{name or kind}.log").open("w") as log:
+        places = [str(self.folder / "other")] if name == "other" else []
+        with self._log(name or kind).open("w") as log:
             self.running[name or kind] = subprocess.Popen(
                 command,
                 cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": str(paths.ROOT)},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join([*places, str(paths.ROOT)])},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -127,7 +136,10 @@ def warm(engine, monkeypatch):
 
 
 def run(out, address, told=None, progress=lambda done, total: None):
-    tell = (told if told is not None else []).append
+    def tell(line):
+        print(line)  # for the report of a failure
+        (told if told is not None else []).append(line)
+
     return judged_by(partial(parent.Cluster, address, jobs=1, confined=CONFINED, tell=tell), out, progress)
 
 
@@ -201,6 +213,45 @@ def test_a_worker_that_replies_an_object_is_refused(cluster, warm, tmp_path, mon
         run(tmp_path / "out", cluster.address, told)
     assert sum("cannot be understood" in line for line in told) == 2
     assert not (tmp_path / "touched").exists()
+
+
+class Unlucky:
+    """Stands in for a roster: its only worker is lost whenever it judges what `kills`."""
+
+    def __init__(self, kills):
+        self.kills = kills
+        self.batches = []
+        self.worker = roster.Worker("tcp://x", 1, "{}")
+
+    def ready(self):
+        return [] if self.worker.tasks else [self.worker]
+
+    def send(self, worker, function, settings, text, batch):
+        self.batches.append([answer.request.answer for answer in batch])
+        worker.tasks[text] = roster.Task(batch, None)
+
+    def look(self):
+        batches = [task.batch for task in self.worker.tasks.values()]
+        answers = [answer for batch in batches for answer in batch]
+        is_lost = any(self.kills(answer.request) for answer in answers)
+        self.judged = [] if is_lost else batches
+        self.worker.tasks.clear()
+        return answers if is_lost else []
+
+    def replies(self):
+        for batch in self.judged:
+            yield self.worker, batch, {"findings": [findings.to_json(Findings(exit=3))] * len(batch)}
+
+
+def test_an_answer_that_takes_workers_along_is_judged_alone_and_left_to_a_person():
+    cluster = parent.Cluster("tcp://x", EXERCISES, jobs=1, confined=False, tell=print)
+    cluster._roster = Unlucky(lambda request: request.answer == b"7")
+    requests = [Request(EXERCISES[0], b"%d" % n, 0) for n in range(12)]
+    found = {request.answer: one for request, one in cluster.judge(requests)}
+    assert found.pop(b"7").lost
+    assert set(found.values()) == {Findings(exit=3)} and len(found) == 11
+    with_it = [batch for batch in cluster._roster.batches if b"7" in batch]
+    assert [len(batch) for batch in with_it] == [2, 1, 1]
 
 
 @pytest.mark.parametrize("reply", [{}, {"findings": []}, {"findings": [1]}, {"findings": ["{}"]}])
