@@ -57,7 +57,9 @@ def grade(
         for line in _remarks(records):
             out.print(line, markup=False)
         out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
-    problems, shown = ([], None) if gradebook is None else _write_gradebook(gradebook, records, work, err)
+    judged = {exercise.slug for exercise in chosen}
+    entered = ([], None) if gradebook is None else _write_gradebook(gradebook, records, work, judged, err)
+    problems, shown = entered
     if as_json:
         places = {"results": str(results), "gradebook": shown, "problems": problems, "notes": work.notes}
         out.print_json(data={**document(records, catalog), **places}, ensure_ascii=True)
@@ -90,10 +92,10 @@ def handed_in(
 
 
 def _write_gradebook(
-    url: str, records: list[StudentRecord], work: Classwork, err: Console
+    url: str, records: list[StudentRecord], work: Classwork, judged: set[str], err: Console
 ) -> tuple[list[str], str]:
     """Enter everything; what could not be entered, a line each, and the gradebook's address."""
-    from grader import gradebook
+    from grader import formgrader, gradebook
     from grader.lateness import arrival
 
     catalog = load()
@@ -102,6 +104,11 @@ def _write_gradebook(
         problems = gradebook.write(url, records, catalog, arrivals, progress)
     for problem in problems:
         err.print(problem, markup=False)
+    course = gradebook.folder(url)
+    if formgrader.is_course(course, catalog):
+        with bar(err, "writing what formgrader shows") as progress:
+            times = gradebook.times(url)
+            formgrader.write(course, work.submissions, records, judged, catalog, times, progress)
     return problems, gradebook.shown(url)
 
 

@@ -208,7 +208,7 @@ _FACES = {
         "gradebook",
         "learner",
     ),
-    *("autograder", "course", "notebooks", "statements"),
+    *("autograder", "course", "formgrader", "notebooks", "statements"),
     *("archives", "folders", "homework", "parts", "platforms", "streams", "texts", "lateness"),
     *("bars", "canvas", "gradescope", "tables"),
     *(

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
@@ -49,8 +50,7 @@ def write(
     """
     students = list(records)
     address, shown = _address(url)
-    is_file = address.get_backend_name() == "sqlite"
-    penalties = Penalties(Path(address.database or "").absolute().parent if is_file else Path.cwd())
+    penalties = Penalties(_folder(address))
     with _opened(address, shown) as gradebook:
         problems = _prepare(gradebook, students, catalog)
         for done, record in enumerate(students):
@@ -67,6 +67,24 @@ def write(
 def shown(url: str) -> str:
     """The gradebook's address as it may be printed: without its password."""
     return _address(url)[1]
+
+
+def folder(url: str) -> Path:
+    """Where the course is that a gradebook belongs to: around its file, or here for a server's."""
+    return _folder(_address(url)[0])
+
+
+def times(url: str) -> dict[tuple[str, str], datetime | None]:
+    """When each student's work on each section came, as far as the gradebook knows."""
+    from nbgrader.api import SubmittedAssignment
+
+    with _opened(*_address(url)) as gradebook:
+        return {(one.student.id, one.name): one.timestamp for one in gradebook.db.query(SubmittedAssignment)}
+
+
+def _folder(address: Any) -> Path:
+    is_file = address.get_backend_name() == "sqlite"
+    return Path(address.database or "").absolute().parent if is_file else Path.cwd()
 
 
 def _address(url: str) -> tuple[Any, str]:
