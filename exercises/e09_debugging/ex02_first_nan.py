@@ -24,11 +24,13 @@ Rules:
   model, a shared module has its first. Every one of its calls counts.
 - A loss without a graph, or a model without parameters that require a gradient, has no backward pass to
   judge.
-- Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever, and so does a
-  model that catches the error of a part and goes on.
+- Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever, also where only
+  the argument is used afterwards, and so does a model that catches the error of a part and goes on. Whether 3
+  finds a call that writes into its argument is left open.
 - Afterwards, also if `compute_loss` raises (the error reaches the caller as it is), the model is as before:
   hooks, modes, `.grad` of the parameters (which may hold anything, NaN too), values of parameters and
-  buffers, such as running statistics. Numbers are judged as they are: a sum of large ones may overflow.
+  buffers, such as running statistics, whoever has changed them.
+- Numbers are judged as they are: a sum of large ones may overflow.
 """
 
 from collections.abc import Callable

@@ -24,11 +24,13 @@ Rules:
   model, a shared module has its first. Every one of its calls counts.
 - A loss without a graph, or a model without parameters that require a gradient, has no backward pass to
   judge.
-- Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever, and so does a
-  model that catches the error of a part and goes on.
+- Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever, also where only
+  the argument is used afterwards, and so does a model that catches the error of a part and goes on. Whether 3
+  finds a call that writes into its argument is left open.
 - Afterwards, also if `compute_loss` raises (the error reaches the caller as it is), the model is as before:
   hooks, modes, `.grad` of the parameters (which may hold anything, NaN too), values of parameters and
-  buffers, such as running statistics. Numbers are judged as they are: a sum of large ones may overflow.
+  buffers, such as running statistics, whoever has changed them.
+- Numbers are judged as they are: a sum of large ones may overflow.
 """
 
 from collections.abc import Callable
@@ -58,7 +60,8 @@ def first_nan(model: nn.Module, compute_loss: Callable[[], Tensor]) -> Culprit |
         The culprit, or None if loss and gradients are finite.
     """
     watch = _Watch()
-    buffers = [(b, b.detach().clone()) for b in model.buffers()]
+    modules = [(m, m.training, dict(m._buffers)) for m in model.modules()]
+    values = [(t, t.detach().clone()) for t in (*model.parameters(), *model.buffers())]
     hooks = []
     try:
         for name, module in model.named_modules():
@@ -72,9 +75,11 @@ def first_nan(model: nn.Module, compute_loss: Callable[[], Tensor]) -> Culprit |
     finally:
         for hook in hooks:
             hook.remove()
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
+        for module, training, buffers in modules:
+            module.training = training
+            module._buffers.update(buffers)  # a module may have put another tensor in the place of one
+        for t, before in values:
+            t.data.copy_(before)
     bad = [name for name, grad in zip(named, grads, strict=bool(grads)) if not _finite(grad)]
     if _finite(loss) and not bad:
         return None

@@ -134,6 +134,27 @@ def test_hidden_by_the_loss(answer, gen):
     expect_found(answer, gen, model, ("forward", "2"), "inf that tanh makes finite")
 
 
+def test_other_arguments(answer, gen):
+    """Masks, numbers of tokens and tensors without numbers are arguments and results like others."""
+
+    class Model(nn.Module):
+        def __init__(self, fn):
+            super().__init__()
+            self.stem, self.part, self.last = nn.Linear(3, 3), Fn(fn), nn.Linear(3, 1)
+
+        def forward(self, x):
+            x = self.stem(x)
+            x, *_ = self.part(x, mask=x > -9, ids=torch.arange(3), spare=x[:0])
+            return self.last(x)
+
+    for fn, wanted in [
+        (lambda x, mask, ids, spare: (x * mask, mask, ids, spare), None),
+        (lambda x, mask, ids, spare: (spoiled(x, NAN), mask, ids, spare), ("forward", "part")),
+        (lambda x, mask, ids, spare: (BadGradient.apply(x, INF), mask, ids, spare), ("backward", "part")),
+    ]:
+        expect_found(answer, gen, Model(fn), wanted, "a mask, token ids and an empty tensor as arguments")
+
+
 def test_large_numbers(answer, gen):
     """Large numbers that are finite are no culprits, where something else is."""
     single = layers(Fn(lambda x: x * 0 + 3e38), Fn(lambda x: x * 1e-38), spoils(NAN))
@@ -324,6 +345,14 @@ def test_backward(answer, gen, bad):
         )
 
 
+def test_first_in_the_backward_pass(answer, gen):
+    """Of two branches that make NaN gradients, the one that the backward pass comes to first is named."""
+    both = Branches(spoils_backward(), spoils_backward())
+    expect_found(answer, gen, both, ("backward", "parts.1"), "two bad branches from one tensor")
+    both = Branches(nn.Tanh(), spoils_backward(), nn.Sequential(spoils_backward()), nn.Tanh())
+    expect_found(answer, gen, both, ("backward", "parts.2.0"), "two bad branches of four from one tensor")
+
+
 def test_parameter(answer, gen):
     """Where no module hands it on, the first parameter with a bad gradient is named."""
 
@@ -393,6 +422,33 @@ def test_in_place(answer, gen):
     )
     before = alive(layers(spoils_backward(), *parts))
     expect_found(answer, gen, before, ("backward", "1"), "activations in place")
+
+
+def test_in_place_without_result(answer, gen):
+    """A model may use the argument that a part has changed, and not the result."""
+
+    class Model(nn.Module):
+        def __init__(self, *parts):
+            super().__init__()
+            self.first, self.act, self.rest = nn.Linear(3, 3), nn.ReLU(inplace=True), nn.Sequential(*parts)
+
+        def forward(self, x):
+            x = self.first(x)
+            self.act(x)
+            return self.rest(x)
+
+    model, x, losses = Model(nn.Linear(3, 2)), data(gen, 9, 3), []
+    wanted = model(x).sum().detach()
+
+    def compute_loss():
+        losses.append(model(x).sum())
+        return losses[-1]
+
+    expect_equal(found(answer, model, compute_loss), None, f"{CALL} with an activation in place")
+    expect_close(losses[0].detach(), wanted, "the loss in the run, of a model with an activation in place")
+    roots = alive(Model(Fn(torch.sqrt), nn.Linear(3, 2)))
+    expect_found(answer, gen, roots, None, "roots of what an activation has changed in place")
+    expect_found(answer, gen, Model(spoils(NAN)), ("forward", "rest.0"), "an activation in place")
 
 
 def test_without_a_backward(answer, gen):
@@ -465,6 +521,53 @@ def test_nothing_is_left(answer, gen, kind):
     expect_that(traces(model) == before, f"hooks, modes or attributes are not as before ({kind})")
     for name, now in state(model).items():
         expect_equal(now, values[name], f"{name} afterwards ({kind})")
+
+
+class Tracker(nn.Module):
+    """Changes all that a module may change in its forward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(5, 3, max_norm=0.1)  # shortens the rows that it looks up
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("count", torch.zeros(()), persistent=False)
+        self.register_buffer("last", None)
+
+    def forward(self, ids):
+        x = self.embedding(ids)
+        self.mean = 0.9 * self.mean + x.detach().mean((0, 1))
+        self.count += 1
+        self.last = x.detach()
+        return x
+
+
+@pytest.mark.parametrize("kind", ["returns", "raises"])
+def test_what_the_run_changes(answer, gen, kind):
+    """What the run itself changes is as before: parameters, buffers of all kinds, modes."""
+    model = nn.Sequential(Tracker(), nn.Flatten(), nn.Linear(6, 1))
+    model[2].eval()
+    tracker, ids = model[0], torch.tensor([[0, 1], [2, 3]])
+    modes = [m.training for m in model.modules()]
+    weight = tracker.embedding.weight.detach().clone()
+
+    def compute_loss():
+        model.eval()
+        loss = model(ids).sum()
+        if kind == "raises":
+            raise ZeroDivisionError
+        return loss
+
+    raised = False
+    try:
+        found(answer, model, compute_loss)
+    except ZeroDivisionError:
+        raised = True
+    expect_equal(raised, kind == "raises", "whether the error of compute_loss comes out")
+    expect_equal([m.training for m in model.modules()], modes, f"the modes afterwards ({kind})")
+    expect_equal(tracker.embedding.weight.detach(), weight, f"an embedding with max_norm afterwards ({kind})")
+    expect_equal(tracker.mean, torch.zeros(3), f"a buffer that is assigned anew, afterwards ({kind})")
+    expect_equal(tracker.count, torch.zeros(()), f"a buffer that is not persistent, afterwards ({kind})")
+    expect_that(tracker.last is None, f"a buffer that was None is not, afterwards ({kind})")
 
 
 def test_loss_is_the_same(answer, gen):

@@ -25,10 +25,12 @@ BACKWARD = """    for call in watch.backward:
             return Culprit("backward", call.name)
 """
 REMOVE = "        for hook in hooks:\n            hook.remove()\n"
-RESTORE = """        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
+MODES = "            module.training = training\n"
+BUFFERS = "            module._buffers.update(buffers)  # a module may have put another tensor in the place of one\n"
+VALUES = """        for t, before in values:
+            t.data.copy_(before)
 """
+RESTORE = "        for module, training, buffers in modules:\n" + MODES + BUFFERS + VALUES
 FINALLY = "    finally:\n" + REMOVE + RESTORE
 NAMED = "        named = {name: p for name, p in model.named_parameters() if p.requires_grad}\n"
 LOSS = "        loss = compute_loss()\n"
@@ -280,6 +282,54 @@ SPECIMENS = [
         says="raises",
     ),
     Wrong(
+        "leaves the modes that compute_loss sets",
+        edits=[(MODES, "")],
+        check="test_what_the_run_changes",
+        says="modes",
+    ),
+    Wrong(
+        "leaves buffers that are assigned anew",
+        edits=[(BUFFERS, "")],
+        check="test_what_the_run_changes",
+        says="assigned anew",
+    ),
+    Wrong(
+        "puts back what is in the state_dict",
+        edits=[("(*model.parameters(), *model.buffers())", "model.state_dict(keep_vars=True).values()")],
+        check="test_what_the_run_changes",
+        says="persistent",
+    ),
+    Wrong(
+        "puts back the buffers alone",
+        edits=[("(*model.parameters(), *model.buffers())", "model.buffers()")],
+        check="test_what_the_run_changes",
+        says="max_norm",
+    ),
+    Wrong(
+        "clones for arguments: what works in place changes a copy",
+        edits=[("x.view_as(x)", "x.clone()")],
+        check="test_in_place_without_result",
+        says="the loss in the run",
+    ),
+    Wrong(
+        "the largest number, which empty tensors do not have",
+        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "x.double().abs().max().isfinite()"))],
+        check="test_other_arguments",
+    ),
+    Wrong(
+        "the first in the order of the forward pass",
+        edits=[
+            (
+                BACKWARD,
+                BACKWARD.replace("watch.backward:", "sorted(watch.backward, key=lambda call: call.number):"),
+            ),
+            (CLEAN_IN, CLEAN_IN + "        self.number = next(_NUMBERS)\n"),
+            ("class _Call:\n", "_NUMBERS = itertools.count()\n\n\nclass _Call:\n"),
+            ("from functools import partial\n", "import itertools\nfrom functools import partial\n"),
+        ],
+        check="test_first_in_the_backward_pass",
+    ),
+    Wrong(
         "swallows the error",
         edits=[(FINALLY, "    except Exception:\n        return None\n" + FINALLY)],
         check="test_nothing_is_left",
@@ -288,8 +338,7 @@ SPECIMENS = [
     Wrong(
         "in evaluation mode",
         edits=[(TRY, "    model.eval()\n" + TRY)],
-        check="test_nothing_is_left",
-        says="modes",
+        check="test_loss_is_the_same",
     ),
     Wrong(
         "anomaly mode, left on",
@@ -344,9 +393,9 @@ SPECIMENS = [
         check="test_caught_error",
     ),
     Right(
-        "clones for views, backward with the gradients put aside",
+        "other views, backward with the gradients put aside",
         edits=[
-            ("x.view_as(x)", "x.clone()"),
+            ("x.view_as(x)", "x[...]"),
             (
                 GRADS,
                 """            old = {p: p.grad for p in model.parameters()}
@@ -366,6 +415,7 @@ SPECIMENS = [
         "wraps forward, and keeps one log of all events",
         code="""
 import collections
+import copy
 
 import torch
 
@@ -423,7 +473,7 @@ def watched(module, name, log):
 
 def first_nan(model, compute_loss):
     log, wrapped = [], []
-    buffers = {n: b.clone() for n, b in model.named_buffers()}
+    saved = [(m, m.training, copy.deepcopy(m._buffers), {n: p.data.clone() for n, p in m._parameters.items() if p is not None}) for m in model.modules()]
     try:
         for name, module in model.named_modules():
             module.__dict__["forward"] = watched(module, name, log)
@@ -432,8 +482,12 @@ def first_nan(model, compute_loss):
     finally:
         for module in wrapped:
             del module.__dict__["forward"]
-        for n, b in model.named_buffers():
-            b.data.copy_(buffers[n])
+        for m, mode, buffers, parameters in saved:
+            m.training = mode
+            m._buffers.clear()
+            m._buffers.update(buffers)
+            for n, values in parameters.items():
+                m._parameters[n].data.copy_(values)
     params = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
     grads = [None] * len(params)
     if loss.grad_fn is not None and params:
