@@ -17,7 +17,8 @@ Rules:
   or in two, whether workers stay alive (`persistent_workers`) or not. Nor does it matter what was read before
   in the process that starts the workers.
 - Runs repeat: a new dataset of the same seed in a new loader of the same settings gives the same numbers,
-  bit for bit, if torch's global seed and the seed of the loader's own generator are the same.
+  bit for bit, if torch's global seed and the seed of the loader's own generator are the same. So does the
+  same program when it is started again.
 - Two datasets with different seeds never have the same noise, in no worker of either. (Workers have
   consecutive seeds: seed 0 plus that of worker 1 is seed 1 plus that of worker 0.) Each dataset has its own
   noise stream: reading one does not change what another one gives, not even one of the same seed.

@@ -1,5 +1,6 @@
 """What grades worker_seeding: real workers, epochs, runs, seeds, global streams, the noise itself."""
 
+import builtins
 import math
 import random
 
@@ -99,6 +100,26 @@ def test_runs_repeat(answer, workers, persistent):
     )
     where = f"with {workers} workers, persistent_workers={persistent}"
     expect_that(torch.equal(first, second), f"a second run gives other numbers, {where}")
+
+
+def _salted(value, real=hash):
+    """The hash of a process that was started with another salt: only those of strings differ."""
+    return real((value, 7)) if _with_string(value) else real(value)
+
+
+def _with_string(value):
+    return isinstance(value, str | bytes) or (isinstance(value, tuple) and any(map(_with_string, value)))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_started_again(answer, workers, monkeypatch):
+    """A program that is started again, in which strings have other hashes, gives the same numbers."""
+    first = epochs(answer, workers, seed=3, epochs=2, count=3)
+    monkeypatch.setattr(builtins, "hash", _salted)
+    second = epochs(answer, workers, seed=3, epochs=2, count=3)
+    where = f"in a process of its own, with {workers} workers"
+    likely = "hash() of a string is another one in each process"
+    expect_that(torch.equal(first, second), f"a second run gives other numbers, {where}", likely=likely)
 
 
 def test_seeds(answer):

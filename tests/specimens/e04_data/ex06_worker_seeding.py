@@ -32,6 +32,12 @@ def by_seed(number):
 
 SPECIMENS = [
     Wrong(
+        "mixes by the hash of a string",
+        edits=[(MIXED, "            mixed = [hash(str(parts)) % 2**32]\n")],
+        check="test_started_again",
+        says="hash",
+    ),
+    Wrong(
         "one generator, built at the first reading",
         edits=[(STALE, "        if self._generator is None:\n")],
         check="test_read_before",
