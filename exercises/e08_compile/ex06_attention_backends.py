@@ -25,7 +25,8 @@ asked in the right way, or it quietly falls back. `attention` returns what `writ
 Rules:
 - Values and gradients, for query, key and value, are those of `written_out` up to rounding, in the dtype of
   query: float32, float64, bfloat16 or float16. Inputs are laid out (batch, time, heads, dim) and so is the
-  result; they are not changed, may be on any device, and may be strided views, as slices of one projection.
+  result; they are not changed, may be on any device, and may be strided views, as slices of one projection,
+  with the numbers of each head side by side.
 - causal: the queries are the last `time` of `keys` positions, and each sees the keys up to its own.
 - heads is a multiple of kv_heads: the first heads // kv_heads query heads share key head 0, and so on.
 - Without causal, and with causal where time equals keys, no tensor of time * keys numbers is made on the CPU,

@@ -26,7 +26,7 @@ Rules:
   view (a slice, `expand`) add nothing, and the last slice of a large tensor keeps all of it alive.
 - Memory from before the block (parameters, inputs) does not count, neither as a part of the sums nor where it
   is freed within the block, and its views do not. Gradients that are made in the block count.
-- An operation may return several tensors, in a tuple or a list.
+- An operation may return several tensors, in a tuple or a list. All tensors are dense.
 - mark(name) ends a phase, and begins the next. The ended one gets a row: `live` are the bytes alive at the
   mark; `peak` are the most bytes alive at once in the phase, at its begin or later, also those of earlier
   phases that are still alive. Names may repeat. What comes behind the last mark has no row.
