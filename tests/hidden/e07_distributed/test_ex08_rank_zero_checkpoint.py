@@ -99,7 +99,9 @@ def everything(net, optimizer):
 
 
 def expect_state(mine, wanted, where):
-    expect_equal(set(mine), set(wanted), f"the names {where}")
+    facts = (("missing", wanted.keys() - mine.keys()), ("too many", mine.keys() - wanted.keys()))
+    told = "; ".join(f"{what}: {', '.join(sorted(names)[:3])}" for what, names in facts if names)
+    expect_that(not told, f"other names than those of the bare module and its optimizer {where}", yours=told)
     for name, tensor in wanted.items():
         expect_close(mine[name], tensor, f"{name} {where}")
 
@@ -173,10 +175,13 @@ def test_file(answer, path, world_size, wrapped):
     for rank, (_, seen, _, _, same) in enumerate(found):
         expect_that(same, f"save_checkpoint changes the model or the optimizer on rank {rank} {where}")
         if rank:
-            expect_equal(seen, [], f"what rank {rank} does to files {where}")
+            told = f"rank {rank} writes, renames or removes files {where}"
+            expect_that(not seen, told, yours=", ".join(seen), wanted="nothing: rank 0 does that")
     expect_file(path, found[0][0], 17 + wrapped, where)
-    expect_equal(files_beside(path), [], f"the other files {where}")
-    expect_equal(found[0][2], [], f"what is done to the old file itself {where}")
+    beside, in_place = files_beside(path), found[0][2]
+    expect_that(not beside, f"there are other files {where}", yours=", ".join(beside))
+    told = f"the old file itself is touched before the new one is whole {where}"
+    expect_that(not in_place, told, yours=", ".join(in_place), wanted="os.replace by another file")
     expect_that(all(found[0][3]), "the new file comes from another folder, where it may be on another disk")
 
 
@@ -232,7 +237,7 @@ def test_failed_save(answer, path):
                 kind in kinds, f"{CALL} with {about}, on rank {rank}", yours=f"raises {kinds[0]}", wanted=kind
             )
     _, state, (content, beside) = found[0]
-    expect_equal(beside, [], "the files that a failed save leaves beside the checkpoint")
+    expect_that(not beside, "a failed save leaves files beside the checkpoint", yours=", ".join(beside))
     expect_file(path.with_name("next.ckpt"), state, 3, "after a save that follows a failed one")
     path.write_bytes(content)
     expect_file(path, state, 1, "after a save that failed")

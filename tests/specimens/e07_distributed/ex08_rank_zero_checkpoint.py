@@ -35,7 +35,7 @@ SPECIMENS = [
             ("    dist.broadcast_object_list(told, src=0)", "    dist.barrier()"),
         ],
         check="test_file",
-        says="what rank 1 does to files",
+        says="rank 1 writes, renames or removes files",
     ),
     Wrong(
         "nobody waits",
@@ -98,7 +98,7 @@ SPECIMENS = [
             )
         ],
         check="test_failed_save",
-        says="leaves beside",
+        says="leaves files beside",
     ),
     Wrong(
         "copies the draft",
@@ -116,7 +116,7 @@ SPECIMENS = [
             ("        draft.unlink(missing_ok=True)\n", "        pass\n"),
         ],
         check="test_file",
-        says="the other files",
+        says="there are other files",
     ),
     Wrong(
         "removes the old file just before the new one gets its name",
