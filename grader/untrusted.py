@@ -5,7 +5,7 @@ MOST_CHARACTERS, MOST_LINES = 4000, 15
 
 def plain(text: str) -> str:
     """Printable characters and line ends only: no terminal escapes, no text that runs backwards."""
-    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text.replace("\t", " "))
 
 
 def message(text: str) -> str:
