@@ -190,11 +190,11 @@ ENDS = {  # (epochs, patience): the epochs that are run
 
 
 class Scripted(torch.optim.Optimizer):
-    """Sets the weight to the next of WEIGHTS."""
+    """Sets the weight to the next of a script."""
 
-    def __init__(self, parameters):
+    def __init__(self, parameters, script):
         super().__init__(parameters, {})
-        self.script = iter(WEIGHTS)
+        self.script = iter(script)
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -209,9 +209,11 @@ def end(rank, world_size, answer):
         x,
         x * (4.0 if rank else -4.0),
     )  # (w - 4)² on one rank, (w + 4)² on the other, on average w² + 16
-    for epochs, patience in ENDS:
+    # where the weight becomes NaN, no step and no new best follow
+    settings = [*((*setting, WEIGHTS) for setting in ENDS), (9, 2, [5.0, math.nan])]
+    for epochs, patience, script in settings:
         model = DistributedDataParallel(nn.Linear(1, 1, bias=False))
-        optimizer = Scripted(model.parameters())
+        optimizer = Scripted(model.parameters(), script)
         weights = []
 
         def log(loss, weights=weights, weight=model.module.weight):
@@ -224,7 +226,7 @@ def end(rank, world_size, answer):
 
 def test_end(answer):
     """All ranks end in the same epoch: when there is no new best for `patience` epochs, or at the last."""
-    for rank, results in enumerate(run_ranks(2, end, answer=answer)):
+    for rank, (*results, (broken, _)) in enumerate(run_ranks(2, end, answer=answer)):
         for (epochs, patience), (mine, logged) in zip(ENDS, results, strict=True):
             weights = WEIGHTS[: ENDS[epochs, patience]]
             where = f"with epochs={epochs}, patience={patience} on rank {rank}"
@@ -233,6 +235,8 @@ def test_end(answer):
                 expect_equal(
                     logged, weights, f"the weight each time that log is called, after a step, {where}"
                 )
+        where = f"with a validation loss of NaN from the second epoch on, patience=2, on rank {rank}"
+        _expect_numbers(broken, [41.0, math.nan, math.nan], f"fit(…) {where}")
 
 
 def oracle(answer, gen):

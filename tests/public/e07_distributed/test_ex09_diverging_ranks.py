@@ -33,6 +33,8 @@ def worked_example(rank, world_size, answer):
 def test_worked_example(answer):
     """The worked example of the statement ends on both ranks, with its loss, its weight and its log."""
     for rank, (history, logged, weight) in enumerate(run_ranks(2, worked_example, answer=answer)):
+        kinds = [type(loss).__name__ for loss in history]
+        expect_equal(kinds, ["float"], f"the types in fit(…) on rank {rank}")
         expect_close(torch.tensor(history), torch.tensor([0.49]), f"fit(…) on rank {rank}", ulps=100)
         expect_close(weight, torch.tensor([[1.7]]), f"the weight after fit(…) on rank {rank}")
         expect_equal(logged, [] if rank else [1.0], f"what is logged on rank {rank}")

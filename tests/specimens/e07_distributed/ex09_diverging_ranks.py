@@ -226,6 +226,17 @@ SPECIMENS = [
         check="test_end",
         says="each time that log is called",
     ),
+    Wrong(
+        "a validation loss of NaN is never worse",
+        edits=[
+            (
+                "waited = 0 if history[-1] < best else waited + 1",
+                "waited = waited + 1 if history[-1] >= best else 0",
+            )
+        ],
+        check="test_end",
+        says="a validation loss of NaN",
+    ),
     Right(
         "flags by MIN, an object from rank 0 for the end, gathered sums",
         edits=[
