@@ -16,7 +16,7 @@ MOST_LINES = 10
 _LOST = ("closed by peer", "reset by peer", "Broken pipe")
 _LIKELY = "  likely  not every rank makes the same calls in the same order"
 _ABORTED = (
-    "  likely  gloo ends a process that gets more than it expects: shapes or dtypes differ between ranks"
+    "  likely  it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
 )
 
 

@@ -278,7 +278,7 @@ def test_unequal_messages(write):
     """)
     head, *_, last = failure(2, answer, grace=NEVER).splitlines()
     assert head == "rank 0 died with signal 6 (SIGABRT)"
-    assert "shapes or dtypes differ between ranks" in last
+    assert "ranks differ in calls, shapes or dtypes" in last
 
 
 def test_stub_is_a_todo(write):
