@@ -15,9 +15,7 @@ from grader.checks.rank_process import Ending
 MOST_LINES = 10
 _LOST = ("closed by peer", "reset by peer", "Broken pipe")
 _LIKELY = "  likely  not every rank makes the same calls in the same order"
-_ABORTED = (
-    "  likely  it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
-)
+_ABORTED = "  likely  it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
 
 
 class RankFailure(CheckFailure):
