@@ -266,6 +266,12 @@ def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
         run(tmp_path, "tcp://127.0.0.1:9")
 
 
+def test_without_dask_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(KataError, match=r"pip install 'torchkata\[class\]'"):
+        run(tmp_path, "tcp://127.0.0.1:9")
+
+
 def test_pickles_are_data_here(tmp_path, monkeypatch):
     monkeypatch.setenv("KATA_TOUCHED", str(tmp_path / "touched"))
     assert isinstance(plain.loads(pickle.dumps(Touching())), plain.Unread)
