@@ -29,8 +29,9 @@ Rules:
   method with 405.
 - A body comes in chunks, cut anywhere. Content-Length may be missing, or too small. As soon as more than
   max_bytes bytes have come, the rest is not read any more.
-- The model is called once for each request that is right, with no graph recorded, and never for others. What
-  an exception of the model says stays inside: it may hold paths or data of others.
+- The model is called once for each request that is right, with no graph recorded, and never for others; who
+  records graphs elsewhere in the process still does. What an exception of the model says stays inside: it may
+  hold paths or data of others.
 - After a refusal or an error the application goes on as before. Requests may overlap.
 """
 

@@ -236,6 +236,7 @@ def test_outputs(answer, gen):
         expect_equal(len(model.calls), 1, f"the number of calls of the model, {call}")
         expect_equal(model.calls[0], x, f"the input of the model, {call}")
         expect_equal(model.graphs, [False], f"whether the model records a graph, {call}")
+        expect_that(torch.is_grad_enabled(), f"gradients are off in the rest of the process after {call}")
     for spoil, wanted in [
         (lambda y: y.half(), [[22.0, 28.0]]), (lambda y: y[:, 0], [22.0]), (lambda y: y.long(), [[22, 28]]),
         (lambda y: y[:, :, None], [[[22.0], [28.0]]]),

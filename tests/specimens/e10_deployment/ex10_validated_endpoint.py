@@ -40,6 +40,15 @@ LIMIT = """        if len(body) > max_bytes:
 
 SPECIMENS = [
     Wrong(
+        "switches gradients off for all",
+        edits=[
+            (MODEL, "            torch.set_grad_enabled(False)\n            if True:\n"),
+            (ANSWER, '            return JSONResponse({"outputs": run(inputs)})\n'),
+        ],
+        check="test_outputs",
+        says="rest of the process",
+    ),
+    Wrong(
         "takes UTF-16 as well",
         edits=[(DECODE, DECODE.replace(".decode()", ""))],
         check="test_parse_refuses",
