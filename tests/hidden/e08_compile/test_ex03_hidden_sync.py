@@ -153,6 +153,23 @@ def test_groups(answer, gen):
     expect_epoch(answer, Tagger(gen), batches, 0.7, call, groups)
 
 
+class Turned(Tagger):
+    """Logits that lie in memory with time first."""
+
+    def forward(self, x):
+        return turned(super().forward(x))
+
+
+def turned(x):
+    return x.transpose(0, 1).contiguous().transpose(0, 1)
+
+
+def test_any_layout(answer, gen):
+    """Labels and logits may lie in memory in any way."""
+    batches = [(turned(features), turned(labels)) for features, labels in batches_of(gen, *SIZES)]
+    expect_epoch(answer, Turned(gen), batches, 0.7, "train_epoch(…) of batches that lie time first")
+
+
 class Switch(nn.Module):
     """One weight, and logits for two classes: without bias, 0 is the logit of the other."""
 

@@ -142,6 +142,18 @@ SPECIMENS = [
         check="test_epoch",
     ),
     Wrong(
+        "views that transposed labels do not have",
+        edits=[
+            (
+                LOSSES,
+                LOSSES.replace("logits.flatten(0, 1)", "logits.view(-1, logits.shape[-1])").replace(
+                    "labels.flatten()", "labels.view(-1)"
+                ),
+            )
+        ],
+        check="test_any_layout",
+    ),
+    Wrong(
         "trains on the sum",
         edits=[(LOSS, "        loss = losses\n")],
         check="test_epoch",
