@@ -324,7 +324,7 @@ def pretend_cuda(answer):
         return init("gloo", *arguments, **options)
 
     cuda = torch.cuda
-    cuda.is_available = cuda.is_initialized = dist.is_nccl_available = lambda: True
+    cuda.is_available = dist.is_nccl_available = lambda: True
     cuda.init = cuda._lazy_init = lambda: None
     cuda.device_count, cuda.current_device = lambda: 4, lambda: current[0]
     cuda._exchange_device = cuda._maybe_exchange_device = exchange
@@ -360,7 +360,8 @@ def test_cuda(answer):
     (backend, current), *block = joined or [("None", 0)]
     expect_that("nccl" in backend, f"the backend {where}", yours=backend, wanted="nccl")
     expect_equal(current, 1, f"the number of the current CUDA device on joining {where}")
-    expect_equal(block, [("cuda:1", 1)], f"me.device and the current device {where} ({error or 'no error'})")
+    if block or not error:  # between joining and the block, too, it may ask for more than is pretended
+        expect_equal(block, [("cuda:1", 1)], f"me.device and the current device {where}")
     expect_equal(after, None, f"the group after the block {where}")
 
 
