@@ -148,8 +148,9 @@ def in_groups(rank, world_size, answer):
     found = [answer.all_reduce_mean(x, group), answer.all_reduce_mean(x, group=group, async_op=True).wait()]
     found += [answer.all_reduce_mean(x, None), answer.all_reduce_mean(x.int(), group)]
     results = [mean.clone() for mean in found]
-    for mean in found:
-        mean.zero_()
+    with torch.inference_mode():  # where tensors that were made in it may be changed as well
+        for mean in found:
+            mean.zero_()
     return *results, torch.count_nonzero(x).item()
 
 

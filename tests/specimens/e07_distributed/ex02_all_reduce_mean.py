@@ -269,4 +269,8 @@ def all_reduce_mean(tensor, group=None, async_op=False):
     return Mean(work, finish) if async_op else finish()
 """,
     ),
+    Right(
+        "in inference mode",
+        edits=[("def all_reduce_mean(", "@torch.inference_mode()\ndef all_reduce_mean(")],
+    ),
 ]
