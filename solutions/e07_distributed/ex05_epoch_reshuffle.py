@@ -18,9 +18,9 @@ Rules:
 - In each epoch the whole data set is shuffled before it is shared out: not only the order is another one than
   in other epochs, each rank gets other examples as well.
 - The order follows from `seed` and the number of the epoch alone: not from the global random streams, which
-  differ between the ranks and must not be seeded here (dropout draws from them), nor from the epochs before,
-  nor from the process. So a run with first_epoch=3 does in epoch 3 what a run from the start does. With
-  another seed the order is another one.
+  differ between the ranks and must not be seeded here (dropout draws from them), nor from `hash` of a text,
+  which differs between processes, nor from the epochs before. So a run with first_epoch=3 does in epoch 3
+  what a run from the start does. With another seed the order is another one.
 - A rank reads the examples that it trains on, and no others.
 """
 
