@@ -27,8 +27,8 @@ Rules:
   "clipped" is an int: how many batches had their gradients scaled.
 - When a batch is asked for, at most the batch before it is still held, with its graph and its logits.
 - batches may be any iterable, also a generator, of one batch or more, with one labelled position or more.
-  Sizes may differ from batch to batch, and tensors may be strided. The model's modes are the caller's; batches
-  are not changed.
+  Sizes may differ from batch to batch, and tensors may be strided. The model's modes are the caller's;
+  batches are not changed.
 """
 
 from collections.abc import Iterable
