@@ -65,7 +65,7 @@ class Processes:
         if self._start("scheduler", "--port", "0", "--scheduler-file", str(file)):
             for name in ("first", "second", "other"):
                 self.kill(name)
-            while not file.exists():
+            while not (file.exists() and file.stat().st_size):
                 assert self.running["scheduler"].poll() is None
                 time.sleep(0.05)
         options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder)]
