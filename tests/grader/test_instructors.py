@@ -1,0 +1,88 @@
+"""docs/instructors.md: its commands are run in order, on some of the sample class."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import sandbox
+from grader.paths import ROOT
+
+pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
+
+PAGE = ROOT / "docs" / "instructors.md"
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+BY_HAND = [block for block in BLOCKS if block.startswith("# by hand\n")]
+SOME = ("ada", "dora", "hana", "ivan", "jun")
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """Where an instructor's clone would be, after all commands of the page."""
+    home = tmp_path_factory.mktemp("term")
+    place = home / "torchkata"
+    for student in SOME:
+        shutil.copytree(ROOT / "samples/class" / student, place / "samples/class" / student)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+    environment |= {"PATH": path, "HOME": str(home), "PYTHONPATH": str(ROOT)}
+    script = "\n".join(block for block in BLOCKS if block not in BY_HAND)
+    if sandbox.unavailable():
+        script = script.replace("kata grade ", "kata grade --sandbox off ")
+    done = subprocess.run(
+        ["bash", "-exc", script], cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return place
+
+
+@pytest.mark.slow
+def test_a_term_ends_with_the_same_totals_everywhere(walked):
+    results = {who: json.loads((walked / "results" / f"{who}.json").read_text()) for who in SOME}
+    totals = {who: result["score"] for who, result in results.items()}
+    assert totals["ada"] > totals["dora"] > totals["hana"] > 0
+    with (walked / "grades.csv").open(newline="") as stream:
+        rows = {(r["student_id"], r["assignment"]): float(r["score"]) for r in csv.DictReader(stream)}
+    assert {who: rows[who, "e01_tensors"] for who in SOME} == totals
+    for file in ("scores.json", "graded.json"):
+        students = json.loads((walked / file).read_text())["students"]
+        assert {one["student"]: one["score"] for one in students} == totals
+    for who, total in totals.items():
+        assert json.loads((walked / "gradescope" / who / "results.json").read_text())["score"] == total
+
+
+@pytest.mark.slow
+def test_a_term_leaves_what_the_page_promises(walked):
+    promised = ["report/index.html", "report/students/ada.html", "similar.html", "scores.csv", "canvas.csv"]
+    promised += ["course/feedback/ada/e01_tensors/e01_tensors.html", "../kata-for-students/Makefile"]
+    promised += ["course/release/e01_tensors/e01_tensors.ipynb"]
+    promised += ["course/autograded/hana/e01_tensors/e01_tensors.ipynb"]
+    assert [name for name in promised if not (walked / name).is_file()] == []
+    feedback = (walked / "course/feedback/hana/e01_tensors/e01_tensors.html").read_text()
+    assert "tampered" in feedback and "HIDDEN" not in feedback
+
+
+def test_what_is_tried_by_hand_is_little():
+    """A network, Jupyter, notebooks that were handed in, Gradescope, a cluster, a database server."""
+    assert len(BY_HAND) == 6
+    assert len(BLOCKS) - len(BY_HAND) >= 9
+
+
+def test_links_and_headings_are_there():
+    text = PAGE.read_text("utf-8")
+    headings = {
+        re.sub(r"[^\w -]", "", line).lower().replace(" ", "-")
+        for line in re.findall(r"^## (.*)$", text, re.M)
+    }
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        file, _, anchor = target.partition("#")
+        if file:
+            assert (PAGE.parent / file).is_file(), target
+        else:
+            assert anchor in headings, target
