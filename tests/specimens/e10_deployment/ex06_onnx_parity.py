@@ -463,6 +463,14 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
 """,
     ),
     Right(
+        "copies of the model, which nobody else sees",
+        edits=fast(
+            (MODES + RESTORE, "    yield\n"),
+            (WITH, "    import copy\n\n    model = copy.deepcopy(model).eval()\n" + WITH),
+            (QUIET, "    import copy\n\n    model = copy.deepcopy(model).eval()\n" + QUIET),
+        ),
+    ),
+    Right(
         "the exporter's own program, a dimension found by itself",
         edits=[
             (
