@@ -5,16 +5,13 @@ reference, the grader, torch and the seed. So a file that many students hand in 
 test regrades only its exercise, and a run that was killed goes on where it stopped.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader import paths
+from grader import address, paths
 from grader.catalog import Exercise, load
 from grader.errors import KataError
 from grader.findings import Expected, Findings, Request
@@ -162,81 +159,17 @@ def _plan(
         for exercise in chosen:
             answer = submission.answers.get(exercise.slug)
             if answer is not None and not is_stub(exercise, answer):
-                key = key_of(exercise, answer, settings)
+                key = _key(exercise, answer, settings)
                 tasks.setdefault(key, Task(exercise, answer, key))
     return tasks
 
 
 def is_stub(exercise: Exercise, answer: bytes) -> bool:
-    return answer == _bytes(exercise.file("exercises"))
+    return answer == address.content(exercise.file("exercises"))
 
 
-def key_of(exercise: Exercise, answer: bytes, settings: Settings) -> str:
-    """The address of a verdict."""
-    digest = hashlib.sha256(_base(exercise, settings.confined).encode())
-    digest.update(f"{settings.seed}:{len(answer)}:".encode())
-    digest.update(answer)
-    return digest.hexdigest()
-
-
-@cache
-def _base(exercise: Exercise, confined: bool) -> str:
-    digest = hashlib.sha256(f"{version('torch')}:{version('pytest')}:{confined}:{exercise!r}".encode())
-    for tree in ("public", "hidden", "solutions"):
-        digest.update(hashlib.sha256(_bytes(exercise.file(tree))).digest())
-    digest.update(grader_digest().encode())
-    return digest.hexdigest()
-
-
-@cache
-def _bytes(file: Path) -> bytes:
-    return file.read_bytes() if file.is_file() else b""
-
-
-_FACES = {
-    *(
-        "__main__",
-        "authors",
-        "audit",
-        "classroom",
-        "cli",
-        "cluster",
-        "content",
-        "drawing",
-        "early",
-        "export",
-        "gradebook",
-        "learner",
-    ),
-    *("autograder", "course", "formgrader", "notebooks", "statements"),
-    *("archives", "folders", "homework", "parts", "platforms", "streams", "texts", "lateness"),
-    *("bars", "canvas", "gradescope", "tables"),
-    *(
-        "cells",
-        "lesson",
-        "notebook",
-        "nulls",
-        "progress",
-        "report",
-        "screen",
-        "similar",
-        "specimen",
-        "submissions",
-        "summary",
-        "watch",
-    ),
-}
-"""Modules, and folders of them, that show or store verdicts and do not bear on them."""
-
-
-@cache
-def grader_digest() -> str:
-    """A digest of the code that judges."""
-    digest = hashlib.sha256()
-    for file in sorted((paths.ROOT / "grader").rglob("*.py")):
-        if _FACES.isdisjoint((file.stem, file.parent.name)):
-            digest.update(hashlib.sha256(_bytes(file)).digest())
-    return digest.hexdigest()
+def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
+    return address.of(exercise, answer, settings.seed, confined=settings.confined)
 
 
 def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
@@ -278,7 +211,7 @@ class References:
     def of(self, exercise: Exercise) -> Any:
         """The encoded result, or None where the reference itself fails."""
         if exercise.slug not in self._known:
-            solution = _bytes(exercise.file("solutions"))
+            solution = address.content(exercise.file("solutions"))
             findings = self._pool.reference(Request(exercise, solution, self._seed, mode="oracle"))
             self._known[exercise.slug] = _oracle_in(findings)
         return self._known[exercise.slug]
@@ -300,6 +233,6 @@ def _student(
         elif answer is None or is_stub(exercise, answer):
             found[exercise.slug] = untouched(exercise)
         else:
-            key = key_of(exercise, answer, settings)
+            key = _key(exercise, answer, settings)
             found[exercise.slug] = store.get(key) or store.faults[key]
     return StudentRecord(submission.student, settings.seed, found, submission.notes)

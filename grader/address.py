@@ -1,0 +1,81 @@
+"""The address of a verdict: a digest of all that it depends on.
+
+That is the answer's bytes, the suites, the reference, the code that judges, torch and the seed.
+"""
+
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from grader import paths
+from grader.catalog import Exercise
+
+
+def of(exercise: Exercise, answer: bytes, seed: int, *, confined: bool) -> str:
+    """The address of the verdict on one answer."""
+    digest = hashlib.sha256(_base(exercise, confined).encode())
+    digest.update(f"{seed}:{len(answer)}:".encode())
+    digest.update(answer)
+    return digest.hexdigest()
+
+
+@cache
+def _base(exercise: Exercise, confined: bool) -> str:
+    digest = hashlib.sha256(f"{version('torch')}:{version('pytest')}:{confined}:{exercise!r}".encode())
+    for tree in ("public", "hidden", "solutions"):
+        digest.update(hashlib.sha256(content(exercise.file(tree))).digest())
+    digest.update(grader_digest().encode())
+    return digest.hexdigest()
+
+
+@cache
+def content(file: Path) -> bytes:
+    """What a file of this clone holds; nothing where there is none."""
+    return file.read_bytes() if file.is_file() else b""
+
+
+_FACES = {
+    *(
+        "__main__",
+        "authors",
+        "audit",
+        "classroom",
+        "cli",
+        "cluster",
+        "content",
+        "drawing",
+        "early",
+        "export",
+        "gradebook",
+        "learner",
+    ),
+    *("autograder", "course", "formgrader", "notebooks", "statements"),
+    *("archives", "folders", "homework", "parts", "platforms", "streams", "texts", "lateness"),
+    *("bars", "canvas", "gradescope", "tables"),
+    *(
+        "cells",
+        "lesson",
+        "notebook",
+        "nulls",
+        "progress",
+        "report",
+        "screen",
+        "similar",
+        "specimen",
+        "submissions",
+        "summary",
+        "watch",
+    ),
+}
+"""Modules, and folders of them, that show or store verdicts and do not bear on them."""
+
+
+@cache
+def grader_digest() -> str:
+    """A digest of the code that judges."""
+    digest = hashlib.sha256()
+    for file in sorted((paths.ROOT / "grader").rglob("*.py")):
+        if _FACES.isdisjoint((file.stem, file.parent.name)):
+            digest.update(hashlib.sha256(content(file)).digest())
+    return digest.hexdigest()
