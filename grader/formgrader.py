@@ -153,10 +153,10 @@ class _View:
         if read_json(folder / self.name) != notebook:
             write_json(folder / self.name, notebook)
         stamp = folder / _TIME
-        if self.time is None:
-            stamp.unlink(missing_ok=True)
-        elif not stamp.is_file() or stamp.read_text("utf-8") != self.time:
-            stamp.write_text(self.time, "utf-8")
+        if (stamp.read_text("utf-8") if stamp.is_file() else None) != self.time:
+            stamp.unlink(missing_ok=True)  # nbgrader makes its files read-only
+            if self.time is not None:
+                stamp.write_text(self.time, "utf-8")
 
 
 def _name(cell: Any) -> str:

@@ -98,7 +98,8 @@ def test_every_student_has_a_notebook_with_answers_and_verdicts(folder):
     text = place(folder, "bob").read_text()
     assert "HIDDEN" not in text and "SOLUTION" not in text and "score(" not in text
     for tree in ("submitted", "autograded"):
-        assert place(folder, "bob", tree).with_name("timestamp.txt").read_text().startswith(TIME[:-4])
+        stamp = place(folder, "bob", tree).with_name("timestamp.txt")
+        assert stamp.read_text().startswith(TIME[:-4])
         assert not place(folder, "cleo", tree).with_name("timestamp.txt").exists()
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*.ipynb")}
     enter(folder, late=["bob"])
