@@ -57,6 +57,7 @@ class Case:
     optimizer: str = "SGD"
     to_none: bool = True
     forwards: int = 1
+    training: bool = True
 
 
 def drawn(gen, world_size, *, model="Plain", rows=4, steps=3, **options):
@@ -105,7 +106,7 @@ def train(rank, world_size, answer, cases):
     for case in cases:
         module = prepared(case, rank)
         optimizer = OPTIMIZERS[case.optimizer](module.parameters())
-        model = answer.DataParallelModel(module)
+        model = answer.DataParallelModel(module).train(case.training)
         states = []
         for shards in case.steps:
             optimizer.zero_grad(set_to_none=case.to_none)
@@ -160,7 +161,7 @@ def test_steps_of_one_process(answer, gen, world_size):
         cases["with_momentum_and_gradients_set_to_zero"] = drawn(
             gen, world_size, optimizer="momentum", to_none=False
         )
-        cases["with_two_forwards"] = drawn(gen, world_size, forwards=2)
+        cases["in_eval_mode_with_two_forwards"] = drawn(gen, world_size, forwards=2, training=False)
     expect_as_alone(answer, world_size, **cases)
 
 
@@ -176,12 +177,14 @@ def begin(rank, world_size, answer):
     module[2].weight.requires_grad_(False)
     module.register_buffer("order", torch.arange(4), persistent=False)
     module.register_buffer("column", torch.zeros(4, 3)[:, 1])
+    module.register_buffer("large", torch.zeros(2, dtype=torch.int64))
     module[1].eval()
     modes = [m.training for m in module.modules()]
     tensors = dict([*module.named_parameters(), *module.named_buffers()])
     with torch.no_grad():
         for number, tensor in enumerate(tensors.values(), start=1):
             tensor.copy_(torch.arange(tensor.numel()).view(tensor.shape) + number + 100 * (rank + 1))
+        tensors["large"] += 2**40
     before = {name: tensor.clone().detach() for name, tensor in tensors.items()}
     flags = {name: tensor.requires_grad for name, tensor in tensors.items()}
     model = answer.DataParallelModel(module)

@@ -251,6 +251,18 @@ SPECIMENS = [
         check="test_calls",
         says="a module that returns a tuple",
     ),
+    Wrong(
+        "sends everything as float32",
+        edits=[("tensor.contiguous()", "tensor.contiguous().float()")],
+        check="test_start",
+        says="large after wrapping",
+    ),
+    Wrong(
+        "sends in training mode only",
+        edits=[(SEND, "        if not self.training:\n            return\n" + SEND)],
+        check="test_steps_of_one_process",
+        says="in eval mode",
+    ),
     Right(
         "closures, averages before sending, flat views",
         edits=[
