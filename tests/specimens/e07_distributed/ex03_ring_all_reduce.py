@@ -214,6 +214,17 @@ SPECIMENS = [
         check="test_sums",
         says="against rank 0's",
     ),
+    Wrong(
+        "integers travel as int64",
+        edits=[
+            (
+                FLAT,
+                FLAT + "    if not tensor.is_floating_point():\n        flat = flat.to(torch.int64)\n",
+            )
+        ],
+        check="test_messages",
+        says="too many bytes",
+    ),
     Right(
         "even ranks send first, padded parts, two loops",
         code="""
