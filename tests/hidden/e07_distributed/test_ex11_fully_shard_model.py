@@ -303,11 +303,20 @@ def test_messages(answer, gen):
                 wanted=f"{blocks} or {most}" if case.reshard else 0,
             )
             _expect_bytes(case, forward, backward, where)
+            if case.reshard:
+                yours = backward.bytes["all_gather"]
+                least = sum(p.numel() for p in case.model.blocks.parameters()) * _width(case) // 2
+                told = f"the backward does not fetch all blocks {where}"
+                expect_that(yours >= least, told, yours=f"{yours} bytes", wanted=f"at least {least}")
+
+
+def _width(case):
+    return (case.param_dtype or torch.float32).itemsize
 
 
 def _expect_bytes(case, forward, backward, where):
     rows = sum(-(-p.shape[0] // 2) * p.shape[1:].numel() for p in case.model.parameters())
-    width = (case.param_dtype or torch.float32).itemsize
+    width = _width(case)
     for kind, yours, most in (
         ("all-gathers of the forward", forward.bytes["all_gather"], rows * width),
         ("reduce-scatters of the backward", backward.bytes["reduce_scatter"], 2 * rows * 4),

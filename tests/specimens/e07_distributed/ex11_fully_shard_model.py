@@ -177,6 +177,21 @@ SPECIMENS = [
         check="test_copies_that_differ",
         says="the buffer mask",
     ),
+    Wrong(
+        "keeps the last block, which the backward needs first, and drops the rest instead",
+        edits=[
+            (
+                "mp_policy=inner, reshard_after_forward=reshard_after_forward)",
+                "mp_policy=inner, reshard_after_forward=reshard_after_forward and block is not model.blocks[-1])",
+            ),
+            (
+                "mp_policy=outer, reshard_after_forward=False)",
+                "mp_policy=outer, reshard_after_forward=reshard_after_forward)",
+            ),
+        ],
+        check="test_messages",
+        says="does not fetch all blocks",
+    ),
     Right(
         "rank 0's state goes round after the model was cut up, and the tool of the checkpoints copied",
         code='''"""Another answer."""
