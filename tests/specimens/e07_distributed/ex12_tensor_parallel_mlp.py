@@ -263,6 +263,28 @@ SPECIMENS = [
         check="test_gradients",
         says="x of [0, 2, 3]",
     ),
+    Wrong(
+        "sums in training mode only",
+        edits=[
+            (
+                "_FromAllRanks.apply(F.linear(hidden, self.down.weight), self.group)",
+                "F.linear(hidden, self.down.weight)\n        y = _FromAllRanks.apply(y, self.group) if self.training else y",
+            )
+        ],
+        check="test_messages",
+        says="in a forward without gradients",
+    ),
+    Wrong(
+        "rows of down.weight where it is square",
+        edits=[
+            (
+                "_copy(down.weight[:, mine])",
+                "_copy(down.weight[mine] if down.in_features == down.out_features else down.weight[:, mine])",
+            )
+        ],
+        check="test_parts",
+        says="down.weight",
+    ),
     Right(
         "linear layers for the cuts, hooks on a view, and the sum as a constant",
         code='''"""Another answer."""
