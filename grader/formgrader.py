@@ -26,6 +26,8 @@ from grader.submissions import Submission
 _OURS = "torchkata"
 """Notebooks that were written here have this in their metadata."""
 _TIME = "timestamp.txt"
+_NO_NAMES = (".", "..")
+"""Students may be called so in an archive, but no folder of theirs can."""
 
 Times = Mapping[tuple[str, str], datetime | None]
 """When a student's work on a section came, as the gradebook has it."""
@@ -53,7 +55,7 @@ def write(
         KataError: a source notebook cannot be read, or the course cannot be written.
     """
     handed_in = {submission.student: submission.answers for submission in work}
-    students = list(records)
+    students = [record for record in records if record.student not in _NO_NAMES]
     slugs = {slug for record in students for slug in record.exercises}
     sections = [section for section in catalog.sections if _source(folder, section).is_file()]
     patterns = {section.name: _pattern(folder, section, slugs) for section in sections}

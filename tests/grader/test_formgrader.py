@@ -150,6 +150,11 @@ def test_files_in_nbgraders_own_folders_stay(folder):
     assert place(folder, "bob").is_file()
 
 
+def test_nobody_is_called_like_a_folder_above(folder):
+    enter(folder, {name: CLASS["bob"] for name in (".", "..")})
+    assert not [*folder.glob("submitted/**/*"), *folder.glob("autograded/**/*"), *folder.glob(f"{E01}*")]
+
+
 def test_what_cannot_be_read_or_written_is_one_line(folder):
     source = folder / "source" / E01 / f"{E01}.ipynb"
     text = source.read_text()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,17 @@ def test_nbgrader_export_shows_the_totals(any_db, tmp_path):
         ("bob", "e01_one", "4.0", "6.0"),
         ("bob", "e02_two", "2.0", "2.0"),
     ]
+
+
+def test_where_the_course_is_and_when_work_came(any_db, monkeypatch, tmp_path):
+    came = {"ada": gradebook.Arrival({"e01_one": "2026-11-20 12:00:01 UTC"})}
+    students = [student("ada", first=PASSED), student("bob", first=PASSED)]
+    assert gradebook.write(any_db, students, CATALOG, came) == []
+    times = {("ada", "e01_one"): datetime(2026, 11, 20, 12, 0, 1), ("bob", "e01_one"): None}
+    assert gradebook.times(any_db) == times
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert gradebook.folder(any_db) == (Path.cwd() if "://" in any_db else tmp_path)
 
 
 @pytest.mark.parametrize("status", ["not_graded", "grader_fault"])
