@@ -14,7 +14,9 @@ _WHOLE = (
     *("grader", "docs", ".devcontainer", ".github"),
 )
 _TREES: tuple[Tree, ...] = ("exercises", "public")
-_SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "catalog", "record.py")
+_SKIPPED = shutil.ignore_patterns(
+    "__pycache__", "*.pyc", "catalog", "record.py", "instructors.md", "cluster.md"
+)
 
 
 def release(target: Path, only: str | None) -> int:
@@ -87,9 +89,9 @@ def _for_learners(readme: str) -> str:
 
 def _without_grading(makefile: str) -> str:
     """The Makefile without the targets that need what a release does not hold."""
-    gone = ("grade:", "test:", "sandbox:", "browser:", ".PHONY: gradescope", ".venv/.class:", ".venv/.dev:")
-    blocks = [b for b in makefile.split("\n\n") if not b.startswith(gone)]
-    text = "\n\n".join(blocks).replace(
-        ".PHONY: learn grade test setup sandbox browser clean", ".PHONY: learn setup clean"
+    gone = ("grade:", "test:", "sandbox:", "browser:", "database:", ".PHONY: gradescope", ".venv/.class:")
+    blocks = [b for b in makefile.split("\n\n") if not b.startswith((*gone, ".venv/.dev:"))]
+    text = re.sub(
+        r"^\.PHONY: learn .*$", ".PHONY: learn setup clean", "\n\n".join(blocks), flags=re.MULTILINE
     )
     return text.replace("Three verbs to start with; each sets up", "One verb to start with; it sets up")

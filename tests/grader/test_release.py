@@ -1,6 +1,7 @@
 """A release for students: what it must not hold, and a learner's first hour in it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,6 +62,13 @@ def test_no_line_of_what_is_kept_back(folder, tree):
 def test_no_folder_of_what_is_kept_back(folder):
     assert not (folder / "solutions").exists() and not (folder / "samples").exists()
     assert {p.name for p in (folder / "tests").iterdir()} == {"__init__.py", "public"}
+
+
+def test_what_instructors_need_is_left_out(folder):
+    assert {p.suffix for p in (folder / "docs").iterdir()} == {".svg"}
+    makefile = (folder / "Makefile").read_text("utf-8")
+    targets = re.findall(r"^([a-z]+):", makefile, re.MULTILINE)
+    assert (targets, ".PHONY: learn setup clean\n" in makefile) == (["setup", "learn", "clean"], True)
 
 
 def test_a_learners_first_hour(folder, tmp_path):
