@@ -14,8 +14,9 @@ backward run inside it only adds to `.grad`.
 
 Rules:
 - The caller has joined the ranks to the default process group (gloo), wrapped the model (DDP with its default
-  options; every parameter counts in the loss), and given each rank an optimizer over `model.parameters()`.
-  Every rank calls accumulated_step, with pieces of its own. There may be any number of ranks, also one.
+  options; every parameter counts in the loss), and given each rank an optimizer over all of its parameters,
+  in one group or in more. Every rank calls accumulated_step, with pieces of its own. There may be any number
+  of ranks, also one.
 - Each rank has at least one piece, and perhaps another number of them than the other ranks. Pieces differ in
   size; some may have 0 rows (the mean over which is NaN), but not all pieces of all ranks. All of this may
   change from step to step.
@@ -26,7 +27,8 @@ Rules:
 - A step costs the messages that *one* forward and backward of DDP send, however many pieces there are, and at
   most two collectives more, into which a rank hands at most 128 bytes together.
 - `optimizer.step` runs once, at the end. Gradients that lie in `.grad` beforehand have no influence.
-  Afterwards every rank has in `.grad` what the optimizer was given: the gradient of the whole batch.
+  Afterwards every rank has in `.grad` what the optimizer was given: the gradient of the whole batch. The modes
+  of the model (train or eval) stay as they are.
 - If loss_fn raises (on every rank), the exception comes out, and the model is as ready to synchronise as
   before: later backwards outside of accumulated_step do it.
 - The result is the loss of the batch before the update: a Python float, the same on every rank.

@@ -21,6 +21,7 @@ OPTIMIZERS = {
     "SGD": lambda parameters: torch.optim.SGD(parameters, lr=0.3),
     "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9, weight_decay=0.1),
     "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=0.05, weight_decay=0.1),
+    "groups": lambda parameters: torch.optim.SGD([{"params": [p], "lr": 0.1 * p.dim()} for p in parameters]),
 }
 
 
@@ -156,7 +157,7 @@ def test_uneven_pieces(answer, gen):
 def test_old_gradients(answer, gen):
     """Gradients from before have no influence, on the weights or on `.grad`."""
     sizes = [[[3, 2], [1]], [[1], [2, 2]]]
-    expect_as_alone(answer, 2, with_old_gradients=drawn(gen, sizes, old_gradient=10.0))
+    expect_as_alone(answer, 2, with_old_gradients=drawn(gen, sizes, old_gradient=10.0, optimizer="groups"))
 
 
 def count(rank, world_size, answer, case):
@@ -208,6 +209,8 @@ def watch(rank, world_size, answer, case):
     """What runs in one step: rows and graphs alive at each run of the model, runs of all else."""
     model = prepared(case)
     wrapped = DistributedDataParallel(model)
+    model[1].eval()
+    modes = [part.training for part in wrapped.modules()]
     optimizer = OPTIMIZERS["SGD"](wrapped.parameters())
     saved, rows, alive, losses, steps = [], [], [], [], []
 
@@ -228,19 +231,20 @@ def watch(rank, world_size, answer, case):
     optimizer.register_step_post_hook(lambda *_: steps.append(len(rows)))
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
         answer.accumulated_step(wrapped, loss_fn, optimizer, case.steps[0][rank])
-    return rows, losses, alive, steps
+    return rows, losses, alive, steps, modes == [part.training for part in wrapped.modules()]
 
 
 def test_one_piece_at_a_time(answer, gen):
     """Model and loss_fn run once on each piece, in order, and no two pieces have a graph at once."""
     sizes = [[3, 0, 4], [0, 5]]
     for rank, found in enumerate(run_ranks(2, watch, drawn(gen, [sizes]), answer=answer)):
-        rows, losses, alive, steps = found
+        rows, losses, alive, steps, same_modes = found
         expect_equal(rows, sizes[rank], f"the rows that the model runs on, on rank {rank}")
         expect_equal(losses, sizes[rank], f"the rows that loss_fn runs on, on rank {rank}")
         expect_equal(
             alive, [0] * len(rows), f"the saved tensors of other pieces alive before each, on rank {rank}"
         )
+        expect_that(same_modes, f"accumulated_step changes the mode of a layer on rank {rank}")
         expect_equal(steps, [len(rows)], f"the pieces done when the optimizer steps, on rank {rank}")
 
 

@@ -214,6 +214,17 @@ SPECIMENS = [
         check="test_one_piece_at_a_time",
         says="the rows that the model runs on",
     ),
+    Wrong(
+        "scales the gradients of the first group",
+        edits=[("for p in model.parameters()", 'for p in optimizer.param_groups[0]["params"]')],
+        check="test_old_gradients",
+    ),
+    Wrong(
+        "everything in training mode",
+        edits=[(ZERO, "    model.train()\n" + ZERO)],
+        check="test_one_piece_at_a_time",
+        says="changes the mode",
+    ),
     Right(
         "counts rows first, scales each piece's loss, and keeps the last piece apart",
         edits=instead("""
