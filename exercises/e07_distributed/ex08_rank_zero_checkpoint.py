@@ -25,7 +25,8 @@ Rules:
   rank 0 the error itself, the others RuntimeError. The ranks can then save again. Once save_checkpoint has
   returned or raised, the other file is gone; one that a killed process has left is no obstacle.
 - load_checkpoint gives every rank the state in the file, in the model and in the optimizer, on the model's
-  device. Tensors that were saved from a device that this machine lacks (say "cuda:7") are no obstacle.
+  device, and changes nothing else: not `.grad`, not the modes (train or eval). Tensors that were saved from a
+  device that this machine lacks (say "cuda:7") are no obstacle.
 - When load_checkpoint returns, on whichever rank, all ranks have read the file: it may be replaced.
 - If there is no file, load_checkpoint raises FileNotFoundError on every rank.
 """

@@ -252,6 +252,12 @@ SPECIMENS = [
         check="test_file",
         says="changes the model or the optimizer",
     ),
+    Wrong(
+        "training mode after loading",
+        edits=[(LOADING, "    model.train()\n" + LOADING)],
+        check="test_other_device",
+        says="changes gradients or modes",
+    ),
     Right(
         "gathers news from everybody, a named temporary file, a lambda for the device",
         edits=[
