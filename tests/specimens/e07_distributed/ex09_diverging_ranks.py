@@ -237,6 +237,11 @@ SPECIMENS = [
         check="test_end",
         says="a validation loss of NaN",
     ),
+    Wrong(
+        "averages in the loss itself, before its backward",
+        edits=[("value.detach().clone()", "value.detach()")],
+        check="test_nothing_happens",
+    ),
     Right(
         "flags by MIN, an object from rank 0 for the end, gathered sums",
         edits=[
