@@ -215,6 +215,12 @@ SPECIMENS = [
         check="test_integers",
         says="2³⁰",
     ),
+    Wrong(
+        "leaves NaN out",
+        edits=[(REDUCE, "    total = total.nan_to_num()\n" + REDUCE)],
+        check="test_floats",
+        says="of NaN, inf and a number",
+    ),
     Right(
         "a future that divides, floats in float64",
         code="""
