@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from grader import canary, collected, feedback, plugin, seeds, wire
 from grader.answers import Answers
 from grader.catalog import load
@@ -75,6 +77,9 @@ class Child:
         self.printed = Printed()
 
     def run(self, answer: int) -> None:
+        # torch makes its thread pool anew after a fork, at the first call of this. Left to the threads of
+        # the first backward, two of them may do it at once, and end the process (CUDA builds of torch).
+        torch.set_num_threads(1)
         with os.fdopen(answer, "rb") as source:
             text = source.read()
         file = self.judged.answers.root / self.exercise.relative
