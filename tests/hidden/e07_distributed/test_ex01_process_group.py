@@ -285,30 +285,6 @@ def test_timeout(answer, worker):
     expect_equal(after, None, f"the group on rank 0 after it was left alone {where}")
 
 
-def join_one_who_is_silent(rank, world_size, answer):
-    """Rank 1 joins and no more: a rank that expects an answer from it, to be sure, gets an error."""
-    if rank == 1:
-        dist.init_process_group("gloo")
-        meet(rank, world_size)
-        return None
-
-    def work():
-        with answer.process_group(timeout=SHORT):
-            pass
-
-    error = told(caught(work))
-    after = group()
-    meet(rank, world_size)
-    return error, after
-
-
-@pytest.mark.multi_process
-def test_failed_joining(answer):
-    """What goes wrong after init_process_group, but before the block, leaves no group behind either."""
-    error, after = run_ranks(2, join_one_who_is_silent, answer=answer, init=False, grace=4.0)[0]
-    expect_equal(after, None, f"the group on rank 0 after {error or 'its block'}")
-
-
 def pretend_cuda(answer):
     """Have four CUDA devices without a kernel, and gloo for NCCL; the list tells how groups are joined."""
     current, joined = [0], []

@@ -275,12 +275,6 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
         says="a ValueError in the block does not come out",
     ),
     Wrong(
-        "asks whether all are there, before the try",
-        edits=[(BLOCK, "    dist.barrier()\n" + BLOCK)],
-        check="test_failed_joining",
-        says="the group on rank 0 after",
-    ),
-    Wrong(
         "the current device once it has joined",
         edits=[
             ("        torch.cuda.set_device(device)", "        pass"),
