@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import quote
 
 from rich.console import Console
-from rich.progress import Progress as Bar
 
 from grader import paths
+from grader.bars import bar
 from grader.catalog import Catalog, load
 from grader.errors import KataError
 from grader.export import load_results
@@ -55,9 +55,8 @@ def run(results: Path, to: Path, out: Console, err: Console) -> None:
     if left_out:
         more = f" (and {len(left_out) - 1} more like it)" if len(left_out) > 1 else ""
         err.print(f"note: {left_out[0]}{more}", markup=False)
-    with Bar(console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("writing pages", total=None)
-        index = write(records, load(), to, lambda done, total: bar.update(task, completed=done, total=total))
+    with bar(err, "writing pages") as progress:
+        index = write(records, load(), to, progress)
     count = f"{len(records)} student{'s' if len(records) != 1 else ''}"
     out.print(f"report: {paths.shown(index)} ({count})", markup=False)
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress as Bar
 
 from grader import paths, specimen
+from grader.bars import bar
 from grader.catalog import Exercise, load
 from grader.errors import KataError
 from grader.report import expect_ours, render, save
@@ -30,13 +30,8 @@ def run(
     catalog = load()
     work = collect(submissions, catalog)
     _expect_writable(to)
-    with Bar(console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("comparing answers", total=None)
-        compared = likenesses(
-            work.submissions,
-            catalog.select(only),
-            lambda done, total: bar.update(task, completed=done, total=total),
-        )
+    with bar(err, "comparing answers") as progress:
+        compared = likenesses(work.submissions, catalog.select(only), progress)
     if not compared:
         raise KataError(
             f"{paths.shown(submissions)} holds no two answers with enough code of their own to compare"
