@@ -52,7 +52,7 @@ _FACES = {
     ),
     *("autograder", "course", "formgrader", "notebooks", "statements"),
     *("archives", "folders", "homework", "parts", "platforms", "streams", "texts", "lateness"),
-    *("bars", "canvas", "gradescope", "tables"),
+    *("bars", "canvas", "files", "gradescope", "tables"),
     *(
         "cells",
         "lesson",

@@ -2,12 +2,12 @@
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from grader import files
 
 SCHEMA = 1
 
@@ -131,18 +131,7 @@ def merged(earlier: StudentRecord | None, later: StudentRecord, known: Sequence[
 
 def write_json(path: Path, data: Any) -> None:
     """Write `data` so that a reader sees the old file or the new one, never a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(data, stream, ensure_ascii=True, indent=1)
-            stream.write("\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    files.write(path, json.dumps(data, ensure_ascii=True, indent=1) + "\n", durable=True)
 
 
 def read_json(path: Path) -> Any | None:

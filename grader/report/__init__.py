@@ -6,9 +6,7 @@ be shown as anything but text.
 """
 
 import hashlib
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,7 +15,7 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from grader import paths
+from grader import files, paths
 from grader.bars import bar
 from grader.catalog import Catalog, load
 from grader.errors import KataError
@@ -97,13 +95,13 @@ def write(
     index = to / "index.html"
     try:
         expect_ours(index, "--to")
-        files = file_names(r.student for r in records)
+        names = file_names(r.student for r in records)
         for done, record in enumerate(records):
             progress(done, len(records) + 1)
             text = render("student.html", page=student.page(record, catalog), most_open=MOST_OPEN)
-            save(to / _STUDENTS / files[record.student], text)
-        links = {name: f"{_STUDENTS}/{quote(file)}" for name, file in files.items()}
-        save(index, render("class.html", page=overview.page(records, catalog, links)))
+            files.write(to / _STUDENTS / names[record.student], text)
+        links = {name: f"{_STUDENTS}/{quote(file)}" for name, file in names.items()}
+        files.write(index, render("class.html", page=overview.page(records, catalog, links)))
         progress(len(records) + 1, len(records) + 1)
     except OSError as error:
         raise KataError(
@@ -171,16 +169,3 @@ def _style() -> Any:
     from markupsafe import Markup
 
     return Markup((_HERE / "templates" / "style.css").read_text("utf-8"))
-
-
-def save(file: Path, text: str) -> None:
-    """Write the file so that a reader sees the old one or the new one, never a part of it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
-            stream.write(text)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader import paths, specimen
+from grader import files, paths, specimen
 from grader.bars import bar
 from grader.catalog import Exercise, load
 from grader.errors import KataError
-from grader.report import expect_ours, render, save
+from grader.report import expect_ours, render
 from grader.similar.compare import Prints, Reader, compare
 from grader.similar.page import Compared, page
 from grader.submissions import Submission, collect
@@ -38,7 +38,7 @@ def run(
         )
     shown = page([s.student for s in work.submissions], compared, threshold / 100, most)
     try:
-        save(to, render("similar.html", page=shown))
+        files.write(to, render("similar.html", page=shown))
     except OSError as error:
         raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --out") from None
     many = "pair" if len(shown.pairs) == 1 else "pairs"

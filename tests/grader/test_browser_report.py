@@ -3,7 +3,8 @@
 import pytest
 
 from grader import report
-from grader.report import render, save
+from grader.files import write
+from grader.report import render
 from grader.results import StudentRecord
 from tests.grader.browser import faint, sideways, tabbed, unlabelled
 from tests.grader.test_report import CATALOG, CLASS, FAULT, HALF, HOSTILE, PASSED, TAMPERED
@@ -22,11 +23,11 @@ def folder(tmp_path_factory):
     report.write(records, CATALOG, folder / "hostile")
     programs = written(4)
     programs["a copy"] = [disguised(code) for code in programs["s01"]]
-    save(folder / "similar.html", render("similar.html", page=shown(handed_in(programs))))
+    write(folder / "similar.html", render("similar.html", page=shown(handed_in(programs))))
     programs = {
         HOSTILE + name: [f"{code}text = {HOSTILE!r}\n" for code in programs[name]] for name in programs
     }
-    save(folder / "hostile" / "similar.html", render("similar.html", page=shown(handed_in(programs))))
+    write(folder / "hostile" / "similar.html", render("similar.html", page=shown(handed_in(programs))))
     return folder
 
 

@@ -27,7 +27,7 @@ SOLUTION = EXERCISE.file("solutions").read_bytes()
 CLASS = [
     Submission(name, {"merge_heads": SOLUTION + f"\n# {name}".encode()}, {}) for name in ("ada", "bob", "cy")
 ]
-OPERATIONS = ((tempfile, "mkstemp"), (json, "dump"), (os, "fsync"), (Path, "replace"))
+OPERATIONS = ((tempfile, "mkstemp"), (os, "fdopen"), (os, "fsync"), (Path, "replace"))
 """What writing a file consists of."""
 
 

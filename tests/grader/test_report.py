@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from grader import report
+from grader import files, report
 from grader.catalog import Catalog, Exercise, Section, load
 from grader.errors import KataError
 from grader.report import file_names, overview, student
@@ -340,14 +340,14 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
 
 
 def test_a_page_is_whole_or_the_old_one(tmp_path, monkeypatch):
-    report.save(tmp_path / "page.html", "old")
+    files.write(tmp_path / "page.html", "old")
 
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        report.save(tmp_path / "page.html", "new")
+        files.write(tmp_path / "page.html", "new")
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "old"
 
