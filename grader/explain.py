@@ -1,6 +1,7 @@
 """How a tensor differs from the wanted one, in words and a small picture. Pure functions."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 import torch
 from torch import Tensor
@@ -10,7 +11,7 @@ from grader.causes.evidence import to_double
 from grader.describe import describe, is_tensor, plain, tensor_text
 from grader.picture import differs, draw, label_at, picture, places
 
-__all__ = ["describe", "explain", "picture"]
+__all__ = ["describe", "explain", "is_same", "picture"]
 
 WIDTH = 100
 
@@ -46,7 +47,7 @@ def explain(
     Returns:
         At most 11 lines of 100 columns.
     """
-    if _is_same(yours, wanted):
+    if is_same(yours, wanted) or _is_near(yours, wanted, rtol, atol):
         return None
     names = tuple(dims) if len(dims) == wanted.ndim else ()
     w = plain(wanted)
@@ -81,16 +82,29 @@ def explain(
     return _message(wrong_in, call, facts, cause_of_values(case))
 
 
-def _is_same(yours: object, wanted: Tensor) -> bool:
+def is_same(yours: object, wanted: Tensor) -> bool:
     """Whether a look at the bits is enough, as for most right answers: ten times faster than the rest."""
-    if not (type(yours) is Tensor and type(wanted) is Tensor and yours.device == wanted.device == _CPU):
-        return False
-    if yours.shape != wanted.shape or yours.dtype != wanted.dtype or yours.layout != wanted.layout:
+    if not _is_alike(yours, wanted):
         return False
     try:
         return torch.equal(yours, wanted)
     except RuntimeError:  # not for every dtype and layout
         return False
+
+
+def _is_near(yours: object, wanted: Tensor, rtol: float, atol: float) -> bool:
+    """Whether all is finite and within tolerance, as for the other right answers."""
+    if not (rtol or atol) or not _is_alike(yours, wanted) or wanted.layout is not torch.strided:
+        return False
+    y, w = to_double(yours.detach(), wanted.detach())
+    # Not <=, which inf <= inf would meet: what is at the limit, or not finite, is looked at more closely.
+    return bool(((y - w).abs() < w.abs().mul_(rtol).add_(atol)).all())
+
+
+def _is_alike(yours: object, wanted: Tensor) -> TypeGuard[Tensor]:
+    if not (type(yours) is Tensor and type(wanted) is Tensor and yours.device == wanted.device == _CPU):
+        return False
+    return yours.shape == wanted.shape and yours.dtype == wanted.dtype and yours.layout == wanted.layout
 
 
 def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
