@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from grader import paths
+from grader import files, paths
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
 from grader.gradebook import answer_cell
@@ -52,8 +52,7 @@ def write(target: Path, catalog: Catalog, only: str | None) -> list[str]:
         KataError: `target` holds something or cannot be written, or there are no solutions here.
     """
     chosen = set(catalog.select(only))
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise KataError(f"{target} is there already and not empty; name a new folder, or empty it")
+    files.expect_room(target)
     lacking = [e.slug for e in chosen if not e.file("solutions").is_file()]
     if lacking:
         raise KataError(

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader import paths
+from grader import files, paths
 from grader.catalog import Exercise, Tree, load
 from grader.errors import KataError
 
@@ -50,8 +50,7 @@ def release(target: Path, only: str | None) -> int:
 def _expect_room(target: Path) -> None:
     if target.resolve().is_relative_to(paths.ROOT):
         raise KataError(f"{target} lies inside this clone; release to a folder outside it")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise KataError(f"{target} is there already and not empty; name a new folder, or empty it")
+    files.expect_room(target)
 
 
 def _copy(source: Path, target: Path) -> None:
