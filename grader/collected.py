@@ -127,11 +127,11 @@ def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcom
             yield check, _of_reports(runtestprotocol(item, log=False, nextitem=None))
 
 
-_FIXTURES = frozenset({"answer", "gen", "device"})
+_FIXTURES = frozenset({"answer", "gen", "device", "monkeypatch"})
 
 
 def _is_plain(item: pytest.Item) -> bool:
-    """Whether a check takes nothing but our own fixtures and its parameters.
+    """Whether a check takes nothing but our own fixtures, pytest's monkeypatch and its parameters.
 
     It is then called directly: pytest's protocol would take longer than the check.
     """
@@ -145,18 +145,23 @@ def _is_plain(item: pytest.Item) -> bool:
 def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
     exercise = exercise_of(item.path)
     assert exercise is not None
+    patches = pytest.MonkeyPatch()  # type: ignore[no-untyped-call]  # its __init__ is not typed
     given = {
         "answer": lambda: judged.module(exercise),
         "gen": lambda: seeds.generator(judged.seed, item.nodeid),
         "device": devices.install,
+        "monkeypatch": lambda: patches,
     }
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
 
     def check() -> None:
         arguments = {name: parameters[name] if name in parameters else given[name]() for name in names}
         seeds.seed_globals(judged.seed, item.nodeid)
-        with time_limit(item):
-            item.obj(**arguments)
+        try:
+            with time_limit(item):
+                item.obj(**arguments)
+        finally:
+            patches.undo()
 
     names = item._fixtureinfo.argnames
     call = pytest.CallInfo.from_call(check, when="call")
