@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from grader.address import grader_digest
+from grader.address import content, grader_digest
 from grader.catalog import load
 from grader.errors import KataError
 
@@ -26,7 +26,7 @@ def facts(slugs: Iterable[str]) -> dict[str, str]:
         # Builds of one release differ in the hardware that they know, not in what they compute on a CPU.
         "torch": version("torch").split("+")[0],
         "pytest": version("pytest"),
-        "grader": _digest([grader_digest().encode(), *map(_bytes, here)]),
+        "grader": _digest([grader_digest().encode(), *map(content, here)]),
         **{f"{SUITES}{slug}": _suites(slug) for slug in slugs},
     }
 
@@ -36,13 +36,8 @@ def _suites(slug: str) -> str:
         exercise = load().exercise(slug)
     except KataError:
         return ""
-    return _digest(
-        [repr(exercise).encode(), _bytes(exercise.file("public")), _bytes(exercise.file("hidden"))]
-    )
-
-
-def _bytes(file: Path) -> bytes:
-    return file.read_bytes() if file.is_file() else b""
+    suites = [content(exercise.file(tree)) for tree in ("public", "hidden")]
+    return _digest([repr(exercise).encode(), *suites])
 
 
 def _digest(parts: Iterable[bytes]) -> str:
