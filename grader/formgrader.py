@@ -19,13 +19,12 @@ from grader.errors import KataError
 from grader.folders import Directory, Refused
 from grader.gradebook import answer_cell, comment
 from grader.notebooks import MOST_BYTES, answers_in, split
-from grader.platforms import SUBMITTED
+from grader.platforms import SUBMITTED, TIMESTAMP
 from grader.results import ExerciseRecord, StudentRecord, read_json, write_json
 from grader.submissions import Submission
 
 _OURS = "torchkata"
 """Notebooks that were written here have this in their metadata."""
-_TIME = "timestamp.txt"
 _NO_NAMES = (".", "..")
 """Students may be called so in an archive, but no folder of theirs can."""
 
@@ -122,7 +121,7 @@ class _View:
             notebook = shown  # by `nbgrader autograde`, with all that stands around the answers
         else:
             notebook = self._filled(pattern, now, handed_in or shown)
-            if _is_ours(handed_in) or not _names_in(self.submitted) - {_TIME}:
+            if _is_ours(handed_in) or not _names_in(self.submitted) - {TIMESTAMP}:
                 self._put(self.submitted, notebook)
         for cell in notebook["cells"]:
             record = self.record.exercises.get(_name(cell))
@@ -154,7 +153,7 @@ class _View:
     def _put(self, folder: Path, notebook: Any) -> None:
         if read_json(folder / self.name) != notebook:
             write_json(folder / self.name, notebook)
-        stamp = folder / _TIME
+        stamp = folder / TIMESTAMP
         if (stamp.read_text("utf-8") if stamp.is_file() else None) != self.time:
             stamp.unlink(missing_ok=True)  # nbgrader makes its files read-only
             if self.time is not None:

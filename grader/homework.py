@@ -6,7 +6,7 @@ from functools import partial
 from grader import archives, paths
 from grader.catalog import Catalog, Exercise
 from grader.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
-from grader.platforms import of_file, original
+from grader.platforms import TIMESTAMP, of_file, original
 from grader.texts import MAX_BYTES, MAX_NOTEBOOK, cells, is_start, text
 
 _MAX_DEPTH = 6
@@ -17,7 +17,6 @@ _MAX_READ = 256 << 20
 """Bytes of one student's answers and notebooks: each may be as large as it may, but not all of them."""
 CLONE = "exercises"
 """A student may hand in a whole clone; the answers then lie in this folder of it."""
-_TIME = "timestamp.txt"
 FOREIGN = frozenset({"__MACOSX", "__pycache__", "venv", "node_modules"})
 
 
@@ -114,7 +113,7 @@ class Homework:
                 self.archive(name, home, prefix + name, depth, nested)
 
     def _is_ours(self, name: str, kind: str, is_clone: bool) -> bool:
-        if self.exercise(name) or name == _TIME:
+        if self.exercise(name) or name == TIMESTAMP:
             return True
         return kind != FOLDER and not is_clone and (name.endswith(".ipynb") or archives.is_archive(name))
 
@@ -215,11 +214,11 @@ class Homework:
         for section in sections:
             try:
                 with home.entered(name) as folder:
-                    if folder.kinds().get(_TIME) != FILE:
+                    if folder.kinds().get(TIMESTAMP) != FILE:
                         return
-                    stamp = folder.content(_TIME, 200).decode("utf-8", "replace").strip()
+                    stamp = folder.content(TIMESTAMP, 200).decode("utf-8", "replace").strip()
             except (Refused, OSError) as reason:
-                self.refuse(f"{prefix}{name}/{_TIME}", reason, ())
+                self.refuse(f"{prefix}{name}/{TIMESTAMP}", reason, ())
                 return
             if stamp:
                 self.times[section] = max(stamp, self.times.get(section, ""))

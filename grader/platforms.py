@@ -23,6 +23,8 @@ from grader.archives import stem
 
 SUBMITTED = "submitted"
 """nbgrader's own name for the folder of what was handed in."""
+TIMESTAMP = "timestamp.txt"
+"""nbgrader's own name for the file that tells when that was."""
 _COURSE = frozenset({"source", "release", "autograded", "nbgrader_config.py", "gradebook.db"})
 
 _CANVAS = re.compile(
