@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum, Integer
 
-from grader import gradebook, sandbox
+from grader import gradebook
 from grader.catalog import Catalog, Exercise, Section, Tree, load
 from grader.errors import KataError
 from grader.grade import References, is_stub
@@ -121,8 +121,6 @@ def _engine(exercises: tuple[Exercise, ...], is_confined: bool, seed: int) -> tu
     key = (exercises, is_confined, seed, written)
     if key not in _warm:
         _close()
-        if is_confined and (reason := sandbox.unavailable()):
-            raise KataError(reason)
         pool = Pool(exercises, jobs=os.cpu_count() or 1, confined=is_confined).__enter__()
         _warm[key] = pool, References(pool, seed)
     return _warm[key]

@@ -3,6 +3,7 @@
 # Jobs are written the way an answer would be.
 # ruff: noqa: PTH109, PTH123, PTH208
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader import bubblewrap, sandbox
+from grader.cluster import worker
 from tests.grader.warm_worker import WarmWorker, add
 
 MIB = 1 << 20
@@ -139,6 +141,13 @@ def test_bubblewrap_that_fails_is_told_with_its_own_words(tmp_path, monkeypatch)
     (tmp_path / "user").mkdir()
     (tmp_path / "user" / "max_user_namespaces").write_text("0\n")
     assert "sudo sysctl -w user.max_user_namespaces=15000" in one_line(sandbox.unavailable())
+
+
+def test_a_worker_of_a_cluster_tells_that_it_has_no_sandbox(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    settings = {"slugs": ["merge_heads"], "jobs": 1, "confined": True}
+    told = json.loads(worker.start(json.dumps(settings)))
+    assert one_line(told["fault"]) == sandbox.unavailable()
 
 
 def test_another_system_than_linux_is_told(monkeypatch):
