@@ -17,7 +17,7 @@ Rules, for weights of (*rows, experts) in float16, bfloat16, float32 or float64:
 - The result has the shape, dtype and device of weights. float16 and bfloat16 are summed and divided in
   float32, and rounded once, at the end: a share is as near to the exact one as the dtype can tell (one below
   the smallest subnormal may become 0). A sum in float16 would run over at 65504. float32 and float64 are
-  computed in their own dtype.
+  wide enough as they are.
 - Rows with inf or NaN give something that is not finite somewhere in that row, and do nothing to other rows.
 - Gradients flow to weights, also through the sum, in their dtype. Gradients are asked for with weights
   between 0.001 and 1000, next to which rows of zeros and weights of zero may stand.

@@ -55,7 +55,7 @@ class LossScaler:
         growth_interval: how many good iterations in a row make it grow, 1 or more.
 
     Raises:
-        ValueError: an argument is out of its range.
+        ValueError: an argument is out of its range, as NaN always is.
     """
 
     def __init__(

@@ -25,10 +25,11 @@ class Watched(nn.Module):
         with torch.no_grad():
             for p in self.parameters():
                 p.copy_(torch.randn(p.shape, generator=gen))
-        self.inputs, self.computed = [], []
+        self.inputs, self.computed, self.modes = [], [], []
 
     def forward(self, x):
         self.inputs.append(x)
+        self.modes.append([m.training for m in self.modules()])
         with compute_dtypes() as seen:
             logits = self.last(self.norm(self.first(x)).relu())
         self.computed.append(seen)
@@ -174,8 +175,12 @@ def test_gradients_of_this_batch(answer, gen, dtype):
 def test_inputs_and_targets_as_they_are(answer, gen):
     """The model and loss_fn are given inputs and targets in the dtype that they have."""
     model, loss_fn, (inputs, targets) = Watched(gen), WatchedLoss(), batch(gen)
+    model.norm.eval()
+    modes = [m.training for m in model.modules()]
     with unchanged(CALL, inputs=inputs, targets=targets):
         answer.autocast_step(model, loss_fn, sgd(model), inputs, targets)
+    expect_equal(model.modes, [modes], "the modes of the layers as the model runs")
+    expect_equal([m.training for m in model.modules()], modes, f"the modes of the layers after {CALL}")
     expect_equal(model.inputs[0].detach(), inputs, "what the model is given")
     expect_equal(loss_fn.calls[0][1], targets, "the targets that loss_fn is given")
 
@@ -268,6 +273,7 @@ def test_no_step_is_skipped(answer, bad):
     loss = answer.autocast_step(model, loss_fn, optimizer, torch.ones(2, 1), torch.ones(2, 1), torch.float16)
     expect_equal(loss, bad, f"{CALL} where the loss is {bad}")
     expect_equal(len(steps), 1, f"the number of optimizer steps where the loss is {bad}")
+    expect_that(not math.isfinite(model.scale), f"the gradient of a loss of {bad} does not reach the step")
 
 
 def test_no_scaler(answer):

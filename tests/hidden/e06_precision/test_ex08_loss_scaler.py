@@ -387,6 +387,11 @@ def test_out_of_turn(answer, gen):
     refused(scaler, "step", "after a step that was skipped")
     scaler.update()
     expect_equal(scaler.step(optimizer), True, "scaler.step(optimizer) after update")
+    scaler.update()
+    for _ in range(2):
+        scaler.unscale_(optimizer)
+        scaler.update()  # the caller has decided against this step
+    expect_equal(scaler.step(optimizer), True, "scaler.step(optimizer) after iterations without a step")
 
 
 def test_half_gradients(answer, gen):
@@ -402,6 +407,8 @@ def test_half_gradients(answer, gen):
             expect_raises(ValueError, lambda m=method, s=scaler, o=optimizer: getattr(s, m)(o), call)
             expect_equal(params[index].detach(), before, f"a float16 parameter after {call}")
             expect_equal([p.grad for p in params], given, f"the gradients after {call}")
+            params[index].grad = None
+            expect_equal(scaler.step(optimizer), True, f"scaler.step(optimizer) after the error of {call}")
 
 
 def test_state_dict(answer):

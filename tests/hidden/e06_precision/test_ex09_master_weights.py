@@ -23,6 +23,7 @@ def network(gen, dtype=torch.bfloat16, norm=torch.float32):
     """Linear layers in `dtype`, and a norm between them in another one."""
     model = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 2)).to(dtype)
     model[1].to(norm)
+    model[2].weight.data = model[2].weight.data.t().contiguous().t()  # in another layout
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(torch.randn(p.shape, generator=gen))

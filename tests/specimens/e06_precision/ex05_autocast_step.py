@@ -492,4 +492,10 @@ SPECIMENS = [
     return optimizer.step(closure).item()
 """),
     ),
+    Wrong(
+        "puts all layers into training mode",
+        edits=[(f"    with {REGION}:", f"    model.train()\n    with {REGION}:")],
+        check="test_inputs_and_targets_as_they_are",
+        says="mode",
+    ),
 ]

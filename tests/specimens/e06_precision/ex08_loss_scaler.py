@@ -752,4 +752,21 @@ class LossScaler:
             (SCALE, "        return self._scale * (loss if loss.dtype == torch.float64 else loss.float())\n"),
         ],
     ),
+    Wrong(
+        "an optimizer that was unscaled and not stepped stays so after update",
+        edits=[
+            (
+                CLEAR,
+                "        for optimizer in self._stepped:\n            del self._finite[optimizer]\n        self._stepped = set()\n",
+            )
+        ],
+        check="test_out_of_turn",
+        says="unscale_",
+    ),
+    Wrong(
+        "counts as stepped where float16 gradients were refused",
+        edits=[(ONCE, "        self._stepped.add(optimizer)\n" + ONCE)],
+        check="test_half_gradients",
+        says="has been stepped since",
+    ),
 ]

@@ -501,4 +501,10 @@ class MasterWeights:
             (ROUND, "            p.data.copy_(master.data.to(p.dtype))\n"),
         ],
     ),
+    Wrong(
+        "writes through a flat view, which a transposed weight does not have",
+        edits=[("            p.copy_(master)", "            p.view(-1).copy_(master.view(-1))")],
+        check="test_steps",
+        says="view",
+    ),
 ]
