@@ -17,7 +17,6 @@ from grader.grade import References
 from grader.pool import Expected, Pool, Request
 from grader.results import CheckRecord, ExerciseRecord
 from grader.specimen import Wrong
-from grader.verdict import verdict
 
 SEEDS = (0, 1, 2)
 Progress = Callable[[int, int], None]
@@ -118,8 +117,7 @@ class _Session:
         self._total += len(trials)
         for request, findings in self._pool.judge(trial.request for trial in trials):
             trial, exercise = by_request[id(request)], request.exercise
-            wanted = self._references[request.seed].of(exercise)
-            record = verdict(exercise, self._pool.inventory.get(exercise.slug, []), findings, wanted)
+            record = self._references[request.seed].verdict(exercise, findings)
             if trial.kind == "wrong":
                 self.killers[exercise.slug] |= {
                     _function(c.id) for c in record.checks if c.outcome == "failed"

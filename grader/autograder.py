@@ -25,7 +25,7 @@ from grader.grade import References, is_stub
 from grader.notebooks import answers_in
 from grader.pool import Pool, Request
 from grader.results import ExerciseRecord, StudentRecord
-from grader.verdict import unreadable, untouched, verdict
+from grader.verdict import unreadable, untouched
 
 _RECORD = "torchkata"
 
@@ -102,9 +102,7 @@ def _judge(
     if tried:
         pool, references = _engine(exercises, is_confined, seed)
         for request, findings in pool.judge(Request(e, answers[e.slug], seed) for e in tried):
-            exercise = request.exercise
-            expected, wanted = pool.inventory.get(exercise.slug, []), references.of(exercise)
-            records[exercise.slug] = verdict(exercise, expected, findings, wanted)
+            records[request.exercise.slug] = references.verdict(request.exercise, findings)
     return records
 
 

@@ -175,7 +175,7 @@ def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
 def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
     exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
     with _judges(exercises, settings, len(tasks)) as pool:
-        wanted = References(pool, settings.seed)
+        references = References(pool, settings.seed)
         keys: dict[int, str] = {}
         requests = []
         for task in tasks:
@@ -183,8 +183,7 @@ def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: P
             keys[id(request)] = task.key
             requests.append(request)
         for done, (request, findings) in enumerate(pool.judge(requests), start=1):
-            exercise = request.exercise
-            record = verdict(exercise, pool.inventory.get(exercise.slug, []), findings, wanted.of(exercise))
+            record = references.verdict(request.exercise, findings)
             if record.status != "grader_fault":
                 store.put(keys[id(request)], record)
             else:
@@ -201,7 +200,7 @@ def _judges(
 
 
 class References:
-    """The oracle's result on each reference solution, computed once per seed."""
+    """The oracle's result on each reference solution, computed once per seed, and verdicts by it."""
 
     def __init__(self, pool: Judges, seed: int) -> None:
         self._pool = pool
@@ -215,6 +214,10 @@ class References:
             findings = self._pool.reference(Request(exercise, solution, self._seed, mode="oracle"))
             self._known[exercise.slug] = _oracle_in(findings)
         return self._known[exercise.slug]
+
+    def verdict(self, exercise: Exercise, findings: Findings) -> ExerciseRecord:
+        """The record of an answer that was judged with this seed."""
+        return verdict(exercise, self._pool.inventory.get(exercise.slug, []), findings, self.of(exercise))
 
 
 def _oracle_in(findings: Findings) -> Any:

@@ -67,14 +67,13 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
     from grader import gradebook
     from grader.grade import References
     from grader.pool import Pool
-    from grader.verdict import verdict
 
     exercise = load().exercise(slug)
     pool = _pool()
     if not exercise.file("hidden").is_file() or not isinstance(pool, Pool):
         raise KataError(f"{slug} cannot be graded here: that takes the hidden suites, and Linux or macOS")
     findings = pool.judge_one(Request(exercise, _executed(exercise, namespace).encode(), seed=0))
-    record = verdict(exercise, pool.inventory.get(slug, []), findings, References(pool, 0).of(exercise))
+    record = References(pool, 0).verdict(exercise, findings)
     if record.needs_manual_grade:
         _give_up(slug, "; ".join(record.flags) or "this machine lacks what its checks need")
     print(gradebook.comment(record) or "passed")

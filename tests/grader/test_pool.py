@@ -20,10 +20,10 @@ def pool():
 
 
 def judged(pool, *answers):
-    wanted = References(pool, 0).of(EXERCISE)
+    references = References(pool, 0)
     requests = [Request(EXERCISE, answer.encode(), 0) for answer in answers]
     return {
-        request.answer.decode(): verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, wanted)
+        request.answer.decode(): references.verdict(EXERCISE, findings)
         for request, findings in pool.judge(requests)
     }
 
