@@ -7,7 +7,7 @@ versions in `pyproject.toml` is pinned for this module's sake.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
@@ -145,8 +145,8 @@ def _is_plain(item: pytest.Item) -> bool:
 def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
     exercise = exercise_of(item.path)
     assert exercise is not None
-    patches = pytest.MonkeyPatch()  # type: ignore[no-untyped-call]  # its __init__ is not typed
-    given = {
+    patches = pytest.MonkeyPatch()
+    given: dict[str, Callable[[], object]] = {
         "answer": lambda: judged.module(exercise),
         "gen": lambda: seeds.generator(judged.seed, item.nodeid),
         "device": devices.install,

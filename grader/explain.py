@@ -9,7 +9,7 @@ from torch import Tensor
 from grader.causes import Case, cause_of_shape, cause_of_type, cause_of_values, make_case
 from grader.causes.evidence import to_double
 from grader.describe import describe, is_tensor, plain, tensor_text
-from grader.picture import differs, draw, label_at, picture, places
+from grader.picture import differs, draw, first_of, label_at, picture, places
 
 __all__ = ["describe", "explain", "is_same", "picture"]
 
@@ -167,7 +167,7 @@ def _count(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) ->
 
 
 def _first(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> str:
-    index = tuple(int(i) for i in torch.unravel_index(wrong.flatten().int().argmax(), wrong.shape))
+    index = first_of(wrong)
     y, w = apart(yours[index].item(), wanted[index].item())
     where = label_at(index, dims)
     return f"at {where}: yours {y}, wanted {w}" if where else f"yours {y}, wanted {w}"

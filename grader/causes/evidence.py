@@ -58,13 +58,25 @@ class Case:
     def same(self, guess: Tensor, yours: Tensor | None = None) -> bool:
         """The numbers of both, in row-major order, are equal within tolerance: a sample first, then all."""
         yours = self.yours if yours is None else yours
-        if guess.numel() != yours.numel() or not guess.numel():
+        if guess.numel() != yours.numel() or not guess.numel() or not self._ends_alike(guess, yours):
             return False
         if guess.numel() > 4 * SAMPLE:
             few = sample(guess.numel(), SAMPLE)
             if not bool(self.close(at(yours, few), at(guess, few)).all()):
                 return False
         return bool(self.close(yours, guess.reshape(yours.shape)).all())
+
+    def _ends_alike(self, guess: Tensor, yours: Tensor) -> bool:
+        """Whether the first and the last number are close: most guesses fall here, and cost little."""
+        if self.is_complex or guess.is_complex():
+            return True
+        for end in (0, -1):
+            y, g = yours[(end,) * yours.ndim].item(), guess[(end,) * guess.ndim].item()
+            if y == g or (y != y and g != g):
+                continue
+            if not (abs(y - g) <= self.atol + self.rtol * abs(g) and abs(y - g) < math.inf):
+                return False
+        return True
 
     def agree(self, guess: Tensor, yours: Tensor | None = None, *, tried: int = 1, fitted: int = 0) -> bool:
         """`guess` is `yours`, and that is no accident.

@@ -1,5 +1,6 @@
 """Compare what an answer returned with what was wanted."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,9 +24,11 @@ def tolerance(
     if relative == 0.0:
         return 0.0, 0.0
     if scale is None:
-        finite = wanted.detach().abs()
-        finite = finite[torch.isfinite(finite)]
-        scale = float(finite.max()) if finite.numel() else 0.0
+        sizes = wanted.detach().abs()
+        scale = float(sizes.max()) if sizes.numel() else 0.0
+        if not math.isfinite(scale):
+            sizes = sizes[torch.isfinite(sizes)]
+            scale = float(sizes.max()) if sizes.numel() else 0.0
     return relative, relative * scale
 
 
