@@ -35,7 +35,7 @@ Slug = Annotated[str, typer.Argument(help="an exercise, such as merge_heads")]
 Only = Annotated[
     str | None, typer.Option("--only", metavar="SLUG|SECTION", help="this exercise or section only")
 ]
-
+Results = Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
 
 
@@ -183,9 +183,7 @@ def notebooks(
 
 @app.command()
 def export(
-    results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
-        "results"
-    ),
+    results: Results = Path("results"),
     format: Annotated[str, typer.Option("--format", help="csv, canvas, json or gradescope")] = "csv",
     to: Annotated[
         Path | None,
@@ -200,9 +198,7 @@ def export(
 
 @app.command()
 def report(
-    results: Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")] = Path(
-        "results"
-    ),
+    results: Results = Path("results"),
     to: Annotated[Path, typer.Option("--to", help="a folder for the pages")] = Path("report"),
 ) -> None:
     """Write a page for each student and one for the class."""
