@@ -6,11 +6,12 @@ fail is judged by the checks that ought to fail first, and in full only where th
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from grader import content, nulls, specimen
+from grader.bars import Progress, silent
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
 from grader.grade import References
@@ -19,7 +20,6 @@ from grader.results import CheckRecord, ExerciseRecord
 from grader.specimen import Wrong
 
 SEEDS = (0, 1, 2)
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ class Trial:
     specimen: Wrong | None = None
 
 
-def audit(
-    catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress = lambda done, total: None
-) -> list[Problem]:
+def audit(catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress = silent) -> list[Problem]:
     """Everything that is wrong with `exercises`, in the catalog's order."""
     found = [Problem(*problem) for problem in content.problems(catalog, exercises)]
     complete = tuple(e for e in exercises if all(e.file(tree).is_file() for tree in content.TREES))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from grader import paths
+from grader.bars import Progress, silent
 from grader.canvas import load_roster, to_canvas
 from grader.catalog import Catalog
 from grader.errors import KataError
@@ -86,7 +87,7 @@ def export(
     format: str,
     to: Path | None,
     catalog: Catalog,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = silent,
 ) -> None:
     """Write the results in `results` to a file or standard output, or to a folder."""
     if format not in FORMATS and format not in FOLDERS:
@@ -123,7 +124,7 @@ def _to_stderr(line: str) -> None:
 def load_results(
     folder: Path,
     tell: Callable[[str], None] = _to_stderr,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = silent,
 ) -> list[StudentRecord]:
     """The records in `folder`, `<student>.json` each, sorted by file name.
 

@@ -8,12 +8,13 @@ pattern of the notebook in `source/`. A notebook that was handed in stays as it 
 import copy
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from grader import course
+from grader.bars import Progress, silent
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
 from grader.folders import Directory, Refused
@@ -44,7 +45,7 @@ def write(
     judged: Collection[str],
     catalog: Catalog,
     times: Times,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = silent,
 ) -> None:
     """Write what formgrader shows into the course `folder`.
 

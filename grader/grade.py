@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from grader import address, paths
+from grader.bars import Progress, silent
 from grader.catalog import Exercise, load
 from grader.errors import KataError
 from grader.findings import Expected, Findings, Request
@@ -29,8 +30,6 @@ from grader.results import (
 )
 from grader.submissions import Submission
 from grader.verdict import unreadable, untouched, verdict
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def grade(
     submissions: Sequence[Submission],
     exercises: Sequence[Exercise],
     settings: Settings,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
 ) -> list[StudentRecord]:
     """Judge every submission and write `results/<student>.json` for each.
 

@@ -3,13 +3,14 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
 
+from grader.bars import Progress, silent
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
 from grader.lateness import Arrival, Penalties, enter_time
@@ -37,7 +38,7 @@ def write(
     records: Iterable[StudentRecord],
     catalog: Catalog,
     arrivals: Mapping[str, Arrival] | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = silent,
 ) -> list[str]:
     """Enter every record's scores and comments; return the problems, one line for each.
 

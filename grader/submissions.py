@@ -7,13 +7,14 @@ tells whose it is, `grader.homework` what answers which exercise. The files are 
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from grader import archives, paths, platforms
+from grader.bars import Progress, silent
 from grader.catalog import Catalog
 from grader.errors import KataError
 from grader.folders import FOLDER, LINK, Directory, Folder, Refused, escaped, why
@@ -36,8 +37,6 @@ __all__ = ["MAX_BYTES", "Classwork", "Submission", "collect", "escaped"]
 MAX_NAMED = 10
 _MAX_NAME = 160
 """Bytes of a student's name, which becomes a file's."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Classwork:
     is_one: bool = False
 
 
-def collect(folder: Path, catalog: Catalog, progress: Progress = lambda done, total: None) -> Classwork:
+def collect(folder: Path, catalog: Catalog, progress: Progress = silent) -> Classwork:
     """Read what a class handed in: a folder or an archive with something of every student's.
 
     One student's folder or archive may be named as well. In a folder of a clone and beside it, the first

@@ -7,7 +7,7 @@ be shown as anything but text.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,12 @@ from urllib.parse import quote
 from rich.console import Console
 
 from grader import files, paths
-from grader.bars import bar
+from grader.bars import Progress, bar, silent
 from grader.catalog import Catalog, load
 from grader.errors import KataError
 from grader.export import load_results
 from grader.results import StudentRecord
 from grader.untrusted import plain
-
-Progress = Callable[[int, int], None]
 
 _HERE = Path(__file__).parent
 _MADE_BY = '<meta name="generator" content="torchkata">'
@@ -80,7 +78,7 @@ def write(
     records: Sequence[StudentRecord],
     catalog: Catalog,
     to: Path,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
 ) -> Path:
     """Write `index.html` and `students/<student>.html` to the folder `to`; returns the former.
 

@@ -4,13 +4,13 @@ What comes out is a page to look at, never a verdict: pairs of students, the mos
 codes side by side and with how alike any two answers to the same exercise are.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from grader import files, paths, specimen
-from grader.bars import bar
+from grader.bars import Progress, bar, silent
 from grader.catalog import Exercise, load
 from grader.errors import KataError
 from grader.report import expect_ours, render
@@ -55,7 +55,7 @@ def _expect_writable(to: Path) -> None:
 def likenesses(
     submissions: Sequence[Submission],
     exercises: Iterable[Exercise],
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = silent,
 ) -> list[Compared]:
     """Compare the answers of each exercise; those that nobody or one student wrote are left out."""
     reader = Reader()
