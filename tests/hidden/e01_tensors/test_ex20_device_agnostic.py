@@ -9,15 +9,15 @@ from grader.checks.devices import count_traffic, is_simulated, on_host
 EPS = torch.finfo(torch.float64).eps
 
 
-def exact_table(time, dim):
-    position = torch.arange(time, dtype=torch.float64)[:, None]
+def exact_table(positions, dim):
+    position = positions.double()[:, None]
     column = torch.arange(dim)
     angle = position / 10000.0 ** ((column - column % 2).double() / dim)
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 
 
 def plain(x):
-    return x.double() + exact_table(*x.shape[-2:])
+    return x.double() + exact_table(torch.arange(x.shape[-2]), x.shape[-1])
 
 
 def expect_positions(answer, x, note=""):
@@ -29,7 +29,7 @@ def expect_positions(answer, x, note=""):
 
 def test_any_sizes(answer, gen):
     """Every position of every sequence gets its own row, for any leading dimensions."""
-    for sizes in [(5, 6), (2, 5, 6), (2, 3, 4, 8), (3, 1, 4), (1, 7, 2), (0, 3, 4), (2, 0, 4), (6, 6)]:
+    for sizes in [(5, 6), (2, 3, 4, 8), (3, 1, 4), (1, 7, 2), (0, 3, 4), (2, 0, 4)]:
         expect_positions(answer, torch.randn(sizes, generator=gen), f" of shape {sizes}")
 
 
@@ -43,7 +43,12 @@ def test_dtype_is_kept(answer, gen, dtype):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
 def test_late_positions(answer, dtype):
     """The table is right to the last digits at position 4000 too."""
-    expect_positions(answer, torch.zeros(4100, 6, dtype=dtype), f" with 4100 positions in {dtype}")
+    yours = answer.add_positions(torch.zeros(4100, 6, dtype=dtype))
+    call = f"add_positions(x) with 4100 positions in {dtype}"
+    expect_equal(getattr(yours, "shape", None), torch.Size((4100, 6)), f"the shape of {call}")
+    rows = torch.arange(4, 4100, 13)  # up to the last: a look at all of them takes ten times as long
+    wanted = exact_table(rows, 6).to(dtype)
+    expect_close(yours[rows], wanted, f"rows 4, 17, 30, … of {call}", scale=2.0)
 
 
 def test_made_on_the_device(answer, device, gen):
@@ -107,7 +112,7 @@ def test_angle_dtype_is_asked(answer, monkeypatch):
     x = torch.zeros(61, 14, dtype=torch.float64)
     yours = answer.add_positions(x)
     expect_equal(asked[:1], [x.device], "the devices that add_positions(x) asks angle_dtype about")
-    off = (yours - exact_table(61, 14)).abs().max().item()
+    off = (yours - exact_table(torch.arange(61), 14)).abs().max().item()
     expect_that(
         1e-10 < off < 1e-3,
         "add_positions(x) does not compute in the dtype that angle_dtype(x.device) returns",
