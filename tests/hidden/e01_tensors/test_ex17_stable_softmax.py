@@ -33,7 +33,7 @@ def expect_right(answer, name, x, dim, note="", **options):
 @pytest.mark.parametrize("name", BOTH)
 def test_along_every_dim(answer, gen, name):
     """Every dim is the right one to sum over, counted from the front or from the back."""
-    for sizes in [(7,), (4, 5), (2, 3, 4), (3, 3, 3), (1, 1)]:
+    for sizes in [(7,), (2, 3, 4), (1, 1)]:
         x = 3 * torch.randn(sizes, generator=gen)
         for dim in range(-len(sizes), len(sizes)):
             expect_right(answer, name, x, dim, f" of shape {tuple(sizes)}")
@@ -47,11 +47,12 @@ def test_empty_batch(answer, name):
 
 
 @pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("height", [1e4, -1e4, 120.0, -120.0, 3e6, -3e6])
+@pytest.mark.parametrize("height", [1e4, 120.0, 3e6])
 def test_large_logits(answer, gen, name, height):
-    """Logits of any size give what they give near 0, as exactly as their numbers allow."""
-    x = height + 2 * torch.randn(3, 5, generator=gen)
-    expect_right(answer, name, x, 1, f" near {height:g}")
+    """Logits of any size and sign give what they give near 0, as exactly as their numbers allow."""
+    for peak in (height, -height):
+        x = peak + 2 * torch.randn(3, 5, generator=gen)
+        expect_right(answer, name, x, 1, f" near {peak:g}")
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -76,7 +77,7 @@ def test_masked_logits(answer, gen, name):
         x[0, 1:3] = x[2] = x[3, 0] = -math.inf
         x[3] += height
         expect_right(answer, name, x, 1, f" with -inf in {dtype}")
-        expect_right(answer, name, x.T.contiguous(), 0, f" with -inf in {dtype}")
+    expect_right(answer, name, x.T.contiguous(), 0, f" with -inf in {dtype}")
     single = torch.full((3,), -math.inf)
     expect_right(answer, name, single, 0, " of a single slice of -inf")
 
@@ -85,8 +86,6 @@ def test_masked_logits(answer, gen, name):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_half_precision_rounds_once(answer, gen, name, dtype):
     """Half-precision logits are computed in float32, and rounded once at the end."""
-    many = torch.full((1, 70000), 0.5, dtype=dtype)
-    expect_right(answer, name, many, 1, f" of 70000 equal logits in {dtype}")
     # Not against a rounded result: near a tie, that is a whole step off for a right answer.
     half_a_step = 0.6 * torch.finfo(dtype).eps / torch.finfo(torch.float64).eps
     # Far apart, the shift rounds; close together, so does the sum of logarithm and peak.
@@ -94,7 +93,20 @@ def test_half_precision_rounds_once(answer, gen, name, dtype):
         x = (spread * torch.randn(64, classes, generator=gen)).to(dtype)
         wanted = exact(name, x, 1)
         yours = getattr(answer, name)(x, 1)
+        expect_equal(getattr(yours, "dtype", None), dtype, f"the dtype of {name}(x, 1) in {dtype}")
         expect_close(yours.double(), wanted, f"{name}(x, 1) in {dtype}", ulps=half_a_step, scale=0.001)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_sum_beyond_float16(answer, name):
+    """More logits than float16 can count are summed up in float32 too."""
+    yours = getattr(answer, name)(torch.full((1, 66000), 0.5, dtype=torch.float16), 1)
+    call = f"{name}(x, 1) of 66000 equal logits in torch.float16"
+    shape = (1, 66000) if name == "softmax" else (1,)
+    expect_equal(getattr(yours, "shape", None), torch.Size(shape), f"the shape of {call}")
+    value = 1 / 66000 if name == "softmax" else 0.5 + math.log(66000)
+    few = yours.flatten()[::6599]  # with the last; they are all equal
+    expect_close(few, torch.full(few.shape, value).half(), f"every 6599th number of {call}")
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -108,8 +120,8 @@ def test_float64_stays_exact(answer, gen, name):
 def test_gradients(answer, gen, name):
     """Gradients are right, at large logits and next to -inf too."""
     function = getattr(answer, name)
-    for dim, height in [(0, 0.0), (2, 0.0), (-2, 1e4)]:
-        x = height + torch.randn(2, 3, 4, generator=gen)
+    for dim, height, dtype in [(0, 0.0, torch.float64), (-2, 1e4, torch.float32)]:
+        x = height + torch.randn(2, 3, 4, generator=gen, dtype=dtype)
         x[0, 0, 1] = -math.inf
         expect_gradients(
             lambda x, dim=dim: function(x, dim),
@@ -120,30 +132,32 @@ def test_gradients(answer, gen, name):
             names="x",
             scale=4.0,
         )
-    for dtype in (torch.bfloat16, torch.float64):
-        x = torch.randn(3, 4, generator=gen, dtype=torch.float64).to(dtype)
-        expect_gradients(
-            lambda x: function(x, 1),
-            [x],
-            lambda x: exact(name, x, 1),
-            gen=gen,
-            call=f"{name}(x, 1) in {dtype}",
-            names="x",
-            scale=2.0,
-        )
+    expect_gradients(
+        lambda x: function(x, 1),
+        [torch.randn(3, 4, generator=gen).bfloat16()],
+        lambda x: exact(name, x, 1),
+        gen=gen,
+        call=f"{name}(x, 1) in torch.bfloat16",
+        names="x",
+        scale=2.0,
+    )
 
 
 @pytest.mark.parametrize("name", BOTH)
 def test_gradient_of_a_masked_slice(answer, name):
     """The gradient of a slice of -inf alone is 0, not NaN."""
     inf = math.inf
-    for dtype in (torch.float32, torch.float16, torch.float64):
-        for rows in ([[0.0, 1.0], [-inf, -inf]], [[-1e4, -inf], [-inf, -inf]], [[-inf, -inf], [-inf, -inf]]):
-            x = torch.tensor(rows, dtype=dtype, requires_grad=True)
-            out = getattr(answer, name)(x, 1)
-            out[1].sum().backward()
-            call = f"the gradient for x through {name}(x, 1), second row of -inf"
-            expect_close(x.grad, torch.zeros(2, 2, dtype=dtype), call)
+    for first, dtype in [
+        ([0.0, 1.0], torch.float32),
+        ([-1e4, -inf], torch.float32),
+        ([-1e4, -inf], torch.float16),
+        ([-inf, -inf], torch.float64),
+    ]:
+        x = torch.tensor([first, [-inf, -inf]], dtype=dtype, requires_grad=True)
+        out = getattr(answer, name)(x, 1)
+        out[1].sum().backward()
+        call = f"the gradient for x through {name}(x, 1), second row of -inf"
+        expect_close(x.grad, torch.zeros(2, 2, dtype=dtype), call)
 
 
 @pytest.mark.parametrize("name", BOTH)
