@@ -121,5 +121,21 @@ def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str) -> None:
 def _expect_length(yours: Any, wanted: Sequence[Any], call: str) -> None:
     if len(yours) != len(wanted):
         raise CheckFailure(
-            f"wrong length of {call}\n  yours   {len(yours)} items\n  wanted  {len(wanted)} items"
+            f"wrong length of {call}\n  yours   {len(yours)} items\n  wanted  {len(wanted)} items\n"
+            f"  {_parting(yours, wanted)}"
         )
+
+
+def _parting(yours: Any, wanted: Sequence[Any]) -> str:
+    """The first item at which two sequences differ, of which one is longer."""
+    shorter = min(len(yours), len(wanted))
+    for index in range(shorter):
+        try:
+            expect_equal(yours[index], wanted[index], "")
+        except CheckFailure:
+            mine, right = describe(yours[index]), describe(wanted[index])
+            told = f"{mine}, wanted {right}" if mine != right else f"another {right}"
+            return f"differ  from item {index} on: {told}"
+    rest = wanted[shorter:] or yours[shorter:]
+    more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""
+    return f"{'lacks ' if len(wanted) > shorter else 'extra '}  item {shorter}: {describe(rest[0])}{more}"
