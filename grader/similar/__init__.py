@@ -24,6 +24,8 @@ def run(
 ) -> None:
     """The verb: compare what a class handed in, write a page, and say how many pairs are on it.
 
+    Where there is too little to compare, that is said, and no page is written.
+
     Raises:
         KataError: there are no submissions, or the page cannot be written.
     """
@@ -33,9 +35,9 @@ def run(
     with bar(err, "comparing answers") as progress:
         compared = likenesses(work.submissions, catalog.select(only), progress)
     if not compared:
-        raise KataError(
-            f"{paths.shown(submissions)} holds no two answers with enough code of their own to compare"
-        )
+        few = "holds no two answers with enough code of their own to compare"
+        out.print(f"similar: {paths.shown(submissions)} {few}; no page was written", markup=False)
+        return
     shown = page([s.student for s in work.submissions], compared, threshold / 100, most)
     try:
         files.write(to, render("similar.html", page=shown))

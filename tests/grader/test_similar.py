@@ -305,7 +305,6 @@ def test_one_exercise_alone(tmp_path):
     [
         (lambda folder: None, "No such file"),
         (lambda folder: folder.mkdir(), "holds no student's folder"),
-        (lambda folder: save(folder, written(1)), "no two answers"),
     ],
 )
 def test_a_class_that_cannot_be_compared_is_told_in_one_line(tmp_path, make, words):
@@ -313,6 +312,13 @@ def test_a_class_that_cannot_be_compared_is_told_in_one_line(tmp_path, make, wor
     with pytest.raises(KataError, match=words) as told:
         run(tmp_path / "class", tmp_path / "similar.html")
     assert "\n" not in str(told.value)
+    assert not (tmp_path / "similar.html").exists()
+
+
+def test_a_class_with_too_little_code_is_told_so(tmp_path):
+    save(tmp_path / "class", written(1))
+    told = run(tmp_path / "class", tmp_path / "similar.html")
+    assert "no two answers with enough code" in told and told.count("\n") == 1
     assert not (tmp_path / "similar.html").exists()
 
 
