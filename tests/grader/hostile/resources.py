@@ -32,7 +32,8 @@ RESOURCES = [
     Hostile(
         "all memory at import",
         "x = []\nwhile True: x.append(bytearray(1 << 26))",
-        statuses=("memory", "broken", "crashed"),  # crashed where the machine has less than an answer may use
+        # crashed where the machine has less than an answer may use; timeout where it is slow to find it
+        statuses=("memory", "broken", "crashed", "timeout"),
     ),
     Hostile(
         "all memory in tensors",
