@@ -44,15 +44,15 @@ def expect_frequencies(answer, gen, row, k, call, lead=(ROWS,)):
 def test_frequencies(answer, gen):
     """The k largest are drawn as often as their softmax says, and no others; rows are independent."""
     row = torch.tensor([0.3, 2.0, -1.0, 1.5, 0.9, 2.4, -3.0])
-    for k in (2, 3, 7):
+    for k in (3, 7):
         expect_frequencies(answer, gen, row, k, f"sample_top_k(logits, {k}, generator)")
 
 
 def test_frequencies_with_more_dims(answer, gen):
     """The last dimension is the vocabulary, however many come before it."""
     row = torch.tensor([0.3, 2.0, -1.0, 1.5, 2.4])
-    for lead in [(2, ROWS // 2), (ROWS // 4, 2, 2)]:
-        expect_frequencies(answer, gen, row, 3, f"sample_top_k(logits, 3, generator) with {lead} rows", lead)
+    lead = (ROWS // 4, 2, 2)
+    expect_frequencies(answer, gen, row, 3, f"sample_top_k(logits, 3, generator) with {lead} rows", lead)
 
 
 def test_a_single_row(answer, gen):
@@ -69,11 +69,11 @@ def test_a_single_row(answer, gen):
 
 def test_rows_are_independent(answer, gen):
     """Each row has randomness of its own, along all leading dimensions."""
-    vocab = 1000
+    vocab = 500
     ids = answer.sample_top_k(torch.zeros(3, 4, 5, vocab), vocab, gen)
     different = int(ids.unique().numel())
     expect_that(
-        different > 45,
+        different > 42,
         "rows share their randomness",
         yours=f"{different} different ids in 60 rows of {vocab} equal logits",
         wanted="nearly 60",
@@ -83,13 +83,9 @@ def test_rows_are_independent(answer, gen):
 def test_large_logits_and_inf(answer, gen):
     """Logits near 1e4 and near -1e4 are drawn like those near 0, and -inf never."""
     row = torch.tensor([0.0, 1.0, -math.inf, 0.5, -math.inf])
-    for height in (1e4, -1e4):
-        expect_frequencies(
-            answer, gen, row + height, 2, f"sample_top_k(logits near {height:g}, 2, generator)"
-        )
-        expect_frequencies(
-            answer, gen, row + height, 5, f"sample_top_k(logits with -inf near {height:g}, 5, generator)"
-        )
+    for height, k in [(1e4, 5), (-1e4, 2)]:
+        call = f"sample_top_k(logits near {height:g} and -inf, {k}, generator)"
+        expect_frequencies(answer, gen, row + height, k, call)
     both = torch.tensor([-1e4, 1e4, 9999.0, -math.inf])
     expect_frequencies(answer, gen, both, 4, "sample_top_k(logits near 1e4 and -1e4, 4, generator)")
     alone = torch.full((5,), -math.inf)
@@ -190,13 +186,11 @@ def test_logits_are_left_alone(answer, gen):
 def test_no_loop_over_rows(answer, gen):
     """The number of operations is the same for 6 rows and for 24, along each leading dimension."""
 
-    for sizes in (lambda n: (n, 5), lambda n: (n, 2, 5), lambda n: (2, n, 5)):
+    def make(n):
+        rows, table = torch.zeros(n, 5), torch.zeros(n, n, 5)
+        return lambda: (answer.sample_top_k(rows, 3, gen), answer.sample_top_k(table, 3, gen))
 
-        def make(n, sizes=sizes):
-            logits = torch.zeros(sizes(n))
-            return lambda: answer.sample_top_k(logits, 3, gen)
-
-        expect_flat_cost(make, "sample_top_k(logits, 3, generator)", over="rows")
+    expect_flat_cost(make, "sample_top_k(logits, 3, generator)", over="rows")
 
 
 def test_impossible_k(answer, gen):
