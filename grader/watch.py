@@ -7,8 +7,6 @@ takes one event at a time and draws the screen.
 import os
 import signal
 import threading
-from collections import Counter, deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -21,18 +19,14 @@ from rich.text import Text
 from grader import keyboard, learner, paths, progress, screen
 from grader.catalog import Catalog, Exercise, load
 from grader.errors import KataError
-from grader.findings import Findings, Request
 from grader.judges import Judge, is_warm, judge
 from grader.keyboard import Keyboard
-from grader.lesson import Lesson, learn
 from grader.progress import State
+from grader.runs import Judged, Runs
 from grader.window import Window
 
 DEBOUNCE, STEP = 50, 5
 """Milliseconds: how long a burst of changes may be gathered, and the pause that ends one."""
-
-AT_ONCE = 2
-"""Runs of one exercise at a time: a save need not wait for the endless loop before it."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +39,6 @@ class Saved:
 @dataclass(frozen=True)
 class Key:
     letter: str
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The verdict on one version of an answer."""
-
-    lesson: Lesson
-    version: int
 
 
 @dataclass(frozen=True)
@@ -82,17 +68,9 @@ class Watcher:
 
     def __init__(self, out: Console, catalog: Catalog, warm: Judge, jobs: int) -> None:
         self.catalog = catalog
-        self.warm = warm
-        self.jobs = jobs
         self.events: SimpleQueue[Event] = SimpleQueue()
         self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
-        self.judges = ThreadPoolExecutor(jobs)
-        self.running: Counter[str] = Counter()
-        self.versions: Counter[str] = Counter()  # the latest one of each exercise
-        self.known: Counter[str] = Counter()  # and the latest one that was judged
-        self.again: set[str] = set()  # saved while AT_ONCE older versions were running
-        self.waiting: deque[Exercise] = deque()  # all are being checked: those not begun,
-        self.batch: set[str] = set()  # and those not judged
+        self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.states: dict[str, State] = progress.states(catalog)
         self.files = {e.file("exercises"): e for e in catalog.exercises}
         self.focus = self._first_unfinished()
@@ -116,7 +94,7 @@ class Watcher:
                     pass
             finally:
                 stop.set()
-                self.judges.shutdown(wait=False, cancel_futures=True)
+                self.runs.close()
 
     def _first_unfinished(self) -> Exercise:
         return next(
@@ -129,15 +107,11 @@ class Watcher:
 
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""
-        is_ticking = self.window.out.is_terminal and not self.is_map and self._is_open(self.focus.slug)
+        is_ticking = self.window.out.is_terminal and not self.is_map and self.runs.is_open(self.focus.slug)
         try:
             return self.events.get(timeout=1.0 if is_ticking else None)
         except Empty:
             return None
-
-    def _is_open(self, slug: str) -> bool:
-        """Whether the verdict on the latest version is still to come."""
-        return self.versions[slug] != self.known[slug]
 
     def handle(self, event: Event | None) -> bool:
         """Do what an event asks for; False to leave."""
@@ -168,7 +142,7 @@ class Watcher:
         self.window.note = self.window.note if self.is_news else None
         self.is_news = False
         for exercise in there:
-            self._check(exercise)
+            self.runs.begin(exercise)
         if self.focus in exercises and self.focus not in there:
             self._tell_gone()
 
@@ -176,47 +150,18 @@ class Watcher:
         file = paths.shown(self.focus.file("exercises"))
         self._draw(Text(f"{file} is gone; r puts its start back", "yellow"))
 
-    def _check(self, exercise: Exercise) -> None:
-        slug = exercise.slug
-        if self.running[slug] >= AT_ONCE:
-            self.again.add(slug)
-            return
-        try:
-            answer = exercise.file("exercises").read_bytes()
-        except OSError:
-            if exercise is self.focus:
-                self._tell_gone()
-            return
-        self.running[slug] += 1
-        self.versions[slug] += 1
-        self.judges.submit(self._judge, exercise, answer, self.versions[slug])
-        if exercise is self.focus and not self.is_map:
+    def _begun(self, exercise: Exercise, is_there: bool) -> None:
+        if exercise is self.focus and not is_there:
+            self._tell_gone()
+        elif exercise is self.focus and not self.is_map:
             self.started = monotonic()
-            self._draw(Text(f"checking {slug} …", "dim"))
-
-    def _judge(self, exercise: Exercise, answer: bytes, version: int) -> None:
-        try:
-            findings = self.warm.judge_one(Request(exercise, answer, seed=0, mode="check"))
-        except Exception as error:  # ours, but the loop must go on
-            findings = Findings(lost=f"{type(error).__name__}: {error}")
-        expected = self.warm.inventory.get(exercise.slug, [])
-        self.events.put(Judged(learn(exercise, expected, findings), version))
+            self._draw(Text(f"checking {exercise.slug} …", "dim"))
 
     def _judged(self, event: Judged) -> None:
         exercise, state = event.lesson.exercise, event.lesson.state
-        slug = exercise.slug
-        self.running[slug] -= 1
-        if slug in self.batch and not self.running[slug]:
-            self.batch.discard(slug)
-            self._begin_one()
-        if slug in self.again:
-            self.again.discard(slug)
-            self._check(exercise)
-            return
-        is_latest = event.version == self.versions[slug]
+        is_latest = self.runs.ended(event)
         if is_latest:
-            self.states[slug] = state
-            self.known[slug] = event.version
+            self.states[exercise.slug] = state
         if self.is_map:
             self._draw(self._map())
         elif is_latest and exercise is self.focus:
@@ -259,7 +204,7 @@ class Watcher:
         if following is None:
             raise KataError("everything is done; `kata status` shows the map")
         self.focus = following
-        self._check(following)
+        self.runs.begin(following)
 
     def _list(self) -> None:
         section = self.catalog.section(self.focus)
@@ -267,21 +212,11 @@ class Watcher:
 
     def _check_all(self) -> None:
         self.is_map = True
-        if not self.batch:
-            self.waiting.extend(e for e in self.catalog.exercises if e.file("exercises").exists())
-            for _ in range(max(1, self.jobs - 1)):
-                self._begin_one()
+        self.runs.begin_all(self.catalog.exercises)
         self._draw(self._map())
 
-    def _begin_one(self) -> None:
-        """One per worker, so that what is saved meanwhile need not queue behind them all."""
-        if self.waiting:
-            exercise = self.waiting.popleft()
-            self.batch.add(exercise.slug)
-            self._check(exercise)
-
     def _map(self) -> RenderableType:
-        left = len(self.waiting) + len(self.batch)
+        left = self.runs.left()
         told = f"checking all, {left} to go …" if left else "all are checked"
         return Group(progress.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
 
@@ -302,7 +237,7 @@ class Watcher:
     def _edit(self) -> None:
         with self.keyboard.lent():
             keyboard.edit(self.focus.file("exercises"))
-        self._check(self.focus)
+        self.runs.begin(self.focus)
 
     def _say(self, note: str) -> None:
         """Show a note below the verdict, until the next save."""
