@@ -23,7 +23,7 @@ import pytest
 import torch
 
 from grader import answers, collected, hugepages, paths, sandbox
-from grader.catalog import Exercise, load
+from grader.catalog import SLOW_SECONDS, Exercise, load
 from grader.child import Child, Job
 from grader.collected import Suites
 from grader.errors import KataError
@@ -175,7 +175,13 @@ class Worker:
         if pid < 0:
             return Ended(lost=trouble)
         # The plugin's own alarm comes first: it can name the line where an answer hangs.
-        return Ended(*self.sandbox.wait(pid, job.seconds + 2.0))
+        slow = SLOW_SECONDS if self._has_slow(job) else 0.0
+        return Ended(*self.sandbox.wait(pid, job.seconds + slow + 2.0))
+
+    def _has_slow(self, job: Job) -> bool:
+        checks = self.engine.suites.checks.get(job.slug, ())
+        ours = [check.item for check in checks if not job.only or check.id in job.only]
+        return any(item.get_closest_marker("slow") for item in ours)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from grader import answers, feedback, paths, seeds
-from grader.catalog import Exercise, load
+from grader.catalog import SLOW_SECONDS, Exercise, load
 from grader.checks import devices
 from grader.errors import KataError
 
@@ -210,6 +210,8 @@ def time_limit(item: pytest.Item) -> Iterator[None]:
         return
 
     seconds = item.config.stash[JUDGED].seconds or exercise.seconds
+    if item.get_closest_marker("slow"):
+        seconds += SLOW_SECONDS
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise feedback.TooSlow(seconds)

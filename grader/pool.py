@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from grader import paths, sandbox
-from grader.catalog import Exercise
+from grader.catalog import SLOW_SECONDS, Exercise
 from grader.errors import KataError
 from grader.findings import Expected, Findings, Request
 
@@ -200,7 +200,8 @@ def _ask(channel: socket.socket, request: Request) -> Findings:
     finally:
         os.close(writer)
     try:
-        return _read(channel, reader, mark.encode(), time.monotonic() + request.exercise.seconds + GRACE)
+        most = request.exercise.seconds + SLOW_SECONDS + GRACE
+        return _read(channel, reader, mark.encode(), time.monotonic() + most)
     finally:
         os.close(reader)
 

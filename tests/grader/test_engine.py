@@ -1,10 +1,12 @@
 """What the warm parent leaves behind for its children."""
 
 import sys
-from types import ModuleType
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
 
-from grader import engine
-from grader.catalog import load
+from grader import engine, plugin
+from grader.catalog import SLOW_SECONDS, load
+from grader.child import Job
 
 
 def test_a_spawned_worker_finds_no_stub():
@@ -26,3 +28,27 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
     warm.warm_up_for("export_program")
     warm.warm_up_for("export_program")
     assert calls == ["export"] and warm.guard.broken("export_program") is None
+
+
+def checks(*marked):
+    """Checks of `pad_collate`, with these markers."""
+    path = load().exercise("pad_collate").file("hidden")
+    config = SimpleNamespace(stash={plugin.JUDGED: SimpleNamespace(seconds=None)}, getoption=lambda *_: False)
+    for number, markers in enumerate(marked):
+        item = SimpleNamespace(path=path, config=config, get_closest_marker=markers.count)
+        yield SimpleNamespace(id=str(number), item=item)
+
+
+def test_only_a_slow_check_may_take_longer(monkeypatch):
+    plain, slow = checks([], ["slow"])
+    worker = object.__new__(engine.Worker)
+    worker.engine = SimpleNamespace(suites=SimpleNamespace(checks={"pad_collate": [plain, slow]}))
+    job = Job("pad_collate", seed=0, seconds=10.0)
+    assert worker._has_slow(job) and not worker._has_slow(replace(job, only=("0",)))
+    armed = []
+    monkeypatch.setattr(plugin.signal, "setitimer", lambda _, seconds: armed.append(seconds))
+    monkeypatch.setattr(plugin.sys, "gettrace", lambda: None)
+    for check in (plain, slow):
+        with plugin.time_limit(check.item):
+            pass
+    assert armed == [10.0, 0, 10.0 + SLOW_SECONDS, 0]
