@@ -6,7 +6,6 @@ second, with the collective that each rank waits in, instead of when some time-o
 
 import os
 import pickle
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import torch.distributed as dist
 
+from grader.checks.alarm import at_most_the_alarm
 from grader.checks.collectives import Call, Collectives, count_collectives
 from grader.checks.launcher import Launcher
 from grader.checks.rank_process import Ending, Job
@@ -94,7 +94,7 @@ def run_ranks(
         answer_file=file,
         init=init,
         seed=seed,
-        timeout=_at_most_the_alarm(timeout),
+        timeout=at_most_the_alarm(timeout),
         grace=grace,
         path=tuple(sys.path),
         folder=str(Path.cwd()),
@@ -107,12 +107,6 @@ def run_ranks(
     if failure is not None:
         raise failure
     return [pickle.loads(ending.result) for ending in endings]
-
-
-def _at_most_the_alarm(seconds: float) -> float:
-    """Be done before the alarm of the check, which cannot tell what the ranks were doing."""
-    left = signal.getitimer(signal.ITIMER_REAL)[0]
-    return min(seconds, max(left - 1.0, left / 2)) if left else seconds
 
 
 def _submit(job: Job) -> list[Ending]:
