@@ -6,9 +6,10 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import ConcatDataset, DataLoader, Dataset
 
 from grader.checks import expect_equal, expect_raises, expect_that, peak_bytes
+from grader.checks.workers import spawned_epochs
 
 FORK = "fork" if hasattr(os, "fork") else None
 
@@ -232,6 +233,18 @@ def test_pickled(answer, gen):
         expect_that(False, "a TabularDataset cannot be pickled", error=str(error))
     expect_rows(answer, whole, x, y, "the dataset after pickling")
     expect_rows(answer, part, x[[4, 3, 2]], y[[4, 3, 2]], "data[4:1:-1] after pickling")
+
+
+@pytest.mark.slow
+def test_spawned(answer, gen):
+    """Spawned workers, which import your file anew, read every row of a dataset and of a slice of it."""
+    x, y = table(gen, 6)
+    data = answer.TabularDataset(x.numpy(), y.int().numpy())
+    both, rows = ConcatDataset([data, data[4:1:-1]]), [*range(6), 4, 3, 2]
+    for batches in spawned_epochs(answer, both, batch_size=2):
+        for part, wanted in enumerate((x, y)):
+            found = torch.cat([batch[part] for batch in batches])
+            expect_equal(found, wanted[rows], f"the {('features', 'labels')[part]} that spawned workers read")
 
 
 def test_other_indices(answer, gen):

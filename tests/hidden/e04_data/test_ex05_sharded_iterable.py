@@ -9,7 +9,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from grader.checks import CheckFailure, expect_equal, expect_raises, expect_that
-from grader.checks.workers import PICKLED
+from grader.checks.workers import PICKLED, signed, spawned_epochs
 
 FORK = "fork" if hasattr(os, "fork") else None
 EACH = 3  # examples in a shard
@@ -232,6 +232,16 @@ def test_pickled(answer):
     expect_equal(list(data), wanted, "the examples of a dataset that was pickled")
     loader = loader_of(data, 2, multiprocessing_context=PICKLED)
     expect_equal(sorted(loader), wanted, "the examples with two workers that get it by pickle")
+
+
+@pytest.mark.slow
+def test_spawned(answer):
+    """Spawned workers, which import your file anew, share the shards in each of two epochs."""
+    content = {shard: [(shard, i) for i in range(EACH)] for shard in range(5)}
+    data = answer.ShardedDataset(list(content), content.__getitem__)
+    for epoch, examples in enumerate(spawned_epochs(answer, data, batch_size=None, collate_fn=signed)):
+        stream = [(*example, worker) for worker, example in examples]
+        expect_epoch({(0, 2): stream}, 5, f"epoch {epoch} of two spawned workers")
 
 
 def test_bad_rank(answer):

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, StackDataset
 
 from grader.checks import expect_copy, expect_equal, expect_raises, expect_that, unchanged
-from grader.checks.workers import FORKED, PICKLED
+from grader.checks.workers import FORKED, PICKLED, spawned_epochs
 
 STEP = 1000.0
 
@@ -221,15 +221,28 @@ def test_global_streams(answer, workers):
 
 
 @pytest.mark.parametrize("peek", [0, 2])
-def test_spawned_workers(answer, peek):
-    """Spawned workers get the dataset by pickle, read before or not, and make fresh noise."""
+def test_pickled(answer, peek):
+    """Workers that get the dataset by pickle, read before or not, make fresh noise."""
     try:
         noise = epochs(answer, 2, count=3, epochs=2, peek=peek, persistent=True, start=PICKLED)
     except Exception as error:
-        what = "the dataset does not reach a spawned worker" + ", once it was read" * bool(peek)
+        what = "the dataset does not reach a worker by pickle" + ", once it was read" * bool(peek)
         expect_that(False, what, yours=f"{type(error).__name__}: {str(error)[:150]}")
         return
-    expect_fresh(noise, f"in {peek} readings in the main process and 2 epochs with 2 spawned workers")
+    expect_fresh(noise, f"in {peek} readings in the main process and 2 epochs with 2 such workers")
+
+
+@pytest.mark.slow
+def test_spawned(answer):
+    """Spawned workers, which import your file anew, make fresh noise in each of two epochs."""
+    dataset = answer.NoisyRecordings(recordings(5), 2.0, 1)
+    before = [dataset[i] - STEP * i for i in range(2)]
+    generator = torch.Generator().manual_seed(5)
+    read = spawned_epochs(answer, dataset, batch_size=2, generator=generator)
+    noise = [noise_of(torch.cat(batches), 5, "an epoch with 2 spawned workers") for batches in read]
+    expect_fresh(
+        torch.cat([torch.stack(before), *noise]), "in 2 readings before and 2 epochs of spawned workers"
+    )
 
 
 def test_noise_is_normal(answer):

@@ -352,6 +352,20 @@ SPECIMENS = [
         check="test_pickled",
     ),
     Wrong(
+        "keeps the tables outside, for a small pickle",
+        edits=[
+            ("class TabularDataset", "_kept: dict = {}\n\n\nclass TabularDataset"),
+            (FEATURES, FEATURES.replace("self.features", "_kept[id(self)]")),
+            (LABELS, LABELS + "\n        self.key = id(self)"),
+            (
+                "    def __len__(self)",
+                "    @property\n    def features(self):\n        return _kept[self.key]\n\n    def __len__(self)",
+            ),
+        ],
+        check="test_spawned",
+        says="KeyError",
+    ),
+    Wrong(
         "is no Dataset to workers",
         edits=[
             ("class TabularDataset(Dataset):", "class TabularDataset:"),

@@ -459,6 +459,16 @@ SPECIMENS = [
         check="test_pickled",
         says="pickled",
     ),
+    Wrong(
+        "keeps what opens a shard outside, as it may not be pickled",
+        edits=[
+            ("class ShardedDataset", "_open: dict = {}\n\n\nclass ShardedDataset"),
+            ("        self.read = read\n", "        self.key = len(_open)\n        _open[self.key] = read\n"),
+            (YIELD, "            yield from _open[self.key](shard)"),
+        ],
+        check="test_spawned",
+        says="KeyError",
+    ),
     Wrong("any rank", edits=[(GUARD, "")], check="test_bad_rank"),
     Wrong(
         "ranks that count from one",

@@ -185,13 +185,13 @@ SPECIMENS = [
     Wrong(
         "cannot be pickled",
         edits=[(SEED, SEED + "        self.mix = lambda parts: np.random.SeedSequence(parts)\n")],
-        check="test_spawned_workers",
+        check="test_pickled",
         says="does not reach",
     ),
     Wrong(
         "the generator is sent along",
         edits=[('"_generator": None}', "}")],
-        check="test_spawned_workers",
+        check="test_pickled",
         says="once it was read",
     ),
     Wrong(
@@ -203,7 +203,21 @@ SPECIMENS = [
                 "self._generator = torch.Generator().manual_seed(seed)",
             ),
         ],
-        check="test_spawned_workers",
+        check="test_pickled",
+    ),
+    Wrong(
+        "keeps the recordings outside, for a small pickle",
+        edits=[
+            ("class NoisyRecordings", "_kept: list = []\n\n\nclass NoisyRecordings"),
+            (
+                "        self.recordings = recordings\n",
+                "        self.key = len(_kept)\n        _kept.append(recordings)\n",
+            ),
+            (CLEAN, "        clean = _kept[self.key][index]\n"),
+            (LENGTH, "        return len(_kept[self.key])\n"),
+        ],
+        check="test_spawned",
+        says="anew",
     ),
     Wrong(
         "uniform noise",
