@@ -1,6 +1,7 @@
 """What grades predict: rows and batches, inference mode, modes layer by layer, memory, the device."""
 
 import copy
+import weakref
 
 import pytest
 import torch
@@ -51,6 +52,13 @@ class Tagger(nn.Module):
 
     def forward(self, tokens):
         return self.scores(tokens).argmax(2)
+
+
+class Best(nn.Module):
+    """The number of the largest feature of each row: float in, int64 out."""
+
+    def forward(self, x):
+        return x.argmax(1)
 
 
 class LastStep(nn.Module):
@@ -117,6 +125,8 @@ def test_shapes_and_dtypes(answer, gen):
     table = nn.Embedding(7, 2).double()
     wanted = table.weight.detach()[tokens]
     expect_close(answer.predict(table, tokens, 2), wanted, "predict(…) of a model from int64 to float64")
+    yours = answer.predict(Best(), image.float().flatten(1), 2)
+    expect_equal(yours, image.float().flatten(1).argmax(1), "predict(…) of a model from float32 to int64")
     scalar = answer.predict(nn.Flatten(0), torch.arange(3.0), 2)  # one number for each row
     expect_close(scalar, torch.arange(3.0), "predict(…) of a model that gives one number for each row")
 
@@ -310,11 +320,19 @@ def test_on_a_device(answer, gen, device):
         if there is model:  # where its parameters are is what counts
             model.register_buffer("threshold", torch.ones(1))
         name = f"predict({type(there).__name__} on a device, inputs, 3)"
+        given, held = [], []
+
+        def look(_model, args, given=given, held=held):
+            held.append(sum(batch() is not None for batch in given))
+            given.append(weakref.ref(args[0]))
+
+        there.register_forward_pre_hook(look)
         with count_traffic() as traffic:
             yours = answer.predict(there, inputs, 3)
         expect_close(yours, right, name, dims="rows outputs")
         expect_that(not yours.is_inference(), f"the result of {name} is a tensor made in inference mode")
         expect_equal(traffic.to_device, 3, f"the copies to the device in {name}, for three batches")
+        expect_equal(held, [0, 0, 0], f"the earlier or other batches held as the model runs in {name}")
         expect_equal(traffic.to_host, 3, f"the copies back to the host in {name}, for three batches")
 
 

@@ -213,6 +213,8 @@ MISFITS = {
         "1.num_batches_tracked",
     ),
     "a missing count of batches": ({"1.num_batches_tracked": None}, "1.num_batches_tracked"),
+    "a number for a name": ({1234: torch.ones(2)}, "1234"),
+    "a tensor on meta": ({"3.bias": torch.ones(2, device="meta")}, "3.bias"),
     "all of it one level deeper": ("state_dict", "0.weight 1.running_mean 3.bias state_dict"),
     "a list for a tensor": ({"3.bias": [1.0, 2.0]}, "3.bias"),
     "several at once": ({"0.bias": torch.ones(5), "9": torch.ones(1), "3.bias": None}, "0.bias 9 3.bias"),

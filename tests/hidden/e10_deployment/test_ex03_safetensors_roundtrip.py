@@ -285,8 +285,9 @@ class Hostile:
 def test_no_safetensors(answer, path):
     """A damaged file or a pickle raises SafetensorError, and nothing in it runs."""
     expect_raises(FileNotFoundError, lambda: answer.load_tensors(path), "load_tensors of no file")
-    path = path.with_suffix(".bin")  # torch.load itself takes a .safetensors for what its name says
+    path = path.with_suffix("")  # torch.load itself takes a .safetensors for what its name says
     answer.save_tensors(path, {"w": torch.ones(9)}, {"a": 1})
+    expect_that(path.exists(), "there is no file at path after save_tensors, where path ends in /model")
     whole, target = path.read_bytes(), path.parent / "pwned"
     torch.save({"w": torch.ones(2)}, path)
     archive = path.read_bytes()

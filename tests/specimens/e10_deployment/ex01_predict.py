@@ -452,4 +452,27 @@ def predict(""",
             ),
         ],
     ),
+    Wrong(
+        "moves all batches to the device before the first one runs",
+        edits=[
+            (
+                "for batch in inputs.split(batch_size):",
+                "for batch in [b.to(placed.device, copy=True) for b in inputs.split(batch_size)]:",
+            ),
+            ("model(batch.to(placed.device, copy=True))", "model(batch)"),
+        ],
+        check="test_on_a_device",
+        says="held",
+    ),
+    Wrong(
+        "converts the results to the dtype of floating inputs",
+        edits=[
+            (
+                "    return torch.cat(parts)",
+                "    return torch.cat(parts).to(inputs.dtype if inputs.is_floating_point() and not parts[0].is_floating_point() else parts[0].dtype)",
+            )
+        ],
+        check="test_shapes_and_dtypes",
+        says="float32",
+    ),
 ]

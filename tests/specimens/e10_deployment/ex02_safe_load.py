@@ -10,8 +10,8 @@ TRY = """    if not isinstance(state, dict):
     for name, value in state.items():
         if name not in own:
             faults.append(f"{name} is not in the model")
-        elif not isinstance(value, torch.Tensor) or value.shape != own[name].shape:
-            faults.append(f"{name} is no tensor of shape {tuple(own[name].shape)}")
+        elif not isinstance(value, torch.Tensor) or value.is_meta or value.shape != own[name].shape:
+            faults.append(f"{name} is no tensor of shape {tuple(own[name].shape)} with numbers")
     if faults:
         raise RuntimeError(f"{path} does not fit the model: " + "; ".join(faults))
 """
@@ -444,8 +444,8 @@ SPECIMENS = [
     faults = [f"{name} is missing" for name in own if name not in found]
     faults += [f"{name} is unknown" for name in found if name not in own]
     for name in own.keys() & found.keys():
-        if not isinstance(found[name], torch.Tensor):
-            faults.append(f"{name} is no tensor")
+        if not isinstance(found[name], torch.Tensor) or found[name].device.type == "meta":
+            faults.append(f"{name} is no tensor, or an empty one")
         elif found[name].shape != own[name].shape:
             faults.append(f"{name} has shape {tuple(found[name].shape)}, not {tuple(own[name].shape)}")
     if faults:
@@ -458,5 +458,22 @@ SPECIMENS = [
 """,
             )
         ],
+    ),
+    Wrong(
+        "joins names, of which one is a number",
+        edits=[
+            (
+                '        if name not in own:\n            faults.append(f"{name} is not in the model")',
+                '        if name not in own:\n            faults.append(name + " is not in the model")',
+            )
+        ],
+        check="test_misfits",
+        says="TypeError",
+    ),
+    Wrong(
+        "copies up to a tensor that has no numbers",
+        edits=[(" or value.is_meta", "")],
+        check="test_misfits",
+        says="0.weight",
     ),
 ]

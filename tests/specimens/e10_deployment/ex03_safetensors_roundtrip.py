@@ -465,4 +465,15 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "adds the usual ending where the name has none",
+        edits=[
+            (
+                "    with tempfile.TemporaryDirectory(",
+                '    path = Path(path) if Path(path).suffix else Path(path).with_suffix(".safetensors")\n    with tempfile.TemporaryDirectory(',
+            )
+        ],
+        check="test_no_safetensors",
+        says="no file at path",
+    ),
 ]

@@ -500,18 +500,30 @@ SPECIMENS = [
                 "\n\nclass _Labels(",
                 """
 
+import json
+
+
 def _write_labels(module, state, prefix, *_):
-    state[prefix + "labels"] = "\\n".join(module.names)
+    state[prefix + "labels"] = json.dumps(module.names)
 
 
 def _read_labels(module, state, prefix, *_):
     if prefix + "labels" in state:
-        module.names = tuple(state.pop(prefix + "labels").split("\\n"))
+        module.names = tuple(json.loads(state.pop(prefix + "labels")))
 
 
 class _Labels(""",
             ),
             (RUN, "        return self.network(torch.addcdiv(-self.mean / self.std, x, self.std))\n"),
         ],
+    ),
+    Wrong(
+        "labels as lines of one text",
+        edits=[
+            ("        return list(self.values)", '        return "\\n".join(self.values)'),
+            ("        self.values = tuple(state)", '        self.values = tuple(state.split("\\n"))'),
+        ],
+        check="test_taken_along",
+        says="list(labels)",
     ),
 ]
