@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from grader.checks.devices import on_host
 from grader.checks.failure import CheckFailure
-from grader.checks.values import expect_equal, expect_that
+from grader.checks.values import expect_close, expect_equal, expect_that
 
 
 def expect_registered(
@@ -40,6 +40,17 @@ def expect_registered(
     for name, t in tensors_of(module).items():
         if t.is_floating_point():
             expect_equal(t.dtype, dtype, f"the dtype of {name} in {call}")
+
+
+def expect_weights(
+    module: nn.Module, wanted: nn.Module, when: str, *, ulps: float | None = 1e4, scale: float | None = 1.0
+) -> None:
+    """Fail unless the parameters of `module` are those of `wanted`, which may lie on another device.
+
+    Several steps of training add up the rounding of each; the tolerance is for weights near one in float64.
+    """
+    for (name, p), right in zip(module.named_parameters(), wanted.parameters(), strict=True):
+        expect_close(p.detach(), right.detach().to(p.device), f"{name} after {when}", ulps=ulps, scale=scale)
 
 
 def tensors_of(module: nn.Module) -> dict[str, Tensor]:

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_gradient, expect_that, expect_view, unchanged
 from grader.checks.devices import count_traffic
+from grader.checks.registered import expect_weights, randomize
 
 CALL = "train_step(model, loss_fn, optimizer, inputs, targets)"
 
@@ -39,9 +40,7 @@ class Recorded(nn.Module):
 def network(gen, dtype=torch.float32):
     """3 features, 4 hidden units, 2 outputs."""
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).to(dtype)
-    with torch.no_grad():
-        for p in model.parameters():
-            p.copy_(torch.randn(p.shape, generator=gen))
+    randomize(model, gen)
     return model
 
 
@@ -71,13 +70,6 @@ def steps_written_out(model, optimizer, steps):
     return losses
 
 
-def expect_weights(model, twin, when):
-    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
-        # several steps add up the rounding of each
-        wanted = right.detach().to(p.device)
-        expect_close(p.detach(), wanted, f"{name} after {when}", ulps=1000, scale=1.0)
-
-
 def expect_loss(yours, wanted, of, rel_tol=1e-5):
     expect_equal(type(yours).__name__, "float", f"the type of {of}")
     close = math.isclose(yours, wanted, rel_tol=rel_tol)
@@ -97,7 +89,7 @@ def test_several_steps(answer, gen, kind):
     for number, ((inputs, targets), loss) in enumerate(zip(steps, wanted, strict=True), start=1):
         yours = answer.train_step(model, F.mse_loss, optimizer, inputs, targets)
         expect_loss(yours, loss, f"step {number} with {kind}, in float64", rel_tol=1e-12)
-    expect_weights(model, twin, f"three steps of {kind}")
+    expect_weights(model, twin, f"three steps of {kind}", ulps=1000)
 
 
 def test_gradients_stay(answer, gen):
@@ -341,7 +333,7 @@ def test_on_a_device(answer, gen, device):
         expect_loss(yours, loss, "train_step(…) on another device")
         expect_equal(traffic.syncs, 1, "the times that the host waits for the device in train_step(…)")
         expect_equal(traffic.to_device, 0, "the copies from the host to the device in train_step(…)")
-    expect_weights(model, twin.to(device), "three steps on another device")
+    expect_weights(model, twin.to(device), "three steps on another device", ulps=1000)
 
 
 def oracle(answer, gen):

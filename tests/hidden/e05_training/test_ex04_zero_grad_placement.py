@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_raises, expect_that
+from grader.checks.registered import expect_weights, randomize
 
 CALL = "train_epoch(model, loss_fn, optimizer, batches, on_gradients)"
 
@@ -22,9 +23,7 @@ OPTIMIZERS = {
 def network(gen):
     """3 features, 4 hidden units, 2 outputs."""
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-    with torch.no_grad():
-        for p in model.parameters():
-            p.copy_(torch.randn(p.shape, generator=gen))
+    randomize(model, gen)
     return model
 
 
@@ -58,11 +57,6 @@ def expect_losses(yours, wanted, call):
             yours=f"{loss:.8g}",
             wanted=f"{right:.8g}",
         )
-
-
-def expect_weights(model, twin, when):
-    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
-        expect_close(p.detach(), right.detach(), f"{name} after {when}", ulps=1e4, scale=1.0)
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)

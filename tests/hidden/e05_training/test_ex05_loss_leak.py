@@ -10,8 +10,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import expect_equal, expect_that
 from grader.checks.devices import count_traffic
+from grader.checks.registered import expect_weights, randomize
 
 CALL = "train_epoch(model, loss_fn, metric_fn, optimizer, batches)"
 
@@ -19,9 +20,7 @@ CALL = "train_epoch(model, loss_fn, metric_fn, optimizer, batches)"
 def network(gen):
     """3 features, 4 hidden units, 2 outputs."""
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-    with torch.no_grad():
-        for p in model.parameters():
-            p.copy_(torch.randn(p.shape, generator=gen))
+    randomize(model, gen)
     return model
 
 
@@ -71,12 +70,6 @@ def expect_pair(yours, wanted, call, rel_tol=1e-9):
             yours=f"{number:.10g}",
             wanted=f"{right:.10g}",
         )
-
-
-def expect_weights(model, twin, when):
-    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
-        wanted = right.detach().to(p.device)
-        expect_close(p.detach(), wanted, f"{name} after {when}", ulps=1e4, scale=1.0)
 
 
 @pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6)], ids=str)
