@@ -20,6 +20,7 @@ from traitlets import Enum, Integer
 
 from grader import gradebook
 from grader.catalog import Catalog, Exercise, Section, Tree, load
+from grader.comments import comment
 from grader.errors import KataError
 from grader.grade import References, is_stub
 from grader.notebooks import answers_in
@@ -136,7 +137,7 @@ def _outputs(record: ExerciseRecord) -> list[Any]:
     if record.needs_manual_grade:
         error = {"output_type": "error", "ename": "NotGraded", "evalue": "", "traceback": [*record.flags]}
         return [_node(error)]
-    told = (gradebook.comment(record) or "passed").splitlines()[0]
+    told = (comment(record) or "passed").splitlines()[0]
     shown = {"data": {"text/plain": repr(record.score)}, "metadata": {}, "execution_count": 1}
     return [
         _node({"output_type": "stream", "name": "stdout", "text": f"{told}\n"}),

@@ -96,6 +96,7 @@ def _write_gradebook(
 ) -> tuple[list[str], str]:
     """Enter everything; what could not be entered, a line each, and the gradebook's address."""
     from grader import formgrader, gradebook
+    from grader.connection import place
     from grader.lateness import arrival
 
     catalog = load()
@@ -104,12 +105,12 @@ def _write_gradebook(
         problems = gradebook.write(url, records, catalog, arrivals, progress)
     for problem in problems:
         err.print(problem, markup=False)
-    course = gradebook.folder(url)
-    if formgrader.is_course(course, catalog):
+    where = place(url)
+    if formgrader.is_course(where.folder, catalog):
         with bar(err, "writing what formgrader shows") as progress:
             times = gradebook.times(url)
-            formgrader.write(course, work.submissions, records, judged, catalog, times, progress)
-    return problems, gradebook.shown(url)
+            formgrader.write(where.folder, work.submissions, records, judged, catalog, times, progress)
+    return problems, where.shown
 
 
 def class_table(records: list[StudentRecord]) -> Table:

@@ -16,9 +16,10 @@ from typing import Any
 from grader import course
 from grader.bars import Progress, silent
 from grader.catalog import Catalog, Exercise, Section
+from grader.comments import comment
 from grader.errors import KataError
 from grader.folders import Directory, Refused
-from grader.gradebook import answer_cell, comment
+from grader.gradebook import answer_cell
 from grader.notebooks import MOST_BYTES, answers_in, split
 from grader.platforms import SUBMITTED, TIMESTAMP
 from grader.results import ExerciseRecord, StudentRecord, read_json, write_json

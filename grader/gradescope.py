@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalog import Catalog, Exercise
+from grader.comments import comment
 from grader.errors import KataError
-from grader.gradebook import comment
 from grader.results import ExerciseRecord, StudentRecord, write_json
 from grader.untrusted import plain
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from grader import course, formgrader, gradebook
+from grader import connection, course, formgrader, gradebook
 from grader.catalog import Catalog, Section, load
 from grader.errors import KataError
 from grader.notebooks import answers_in
@@ -54,7 +54,7 @@ def enter(folder, students=CLASS, judged=SLUGS, late=()):
     work = [Submission(who, answers) for who, (answers, _) in students.items()]
     arrivals = {who: gradebook.Arrival({E01: TIME}) for who in late}
     assert gradebook.write(url, records, CATALOG, arrivals) == []
-    assert gradebook.folder(url) == folder and formgrader.is_course(folder, CATALOG)
+    assert connection.place(url).folder == folder and formgrader.is_course(folder, CATALOG)
     formgrader.write(folder, work, records, judged, CATALOG, gradebook.times(url))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import gradebook
+from grader import comments, connection, gradebook
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
 from grader.paths import ROOT
@@ -154,7 +154,7 @@ def test_where_the_course_is_and_when_work_came(any_db, monkeypatch, tmp_path):
     assert gradebook.times(any_db) == times
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    assert gradebook.folder(any_db) == (Path.cwd() if "://" in any_db else tmp_path)
+    assert connection.place(any_db).folder == (Path.cwd() if "://" in any_db else tmp_path)
 
 
 @pytest.mark.parametrize("status", ["not_graded", "grader_fault"])
@@ -446,7 +446,7 @@ def test_a_comment_holds_the_failed_checks(db):
 
 def test_a_comment_is_short_and_printable():
     long = CheckRecord("t::d", "is\x1b[31m odd\0\udcff", "failed", "\n".join(["x" * 9999] * 99))
-    lines = (gradebook.comment(ExerciseRecord("failed", 0, 2, (long,) * 8)) or "").splitlines()
+    lines = (comments.comment(ExerciseRecord("failed", 0, 2, (long,) * 8)) or "").splitlines()
     assert lines[0] == "failed: 0 of 8 checks passed"
     assert lines[2] == "    is�[31m odd��"
     assert lines[-1] == "    and 3 more that did not pass"
@@ -467,7 +467,7 @@ def test_a_comment_is_short_and_printable():
     ],
 )
 def test_a_comment_fits_the_status(judged, told):
-    assert gradebook.comment(judged) == told
+    assert comments.comment(judged) == told
 
 
 def test_a_message_cannot_put_html_into_the_feedback():
@@ -475,6 +475,6 @@ def test_a_message_cannot_put_html_into_the_feedback():
 
     hostile = "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n```\n<b>"
     check = CheckRecord("t::f", "<i>title</i>", "failed", hostile)
-    shown = markdown2html(gradebook.comment(ExerciseRecord("failed", 0, 2, (check, check))))
+    shown = markdown2html(comments.comment(ExerciseRecord("failed", 0, 2, (check, check))))
     assert "&lt;script&gt;" in shown
     assert not any(tag in shown for tag in ("<script", "<img", "<b>", "<i>"))
