@@ -16,7 +16,8 @@ Rules:
   view of it, the large buffer that it may be a part of (where nothing else changes).
 - A parameter stays what it was: the same object, a leaf, with the same `requires_grad`. It carries no graph,
   even if its gradient does, so the next backward ends at it as before.
-- A parameter whose `.grad` is None stays exactly as it is. No `.grad` is written to, cleared or replaced.
+- A parameter whose `.grad` is None stays exactly as it is. All others move, also one that has been frozen
+  since it got its gradient. No `.grad` is written to, cleared or replaced.
 - Autograd counts the writes to a tensor, and must count this one. Where a graph from before the step has
   saved a parameter, as that of (w * w).sum() has, its backward must now raise an error: with the new
   numbers it would give wrong gradients in silence. (A write through `p.data` is not counted.)

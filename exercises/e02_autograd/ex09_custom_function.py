@@ -21,9 +21,9 @@ Rules:
 - Only the gradients that are needed are computed (`ctx.needs_input_grad`): where only x or only beta requires
   one, backward takes fewer operations than where both do. keep and scale have none.
 - beta has a shape that broadcasts to that of x, () included; its gradient has the shape of beta.
-- Where keep is False, x counts for nothing, even if it is inf or NaN there: y is 0, and so is the gradient,
-  of first and of second order. Elsewhere x and beta x are at most 1e4 in size, and neither y nor the
-  gradients of first order are inf or NaN.
+- Where keep is False, x counts for nothing, even if it is inf or NaN there, or the gradient that comes in is:
+  y is 0, and so is the gradient, of first and of second order. Elsewhere x and beta x are at most 1e4 in
+  size, and neither y nor the gradients of first order are inf or NaN.
 - x and beta are both float32 or both float64, and so are y and the gradients. No input is changed.
 """
 

@@ -112,22 +112,27 @@ def test_list_holds_the_same_objects(answer, gen):
 
 
 def test_still_a_leaf(answer, gen):
-    """A parameter is still a leaf without a graph, and requires gradients as before."""
-    plain, curved, frozen = (parameter(gen, 3) for _ in range(3))
+    """A parameter stays a leaf without a graph, and requires gradients or not as before; frozen ones move."""
+    plain, curved, frozen, late = (parameter(gen, 3) for _ in range(4))
+    late.requires_grad_(False)
     curved.grad = None
     (gradient,) = torch.autograd.grad((curved**3).sum(), [curved], create_graph=True)
     curved.grad = gradient  # carries a graph of its own
     frozen.grad = None
     frozen.requires_grad_(False)
     before = frozen.clone()
-    wanted = moved(curved, 0.1)
-    answer.sgd_step([plain, curved, frozen], lr=0.1)
+    wanted, wanted_late = moved(curved, 0.1), moved(late, 0.1)
+    answer.sgd_step([plain, curved, frozen, late], lr=0.1)
     for name, p in {"p": plain, "p, whose gradient carries a graph,": curved}.items():
         facts = (p.is_leaf, p.requires_grad, p.grad_fn is None)
         expect_equal(
             facts, (True, True, True), f"(is_leaf, requires_grad, no grad_fn) of {name} after a step"
         )
-    expect_equal(frozen.requires_grad, False, "requires_grad of a frozen parameter after a step")
+    flags = frozen.requires_grad, late.requires_grad
+    expect_equal(flags, (False, False), "requires_grad of two frozen parameters after a step")
+    expect_close(
+        late, wanted_late, "a parameter that has been frozen since backward, after a step", scale=4.0
+    )
     expect_equal(frozen, before, "a frozen parameter after a step")
     expect_close(curved.detach(), wanted, "p, whose gradient carries a graph, after a step", scale=4.0)
 

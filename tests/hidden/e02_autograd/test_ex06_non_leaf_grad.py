@@ -144,10 +144,10 @@ def test_inputs_that_are_a_leaf(answer, gen):
     layers = network(gen)
     x = torch.randn(4, 3, generator=gen, dtype=torch.float64).requires_grad_()
     wanted = exact(layers, x, cubes)
-    x.grad = torch.full_like(x, 5.0)
+    x.grad = torch.full_like(x, 5e9)  # next to it, small numbers lose their digits
     found = answer.backward_with_activations(layers, x, cubes)
     expect_all(found, wanted, f"{CALL}, where inputs has a `.grad`")
-    expect_gradient(x.grad, wanted[0] + 5, "inputs, in `.grad` where 5 lay before", scale=10.0)
+    expect_gradient(x.grad, wanted[0] + 5e9, "inputs, in `.grad` where 5e9 lay before")
     expect_equal(
         (x.requires_grad, x.is_leaf), (True, True), f"(requires_grad, is_leaf) of inputs after {CALL}"
     )

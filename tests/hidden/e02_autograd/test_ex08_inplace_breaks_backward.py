@@ -96,10 +96,10 @@ def test_inputs_are_left_alone(answer, gen):
 
 def test_gradients(answer, gen):
     """Gradients reach x, decay and initial through all steps, of first and of second order."""
-    for features, each in [((3,), True), ((2, 3), False), ((3,), False)]:
+    for steps, features, each in [(4, (3,), True), (4, (2, 3), False), (1, (3,), False)]:
         for dtype in (torch.float32, torch.float64):
-            given = inputs(gen, 4, features, each, dtype)
-            call = f"{CALL} with a decay of shape {tuple(given[1].shape)}"
+            given = inputs(gen, steps, features, each, dtype)
+            call = f"{CALL}, {steps} steps, decay of shape {tuple(given[1].shape)}"
             expect_gradients(
                 answer.leaky_traces,
                 given,
@@ -137,10 +137,11 @@ def test_gradients_through_many_steps(answer, gen):
 def test_gradients_at_the_ends(answer, gen):
     """Decays of exactly 0 and 1 have gradients as well."""
     x, _, initial = inputs(gen)
-    given = x, torch.tensor([0.0, 1.0, 0.5]), initial
-    call = f"{CALL} with decays of 0 and 1"
-    expect_close(answer.leaky_traces(*given), exact(*given), call, scale=5.0)
-    expect_gradients(answer.leaky_traces, given, traces, gen=gen, call=call, names=NAMES, scale=10.0)
+    for decay in ([0.0, 1.0, 0.5], 0.0, 1.0):
+        given = x, torch.tensor(decay), initial
+        call = f"{CALL} with a decay of {decay}"
+        expect_close(answer.leaky_traces(*given), exact(*given), call, scale=5.0)
+        expect_gradients(answer.leaky_traces, given, traces, gen=gen, call=call, names=NAMES, scale=10.0)
 
 
 def test_some_inputs_require_gradients(answer, gen):

@@ -44,6 +44,11 @@ def test_gradients_of_arguments(answer, gen):
         mine = lambda x, w: answer.checkpoint(fn, x, w)  # noqa: E731
         expect_gradients(mine, given, fn, gen=gen, call=call, names="x w", scale=10.0)
 
+    wanted = torch.autograd.grad(fn(x.requires_grad_(), w.requires_grad_()).sum(), [x, w])
+    answer.checkpoint(fn, x, w).sum().backward()
+    for name, leaf, right in zip("xw", (x, w), wanted, strict=True):
+        expect_gradient(leaf.grad, right, f"{name} through {call}, after backward()", scale=10.0)
+
 
 def test_in_the_middle_of_a_network(answer, gen):
     """Gradients go on behind the arguments, once, also through strided and expanded ones."""
@@ -83,6 +88,13 @@ def test_gradients_of_parameters(answer, gen):
         expect_that(y.requires_grad, f"no gradient flows through {call}", yours=y)
         y.square().sum().backward()
         expect_same_gradients(mine, plain, call)
+
+    frozen, scale = block(gen).requires_grad_(False), torch.tensor(2.0, requires_grad=True)
+    wanted = frozen(x).sum()
+    (answer.checkpoint(frozen, x) * scale).sum().backward()
+    expect_gradient(
+        scale.grad, wanted, "what comes after checkpoint(block, x), where all in it is frozen", scale=10.0
+    )
 
 
 def test_any_arguments(answer, gen):

@@ -225,6 +225,9 @@ def test_others_are_left_alone(answer):
 def test_equal_numbers(answer):
     """Values with equal numbers are different values."""
     values = [answer.Value(1.0) for _ in range(4)]
+    expect_equal(
+        [values.count(v) for v in values], [1] * 4, "how often each of four values of 1.0 is in a list"
+    )
     total = sum(v * (v * (i + 1)) for i, v in enumerate(values))
     total.backward()
     wanted = doubles(*(2.0 * (i + 1) for i in range(4)))

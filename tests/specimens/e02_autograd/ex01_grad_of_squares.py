@@ -245,6 +245,20 @@ SPECIMENS = [
     Wrong(
         "the number alone", edits=[("value.detach(), ", "value.item(), ")], check="test_value_and_gradient"
     ),
+    Wrong(
+        "starts from params itself where it requires gradients",
+        edits=[
+            (
+                "    leaf = params.detach().clone().requires_grad_()",
+                "    leaf = params if params.requires_grad else params.detach().clone().requires_grad_()",
+            ),
+            (
+                "    value.backward(inputs=[leaf])  # fills leaf.grad, and no other\n    return value.detach(), leaf.grad",
+                "    return value.detach(), torch.autograd.grad(value, leaf)[0]",
+            ),
+        ],
+        check="test_params_that_were_computed",
+    ),
     Right(
         "with autograd.grad on a detached view",
         edits=instead("""

@@ -287,6 +287,11 @@ SPECIMENS = [
         edits=[(UPDATE, UPDATE + "            p.register_hook(lambda g, lr=lr: g * (1 - lr))\n")],
         check="test_next_backward_ends_here",
     ),
+    Wrong(
+        "leaves out what has been frozen since",
+        edits=[("if p.grad is not None]", "if p.requires_grad and p.grad is not None]")],
+        check="test_still_a_leaf",
+    ),
     Right(
         "with sub_ on a detached view",
         edits=instead("""

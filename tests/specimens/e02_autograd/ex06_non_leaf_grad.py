@@ -78,7 +78,7 @@ SPECIMENS = [
             (RETURN, "    return [h.grad.clone() for h in activations]\n"),
         ],
         check="test_inputs_that_are_a_leaf",
-        says="5 lay before",
+        says="5e9 lay before",
     ),
     Wrong(
         "the inputs' own gradient, less what lay there: only for leaves",
@@ -281,6 +281,20 @@ SPECIMENS = [
         edits=[(START, "    inputs.data.mul_(1 + 1e-12)\n" + START)],
         check="test_strided_and_expanded_inputs",
         says="changes",
+    ),
+    Wrong(
+        "takes the gradient of a leaf from what its `.grad` has gained",
+        edits=[
+            (
+                "    loss_fn(activations",
+                "    old = inputs.grad if inputs.is_leaf else None\n    old = old if old is None else old.clone()\n    loss_fn(activations",
+            ),
+            (
+                "    return [h.grad for h in activations]",
+                "    first = activations[0].grad if old is None else inputs.grad - old\n    return [first, *(h.grad for h in activations[1:])]",
+            ),
+        ],
+        check="test_inputs_that_are_a_leaf",
     ),
     Right(
         "hooks that copy, on tensors of its own",

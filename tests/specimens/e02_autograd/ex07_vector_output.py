@@ -218,6 +218,11 @@ SPECIMENS = [
         check="test_vjp_of_a_constant",
         says="no error",
     ),
+    Wrong(
+        "starts from x itself where it requires a gradient",
+        edits=[("leaf = x.detach()", "leaf = x if x.requires_grad else x.detach()")],
+        check="test_vjp_leaves_no_trace",
+    ),
     Right(
         "autograd turns the weights into the right dtype itself",
         edits=[("weights.detach().to(outputs.dtype)", "weights")],

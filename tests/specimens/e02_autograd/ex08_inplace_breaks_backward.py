@@ -215,6 +215,16 @@ def leaky_traces(x, decay, initial):
         check="test_no_steps",
         says="dtype",
     ),
+    Wrong(
+        "sums up where the decay is 1, without a gradient for it",
+        edits=[
+            (
+                "    trace = initial\n",
+                "    if (decay == 1).all():\n        return initial + x.cumsum(0)\n    trace = initial\n",
+            )
+        ],
+        check="test_gradients_at_the_ends",
+    ),
     Right(
         "lerp-free: addcmul, and a list that starts with initial",
         code="""

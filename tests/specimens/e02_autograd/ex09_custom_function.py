@@ -232,6 +232,22 @@ SPECIMENS = [
         edits=[("Swish.apply(x, beta, keep, scale)", "Swish.apply(x, beta, keep, scale or 1.0)")],
         check="test_values",
     ),
+    Wrong(
+        "hides the gradients that go out, not the one that comes in",
+        edits=[
+            ("_hide(x, keep), _hide(grad, keep) * ctx.scale", "_hide(x, keep), grad * ctx.scale"),
+            (
+                "for_x = grad * (gate + beta * x * slope)",
+                "for_x = _hide(grad * (gate + beta * x * slope), keep)",
+            ),
+        ],
+        check="test_hidden_numbers",
+    ),
+    Wrong(
+        "keeps scale as a tensor of the default dtype",
+        edits=[("ctx.scale = scale\n", "ctx.scale = torch.tensor(scale)\n")],
+        check="test_second_order",
+    ),
     Right(
         "setup_context, and autograd's own sum to the shape of beta",
         code="""

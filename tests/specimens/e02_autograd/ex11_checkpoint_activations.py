@@ -27,7 +27,8 @@ class Run(torch.autograd.Function):
         with torch.enable_grad():
             out = ctx.fn(*args)
         torch.set_rng_state(now)
-        torch.autograd.backward(out, grad)
+        if out.requires_grad:
+            torch.autograd.backward(out, grad)
         return None, None, *[a.grad if isinstance(a, torch.Tensor) else None for a in args]
 
 def checkpoint(fn, *args):
@@ -231,6 +232,22 @@ def checkpoint(fn, *args):
         check="test_own_work",
         says="torch.utils.checkpoint",
     ),
+    Wrong(
+        "goes backward through frozen layers, where there is no graph",
+        code=reentrant("        if out.requires_grad:\n    ", ""),
+        check="test_gradients_of_parameters",
+    ),
+    Wrong(
+        "adds to the `.grad` of leaves, and returns the gradient as well",
+        code=reentrant(
+            "        return None, None",
+            "        for a, b in zip(ctx.args, args):\n"
+            "            if isinstance(a, torch.Tensor) and a.is_leaf and a.requires_grad:\n"
+            "                a.grad = b.grad if a.grad is None else a.grad + b.grad\n"
+            "        return None, None",
+        ),
+        check="test_gradients_of_arguments",
+    ),
     Right("an autograd.Function that goes backward inside its backward", code=REENTRANT),
     Right(
         "the same with saved tensors, and gradients found by autograd.grad",
@@ -259,7 +276,8 @@ class Twice(torch.autograd.Function):
             torch.random.set_rng_state(ctx.rng)
             with torch.set_grad_enabled(True):
                 result = ctx.fn(*[next(values) if kind is Tensor else kind for kind in ctx.spec])
-        result.backward(upstream)
+        if result.requires_grad:
+            result.backward(upstream)
         return (None, None, None, *(leaf.grad for leaf in leaves))
 
 def checkpoint(fn, *args):

@@ -289,6 +289,16 @@ for name in "exp log tanh relu".split():
         ],
         check="test_backward_from_a_leaf",
     ),
+    Wrong(
+        "values with equal numbers are equal",
+        edits=[
+            (
+                "    def __neg__(self)",
+                "    def __eq__(self, other):\n        return self.data == _as_value(other).data\n\n    __hash__ = object.__hash__\n\n    def __neg__(self)",
+            )
+        ],
+        check="test_equal_numbers",
+    ),
     Right(
         "closures, and a walk with a stack of iterators",
         code="""
