@@ -239,6 +239,7 @@ def test_modes_are_the_callers(answer, training):
     expect_equal(
         [m.training for m in model.modules()], modes, "the training flag of each layer after train_step(…)"
     )
+    expect_that(model[1].bias.grad is not None, f"a model with {training = } gets no gradients")
     ran = int(norm.num_batches_tracked)
     expect_equal(ran, int(norm.training), "the batches that went into the batch norm's statistics")
 
@@ -263,6 +264,10 @@ def test_nothing_else_happens(answer, gen):
         loss = answer.train_step(model, loss_fn, optimizer, inputs, targets)
         expect_equal(loss, bad, f"{CALL} where the loss is {bad}")
         expect_equal(len(steps), 1, f"the number of optimizer steps where the loss is {bad}")
+        moved = model[2].bias.detach()
+        expect_that(
+            not moved.isfinite().any(), f"the gradients are mended where the loss is {bad}", yours=moved
+        )
 
 
 def test_graph_is_freed(answer, gen):

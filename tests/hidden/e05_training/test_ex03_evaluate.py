@@ -143,6 +143,8 @@ def test_modes(answer, gen, mode):
         model[0][1].eval()
         model[0].training = False
         model[1].eval()
+        model.append(nn.Sequential(model[0][3]))  # another way to the dropout, in another mode
+        model[2].training = False
     if mode == "inner":  # a dropout that is on in a model that does not train
         model[0][3].train()
     modes = {name: m.training for name, m in model.named_modules()}

@@ -213,9 +213,11 @@ def test_called_once(answer, gen):
 
         def loss_fn(predictions, targets, losses=losses):
             losses.append(targets)
-            return F.mse_loss(predictions, targets)
+            return F.mse_loss(predictions, targets) * (math.nan if len(losses) == 2 else 1.0)
 
-        yours = answer.train_epoch(model, loss_fn, optimizer, (batch for batch in batches))
+        # a NaN is no reason to leave a step out, nor is what on_gradients returns
+        given = (batch for batch in batches)
+        yours = answer.train_epoch(model, loss_fn, optimizer, given, lambda: False)
         expect_equal(len(yours), count, f"the number of losses from {count} batches")
         expect_equal(len(steps), count, f"the steps of the optimizer in {count} batches")
         expect_equal(len(losses), count, f"the runs of loss_fn in {count} batches")

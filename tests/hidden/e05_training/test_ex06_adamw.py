@@ -124,6 +124,9 @@ def test_missing_gradients(answer, gen):
     yours, wanted = answer.AdamW(params, **options), real(twins, **options)
     for number, skip in enumerate([(1,), (1, 2), (0, 1, 2), (0,), (), (2,)], start=1):
         give(gen, params, twins, skip)
+        if number == 5:  # frozen since, with a gradient still: that is a gradient
+            params[0].requires_grad_(False)
+            twins[0].requires_grad_(False)
         before = [p.detach().clone() for p in params]
         yours.step()
         wanted.step()

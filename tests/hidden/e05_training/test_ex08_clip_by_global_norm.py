@@ -141,6 +141,8 @@ def test_dtypes(answer, gen, dtype):
         norm = expect_clipped(answer, params, 0.3 * size, f" with {dtype}")
         expect_equal(str(norm.dtype), str(wide), f"the dtype of the norm of {dtype} gradients")
         expect_equal({str(p.grad.dtype) for p in params}, {str(dtype)}, "the gradients' dtypes afterwards")
+    # a factor that half precision would round to 0, for gradients that it holds
+    expect_clipped(answer, parameters(gen, dtype=dtype, size=8e3), 1e-4, f" with large gradients in {dtype}")
 
 
 def test_mixed_dtypes(answer, gen):

@@ -22,7 +22,7 @@ STEPS, EVERY = 17, 3
 @pytest.fixture
 def path():
     with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder) / "run.pt"
+        yield Path(folder) / "last.run"
 
 
 def killed(job):
@@ -204,7 +204,7 @@ def test_steps(answer, path, gen):
         expect_equal(
             dict(other.state_dict()), dict(wanted), "the weights after load_checkpoint(path, things)"
         )
-        expect_equal([f.name for f in path.parent.iterdir()], ["run.pt"], "the files in the folder")
+        expect_equal([f.name for f in path.parent.iterdir()], ["last.run"], "the files in the folder")
 
 
 @pytest.mark.parametrize(("size", "batch"), [(5, 2), (6, 3), (1, 1), (4, 9), (7, 1)])
@@ -287,7 +287,7 @@ def test_atomic(answer, path, gen, how):
         error = KeyboardInterrupt if how == "interrupt" else ZeroDivisionError
         expect_raises(error, lambda: answer.save_checkpoint(path, bad, 6), "save_checkpoint")
         left = [f.name for f in path.parent.iterdir()]
-        expect_equal(left, ["run.pt"], "the files in the folder after saving has failed")
+        expect_equal(left, ["last.run"], "the files in the folder after saving has failed")
     call = f"load_checkpoint after a save that was ended by {how}"
     expect_equal(answer.load_checkpoint(path, {"model": model}), 5, call)
     expect_equal(dict(model.state_dict()), dict(wanted), f"the weights from {call}")
@@ -373,7 +373,7 @@ def oracle(answer, gen):
     start = int(torch.randint(0, 1000, (), generator=gen))
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.pt"
+        path = Path(folder) / "last.run"
         for steps in (0, 4, 6):
             run = Run(answer, start)
             weights = {name: value.clone() for name, value in run.model.state_dict().items()}

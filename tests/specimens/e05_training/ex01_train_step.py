@@ -320,6 +320,36 @@ SPECIMENS = [
         check="test_nothing_else_happens",
     ),
     Wrong(
+        "replaces NaN in the gradients",
+        edits=[
+            (
+                STEP,
+                """    for group in optimizer.param_groups:
+        for p in group["params"]:
+            if p.grad is not None:
+                p.grad.nan_to_num_()
+"""
+                + STEP,
+            )
+        ],
+        check="test_nothing_else_happens",
+        says="mended",
+    ),
+    Wrong(
+        "takes a model in evaluation mode for one that does not learn",
+        edits=instead("""
+    with torch.set_grad_enabled(model.training):
+        loss = loss_fn(model(inputs), targets)
+    if loss.requires_grad:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+"""),
+        check="test_modes_are_the_callers",
+        says="no gradients",
+    ),
+    Wrong(
         "prints the loss",
         edits=[(RETURN, "    value = loss.item()\n    print('loss', value)\n    return value\n")],
         check="test_nothing_else_happens",

@@ -64,7 +64,6 @@ SPECIMENS = [
             )
         ],
         check="test_a_model_that_overrides_train",
-        says="frozen batch norm",
     ),
     Wrong(
         "restores the mode in which the model came",
@@ -93,6 +92,16 @@ SPECIMENS = [
         "switches only where the model says that it is in the other mode",
         edits=[(FIRST, "    if model.training:\n        model.eval()\n    history =")],
         check="test_weights_and_losses",
+    ),
+    Wrong(
+        "leaves out training batches of one example",
+        edits=[
+            (
+                "            optimizer.zero_grad()\n",
+                "            if len(targets) < 2:\n                continue\n            optimizer.zero_grad()\n",
+            )
+        ],
+        check="test_a_model_that_overrides_train",
     ),
     Wrong(
         "evaluates in inference, and trains there too",

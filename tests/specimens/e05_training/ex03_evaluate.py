@@ -238,6 +238,12 @@ SPECIMENS = [
         says="training flags after",
     ),
     Wrong(
+        "train(mode) for each, also for a parent that shares a layer",
+        edits=[(RESTORE, "        for layer, training in modes:\n            layer.train(training)\n")],
+        check="test_modes",
+        says="training flags",
+    ),
+    Wrong(
         "only turns training on again",
         edits=[
             (

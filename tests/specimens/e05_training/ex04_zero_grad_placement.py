@@ -44,6 +44,23 @@ SPECIMENS = [
         check="test_weights_and_losses",
     ),
     Wrong(
+        "no step where the loss is NaN",
+        edits=[(STEP, "        if loss.isfinite():\n            optimizer.step()\n")],
+        check="test_called_once",
+        says="steps",
+    ),
+    Wrong(
+        "no step where on_gradients says False",
+        edits=[
+            (
+                CALL + STEP,
+                "        if on_gradients is None or on_gradients() is not False:\n            optimizer.step()\n",
+            )
+        ],
+        check="test_called_once",
+        says="steps",
+    ),
+    Wrong(
         "clears with zeros",
         edits=[(ZERO, "        optimizer.zero_grad(set_to_none=False)\n")],
         check="test_parameters_without_gradient",

@@ -15,6 +15,18 @@ PREDICTED = "        predictions = model(inputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "a running mean, which makes NaN of inf",
+        edits=[
+            (COUNT, ""),
+            (
+                LOSS,
+                COUNT + "        total_loss += (loss.detach() - total_loss) * len(targets) / count\n",
+            ),
+            (RETURN, RETURN.replace("total_loss / count", "total_loss")),
+        ],
+        check="test_nan_and_inf",
+    ),
+    Wrong(
         "sums with graphs, and floats at the end",
         edits=[("loss.detach() *", "loss *"), ("metric.detach() *", "metric *")],
         check="test_nothing_piles_up",

@@ -42,6 +42,11 @@ TAIL = (
 
 SPECIMENS = [
     Wrong(
+        "leaves a frozen parameter alone that has a gradient",
+        edits=[(MOVE, "                    if p.requires_grad:\n    " + MOVE)],
+        check="test_missing_gradients",
+    ),
+    Wrong(
         "no bias correction",
         edits=[(' / (1 - beta1 ** state["step"])', ""), ('(v / (1 - beta2 ** state["step"]))', "v.clone()")],
         check="test_step_by_step",

@@ -15,6 +15,11 @@ NONE = "    if not grads:\n        return torch.tensor(0.0)\n"
 
 SPECIMENS = [
     Wrong(
+        "rounds the factor to each gradient's dtype",
+        edits=[(MUL, "    torch._foreach_mul_(grads, [factor.to(g.dtype) for g in grads])\n")],
+        check="test_dtypes",
+    ),
+    Wrong(
         "clips each gradient by itself",
         edits=[
             (

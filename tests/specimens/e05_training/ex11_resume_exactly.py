@@ -23,6 +23,11 @@ NAMES = '    if saved["states"].keys() != things.keys():\n'
 
 SPECIMENS = [
     Wrong(
+        "writes to a name that ends in .pt",
+        edits=[(REPLACE, REPLACE.replace("path)", 'path.with_suffix(".pt"))'))],
+        check="test_steps",
+    ),
+    Wrong(
         "forgets the random streams",
         edits=[(PYTHON + NUMPY + TORCH, "")],
         check="test_killed_and_started_again",
