@@ -325,6 +325,8 @@ def test_model_computes_the_same(answer, gen):
     expect_equal([m.training for m in model], [m.training for m in twin], "the modes after the block")
     with answer.shape_trace(wrapped := Wrapper(nn.Identity())):
         expect_equal(wrapped(x), None, "what a module that returns None returns in the block")
+    with answer.shape_trace(same := nn.Identity()):
+        expect_that(same(pair := [x, x]) is pair, "a module that returns a list returns another in the block")
 
 
 def test_keeps_nothing_alive(answer):

@@ -218,6 +218,8 @@ def test_nan_is_not_hidden(answer, gen):
     x[1, 0] = wanted[1] = math.nan
     yours = answer.distances(x, c)
     expect_close(yours, wanted, "distances(points, centres) with NaN in point 1", dims="points centres")
+    moved = answer.fit(x, c, steps=1)
+    expect_that(bool(moved.isnan().any()), "fit hides a NaN among the points", yours=moved)
     leaf = x.clone().requires_grad_()
     answer.distances(leaf, c).sum().backward()
     found = leaf.grad.isnan().any(1).tolist()

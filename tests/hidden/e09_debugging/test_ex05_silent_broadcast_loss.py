@@ -55,7 +55,12 @@ def test_every_form(answer, gen, dtype):
 
 def test_weights(answer, gen):
     """The weights count relative to their sum, and a weight of 0 counts nothing."""
-    for w in ([0.0, 2.0, 0.0, 6.0], [1e-3, 1e-3, 2e-3, 5e-3], [1e4, 3e4, 2e4, 1e4]):
+    for w in (
+        [0.0, 2.0, 0.0, 6.0],
+        [1e-3, 1e-3, 2e-3, 5e-3],
+        [1e4, 3e4, 2e4, 1e4],
+        [1e-12, 0.0, 3e-12, 2e-12],
+    ):
         x, y, _ = batch(gen, 4)
         for form in ("row", "column"):
             yours = answer.weighted_mse(x[:, None], y, weights=shaped(torch.tensor(w), form))

@@ -144,13 +144,14 @@ def test_certain_probabilities(answer):
 
 def test_large_scores_at_a_temperature(answer):
     """The scores are divided, not the probabilities: those of 200 and -200 are 0.98 and 0.02 at 100."""
-    scores, urgent_scores = torch.tensor([[200.0, -200.0, 0.0]]), torch.tensor([-300.0])
-    model = Fixed(scores, urgent_scores)
-    call = "predict(model, x, 100) for scores of ±200"
-    with unchanged(call, topic_scores=scores, urgent_scores=urgent_scores):
-        topics, urgent = answer.predict(model, torch.zeros(1, 2), 100.0)
-    expect_close(topics, (scores / 100).softmax(1), f"{call}: topics", scale=8.0)
-    expect_close(urgent, torch.tensor([-3.0]).sigmoid(), f"{call}: urgency", scale=8.0)
+    for size, temperature in ((200.0, 100.0), (0.002, 0.001)):
+        scores, urgent_scores = torch.tensor([[size, -size, 0.0]]), torch.tensor([-1.5 * size])
+        model = Fixed(scores, urgent_scores)
+        call = f"predict(model, x, {temperature:g}) for scores of ±{size:g}"
+        with unchanged(call, topic_scores=scores, urgent_scores=urgent_scores):
+            topics, urgent = answer.predict(model, torch.zeros(1, 2), temperature)
+        expect_close(topics, (scores / temperature).softmax(1), f"{call}: topics", scale=8.0)
+        expect_close(urgent, torch.tensor([-3.0]).sigmoid(), f"{call}: urgency", scale=8.0)
 
 
 def test_modes_are_the_callers(answer, gen):

@@ -229,17 +229,20 @@ def test_on_a_device(answer, gen, device, dtype):
 
 
 def test_prediction_leaves_the_model_alone(answer, gen):
-    """predict switches no mode, freezes nothing and makes no gradients; the model can be trained on."""
+    """predict switches no mode, freezes nothing and leaves all gradients; the model can be trained on."""
     model, arrays = make(answer, gen), rows(gen, 4)
     model.store.eval()
     model.score.bias.requires_grad_(False)
+    model.store.weight.grad = half_done = torch.ones_like(model.store.weight)
     answer.predict(model, arrays)
     modes = [model.training, model.store.training, model.score.training]
     expect_equal(modes, [True, False, True], "the training flags of model, store and score after predict(…)")
     required = {name: p.requires_grad for name, p in model.named_parameters()}
     wanted = {"store.weight": True, "score.weight": True, "score.bias": False}
     expect_equal(required, wanted, "requires_grad of the parameters after predict(…)")
-    expect_that(all(p.grad is None for p in model.parameters()), "predict(…) makes gradients")
+    expect_that(all(p.grad is None for p in model.score.parameters()), "predict(…) makes gradients")
+    expect_that(model.store.weight.grad is half_done, "predict(…) clears the gradients of a step under way")
+    expect_equal(half_done, torch.ones_like(half_done), "a gradient from before predict(…)")
     expect_that(torch.is_grad_enabled(), "gradients are switched off after predict(…)")
     answer.training_loss(model, answer.to_batch(arrays, model)).backward()
 

@@ -206,6 +206,7 @@ class Stop(Exception):
     pass
 
 
+@pytest.mark.usefixtures("environment")
 @pytest.mark.parametrize("where", ["make_model", "augment", "forward", "backward"])
 def test_errors(answer, gen, where):
     """Errors of make_model, the model and augment pass through, and all is put back nevertheless."""
@@ -230,6 +231,7 @@ def test_errors(answer, gen, where):
 
     disturb(8)
     torch.backends.cudnn.benchmark = True
+    torch.set_num_threads(2)
     before, raised = [*streams(), settings()], False
     try:
         answer.train(documents, labels, make_model, augment, seed=2)
@@ -240,6 +242,7 @@ def test_errors(answer, gen, where):
     for name, now, was in zip(names, [*streams(), settings()], before, strict=True):
         same = torch.equal(now, was) if isinstance(now, torch.Tensor) else now == was
         expect_that(same, f"after an error of {where}, {name} is not what it was before train(…)")
+    expect_equal(torch.get_num_threads(), 2, f"the number of threads after an error of {where}")
 
 
 class Recorder:

@@ -29,6 +29,18 @@ YIELD = "        yield rows\n"
 
 SPECIMENS = [
     Wrong(
+        "opens a list for good: its hook returns a tuple",
+        edits=[
+            (
+                GIVES,
+                GIVES.replace(
+                    "end,", "lambda *call: end(*call) or (tuple(call[2]) if type(call[2]) is list else None),"
+                ),
+            )
+        ],
+        check="test_model_computes_the_same",
+    ),
+    Wrong(
         "one hook, after the call: inner modules come first, and what raises has no row",
         edits=[
             (

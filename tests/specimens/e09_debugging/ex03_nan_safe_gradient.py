@@ -35,6 +35,12 @@ def entropy(body):
 
 
 SPECIMENS = [
+    Wrong(
+        "takes the NaN out of the steps of fit",
+        edits=[(MOVE, MOVE.replace("gradient", "gradient.nan_to_num()"))],
+        check="test_nan_is_not_hidden",
+        says="fit",
+    ),
     Wrong("mends the root alone", edits=entropy(OLD_ENTROPY), check="test_entropy_gradients", says="nan"),
     Wrong(
         "mends the logarithm alone",

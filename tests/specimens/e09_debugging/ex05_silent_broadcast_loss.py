@@ -31,6 +31,11 @@ def head(fix):
 
 SPECIMENS = [
     Wrong(
+        "a floor under the sum of the weights",
+        edits=[(RETURN, RETURN.replace("weights.sum()", "weights.sum().clamp(min=1e-8)"))],
+        check="test_weights",
+    ),
+    Wrong(
         "squeezes the predictions in train_step: the functions stay as they were",
         edits=[*head(""), (WEIGHTS, ""), (LOSS, LOSS.replace("model(inputs)", "model(inputs).squeeze(-1)"))],
         check="test_every_form",

@@ -11,6 +11,11 @@ RUN = "    topic_scores, urgent_scores = model(x)  # (batch, topics), (batch,)\n
 
 SPECIMENS = [
     Wrong(
+        "a floor under the temperature",
+        edits=[(RETURN, "    temperature = max(temperature, 0.01)\n" + RETURN)],
+        check="test_large_scores_at_a_temperature",
+    ),
+    Wrong(
         "urgency is squeezed twice still",
         edits=[("F.binary_cross_entropy_with_logits(urgent_scores, urgent)", SQUEEZED)],
         check="test_loss",

@@ -14,6 +14,12 @@ RESULT = "    return logits.detach().softmax(dim=-1).float().cpu().numpy()"
 
 SPECIMENS = [
     Wrong(
+        "predict clears the gradients",
+        edits=[(RESULT, "    model.zero_grad()\n" + RESULT)],
+        check="test_prediction_leaves_the_model_alone",
+        says="clears",
+    ),
+    Wrong(
         "plain attributes in float32",
         edits=[
             (MEAN, "self.mean = torch.tensor(mean, dtype=dtype)\n"),

@@ -44,6 +44,16 @@ def stuck_parameters(model, optimizer, train_step):
 
 SPECIMENS = [
     Wrong(
+        "judges the rate of the last step",
+        edits=[(SEEN, '                seen[p] = (seen.get(p, wrong) & wrong) | (wrong & {"zero rate"})\n')],
+        check="test_several_steps",
+    ),
+    Wrong(
+        "puts the method step back as an attribute",
+        edits=[(TRY, "    inner = optimizer.step\n" + TRY + "        optimizer.step = inner\n")],
+        check="test_no_trace_is_left",
+    ),
+    Wrong(
         "looks at gradients and rates when all is over",
         code="import torch\n" + AFTERWARDS,
         check="test_gradients_are_cleared_in_the_step",

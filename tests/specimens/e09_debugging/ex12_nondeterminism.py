@@ -25,6 +25,19 @@ DEF = "@contextmanager\n"
 
 SPECIMENS = [
     Wrong(
+        "one thread, and not put back after an error",
+        edits=[
+            (
+                PYTHON,
+                PYTHON
+                + "            threads = torch.get_num_threads()\n            torch.set_num_threads(1)\n",
+            ),
+            (YIELD, YIELD.replace("yield\n", "yield\n            torch.set_num_threads(threads)\n")),
+        ],
+        check="test_errors",
+        says="threads",
+    ),
+    Wrong(
         "words in the order of a set",
         edits=[(INDEX, "set(items)")],
         check="test_index",
