@@ -28,7 +28,7 @@ _FOLDERS: dict[Tree, Path] = {
     "specimens": paths.SPECIMENS,
 }
 
-SLOW_SECONDS = 70.0
+SLOW_SECONDS = 120.0
 """What a check that is marked `slow` may take beyond its exercise's `seconds`: interpreters start slowly."""
 
 

@@ -81,7 +81,7 @@ def signed(data: Any) -> tuple[int, Any]:
 
 
 def spawned_epochs(
-    answer: ModuleType, dataset: Dataset[Any], *, epochs: int = 2, seconds: float = 60.0, **options: Any
+    answer: ModuleType, dataset: Dataset[Any], *, epochs: int = 2, seconds: float = 110.0, **options: Any
 ) -> list[list[Any]]:
     """The batches of some epochs from two spawned workers that stay alive: interpreters of their own.
 
