@@ -1,0 +1,35 @@
+"""Costs: what is done once is no growth, a loop is."""
+
+import pytest
+import torch
+
+from grader.checks import CheckFailure, expect_flat_cost
+
+
+def keeps_a_mask(n):
+    """A call that makes something of this size when it is first needed, as layers do."""
+    kept = {}
+
+    def call():
+        if n not in kept:
+            mask = torch.ones(n, n).tril()
+            for _ in range(20):
+                mask = mask * 1
+            kept[n] = mask
+        return kept[n]
+
+    return call
+
+
+def loops(n):
+    x = torch.ones(n)
+    return lambda: sum(x[i] for i in range(n))
+
+
+def test_what_is_kept_is_no_growth():
+    expect_flat_cost(keeps_a_mask, "layer(x)")
+
+
+def test_a_loop_is_growth():
+    with pytest.raises(CheckFailure, match="grows with rows"):
+        expect_flat_cost(loops, "layer(x)", over="rows")
