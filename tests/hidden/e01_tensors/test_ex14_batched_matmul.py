@@ -117,7 +117,7 @@ def test_dtype_is_kept(answer, gen, dtype):
 @pytest.mark.parametrize("name", PLAIN)
 def test_gradients(answer, gen, name):
     """Gradients reach every argument, summed over the dimensions along which it was broadcast."""
-    for first, last in [((2, 1), (3,)), ((), ()), ((0,), (0,))]:
+    for first, last in [((2, 1), (3,)), ((), ())]:
         inputs = arguments(first, last, normal(gen))[name]
         call = f"{CALLS[name]}, leading dims {first} and {last}"
         expect_gradients(
@@ -151,7 +151,7 @@ def test_no_loop(answer, name):
         return lambda: function(*inputs)
 
     expect_flat_cost(larger_batch, CALLS[name], over="the batch")
-    expect_flat_cost(larger_rest, CALLS[name], over="a size")
+    expect_flat_cost(larger_rest, CALLS[name], sizes=(4, 12), over="a size")
 
 
 def test_scores_need_no_third_dimension(answer):
