@@ -1,5 +1,6 @@
 """What a likely cause rests on: two tensors, and how little chance explains that they agree."""
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -163,14 +164,15 @@ def at(values: Tensor, positions: Tensor) -> Tensor:
     return torch.take(values, positions)
 
 
-def orders(ndim: int) -> list[tuple[int, ...]]:
+@functools.cache
+def orders(ndim: int) -> tuple[tuple[int, ...], ...]:
     """Every order of `ndim` dimensions but the one they have; two dims swapped come first."""
     plain = tuple(range(ndim))
     if ndim > 5:
         swaps = itertools.combinations(plain, 2)
-        return [tuple({a: b, b: a}.get(d, d) for d in plain) for a, b in swaps]
+        return tuple(tuple({a: b, b: a}.get(d, d) for d in plain) for a, b in swaps)
     found = [p for p in itertools.permutations(plain) if p != plain]
-    return sorted(found, key=lambda p: sum(a != b for a, b in zip(p, plain, strict=True)))
+    return tuple(sorted(found, key=lambda p: sum(a != b for a, b in zip(p, plain, strict=True))))
 
 
 def make_case(
