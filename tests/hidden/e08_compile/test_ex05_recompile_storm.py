@@ -242,13 +242,16 @@ def test_strided(answer, gen):
 
 
 def test_long_scores(answer, gen):
-    """A length of 2100 is a length like any other."""
+    """A length of 2100 is a length like any other, and so is one of 300 in bfloat16."""
     module = advanced(built(answer, gen, heads=1), 5, heads=1)
     scores = scores_of(gen, 2100, heads=1, batch=1)
     with torch.no_grad():
         yours = module(scores)
     wanted = biased(scores, module.slopes.detach(), 1.0).float()
     expect_close(yours, wanted, "bias(scores) of length 2100", scale=1000.0)
+    narrow = torch.zeros(1, 1, 300, 300, dtype=torch.bfloat16)  # which has no 257
+    wanted = biased(narrow, module.slopes.detach(), 1.0).bfloat16()
+    expect_close(module(narrow).detach(), wanted, "bias(scores) of length 300 in bfloat16", scale=0.5)
 
 
 def test_every_training_call_counts(answer, gen):

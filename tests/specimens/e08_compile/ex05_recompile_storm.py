@@ -281,6 +281,12 @@ SPECIMENS = [
         check="test_dtype_of_scores",
     ),
     Wrong(
+        "positions in the dtype of the scores",
+        edits=[("device=scores.device)", "device=scores.device, dtype=scores.dtype)")],
+        check="test_long_scores",
+        says="in bfloat16",
+    ),
+    Wrong(
         "positions on the CPU",
         edits=[(POSITION, POSITION.replace(", device=scores.device", ""))],
         check="test_on_a_device",
