@@ -6,7 +6,9 @@ from torch.nn.attention.bias import CausalBias
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.checks import (
+    count_operations,
     expect_close,
+    expect_equal,
     expect_gradients,
     expect_that,
     peak_bytes,
@@ -65,7 +67,7 @@ def test_values(answer, gen, case):
     """The result is that of the written-out formula; query, key and value stay as they are."""
     *sizes, causal = CASES[case]
     query, key, value = drawn(gen, *sizes)
-    for scale in (None, 0.3):
+    for scale in (None, 2.5):
         call = f"attention(query, key, value, causal={causal}, scale={scale}), {case}"
         wanted = written_out(query, key, value, causal, scale).float()
         with unchanged(call, query=query, key=key, value=value):
@@ -166,21 +168,24 @@ def test_settings(answer, gen):
     cuda = torch.backends.cuda
     before = {name: getattr(cuda, f"{name}_enabled")() for name in SETTINGS}
     try:
-        for name in SETTINGS:
-            getattr(cuda, f"enable_{name}")(True)
-        for causal in (False, True):
-            answer.attention(*drawn(gen, 1, 3, 5, 2, 2, 4), causal)
-        after = {name: getattr(cuda, f"{name}_enabled")() for name in SETTINGS}
+        for chosen in (SETTINGS, ("math_sdp",)):
+            for name in SETTINGS:
+                getattr(cuda, f"enable_{name}")(name in chosen)
+            for causal in (False, True):
+                inputs = drawn(gen, 1, 3, 5, 2, 2, 4)
+                ran = count_operations(lambda i=inputs, c=causal: answer.attention(*i, c))
+            after = tuple(name for name in SETTINGS if getattr(cuda, f"{name}_enabled")())
+            expect_equal(after, chosen, f"the kernels that are on after attention(…); before, {chosen} were")
+            others = [name for name in ran if any(kind in name for kind in ("flash", "efficient", "cudnn"))]
+            expect_that(
+                chosen == SETTINGS or not others,
+                "attention(…) runs a kernel that the caller has switched off",
+                yours=", ".join(others),
+                wanted="none but the math path",
+            )
     finally:
         for name, enabled in before.items():
             getattr(cuda, f"enable_{name}")(enabled)
-    off = ", ".join(name for name, enabled in after.items() if not enabled)
-    expect_that(
-        not off,
-        "attention(…) switches kernels off for the whole process",
-        yours=off,
-        wanted="settings as they were",
-    )
 
 
 def test_slices_of_one_projection(answer, gen):

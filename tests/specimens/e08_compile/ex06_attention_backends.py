@@ -66,6 +66,21 @@ SPECIMENS = [
         says="math_sdp",
     ),
     Wrong(
+        "asks for the flash kernel, whatever the caller has switched off",
+        edits=[
+            (
+                "    mixed = F",
+                "    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):\n      mixed = F",
+            ),
+            (
+                "from torch import Tensor\n",
+                "from torch import Tensor\nfrom torch.nn.attention import SDPBackend, sdpa_kernel\n",
+            ),
+        ],
+        check="test_settings",
+        says="switched off",
+    ),
+    Wrong(
         "a mask that adds minus infinity",
         edits=[
             (WHERE, "    if causal:\n"),
