@@ -325,7 +325,7 @@ def test_training(answer, name):
 
 def test_error_in_the_block(answer):
     """An error reaches the caller, the rows so far are there, and nothing is followed any more."""
-    error, caught, timeline = KeyError("batch 17"), None, None
+    error, caught, timeline = torch.OutOfMemoryError("batch 17"), None, None
     try:
         with answer.memory_timeline() as timeline:
             a = torch.ones(N)
