@@ -19,7 +19,7 @@ Rules:
   Gradients do not count, nor tensors that are not registered.
 - Each parameter and buffer counts once, however many names it has: an output layer tied to its embedding
   (`head.weight = embedding.weight`), or one layer that stands in two places. What counts is that it is
-  the same tensor object: equal numbers in two tensors count twice.
+  the same tensor object: equal numbers in two tensors count twice. No parameter is a buffer as well.
 - A 0-d parameter is one number, an empty one none. Parameters and buffers that are None count nothing, and
   so does a model without any.
 - Nothing is read, copied or changed, so it is quick on every device, and works for a model on "meta",

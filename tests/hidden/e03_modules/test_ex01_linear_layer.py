@@ -174,6 +174,11 @@ def test_device_and_dtype(answer, device):
         layer = answer.Linear(4, 3, dtype=dtype)
         parameters = {"weight": (3, 4), "bias": (3,)}
         expect_registered(layer, f"Linear(4, 3, dtype={dtype})", parameters=parameters, dtype=dtype)
+    numbers = answer.Linear(4, 3, dtype=torch.float64).weight.detach()
+    expect_that(
+        not torch.equal(numbers, numbers.float().double()),
+        "the weight of Linear(4, 3, dtype=torch.float64) has only the digits of float32: it was cast",
+    )
     torch.set_default_dtype(torch.float64)
     try:
         layer = answer.Linear(4, 3)
@@ -195,7 +200,7 @@ def test_moves_and_casts(answer, device, gen, bias):
 def test_cost(answer, gen):
     """No loop over positions or features, and no memory for every single product."""
     for over, make in {
-        "rows": lambda n: (answer.Linear(4, 3), torch.ones(2, n, 4)),
+        "rows": lambda n: (answer.Linear(4, 3), torch.ones(n, n, 4)),
         "out_features": lambda n: (answer.Linear(4, n), torch.ones(5, 4)),
         "in_features": lambda n: (answer.Linear(n, 3), torch.ones(5, n)),
     }.items():
@@ -205,14 +210,15 @@ def test_cost(answer, gen):
             return lambda: layer(x)
 
         expect_flat_cost(prepare, "layer(x)", over=over)
-    layer, x = answer.Linear(32, 40), torch.ones(50, 32)
-    peak, all_products = peak_bytes(lambda: layer(x)), 50 * 40 * 32 * 4
-    expect_that(
-        peak < all_products / 2,
-        "layer(x) makes room for every single product",
-        yours=f"{peak} bytes for x (50, 32) and y (50, 40)",
-        wanted=f"far less than the {all_products} bytes of (50, 40, 32) numbers",
-    )
+    for sizes in [(50,), ()]:
+        layer, x = answer.Linear(32, 40), torch.ones(*sizes, 32)
+        peak, all_products = peak_bytes(lambda: layer(x)), x.numel() * 40 * 4  # noqa: B023
+        expect_that(
+            peak < all_products / 2,
+            "layer(x) makes room for every single product",
+            yours=f"{peak} bytes for x {(*sizes, 32)} and y {(*sizes, 40)}",
+            wanted=f"far less than the {all_products} bytes of {(*sizes, 40, 32)} numbers",
+        )
 
 
 @BOTH

@@ -109,9 +109,10 @@ def test_frozen_parameters(answer, mode):
     model.train(mode == "train")
     size = 4 * (16 + 8 + 10) + 16 + 16 + 8
     expect_count(answer, model, 34, 18, size, f" with a frozen layer in {mode} mode")
-    for p in model.parameters():
+    for number, p in enumerate(model.parameters()):
         p.grad = torch.ones_like(p)
-    expect_count(answer, model, 34, 18, size, " with gradients")
+        if number in (3, 5):
+            expect_count(answer, model, 34, 18, size, f" with {number + 1} of 6 gradients")
     with torch.no_grad():
         expect_count(answer, model, 34, 18, size, " under no_grad")
     model.requires_grad_(False)

@@ -190,7 +190,7 @@ def test_containers_are_used(answer, gen):
     state["scales.0"] = torch.tensor(-30.0)
     expect_predictions(net(x), named(state, 3, [*heads, "garden"], x), "net(x) after a scale was set")
     del net.heads["rooms"]
-    net.layers, net.scales = net.layers[:1], net.scales[:1]
+    net.layers, net.scales = nn.ModuleList([net.layers[0]]), nn.ParameterList([net.scales[0]])
     expect_predictions(net(x), named(state, 1, ["price", "garden"], x), "net(x) after layers and a head went")
     plain = answer.ResidualNet(features, 1, {"all": 2})
     plain.layers[0], plain.heads["all"] = nn.Identity(), nn.Identity()

@@ -65,7 +65,7 @@ def evaluating(answer, inputs, **options):
 def views(gen):
     """Batches that are not laid out row by row, or lie in the middle of a larger one."""
     yield "transposed", torch.randn(3, 6, generator=gen).T
-    yield "channels last", torch.randn(2, 4, 5, 3, generator=gen).permute(0, 3, 1, 2)
+    yield "channels last", torch.randn(2, 4, 5, 3, generator=gen).permute(0, 3, 2, 1)
     yield "in the middle", torch.randn(9, 7, generator=gen)[2:7, 3:6]
     yield "expanded", torch.randn(4, 3, 1, generator=gen).expand(4, 3, 5)
 
@@ -171,13 +171,14 @@ def test_saved_and_loaded(answer, gen):
 def test_updated_in_place(answer, gen):
     """Who holds a buffer from before sees the new statistics; they carry no graph."""
     layer = answer.BatchNorm(3)
-    held = {name: getattr(layer, name) for name in STATISTICS}
+    held, saved = {name: getattr(layer, name) for name in STATISTICS}, layer.state_dict()
     for _ in range(2):
         layer(torch.randn(4, 3, generator=gen, requires_grad=True))
     for name in STATISTICS:
         now = getattr(layer, name)
         expect_that(now is held[name], f"{name} is another tensor after layer(x): not updated in place")
         expect_that(not now.requires_grad, f"{name} has become part of the graph")
+        expect_equal(saved[name], now, f"{name} in a state dict from before: updated in place, it sees")
     others = {name: t.clone() for name, t in layer.named_buffers()}
     before = state_of(layer)
     functional_call(layer, others, (torch.randn(4, 3, generator=gen),))
@@ -343,6 +344,8 @@ def test_bad_input(answer):
                 expect_equal(
                     getattr(layer, name), before[name], f"{name} after a ValueError for x of {shape}"
                 )
+        single = answer.BatchNorm(1).train(training)
+        expect_raises(ValueError, lambda: single(torch.ones(4, 3)), "BatchNorm(1)(x) for x of (4, 3)")  # noqa: B023
 
 
 def test_batch_is_left_alone(answer, gen):

@@ -175,6 +175,8 @@ def test_in_place(answer, gen):
         expect_equal(t.data_ptr() == places[name], True, f"whether {name} is where it was in memory")
         expect_equal(t.requires_grad, required[name], f"requires_grad of {name} after {CALL}")
         expect_that(t.is_leaf, f"{name} hangs on a graph after {CALL}")
+    frozen = state["head.weight"].detach()
+    expect_equal(model.head.weight.detach(), frozen, f"head.weight, which is frozen, after {CALL}")
     expect_equal(model.head.bias.grad, torch.ones(2), "the gradient of head.bias afterwards")
     optimizer.step()
     expect_close(model.head.bias.detach(), wanted, "head.bias after a step of the optimizer from before")

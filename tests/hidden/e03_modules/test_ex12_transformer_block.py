@@ -296,6 +296,7 @@ def test_stream_is_left_alone(answer, gen):
         "in the middle of a larger tensor": torch.randn(5, 7, 9, generator=gen)[1:4, 2:6, 3:],
         "expanded": torch.randn(1, 4, 6, generator=gen).expand(3, 4, 6),
         "contiguous": torch.randn(3, 4, 6, generator=gen),
+        "two batch dimensions swapped": torch.randn(2, 3, 4, 6, generator=gen).transpose(0, 1),
     }
     for how, x in layouts.items():
         block = build(answer, gen)

@@ -351,6 +351,31 @@ SPECIMENS = [
         check="test_own_computation",
         says="nn.Linear",
     ),
+    Wrong(
+        "drawn in the default dtype, and cast",
+        edits=[
+            (
+                "device=device, dtype=dtype).uniform_(-bound, bound)\n",
+                "device=device).uniform_(-bound, bound).to(dtype or torch.get_default_dtype())\n",
+            )
+        ],
+        check="test_device_and_dtype",
+    ),
+    Wrong(
+        "all products of a single row at once",
+        edits=[("x @ self.weight.T", "(x @ self.weight.T if x.dim() > 1 else (x * self.weight).sum(-1))")],
+        check="test_cost",
+    ),
+    Wrong(
+        "a loop over the first of several leading dimensions",
+        edits=[
+            (
+                "x @ self.weight.T",
+                "(x @ self.weight.T if x.dim() < 3 or not len(x) else torch.stack([m @ self.weight.T for m in x]))",
+            )
+        ],
+        check="test_cost",
+    ),
     Right(
         "einsum; the bias registered as None",
         code="""

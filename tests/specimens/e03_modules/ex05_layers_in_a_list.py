@@ -404,4 +404,16 @@ class ResidualNet(nn.Module):
             (BLOCK, "x = nn.functional.relu(layer(x)) * scale + x"),
         ],
     ),
+    Right(
+        "containers of its own kind",
+        edits=[
+            (
+                "class ResidualNet",
+                "class Layers(nn.ModuleList):\n    def __init__(self, features, depth):\n"
+                "        super().__init__(nn.Linear(features, features) for _ in range(depth))\n\n\n"
+                "class ResidualNet",
+            ),
+            (LAYERS, "self.layers = Layers(features, depth)"),
+        ],
+    ),
 ]

@@ -372,6 +372,16 @@ SPECIMENS = [
         ],
         check="test_trains_in_a_model",
     ),
+    Wrong(
+        "new numbers are put under the buffers, in other memory",
+        edits=[
+            (
+                "        self.running_mean += momentum * (mean - self.running_mean)\n",
+                "        self.running_mean.data = self.running_mean + momentum * (mean - self.running_mean)\n",
+            )
+        ],
+        check="test_updated_in_place",
+    ),
     Right(
         "features last, var_mean, lerp",
         code="""

@@ -378,6 +378,17 @@ SPECIMENS = [
         check="test_nothing_fits",
         says="no error",
     ),
+    Wrong(
+        "leaves out what is frozen",
+        edits=[
+            (
+                "            own[name].copy_(given[name])",
+                "            if dict(model.named_parameters()).get(name, torch.ones(1, requires_grad=True)).requires_grad:\n"
+                "                own[name].copy_(given[name])",
+            )
+        ],
+        check="test_in_place",
+    ),
     Right(
         "through load_state_dict, with what fits",
         code="""

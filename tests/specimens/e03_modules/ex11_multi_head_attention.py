@@ -382,6 +382,17 @@ SPECIMENS = [
         check="test_no_loops",
         says="grows",
     ),
+    Wrong(
+        "merges the batch dimensions by a view",
+        edits=[
+            (
+                "        q, k, v = (self._split(part(x))",
+                "        h = x.view(-1, *x.shape[-2:]) if x.numel() else x\n"
+                "        q, k, v = (self._split(part(h).view(x.shape))",
+            )
+        ],
+        check="test_inputs_are_left_alone",
+    ),
     Right(
         "PyTorch's own attention, with a mask",
         code="""

@@ -365,6 +365,17 @@ SPECIMENS = [
         check="test_no_loops",
         says="grows",
     ),
+    Wrong(
+        "merges the batch dimensions by a view",
+        edits=[
+            (
+                "        x = x + self.dropout(self._attend(self.norm1(x)))",
+                "        shape, x = x.shape, x.view(-1, *x.shape[-2:]) if x.numel() else x\n"
+                "        x = (x + self.dropout(self._attend(self.norm1(x)))).view(shape)",
+            )
+        ],
+        check="test_stream_is_left_alone",
+    ),
     Right(
         "PyTorch's attention, functional dropout",
         code="""
