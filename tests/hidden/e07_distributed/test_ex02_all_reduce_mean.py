@@ -112,9 +112,10 @@ def with_default(rank, world_size, answer, numbers):
 
 def test_default_dtype(answer):
     """The mean of integers has torch's default dtype; that of float32 tensors stays float32."""
-    for rank, (mean, single) in enumerate(run_ranks(2, with_default, torch.tensor([1, 8]), answer=answer)):
+    numbers = torch.tensor([1, 2**25 + 1])  # the second mean is no number of float32
+    for rank, (mean, single) in enumerate(run_ranks(2, with_default, numbers, answer=answer)):
         where = f"on rank {rank}, with a default dtype of float64"
-        wanted = torch.tensor([1.5, 8.5], dtype=torch.float64)
+        wanted = torch.tensor([1.5, 2**25 + 1.5], dtype=torch.float64)
         expect_close(mean, wanted, f"all_reduce_mean(x) of integers {where}")
         expect_close(single, wanted.float(), f"all_reduce_mean(x) of float32 numbers {where}")
 

@@ -84,6 +84,17 @@ SPECIMENS = [
         says="of integers",
     ),
     Wrong(
+        "a mean of integers in float32, whatever it is returned in",
+        edits=[
+            (
+                "(self.total / self.ranks)",
+                "(self.total.to(torch.promote_types(self.total.dtype, torch.float32)) / self.ranks)",
+            )
+        ],
+        check="test_default_dtype",
+        says="of integers",
+    ),
+    Wrong(
         "clones with the strides of the input",
         edits=[(COPY, "tensor.detach().to(wide, copy=True)")],
         check="test_layouts",
