@@ -145,12 +145,15 @@ def test_uneven_pieces(answer, gen):
     """Every row counts the same, however many pieces a rank has, and however many rows a piece has."""
     sizes = [[[1, 4], [2], [3, 1, 5]], [[5], [1, 3, 2, 2], [2, 1]], [[2, 3], [6, 1], [1]]]
     empty = [[[0, 2], [0], [3, 0, 1]], [[1], [0, 0], [2, 0]]]
+    broken = drawn(gen, empty)
+    broken.steps[1][2][0][1][0, 0] = torch.nan  # a loss of NaN is none of an empty piece
     expect_as_alone(
         answer,
         3,
         uneven_pieces_with_momentum=drawn(gen, sizes, optimizer="momentum"),
         uneven_pieces_with_AdamW=drawn(gen, sizes[::-1], optimizer="AdamW", classes=True),
         with_empty_pieces=drawn(gen, empty, optimizer="momentum"),
+        with_a_target_of_NaN_in_step_2=broken,
     )
 
 

@@ -273,6 +273,12 @@ SPECIMENS = [
         says="ddp_step(…) in step",
     ),
     Wrong(
+        "takes every NaN for the loss of an empty shard",
+        edits=[(FORWARD, FORWARD + "    losses = torch.nan_to_num(losses)\n")],
+        check="test_empty_shards",
+        says="with a target of NaN",
+    ),
+    Wrong(
         "leaves the model out where there are no rows",
         edits=[
             (

@@ -142,6 +142,17 @@ SPECIMENS = [
         says="the rows that the model runs on",
     ),
     Wrong(
+        "takes every NaN for the loss of an empty piece",
+        edits=[
+            (
+                "losses = loss_fn(model(inputs), targets)  # (rows,)",
+                "losses = loss_fn(model(inputs), targets).nan_to_num()",
+            )
+        ],
+        check="test_uneven_pieces",
+        says="with a target of NaN",
+    ),
+    Wrong(
         "passes over pieces without rows",
         edits=[(LAST, LAST + "        if len(inputs) == 0:\n            continue\n")],
         check="test_uneven_pieces",
