@@ -23,7 +23,7 @@ class Plain(nn.Sequential):
 
 
 class Mixed(nn.Module):
-    """Tied, frozen and unused parameters, and two dtypes."""
+    """Tied, frozen and unused parameters, one that the first forward uses, and two dtypes."""
 
     def __init__(self):
         super().__init__()
@@ -33,10 +33,14 @@ class Mixed(nn.Module):
         self.again.weight = self.middle.weight
         self.middle.bias.requires_grad_(False)
         self.unused = nn.Linear(2, 5)
+        self.first = nn.Parameter(torch.zeros(4, 3))
+        self.forwards = 0
         self.leave = nn.Linear(4, 2).double()
 
     def forward(self, x):
-        x = self.middle(self.enter(x.float()).tanh()).tanh()
+        self.forwards += 1
+        early = nn.functional.linear(x.float(), self.first) if self.forwards == 1 else 0
+        x = self.middle((self.enter(x.float()) + early).tanh()).tanh()
         return self.leave(self.again(x).double())
 
 
@@ -166,7 +170,7 @@ def test_steps_of_one_process(answer, gen, world_size):
 
 
 def test_tied_frozen_and_unused(answer, gen):
-    """Tied weights count once, and parameters that are frozen or unused have no gradient."""
+    """Tied weights count once, and parameters that are frozen or not used in a step have no gradient."""
     expect_as_alone(answer, 2, tied_frozen_and_unused=drawn(gen, 2, model="Mixed"))
 
 

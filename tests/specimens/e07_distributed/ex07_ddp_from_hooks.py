@@ -129,6 +129,19 @@ SPECIMENS = [
         says="after step 2",
     ),
     Wrong(
+        "old handles stay, and write their averages before the new ones do",
+        edits=[
+            ("self._in_flight.append((p.grad, work))", "self._in_flight.append((p, p.grad, work))"),
+            ("for grad, work in self._in_flight", "for p, grad, work in self._in_flight"),
+            (
+                "            grad /= dist.get_world_size()  # not before: the sum is still being made\n"
+                "        self._in_flight.clear()\n",
+                "            p.grad.copy_(grad / dist.get_world_size())\n",
+            ),
+        ],
+        check="test_tied_frozen_and_unused",
+    ),
+    Wrong(
         "divides every gradient, sent or not",
         edits=[
             (
