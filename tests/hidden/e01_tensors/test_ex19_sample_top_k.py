@@ -22,22 +22,25 @@ def shuffled(sizes, gen):
     return torch.rand(sizes, generator=gen).argsort(-1) / 2
 
 
-def expect_frequencies(answer, gen, row, k, call, lead=(ROWS,)):
+def expect_frequencies(answer, gen, row, k, call):
     """Draw one row many times at once; every token's count lies within six deviations."""
+    expect_counts(answer.sample_top_k(row.expand(ROWS, -1), k, gen), row, k, call)
+
+
+def expect_counts(ids, row, k, call):
     kept = row.double().clone()
     kept[kept < kept.topk(k).values[-1]] = -math.inf
     chances = kept.softmax(-1)
-    ids = answer.sample_top_k(row.expand(*lead, -1), k, gen)
-    counts = torch.bincount(ids.flatten(), minlength=row.numel())
+    counts, rows = torch.bincount(ids.flatten(), minlength=row.numel()), ids.numel()
     expect_equal(counts.shape, row.shape, f"the range of ids from {call}")
-    room = 6 * (ROWS * chances * (1 - chances)).sqrt() + (chances > 0) * 2
-    off = (counts - ROWS * chances).abs() - room
+    room = 6 * (rows * chances * (1 - chances)).sqrt() + (chances > 0) * 2
+    off = (counts - rows * chances).abs() - room
     worst = int(off.argmax())
     expect_that(
         off[worst].item() <= 0,
         f"wrong frequencies from {call}",
-        yours=f"token {worst} came {int(counts[worst])} times in {ROWS} draws",
-        wanted=f"about {ROWS * float(chances[worst]):.0f} times",
+        yours=f"token {worst} came {int(counts[worst])} times in {rows} draws",
+        wanted=f"about {rows * float(chances[worst]):.0f} times",
     )
 
 
@@ -49,10 +52,14 @@ def test_frequencies(answer, gen):
 
 
 def test_frequencies_with_more_dims(answer, gen):
-    """The last dimension is the vocabulary, however many come before it."""
-    row = torch.tensor([0.3, 2.0, -1.0, 1.5, 2.4])
+    """The last dimension is the vocabulary, however many come before it; each row has its own chances."""
+    rows = torch.tensor([[0.3, 2.0, -1.0, 1.5, 2.4], [1.0, -3.0, 4.0, 0.0, -3.5]])
     lead = (ROWS // 4, 2, 2)
-    expect_frequencies(answer, gen, row, 3, f"sample_top_k(logits, 3, generator) with {lead} rows", lead)
+    ids = answer.sample_top_k(rows.expand(*lead, -1), 3, gen)
+    call = f"sample_top_k(logits, 3, generator) with {lead} rows"
+    expect_equal((ids.shape, ids.dtype), (torch.Size(lead), torch.int64), f"shape and dtype of {call}")
+    for number, row in enumerate(rows):
+        expect_counts(ids[..., number], row, 3, f"{call}, those of kind {number}")
 
 
 def test_a_single_row(answer, gen):

@@ -30,6 +30,19 @@ SPECIMENS = [
         says="wrong frequencies",
     ),
     Wrong(
+        "the chances of the first row for all rows",
+        edits=[
+            (
+                DRAW,
+                "n = max(1, len(chances))\n"
+                "    first = torch.multinomial(chances[:1], n, replacement=True, generator=generator)\n"
+                "    drawn = first.reshape(-1, 1)[: len(chances)]",
+            )
+        ],
+        check="test_frequencies_with_more_dims",
+        says="wrong frequencies",
+    ),
+    Wrong(
         "takes the most likely token, and draws nothing",
         edits=[(DRAW, "drawn = torch.zeros_like(chances[:, :1], dtype=torch.int64)")],
         check="test_frequencies",
