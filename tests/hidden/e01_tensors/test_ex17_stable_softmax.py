@@ -33,9 +33,15 @@ def expect_right(answer, name, x, dim, note="", **options):
 @pytest.mark.parametrize("name", BOTH)
 def test_along_every_dim(answer, gen, name):
     """Every dim is the right one to sum over, counted from the front or from the back."""
-    for sizes in [(7,), (2, 3, 4), (1, 1)]:
+    for sizes, dims in [
+        ((7,), (0, -1)),
+        ((2, 3, 4), (0, 1, 2, -1, -2, -3)),
+        ((3, 3, 3), (1, -1)),
+        ((2, 1, 3, 1), (2, -4)),
+        ((1, 1), (0,)),
+    ]:
         x = 3 * torch.randn(sizes, generator=gen)
-        for dim in range(-len(sizes), len(sizes)):
+        for dim in dims:
             expect_right(answer, name, x, dim, f" of shape {tuple(sizes)}")
 
 

@@ -28,6 +28,11 @@ SPECIMENS = [
         check="test_each_slice_has_its_own_height",
     ),
     Wrong(
+        "squeezes every dimension of size 1 out of the shift",
+        edits=[("peak.squeeze(dim)", "peak.squeeze()")],
+        check="test_along_every_dim",
+    ),
+    Wrong(
         "one number for the batch, which an empty batch has not",
         code="""
 def softmax(x, dim):
