@@ -40,12 +40,19 @@ def test_any_dimensions(answer, gen, dim):
 
 
 def test_other_numbers_of_dimensions(answer, gen):
-    """Features with one dimension, and with four, are standardized alike."""
-    for sizes, dim in [((7,), 0), ((7,), -1), ((2, 3, 4, 5), (0, 2, 3)), ((2, 3, 4, 5), -3)]:
+    """Features with one dimension, with four, and of three equal sizes are standardized alike."""
+    for sizes, dim in [
+        ((7,), 0),
+        ((7,), -1),
+        ((2, 3, 4, 5), (0, 2, 3)),
+        ((2, 3, 4, 5), -3),
+        ((4, 4, 4), 1),
+        ((4, 4, 4), (0, -1)),
+    ]:
         x = draw(sizes, gen)
         wanted = exact(x, dim).float()
         yours = answer.standardize(x, dim)
-        expect_close(yours, wanted, f"standardize(x, dim={dim}) of {len(sizes)} dimensions", scale=20.0)
+        expect_close(yours, wanted, f"standardize(x, dim={dim}) of {sizes}", scale=20.0)
 
 
 def test_correction(answer, gen):
