@@ -298,7 +298,7 @@ def test_the_linear_is_left_alone(answer, gen):
 
 
 class Net(nn.Module):
-    """Linear layers at several depths, one of them twice, and one of a subclass."""
+    """Linear layers at several depths, one of them in three places, and one of a subclass."""
 
     def __init__(self):
         super().__init__()
@@ -309,6 +309,7 @@ class Net(nn.Module):
             for _ in range(2)
         )
         self.first = nn.Sequential(nn.Linear(6, 6), nn.Tanh())
+        self.first.append(self.first[0])
         self.tied = self.first[0]
         self.attention = nn.MultiheadAttention(6, 2, batch_first=True)
         self.norm = nn.LayerNorm(6)
@@ -324,8 +325,8 @@ class Net(nn.Module):
 
 
 LINEARS = [
-    "up", "header", "blocks.0.up", "blocks.0.down", "blocks.1.up", "blocks.1.down", "first.0", "tied",
-    "head",
+    "up", "header", "blocks.0.up", "blocks.0.down", "blocks.1.up", "blocks.1.down", "first.0", "first.2",
+    "tied", "head",
 ]  # fmt: skip
 
 
@@ -342,8 +343,8 @@ def names_of(answer, model):
         (("blocks.1", "up"), ["blocks.1.up", "blocks.1.down", "up"]),
         ({"blocks"}, LINEARS[2:6]),
         (["blocks.0.down", "norm"], ["blocks.0.down"]),
-        (["tied"], ["first.0", "tied"]),
-        (["first"], ["first.0", "tied"]),
+        (["tied"], ["first.0", "first.2", "tied"]),
+        (["first"], ["first.0", "first.2", "tied"]),
     ],
     ids=str,
 )
@@ -369,7 +370,10 @@ def test_which_layers(answer, gen, skip, kept):
         f"{call} replaces layers that are to stay",
         replaced=", ".join(sorted(found)),
     )
-    expect_that(model.tied is model.first[0], f"a layer that occurs twice is two layers after {call}")
+    expect_that(
+        model.tied is model.first[0] is model.first[2],
+        f"a layer that occurs twice is two layers after {call}",
+    )
     for name, module in others.items():
         expect_that(model.get_submodule(name) is module, f"{call} replaces {name}, a {type(module).__name__}")
     for name in LINEARS:

@@ -57,10 +57,10 @@ SPECIMENS = [
         says="no error",
     ),
     Wrong(
-        "at most 64 rows",
-        edits=[(DIM, 'torch.export.Dim("rows", max=64)')],
+        "as many rows as a tutorial allows",
+        edits=[(DIM, 'torch.export.Dim("rows", max=1024)')],
         check="test_in_another_process",
-        says="1000 rows",
+        says="5000 rows",
     ),
     Wrong(
         "by the name of the argument",
@@ -198,5 +198,16 @@ SPECIMENS = [
 """,
             ),
         ],
+    ),
+    Wrong(
+        "cuts the example off from its graph in place",
+        edits=[
+            (
+                "        program = torch.export.export(",
+                "        example.requires_grad_(False)\n        program = torch.export.export(",
+            )
+        ],
+        check="test_nothing_changes",
+        says="requires_grad",
     ),
 ]

@@ -575,4 +575,26 @@ def quantize_linears(model, skip=()):
             (PRODUCT, "        y = x @ wide.mT\n        return y if bias is None else y + bias\n"),
         ],
     ),
+    Wrong(
+        "named_children, which gives a layer once for each parent",
+        edits=[
+            (
+                """    for name, layer in places:
+        if not name:
+            return layer
+        parent, _, last = name.rpartition(".")
+        setattr(modules[parent], last, layer)
+""",
+                """    if id(model) in made:
+        return made[id(model)]
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if id(child) in made:
+                setattr(module, name, made[id(child)])
+""",
+            )
+        ],
+        check="test_which_layers",
+        says="does not replace all",
+    ),
 ]
