@@ -113,9 +113,25 @@ def _trained(rank, world_size, answer, case):
             p is q for p, q in zip(leaves, model.parameters(), strict=True)
         )
         states.append({name: p.detach().clone() for name, p in model.named_parameters()})
+    facts["part"] = _has_its_part(rank, world_size, leaves, sharded.optimizer)
     sharded.zero_grad()
     facts["after zero_grad()"] = [p.grad is None for p in leaves]
     return states, facts
+
+
+def _has_its_part(rank, world_size, parameters, optimizer):
+    """Whether the optimizer has the numbers of part `rank`, in any order, and else zeros."""
+    vector = torch.cat([p.detach().flatten() for p in parameters if p.requires_grad])
+    size = -(-len(vector) // world_size)
+    tensors = [t for group in optimizer.param_groups for t in group["params"]]
+    mine, right = (
+        numbers[numbers != 0].nan_to_num().sort().values
+        for numbers in (
+            torch.cat([t.detach().flatten() for t in tensors]),
+            vector[rank * size : (rank + 1) * size],
+        )
+    )
+    return torch.equal(mine, right)
 
 
 def _before_step(case, number, model, optimizer):
@@ -164,6 +180,7 @@ def expect_as_alone(answer, world_size, **cases):
             expect_equal(
                 facts["make_optimizer gets"], ["list"], f"the calls of make_optimizer, and with what, {where}"
             )
+            expect_that(facts["part"], f"the optimizer has other numbers than those of part {rank} {where}")
             expect_that(facts["gradients"], f"step() changes .grad of the parameters {where}")
             expect_that(facts["leaves"], f"the model has other parameters after step() {where}")
             expect_that(all(facts["after zero_grad()"]), f"zero_grad() leaves gradients {where}")

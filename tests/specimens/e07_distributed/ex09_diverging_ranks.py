@@ -238,6 +238,17 @@ SPECIMENS = [
         says="a validation loss of NaN",
     ),
     Wrong(
+        "clears the gradients behind the step, not before the first",
+        edits=[
+            ("            optimizer.zero_grad()\n", ""),
+            (
+                "            optimizer.step()\n",
+                "            optimizer.step()\n            optimizer.zero_grad()\n",
+            ),
+        ],
+        check="test_nothing_happens",
+    ),
+    Wrong(
         "averages in the loss itself, before its backward",
         edits=[("value.detach().clone()", "value.detach()")],
         check="test_nothing_happens",

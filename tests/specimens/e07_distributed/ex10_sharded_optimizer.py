@@ -288,6 +288,17 @@ SPECIMENS = [
         says="at most 745",
     ),
     Wrong(
+        "the largest parameters first",
+        edits=[
+            (
+                "[p for p in params if p.requires_grad]",
+                "sorted((p for p in params if p.requires_grad), key=lambda p: -p.numel())",
+            )
+        ],
+        check="test_steps",
+        says="other numbers than those of part",
+    ),
+    Wrong(
         "zeros for gradients of NaN",
         edits=[
             (
