@@ -11,11 +11,8 @@ that our code mentions, or the functions that it calls there; of the suites only
 nobody mentions can be replaced without gain: the oracle is computed elsewhere.
 """
 
-import ctypes
 import gc
 import inspect
-import itertools
-import operator
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +20,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
+
+from grader import words
 
 _CLASSES: tuple[type, ...] = (torch.Tensor, torch.nn.Module, torch.autograd.Function, torch.Generator)
 _MODULES = (
@@ -62,10 +61,6 @@ _REPLACED_BY_TORCH = {
 _TEMPTING = {"allclose", "assert_close", "eq", "equal", "isclose", "isfinite", "isnan", "ne", "randn"}
 """Looked at even where our code does without: what people replace who think that we compare with it."""
 
-# Bound once: an answer may replace the builtins, and is found out by what is bound here.
-_tuple, _map, _code_of = tuple, map, operator.attrgetter("__code__")
-_chained = itertools.chain.from_iterable
-
 
 @dataclass(frozen=True)
 class Space:
@@ -78,7 +73,6 @@ class Space:
     functions: tuple[FunctionType, ...]
     codes: tuple[CodeType, ...]
     hidden_by_new: frozenset[str]
-    size: int
 
     def broken(self) -> str | None:
         """The first of its names that stands for something else, or None."""
@@ -92,57 +86,44 @@ class Space:
         return f"{self.name}.{hiding[0]}" if hiding else None
 
 
+class _Watched:
+    """A space, and the words of memory in which it would show that it changes."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.remember()
+
+    def remember(self) -> None:
+        space = self.space
+        self.layout = words.of_layout(space.now, growing=not space.hidden_by_new)
+        values = words.of_values(space.now, space.names), words.of_code(space.functions)
+        self.values = words.Words.joined(values)
+
+
 class Look:
     """Several spaces, looked at in one go: most of the time of a loop over them would be the loop's own."""
 
     def __init__(self, spaces: Iterable[Space]) -> None:
-        self._spaces = tuple(space for space in spaces if space.names)
-        # The first name twice: of a single one, itemgetter gives no tuple.
-        names = [(space.names[0], *space.names) for space in self._spaces]
-        self._getters = [(operator.itemgetter(*n), s.now) for n, s in zip(names, self._spaces, strict=True)]
-        self._values = _Objects(_chained((s.values[0], *s.values) for s in self._spaces))
-        self._functions = tuple(_chained(s.functions for s in self._spaces))
-        self._codes = _Objects(_chained(s.codes for s in self._spaces))
-        self._classes = tuple(s for s in self._spaces if s.hidden_by_new)
-        self._sizes = [s.size for s in self._classes]
-
-    def settle(self) -> None:
-        """Take the names that classes have gained since for known, unless one hides what was known."""
-        if self.broken() is None:
-            self._sizes = [len(s.now) for s in self._classes]
+        self._watched = [_Watched(space) for space in spaces if space.names]
+        self._join()
 
     def broken(self) -> str | None:
         """The first known name that now stands for something else, or None."""
-        return None if self._holds() else next(filter(None, (s.broken() for s in self._spaces)), None)
+        # In this order: where the layout has changed, the values lie elsewhere.
+        if self._layout.hold() and self._values.hold():
+            return None
+        for each in self._watched:
+            if not (each.layout.hold() and each.values.hold()):
+                name = each.space.broken()
+                if name is not None:
+                    return name
+                each.remember()
+        self._join()
+        return None
 
-    def _holds(self) -> bool:
-        try:
-            values = _tuple(_chained([get(now) for get, now in self._getters]))
-        except KeyError:
-            return False
-        codes = _tuple(_map(_code_of, self._functions))
-        sizes = [len(s.now) for s in self._classes]
-        return self._values.are(values) and self._codes.are(codes) and sizes == self._sizes
-
-
-class _Objects:
-    """Which objects a tuple held, compared by their addresses in its memory.
-
-    `==` would ask the objects themselves whether they are equal, and an answer's may say so; asking
-    for each whether it is the same takes five times as long.
-    """
-
-    def __init__(self, objects: Iterable[object]) -> None:
-        self._kept = tuple(objects)  # or another object could come to lie at an address
-        self._memory = ctypes.c_char * (len(self._kept) * tuple.__itemsize__)
-        self._addresses = self._in(self._kept)
-
-    def _in(self, objects: tuple[object, ...]) -> bytes:
-        return self._memory.from_address(id(objects) + tuple.__basicsize__).raw
-
-    def are(self, objects: tuple[object, ...]) -> bool:
-        """`objects`, of which there are as many, are the same ones in the same order."""
-        return self._in(objects) == self._addresses
+    def _join(self) -> None:
+        self._layout = words.Words.joined([each.layout for each in self._watched])
+        self._values = words.Words.joined([each.values for each in self._watched])
 
 
 class Guard:
@@ -161,13 +142,6 @@ class Guard:
         shared += [_space(name, names, mentioned) for name, names in others.items()]
         self._shared = Look([*shared, *(_space_of_class(cls, mentioned) for cls in classes)])
         self._suites = {slug: Look(_space(m.__name__, vars(m)) for m in own) for slug, own in suites.items()}
-
-    def settle(self) -> None:
-        """Call this once before the answer is imported, after what adds names to torch's classes.
-
-        Grown classes are looked at name by name, which takes three times as long.
-        """
-        self._shared.settle()
 
     def broken(self, slug: str) -> str | None:
         """The first known name that now stands for something else, or None."""
@@ -198,7 +172,7 @@ def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = Non
     }
     functions = tuple(v for v in kept.values() if isinstance(v, FunctionType))
     codes = tuple(f.__code__ for f in functions)
-    return Space(name, names, tuple(kept), tuple(kept.values()), functions, codes, frozenset(), len(names))
+    return Space(name, names, tuple(kept), tuple(kept.values()), functions, codes, frozenset())
 
 
 def _space_of_class(cls: type, mentioned: frozenset[str]) -> Space:
@@ -246,5 +220,4 @@ def _names_in(code: CodeType | None) -> frozenset[str]:
 
 def freeze() -> None:
     """Keep the collector away from what exists now: children then share the parent's memory."""
-    gc.collect()
     gc.freeze()

@@ -1,0 +1,93 @@
+"""Words of this process's memory, read without touching the objects that they belong to.
+
+Whoever looks at an object through Python counts a reference, and so writes to it. In a forked child the
+first write to a page copies it, and known objects lie on many pages. Reading the words that point to them
+copies nothing.
+"""
+
+import gc
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SIZE = 8
+_IN_USE, _KEYS = 2, 4
+"""Words of a `PyDictObject`: how many keys it holds, and where they are (Python 3.10 to 3.13)."""
+
+
+class _Memory:
+    """All addresses but the first word's, as an array."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return {"data": (SIZE, True), "shape": (2**44,), "typestr": "<u8", "version": 3}
+
+
+_memory: npt.NDArray[np.uint64] = np.asarray(_Memory())
+
+
+class Words:
+    """What stands at some addresses, and whether it still does later."""
+
+    def __init__(self, addresses: Sequence[int]) -> None:
+        self._places = np.array(addresses, dtype=np.intp) // SIZE - 1
+        self._then = _memory.take(self._places).tobytes()
+
+    def hold(self) -> bool:
+        """Every word is what it was."""
+        return _memory.take(self._places).tobytes() == self._then
+
+    @classmethod
+    def joined(cls, parts: Sequence["Words"]) -> "Words":
+        """The words of all parts, as each of them remembers its own."""
+        whole = cls(())
+        whole._places = np.concatenate([whole._places, *(part._places for part in parts)])
+        whole._then = b"".join(part._then for part in parts)
+        return whole
+
+
+def of_layout(names: Mapping[str, Any], *, growing: bool) -> Words:
+    """What says where the values of a namespace lie; and unless it is `growing`, how many there are."""
+    start = id(_dictionary(names))
+    return Words([start + word * SIZE for word in ((_KEYS,) if growing else (_KEYS, _IN_USE))])
+
+
+def of_values(names: Mapping[str, Any], chosen: Iterable[str]) -> Words:
+    """What points to the values of `chosen` names, for as long as the layout holds.
+
+    Raises LookupError where this Python keeps names in another way.
+    """
+    held = _dictionary(names)
+    start = _read(id(held) + _KEYS * SIZE, 1)[0]
+    words = _read(start, (sys.getsizeof(held) - dict.__basicsize__) // SIZE)
+    where = {pair: place for place, pair in enumerate(pairwise(words))}
+    pairs = {name: (id(name), id(value)) for name, value in held.items()}
+    return Words([start + (where[pairs[name]] + 1) * SIZE for name in chosen])
+
+
+def of_code(functions: Iterable[FunctionType]) -> Words:
+    """What points to the functions' code; LookupError where this Python keeps it elsewhere."""
+    return Words([_code_address(function) for function in functions])
+
+
+def _code_address(function: FunctionType) -> int:
+    words = _read(id(function), FunctionType.__basicsize__ // SIZE)
+    if id(function.__code__) not in words:
+        raise LookupError(function.__qualname__)
+    return id(function) + words.index(id(function.__code__)) * SIZE
+
+
+def _dictionary(names: Mapping[str, Any]) -> dict[str, Any]:
+    held: dict[str, Any] = names if isinstance(names, dict) else gc.get_referents(names)[0]
+    return held
+
+
+def _read(address: int, count: int) -> list[int]:
+    place = address // SIZE - 1
+    words: list[int] = _memory[place : place + count].tolist()
+    return words
