@@ -22,8 +22,9 @@ from typing import Any
 import pytest
 import torch
 
-from grader import answers, collected, hugepages, paths, sandbox
+from grader import answers, collected, hugepages, paths, plugin, sandbox
 from grader.catalog import SLOW_SECONDS, Exercise, load
+from grader.checks import devices
 from grader.child import Child, Job
 from grader.collected import Suites
 from grader.errors import KataError
@@ -53,7 +54,7 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     import torch.utils.data
     import torch.utils.flop_counter
 
-    from grader.checks import devices, expect_close, expect_flat_cost, ranks
+    from grader.checks import expect_close, expect_flat_cost, ranks
 
     torch.set_num_threads(1)
     devices.prepare()
@@ -109,6 +110,19 @@ class Engine:
             freeze()
         self._warm.add(slug)
 
+    def needs_device(self, slug: str) -> bool:
+        """Whether a worker can install the simulated device once for all answers to an exercise.
+
+        Not where ranks are started: their launcher must come first.
+        """
+        items = [check.item for check in self.suites.checks.get(slug, [])]
+        return plugin.needs_device(items) and not plugin.needs_ranks(items)
+
+    def install_device(self) -> None:
+        devices.install()
+        self.guard = Guard(self.suites.modules)
+        freeze()
+
     def inventory(self) -> dict[str, Any]:
         """Every check that an answer is expected to pass, and what this machine lacks for it."""
         checks = {
@@ -139,7 +153,11 @@ class Engine:
 
 
 class Worker:
-    """Forks a child for each job that arrives on its socket."""
+    """Forks a child for each job that arrives on its socket.
+
+    To install the simulated device takes a child 3 ms, and other exercises are judged without it. So a
+    twin, in which it is installed, takes the jobs that need it.
+    """
 
     def __init__(self, engine: Engine, channel: socket.socket) -> None:
         self.engine = engine
@@ -147,14 +165,48 @@ class Worker:
         self.sandbox: sandbox.Sandbox = (
             sandbox.Confinement(hide=[paths.ROOT / "tests"]) if engine.confined else sandbox.Unconfined()
         )
+        self._has_device = False
+        self._twin: socket.socket | None = None
 
     def run(self) -> None:
         while True:
             message, fds, _, _ = socket.recv_fds(self.channel, 65536, 2)
             if not message:
                 return
-            ended = self._one(Job(**json.loads(message)), *fds)
-            self.channel.sendall(json.dumps(asdict(ended)).encode() + b"\n")
+            job = Job(**json.loads(message))
+            if self.engine.needs_device(job.slug) and not self._has_device:
+                reply = self._ask_twin(message, fds)
+            else:
+                reply = json.dumps(asdict(self._one(job, *fds))).encode()
+            self.channel.sendall(reply)
+
+    def _ask_twin(self, message: bytes, fds: list[int]) -> bytes:
+        self._twin = self._twin or self._fork_twin()
+        try:
+            socket.send_fds(self._twin, [message], fds)
+            reply = self._twin.recv(65536)
+        except OSError:
+            reply = b""
+        for fd in fds:
+            os.close(fd)
+        if reply:
+            return reply
+        self._twin = None
+        return json.dumps(asdict(Ended(lost="a worker was ended"))).encode()
+
+    def _fork_twin(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        if os.fork() == 0:
+            try:
+                ours.close()
+                self.channel = theirs
+                self.engine.install_device()
+                self._has_device = True
+                self.run()
+            finally:
+                os._exit(0)
+        theirs.close()
+        return ours
 
     def _one(self, job: Job, answer: int, results: int) -> Ended:
         try:

@@ -3,7 +3,7 @@
 import gc
 import signal
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -136,13 +136,21 @@ def prepare(items: list[pytest.Item]) -> None:
     Ranks are forked from a launcher that never saw a backward; the simulated device must be known
     before the first backward. In this order, both hold.
     """
-    if any(item.get_closest_marker("multi_process") for item in items):
+    if needs_ranks(items):
         from grader.checks import ranks  # imports torch.distributed, which most runs do not need
 
         if ranks.is_available() is None:
             ranks.prepare()
-    if any("device" in getattr(item, "fixturenames", ()) for item in items):
+    if needs_device(items):
         devices.install()
+
+
+def needs_ranks(items: Iterable[pytest.Item]) -> bool:
+    return any(item.get_closest_marker("multi_process") for item in items)
+
+
+def needs_device(items: Iterable[pytest.Item]) -> bool:
+    return any("device" in getattr(item, "fixturenames", ()) for item in items)
 
 
 def lacking(item: pytest.Item) -> str | None:

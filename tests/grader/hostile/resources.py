@@ -71,7 +71,7 @@ RESOURCES = [
     ),
     Hostile(
         "gigabytes of output by descriptor",
-        "import os\nfor _ in range(2000):\n    for fd in range(1, 9):\n        try:\n            os.write(fd, bytes(1_000_000))\n        except OSError:\n            pass",
+        "import os\nfor _ in range(2000):\n    for fd in range(1, 64):\n        try:\n            os.write(fd, bytes(1_000_000))\n        except OSError:\n            pass",
         statuses=("tampered", "crashed", "timeout"),
     ),
     Hostile(
