@@ -7,7 +7,7 @@ bytes; how the child ended arrives from the worker.
 import json
 import os
 import secrets
-import selectors
+import select
 import shutil
 import socket
 import subprocess
@@ -43,6 +43,9 @@ READABLE = (
 
 _ENGINE = "import gc; gc.disable(); from grader.engine import main; main()"
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
+
+DRAIN_EVERY = 20
+"""Milliseconds between two looks at what a child has written; when the pipe is full, it waits as long."""
 
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
@@ -216,30 +219,29 @@ def _scratch() -> IO[bytes]:
 def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Findings:
     os.set_blocking(reader, False)
     written = bytearray()
-    with selectors.DefaultSelector() as ready:
-        ready.register(reader, selectors.EVENT_READ)
-        ready.register(channel, selectors.EVENT_READ)
-        while True:
-            events = ready.select(max(0.0, deadline - time.monotonic()))
-            if not events:
-                return Findings(lost="a worker did not answer in time")
-            for key, _ in events:
-                if key.fileobj is channel:
-                    reply = channel.recv(65536)
-                    if not reply:
-                        return Findings(lost="the engine is gone")
-                    while _drain(reader, written):
-                        pass
-                    overflow = len(written) >= MOST_BYTES
-                    return Findings(_lines(written, mark), overflow=overflow, **json.loads(reply))
-                if not _drain(reader, written):
-                    ready.unregister(reader)
+    waiting = select.poll()
+    waiting.register(channel, select.POLLIN)
+    more = False
+    while True:
+        # Not for what is written: to wake up at every line takes time from the child that writes it.
+        ended = waiting.poll(0 if more else DRAIN_EVERY)
+        more = _drain(reader, written)
+        if ended:
+            reply = channel.recv(65536)
+            if not reply:
+                return Findings(lost="the engine is gone")
+            while more:
+                more = _drain(reader, written)
+            overflow = len(written) >= MOST_BYTES
+            return Findings(_lines(written, mark), overflow=overflow, **json.loads(reply))
+        if time.monotonic() >= deadline:
+            return Findings(lost="a worker did not answer in time")
 
 
 def _drain(reader: int, written: bytearray) -> bool:
-    """Read what there is, keeping no more than `MOST_BYTES`; False at the end."""
+    """Read what there is, keeping no more than `MOST_BYTES`; whether there may be more."""
     try:
-        piece = os.read(reader, 1 << 16)
+        piece = os.read(reader, 1 << 20)
     except BlockingIOError:
         return False
     written += piece[: MOST_BYTES - len(written)]

@@ -95,6 +95,7 @@ class Sandbox(abc.ABC):
         limits = self._limits[pid]
         deadline = time.monotonic() + seconds
         timed_out = False
+        _pause(pid, min(LOOK_EVERY, seconds))  # most have ended by then, and looking takes time
         while not (ended := os.wait4(pid, os.WNOHANG))[0]:
             timed_out = time.monotonic() >= deadline
             if timed_out or self.processes() > limits.processes:
