@@ -53,7 +53,7 @@ class _InUnits(nn.Module):
         return self.net((features - self.mean) / self.scale)  # (rows, classes)
 
 
-def _train(train: Table, classes: int, steps: int = 300, batch: int = 64, lr: float = 0.02) -> nn.Module:
+def _train(train: Table, classes: int, steps: int = 200, batch: int = 64, lr: float = 0.03) -> nn.Module:
     """A trained model; draws from the global stream."""
     features, labels = train
     width = 48

@@ -10,11 +10,19 @@ from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_that, global_rng_untouched, unchanged
 
-# arms, training rows, a dead sensor, units (offset and size of each column), seed
+# arms, training rows, a dead sensor, units (offset and size of each column), seeds of the rows and of fit
 CASES = {
-    "three arms": (3, 385, False, ((300.0, 40.0), (-0.002, 0.0005)), 0),
-    "three arms in other units": (3, 449, False, ((-5.0, 2.0), (1e5, 3e4)), 1),
-    "two arms and a dead sensor": (2, 385, True, ((0.0, 1e-4), (2000.0, 300.0)), 2),
+    "three arms": (3, 385, False, ((300.0, 40.0), (-0.002, 0.0005)), 0, 0),
+    # the same rows times 2⁻⁶ and 2²⁵, so that the same seed would give the same weights to the last bit
+    "three arms in other units": (
+        3,
+        385,
+        False,
+        ((300 / 64, 40 / 64), (-0.002 * 2**25, 0.0005 * 2**25)),
+        0,
+        1,
+    ),
+    "two arms and a dead sensor": (2, 449, True, ((0.0, 1e-6), (2.0, 1.0)), 2, 2),
 }
 
 
@@ -29,7 +37,7 @@ def spiral(gen, rows, arms, dead, units):
 
 def tables(case, gen=None):
     """Training, validation and new rows."""
-    arms, rows, dead, units, seed = CASES[case]
+    arms, rows, dead, units, seed, _ = CASES[case]
     gen = gen or torch.Generator().manual_seed(1000 + seed)
     return [spiral(gen, n, arms, dead, units) for n in (rows, 100, 500)]
 
@@ -64,7 +72,7 @@ def expect_same_weights(yours, wanted, when):
         expect_equal(yours[name], right, f"{name} {when}")
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["three arms", "two arms and a dead sensor"])
 def test_new_rows(answer, case):
     """On new rows at least nine of ten are right, and the logits say so: for each data set and seed."""
     arms = CASES[case][0]
@@ -168,10 +176,9 @@ def test_same_seed(answer):
 
 def test_other_seed(answer):
     """Another seed gives other weights."""
-    model, _ = fitted(answer, "three arms")
-    train, valid, _ = tables("three arms")
-    weights = weights_of(answer.fit(train, valid, 3, 2)[0])
-    differ = any(not torch.equal(p.detach(), weights[name]) for name, p in model.named_parameters())
+    weights = weights_of(fitted(answer, "three arms in other units")[0])
+    parameters = fitted(answer, "three arms")[0].named_parameters()
+    differ = any(not torch.equal(p.detach(), weights[name]) for name, p in parameters)
     expect_that(differ, "another seed gives the same weights")
 
 
