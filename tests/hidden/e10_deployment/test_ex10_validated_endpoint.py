@@ -237,6 +237,10 @@ def test_outputs(answer, gen):
         expect_equal(model.calls[0], x, f"the input of the model, {call}")
         expect_equal(model.graphs, [False], f"whether the model records a graph, {call}")
         expect_that(torch.is_grad_enabled(), f"gradients are off in the rest of the process after {call}")
+        expect_outputs(post(app, "/predict", text(x.double().tolist())), wanted, f"{call}, again")
+        expect_equal(
+            len(model.calls), 2, "the number of calls of the model for two requests with the same body"
+        )
     for spoil, wanted in [
         (lambda y: y.half(), [[22.0, 28.0]]), (lambda y: y[:, 0], [22.0]), (lambda y: y.long(), [[22, 28]]),
         (lambda y: y[:, :, None], [[[22.0], [28.0]]]),
@@ -341,6 +345,7 @@ def test_a_model_that_fails(answer):
                 "the response says what the exception of the model said",
                 yours=reply.body.decode()[:200],
             )
+            expect_that(torch.is_grad_enabled(), f"gradients are off after POST for a model that {what}")
         model.spoil = None
         reply = post(app, "/predict", text([[1, 2, 3]]))
         expect_outputs(reply, torch.tensor([[22.0, 28.0]]), f"POST after the model {what}")

@@ -629,4 +629,29 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
             (ANSWER, '            return JSONResponse({"outputs": run(inputs)})\n'),
         ],
     ),
+    Wrong(
+        "leaves gradients off where the model raises",
+        edits=[
+            (MODEL, "            torch.set_grad_enabled(False)\n            if True:\n"),
+            ("= outputs.tolist()\n", "= outputs.tolist()\n                torch.set_grad_enabled(True)\n"),
+            (ANSWER, '            return JSONResponse({"outputs": run(inputs)})\n'),
+        ],
+        check="test_a_model_that_fails",
+        says="gradients are off",
+    ),
+    Wrong(
+        "remembers its answers",
+        edits=[
+            (ROUTE, "    known = {}\n" + ROUTE),
+            (
+                ANSWER,
+                "            key = str(inputs.tolist())\n"
+                "            if key not in known:\n"
+                "                known[key] = await run_in_threadpool(run, inputs)\n"
+                '            return JSONResponse({"outputs": known[key]})\n',
+            ),
+        ],
+        check="test_outputs",
+        says="same body",
+    ),
 ]
