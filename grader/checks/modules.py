@@ -63,7 +63,7 @@ def in_evaluation(case: Case) -> Case:
 
 def expect_moves(case: Case, device: torch.device, gen: torch.Generator) -> None:
     """Fail unless a model that contains the module moves with all of its tensors, and computes there."""
-    module = _fresh(case, gen)
+    module = _used(case, gen)
     wanted = case.wanted(state_of(module))
     nn.ModuleDict({"part": module}).to(device)
     for name, t in tensors_of(module).items():
@@ -82,7 +82,7 @@ def expect_moves(case: Case, device: torch.device, gen: torch.Generator) -> None
 
 def expect_casts(case: Case, dtype: torch.dtype, gen: torch.Generator, *, ulps: float | None = None) -> None:
     """Fail unless a model that contains the module can be cast, and then computes in that dtype."""
-    module = _fresh(case, gen)
+    module = _used(case, gen)
     nn.ModuleDict({"part": module}).to(dtype)
     for name, t in tensors_of(module).items():
         if t.is_floating_point():
@@ -185,6 +185,14 @@ def expect_trains(case: Case, gen: torch.Generator, *, steps: int = 3, lr: float
 def _fresh(case: Case, gen: torch.Generator) -> nn.Module:
     module = case.make()
     randomize(module, gen)
+    return module
+
+
+def _used(case: Case, gen: torch.Generator) -> nn.Module:
+    """One that has run: what it keeps from that, such as a mask, is of no use elsewhere."""
+    module = _fresh(case, gen)
+    with torch.no_grad():
+        module(*case.inputs)
     return module
 
 
