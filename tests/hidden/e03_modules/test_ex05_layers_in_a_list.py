@@ -109,6 +109,9 @@ def test_start(answer):
             f"{name} starts with the same numbers as another layer's",
         )
         seen.append(p)
+    with torch.no_grad():
+        net.scales[0].fill_(2.0)
+    expect_equal([float(s) for s in net.scales], [2.0, 0.5, 0.5], "the scales after the first was set to 2")
 
 
 def test_everything_trains(answer, gen):

@@ -109,6 +109,9 @@ def test_values(answer, gen):
     ]:  # fmt: skip
         block = build(answer, gen, shape[-1], heads, hidden)
         expect_right(block, torch.randn(shape, generator=gen), heads, f" for x of {shape}, {heads} heads")
+    for time in (3, 70, 4):
+        x = torch.randn(1, time, 6, generator=gen)
+        expect_right(block, x, heads, f" for {time} positions, after others")
 
 
 def test_branches(answer, gen):

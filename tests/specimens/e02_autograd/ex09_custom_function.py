@@ -248,6 +248,16 @@ SPECIMENS = [
         edits=[("ctx.scale = scale\n", "ctx.scale = torch.tensor(scale)\n")],
         check="test_second_order",
     ),
+    Wrong(
+        "makes a mask where there is none, and keeps it",
+        edits=[
+            (
+                "ctx.save_for_backward(x, beta, keep)",
+                "keep = torch.ones_like(x) > 0 if keep is None else keep\n        ctx.save_for_backward(x, beta, keep)",
+            )
+        ],
+        check="test_only_inputs_are_saved",
+    ),
     Right(
         "setup_context, and autograd's own sum to the shape of beta",
         code="""

@@ -362,6 +362,11 @@ class ResidualNet(nn.Module):
         check="test_deep_copy",
         says="scales",
     ),
+    Wrong(
+        "one number in memory for all scales",
+        edits=[(SCALES, "self.scales = nn.ParameterList([torch.tensor(0.5)] * depth)")],
+        check="test_start",
+    ),
     Right(
         "Sequential as a list, empty containers filled one by one",
         code="""

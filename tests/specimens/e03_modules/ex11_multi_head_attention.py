@@ -393,6 +393,26 @@ SPECIMENS = [
         ],
         check="test_inputs_are_left_alone",
     ),
+    Wrong(
+        "the mask is kept by length alone, and stays where it was",
+        edits=[
+            (
+                "        hidden = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)\n",
+                "        kept = self.__dict__.setdefault('kept', {})\n        hidden = kept.setdefault(time, torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1))\n",
+            )
+        ],
+        check="test_on_a_device",
+    ),
+    Wrong(
+        "a mask for the first length",
+        edits=[
+            (
+                "        hidden = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)\n",
+                "        self.__dict__.setdefault('kept', torch.ones(time + 9, time + 9, dtype=torch.bool, device=x.device).triu(1))\n        hidden = self.kept[:time, :time]\n",
+            )
+        ],
+        check="test_long_and_large",
+    ),
     Right(
         "PyTorch's own attention, with a mask",
         code="""

@@ -376,6 +376,26 @@ SPECIMENS = [
         ],
         check="test_stream_is_left_alone",
     ),
+    Wrong(
+        "the mask is kept by length alone, and stays where it was",
+        edits=[
+            (
+                "        later = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)\n",
+                "        kept = self.__dict__.setdefault('kept', {})\n        later = kept.setdefault(time, torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1))\n",
+            )
+        ],
+        check="test_on_a_device",
+    ),
+    Wrong(
+        "a mask for the first length",
+        edits=[
+            (
+                "        later = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)\n",
+                "        self.__dict__.setdefault('kept', torch.ones(time + 9, time + 9, dtype=torch.bool, device=x.device).triu(1))\n        later = self.kept[:time, :time]\n",
+            )
+        ],
+        check="test_values",
+    ),
     Right(
         "PyTorch's attention, functional dropout",
         code="""
