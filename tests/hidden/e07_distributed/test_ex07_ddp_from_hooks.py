@@ -259,25 +259,18 @@ def count(rank, world_size, answer, steps):
 
 
 def test_messages(answer, gen):
-    """A step sends the gradient of each parameter once, and nothing else."""
+    """A step sends the gradient of each parameter once, as soon as it is complete, and nothing else."""
     steps = drawn(gen, 2, model="Mixed", steps=2).steps
     for rank, results in enumerate(run_ranks(2, count, steps, answer=answer)):
-        for number, (forward, _, calls, sizes) in enumerate(results, start=1):
+        for number, (forward, halfway, calls, sizes) in enumerate(results, start=1):
             where = f"on rank {rank}, in step {number}"
+            sent = "the messages sent once the backward has passed the last layer (weight and bias)"
+            expect_equal(halfway, [2], f"{sent} {where}")
             expect_equal(forward, 0, f"the messages of a forward {where}")
             told = ", ".join(f"{call.kind} of {call.bytes} bytes" for call in calls) or "none"
             wanted = ", ".join(f"all_reduce of {size} bytes" for size in sizes) + ", in any order"
             right = sorted((c.kind, c.bytes) for c in calls) == sorted(("all_reduce", n) for n in sizes)
             expect_that(right, f"wrong messages {where}", yours=told, wanted=wanted)
-
-
-def test_sent_during_the_backward(answer, gen):
-    """The gradients of the last layer are on their way before the backward of the layers before it."""
-    steps = drawn(gen, 2, model="Mixed", steps=2).steps
-    for rank, results in enumerate(run_ranks(2, count, steps, answer=answer)):
-        for number, (_, halfway, _, _) in enumerate(results, start=1):
-            where = f"once the backward has passed the last layer (weight and bias), on rank {rank}"
-            expect_equal(halfway, [2], f"the messages sent {where}, in step {number}")
 
 
 def be_late(rank, world_size, answer, steps):

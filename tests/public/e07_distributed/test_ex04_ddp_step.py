@@ -15,25 +15,28 @@ def squared_error(predictions, targets):
     return (predictions - targets).square().sum(1)
 
 
-def worked_example(rank, world_size, answer, max_norm):
+def worked_example(rank, world_size, answer):
+    return [step(rank, answer, *more) for more in ((), (5.0,))]
+
+
+def step(rank, answer, *more):
     model = nn.Linear(1, 1, bias=False)
     nn.init.constant_(model.weight, 2.0)
     wrapped = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(wrapped.parameters(), lr=0.1)
     inputs, targets = map(torch.tensor, SHARDS[rank])
-    if max_norm is None:
-        loss = answer.ddp_step(wrapped, squared_error, optimizer, inputs, targets)
-    else:
-        loss = answer.ddp_step(wrapped, squared_error, optimizer, inputs, targets, max_norm)
+    loss = answer.ddp_step(wrapped, squared_error, optimizer, inputs, targets, *more)
     return loss, model.weight.detach()
 
 
 @pytest.mark.multi_process
-@pytest.mark.parametrize(("max_norm", "wanted"), [(None, 1.0), (5.0, 1.5)], ids=["plain", "clipped"])
-def test_worked_example(answer, max_norm, wanted):
-    """The worked example of the statement comes out on both ranks: the loss, and the weight."""
-    for rank, (loss, weight) in enumerate(run_ranks(2, worked_example, max_norm, answer=answer)):
-        where = f"on rank {rank}" if max_norm is None else f"on rank {rank}, with max_norm={max_norm}"
-        expect_equal(type(loss).__name__, "float", f"the type of ddp_step(…) {where}")
-        expect_close(torch.tensor(loss), torch.tensor(6.0), f"ddp_step(…) {where}")
-        expect_close(weight, torch.tensor([[wanted]]), f"the weight after ddp_step(…) {where}")
+def test_worked_example(answer):
+    """The worked example of the statement comes out on both ranks, clipped or not: loss and weight."""
+    for rank, results in enumerate(run_ranks(2, worked_example, answer=answer)):
+        for (loss, weight), wanted, clipped in zip(
+            results, (1.0, 1.5), ("", ", with max_norm=5.0"), strict=True
+        ):
+            where = f"on rank {rank}{clipped}"
+            expect_equal(type(loss).__name__, "float", f"the type of ddp_step(…) {where}")
+            expect_close(torch.tensor(loss), torch.tensor(6.0), f"ddp_step(…) {where}")
+            expect_close(weight, torch.tensor([[wanted]]), f"the weight after ddp_step(…) {where}")

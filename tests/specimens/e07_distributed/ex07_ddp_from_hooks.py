@@ -92,7 +92,7 @@ SPECIMENS = [
     Wrong(
         "everything after the backward",
         edits=[(SEND, "        pass\n"), (FINISH, LATER)],
-        check="test_sent_during_the_backward",
+        check="test_messages",
         says="sent once the backward has passed the last layer",
     ),
     Wrong(
