@@ -106,14 +106,17 @@ def test_scheduler(answer, gen):
     params = parameters(gen, (3,))
     twins = twins_of(params)
     yours, wanted = answer.AdamW(params, lr=0.5), real(twins, lr=0.5)
-    schedules = [torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5) for optimizer in (yours, wanted)]
+    rates = (1.0, 0.0, 0.5, 0.25)  # at a rate of 0 the moments go on
+    schedules = [
+        torch.optim.lr_scheduler.LambdaLR(optimizer, rates.__getitem__) for optimizer in (yours, wanted)
+    ]
     for number in range(1, 4):
         give(gen, params, twins)
         yours.step()
         wanted.step()
         for schedule in schedules:
             schedule.step()
-        expect_same(params, twins, f"step {number} with a StepLR")
+        expect_same(params, twins, f"step {number} with a LambdaLR")
 
 
 def test_missing_gradients(answer, gen):
@@ -313,9 +316,10 @@ def test_no_graph(answer, gen):
 def test_closure(answer, gen):
     """closure runs once, with gradients on, before the step, and its result is returned."""
     for enabled in (True, False):
-        params = parameters(gen, (3,))
+        params = parameters(gen, (3,), (2,))  # in two groups, and the second has no gradient
         twins = twins_of(params)
-        yours, wanted, calls = answer.AdamW(params, lr=0.1), real(twins, lr=0.1), []
+        yours = answer.AdamW([{"params": [p]} for p in params], lr=0.1)
+        wanted, calls = real(twins, lr=0.1), []
 
         def closure(params=params, yours=yours, calls=calls):
             calls.append(torch.is_grad_enabled())
@@ -412,6 +416,8 @@ def test_on_a_device(answer, gen, device):
         give(gen, hosts, twins)
         for p, host in zip(params, hosts, strict=True):
             p.grad = host.grad.to(device)
+        if number == 3:
+            yours.load_state_dict(yours.state_dict())  # which moves to p's device what it takes for a moment
         with count_traffic() as traffic:
             yours.step()
         wanted.step()

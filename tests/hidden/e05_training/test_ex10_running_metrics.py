@@ -195,6 +195,7 @@ def test_bad_shapes(answer, gen):
         ((2, 3, 4), (3, 2)),
         ((2, 3, 4), (6,)),
         ((), ()),
+        ((0, 3), (0,)),
     ]:
         call = f"update(logits, labels) of shapes {shape} and {other}, with 4 classes,"
         bad = torch.randn(shape, generator=gen), torch.zeros(other, dtype=torch.int64)
@@ -254,10 +255,12 @@ def test_on_a_device(answer, gen, device):
 def test_nearly_equal_logits(answer):
     """The largest logit wins by however little; where several are equal, the first."""
     logits = torch.tensor([[0.0, 1e-9, -1.0], [2.0, 2.0, 1.0], [-3.0, 0.5, 0.5], [40.0, 0.0, 40.000004]])
-    for labels in ([1, 0, 1, 2], [0, 1, 2, 0]):
-        truth = torch.tensor(labels)
-        call = f"compute() with logits that nearly tie, and labels {labels}"
-        expect_metrics(fed(answer, 3, (logits, truth)).compute(), judged(logits, truth, 3), call)
+    exact = torch.tensor([[1.0, 1 + 1e-12, 0.0], [1 + 1e-12, 1.0, 0.0]], dtype=torch.float64).repeat(2, 1)
+    for given in (logits, exact):
+        for labels in ([1, 0, 1, 2], [0, 1, 2, 0]):
+            truth = torch.tensor(labels)
+            call = f"compute() with {given.dtype} logits that nearly tie, and labels {labels}"
+            expect_metrics(fed(answer, 3, (given, truth)).compute(), judged(given, truth, 3), call)
 
 
 def test_many_examples(answer):

@@ -191,20 +191,23 @@ def test_things_that_draw(answer, path):
     expect_equal(now, drawn, "the next draws after loading things that draw")
 
 
-def test_steps(answer, path, gen):
+def test_steps(answer, path, gen, monkeypatch):
     """Every number of steps comes back as it was saved, and the newest checkpoint replaces the old one."""
-    model = model_with(gen)
-    for step in (0, 1, 10**9):
+    model, folder = model_with(gen), path.parent
+    monkeypatch.chdir(folder)
+    Path("other.tmp").write_text("somebody else's")
+    for step, given in ((0, path), (1, path.name), (10**9, Path(path.name))):
         with torch.no_grad():
             model.weight += 1
         wanted = copy.deepcopy(model.state_dict())
-        answer.save_checkpoint(path, {"net": model}, step)
+        answer.save_checkpoint(given, {"net": model}, step)
         other = model_with(gen)
-        expect_equal(answer.load_checkpoint(path, {"net": other}), step, "load_checkpoint(path, things)")
+        expect_equal(answer.load_checkpoint(given, {"net": other}), step, "load_checkpoint(path, things)")
         expect_equal(
             dict(other.state_dict()), dict(wanted), "the weights after load_checkpoint(path, things)"
         )
-        expect_equal([f.name for f in path.parent.iterdir()], ["last.run"], "the files in the folder")
+        files = sorted(f.name for f in folder.iterdir())
+        expect_equal(files, ["last.run", "other.tmp"], "the files in the folder")
 
 
 @pytest.mark.parametrize(("size", "batch"), [(5, 2), (6, 3), (1, 1), (4, 9), (7, 1)])

@@ -162,10 +162,11 @@ def test_layers_that_the_step_thaws(answer):
 def test_what_moves_is_not_stuck(answer):
     """Weight decay, momentum, the caller's own hand: what has moved is not in the result."""
     model = weights(1, 1, 1, 1, 1)
+    model.extend([nn.Parameter(torch.tensor([1.0, 2.0])), nn.Parameter(torch.ones(2).double())])
     model[2].requires_grad_(False)
     groups = [{"params": [model[0]], "weight_decay": 0.5}, {"params": [model[1]], "momentum": 0.9}]
     optimizer = sgd([*groups, {"params": [model[4]], "lr": 0.0}])
-    with_gradients(model, 1.0, 1.0, None, None, 0.0, step=optimizer)()
+    with_gradients(model, 1.0, 1.0, None, None, 0.0, None, None, step=optimizer)()
 
     def by_hand():
         optimizer.step()
@@ -173,8 +174,10 @@ def test_what_moves_is_not_stuck(answer):
             model[2].add_(1.0)  # frozen
             model[3][1] = 7.0  # not in the optimizer; one number of two
             model[4].mul_(1 + 1e-6)
+            model[5].copy_(model[5].flip(0))  # the same sum
+            model[6].add_(1e-12)  # float64
 
-    step = with_gradients(model, 0.0, 0.0, None, None, 0.0, step=by_hand)
+    step = with_gradients(model, 0.0, 0.0, None, None, 0.0, None, None, step=by_hand)
     expect_equal(answer.stuck_parameters(model, optimizer, step), {}, f"{CALL} where all has moved")
 
 
@@ -273,26 +276,28 @@ def test_rates(answer, tensor):
 
 def test_several_steps(answer):
     """With several steps, a reason must hold in all of them."""
-    model = weights(1, 1, 1, 1, 1, 1e20)
+    model = weights(1, 1, 1, 1, 1, 1e20, 1e20)
     optimizer = sgd([{"params": [p]} for p in model])
 
     def stepping():
         optimizer.step()
-        for p, g in zip(model, (-1.0, None, 0.0, 0.0, 1.0, 1.0), strict=True):
+        for p, g in zip(model, (-1.0, None, 0.0, 0.0, 1.0, 1.0, 1.0), strict=True):
             p.grad = None if g is None else torch.full_like(p, g)
-        for group, rate in zip(optimizer.param_groups[3:], (0.1, 0.0, 0.0), strict=True):
+        for group, rate in zip(optimizer.param_groups[3:], (0.1, 0.0, 0.0, 0.1), strict=True):
             group["lr"] = rate
         optimizer.step()
 
     optimizer.param_groups[3]["lr"] = 0.0
     optimizer.param_groups[4]["lr"] = 0.0
     # there and back; none, none; zero, zero; a gradient without a rate, a rate without a gradient; no rate;
-    # a rate that is 0 in the second step only, and a gradient that is lost in rounding
-    step = with_gradients(model, 1.0, None, 0.0, 1.0, 1.0, 1.0, step=stepping)
+    # lost in rounding, with a rate of 0 in the second step only, and with no gradient in the first only
+    step = with_gradients(model, 1.0, None, 0.0, 1.0, 1.0, 1.0, None, step=stepping)
     yours = answer.stuck_parameters(model, optimizer, step)
     with torch.no_grad():
         same = bool((model[0] == 1).all())
-    wanted = {"1": NONE, "2": ZERO, "3": LOST, "4": RATE, "5": LOST} | ({"0": LOST} if same else {})
+    wanted = {"1": NONE, "2": ZERO, "3": LOST, "4": RATE, "5": LOST, "6": LOST} | (
+        {"0": LOST} if same else {}
+    )
     expect_equal(yours, wanted, f"{CALL} with two steps")
 
 

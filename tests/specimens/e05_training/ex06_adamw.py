@@ -42,6 +42,32 @@ TAIL = (
 
 SPECIMENS = [
     Wrong(
+        "leaves the moments alone where the rate is 0",
+        edits=[(MOVE, '                    if group["lr"]:\n    ' + MOVE)],
+        check="test_scheduler",
+    ),
+    Wrong(
+        "runs the closure for each group",
+        edits=[
+            (CLOSURE, ""),
+            (
+                GROUPS,
+                GROUPS
+                + "            if closure is not None:\n                with torch.enable_grad():\n                    loss = closure()\n",
+            ),
+        ],
+        check="test_closure",
+        says="call",
+    ),
+    Wrong(
+        "t in a tensor, which load_state_dict takes for a moment",
+        edits=[
+            (ZEROS, ZEROS + '            state["t"] = torch.tensor(0.0)\n'),
+            (COUNT, '        state["t"] += 1\n        state["step"] = int(state["t"])\n'),
+        ],
+        check="test_on_a_device",
+    ),
+    Wrong(
         "leaves a frozen parameter alone that has a gradient",
         edits=[(MOVE, "                    if p.requires_grad:\n    " + MOVE)],
         check="test_missing_gradients",
@@ -570,12 +596,12 @@ class AdamW(torch.optim.Optimizer):
             (
                 TAIL,
                 """        state = self.state[p]
-        t = state.get("t", torch.tensor(0.0, device="cpu")) + 1
+        t = state.get("step", torch.tensor(0.0, device="cpu")) + 1
         m, v = state.get("m", torch.zeros_like(p)), state.get("v", torch.zeros_like(p))
         (beta1, beta2), n = group["betas"], t.item()
         m = beta1 * m + (1 - beta1) * grad
         v = beta2 * v + (1 - beta2) * grad**2
-        self.state[p] = {"t": t, "m": m, "v": v}
+        self.state[p] = {"step": t, "m": m, "v": v}
         m_hat, v_hat = m / (1 - beta1**n), v / (1 - beta2**n)
         decayed = p - group["lr"] * group["weight_decay"] * p
         p.copy_(decayed - group["lr"] * m_hat / (v_hat.sqrt() + group["eps"]))

@@ -21,6 +21,21 @@ ADD = "        self.counts += counts.view(self.classes, self.classes)\n"
 
 SPECIMENS = [
     Wrong(
+        "looks for the largest logit in float32",
+        edits=[("logits.argmax(-1)", "logits.float().argmax(-1)")],
+        check="test_nearly_equal_logits",
+    ),
+    Wrong(
+        "passes over what has no examples before it looks at the shapes",
+        edits=[
+            (
+                "        if logits.dim() == 0 or",
+                "        if labels.numel() == 0:\n            return\n        if logits.dim() == 0 or",
+            )
+        ],
+        check="test_bad_shapes",
+    ),
+    Wrong(
         "the mean of the batches' mean losses",
         edits=[
             (

@@ -23,6 +23,23 @@ NAMES = '    if saved["states"].keys() != things.keys():\n'
 
 SPECIMENS = [
     Wrong(
+        "puts the folder of a relative path together by hand",
+        edits=[
+            ("    path = Path(path)\n", "    given, path = str(path), Path(path)\n"),
+            (
+                REPLACE,
+                REPLACE.replace("path)", "os.path.dirname(given) + '/' + path.name)"),
+            ),
+        ],
+        check="test_steps",
+    ),
+    Wrong(
+        "clears away what others have left in the folder",
+        edits=[(MAKE, '    for left in path.parent.glob("*.tmp"):\n        left.unlink()\n' + MAKE)],
+        check="test_steps",
+        says="files",
+    ),
+    Wrong(
         "writes to a name that ends in .pt",
         edits=[(REPLACE, REPLACE.replace("path)", 'path.with_suffix(".pt"))'))],
         check="test_steps",

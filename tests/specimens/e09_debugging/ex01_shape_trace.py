@@ -29,6 +29,25 @@ YIELD = "        yield rows\n"
 
 SPECIMENS = [
     Wrong(
+        "takes parameters for no tensors",
+        edits=[("isinstance(value, torch.Tensor)", "type(value) is torch.Tensor")],
+        check="test_nested_data",
+    ),
+    Wrong(
+        "detaches the arguments",
+        edits=[
+            (
+                TAKES,
+                TAKES.replace(
+                    "partial(begin, name)",
+                    "lambda m, a, k, name=name: begin(name, m, a, k) or (tuple(x.detach() if isinstance(x, torch.Tensor) else x for x in a), k)",
+                ),
+            )
+        ],
+        check="test_model_computes_the_same",
+        says="gradient",
+    ),
+    Wrong(
         "opens a list for good: its hook returns a tuple",
         edits=[
             (

@@ -44,6 +44,16 @@ def stuck_parameters(model, optimizer, train_step):
 
 SPECIMENS = [
     Wrong(
+        "compares sums",
+        edits=[(SAME, "    return now.numel() > 0 and bool(now.nansum() == before.nansum())\n")],
+        check="test_what_moves_is_not_stuck",
+    ),
+    Wrong(
+        "compares in float32",
+        edits=[(SAME, "    now, before = now.float(), before.float()\n" + SAME)],
+        check="test_what_moves_is_not_stuck",
+    ),
+    Wrong(
         "judges the rate of the last step",
         edits=[(SEEN, '                seen[p] = (seen.get(p, wrong) & wrong) | (wrong & {"zero rate"})\n')],
         check="test_several_steps",
