@@ -97,6 +97,7 @@ def test_at_zero(answer):
     for name, fn, slope in [
         ("x.relu()", lambda x: x.relu(), 0.0),
         ("x ** 0", lambda x: x**0, 0.0),
+        ("x ** 0.0", lambda x: x**0.0, 0.0),
         ("x ** 1", lambda x: x**1, 1.0),
         ("x ** 2", lambda x: x**2, 0.0),
         ("x * 0 + x", lambda x: x * 0 + x, 1.0),
@@ -108,6 +109,11 @@ def test_at_zero(answer):
 
 def test_large_numbers(answer):
     """Far from 0, where exp(x) is beyond any float, tanh is 1 or -1, and flat."""
+    value = answer.Value(30.0)
+    result = value.exp()
+    result.backward()
+    found, wanted = numbers([result.data, value.grad]), doubles(30.0, 30.0).exp()
+    expect_close(found, wanted, "the data of x.exp(), and x.grad, at x = 30")
     for x, data in [(800.0, 1.0), (-800.0, -1.0)]:
         value = answer.Value(x)
         result = value.tanh()

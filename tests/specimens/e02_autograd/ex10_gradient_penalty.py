@@ -213,6 +213,11 @@ SPECIMENS = [
         check="test_gradient_of_zero",
         says="nan",
     ),
+    Wrong(
+        "views the gradient, which need not be contiguous",
+        edits=[("slopes.flatten(1)", "slopes.view(len(slopes), -1)")],
+        check="test_values",
+    ),
     Right(
         "lerp, grad_outputs, and a norm over all dims",
         code="""

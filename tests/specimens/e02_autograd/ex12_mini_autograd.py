@@ -299,6 +299,11 @@ for name in "exp log tanh relu".split():
         ],
         check="test_equal_numbers",
     ),
+    Wrong(
+        "knows the exponent 0, not 0.0",
+        edits=[("if n != 0 else 0.0", "if n != 0 or isinstance(n, float) else 0.0")],
+        check="test_at_zero",
+    ),
     Right(
         "closures, and a walk with a stack of iterators",
         code="""
