@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from grader.checks import CheckFailure, workers
 from grader.checks.worker_report import last_error
-from grader.checks.workers import PICKLED, signed, spawned_epochs
+from grader.checks.workers import PICKLED, imported_anew, signed, spawned_epochs
 
 
 class Squares(Dataset):
@@ -168,3 +168,18 @@ def test_last_error():
     assert last_error(trace + "ValueError: first\n" + trace + "KeyError: 0\nnoise") == "KeyError: 0"
     assert last_error(trace + "RuntimeError: \n    more words\n    and more") == "RuntimeError: more words"
     assert last_error("nothing") == last_error(trace) == ""
+
+
+def test_what_a_module_holds_is_gone_where_it_is_imported_anew(tmp_path, monkeypatch):
+    file = tmp_path / "kept.py"
+    file.write_text("kept = []\n\nclass Length:\n    def __len__(self):\n        return len(kept)\n")
+    spec = importlib.util.spec_from_file_location("kept", file)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "kept", module)
+    spec.loader.exec_module(module)
+    module.kept.append(1)
+    anew, length = imported_anew(module, "length", module.Length())
+    assert (len(module.Length()), len(length), type(length)) == (1, 0, anew.Length)
+    assert sys.modules["kept"] is module
+    with pytest.raises(CheckFailure, match="length"):
+        imported_anew(module, "length", lambda: 1)

@@ -1,15 +1,14 @@
 """What grades tabular_dataset: dtypes, all kinds of indices, slices, memory, loaders, errors."""
 
 import os
-import pickle
 
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import ConcatDataset, DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset
 
 from grader.checks import expect_equal, expect_raises, expect_that, peak_bytes
-from grader.checks.workers import spawned_epochs
+from grader.checks.workers import imported_anew
 
 FORK = "fork" if hasattr(os, "fork") else None
 
@@ -224,27 +223,12 @@ def test_an_error_in_a_worker(answer, gen):
 
 
 def test_pickled(answer, gen):
-    """A dataset, and a slice of it, can be pickled for spawned workers."""
+    """A dataset, and a slice of it, can be pickled for spawned workers, which import your file anew."""
     x, y = table(gen, 6)
     data = answer.TabularDataset(x.numpy(), y.int().numpy())
-    try:
-        whole, part = (pickle.loads(pickle.dumps(d)) for d in (data, data[4:1:-1]))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        expect_that(False, "a TabularDataset cannot be pickled", error=str(error))
-    expect_rows(answer, whole, x, y, "the dataset after pickling")
-    expect_rows(answer, part, x[[4, 3, 2]], y[[4, 3, 2]], "data[4:1:-1] after pickling")
-
-
-@pytest.mark.slow
-def test_spawned(answer, gen):
-    """Spawned workers, which import your file anew, read every row of a dataset and of a slice of it."""
-    x, y = table(gen, 6)
-    data = answer.TabularDataset(x.numpy(), y.int().numpy())
-    both, rows = ConcatDataset([data, data[4:1:-1]]), [*range(6), 4, 3, 2]
-    for batches in spawned_epochs(answer, both, batch_size=2):
-        for part, wanted in enumerate((x, y)):
-            found = torch.cat([batch[part] for batch in batches])
-            expect_equal(found, wanted[rows], f"the {('features', 'labels')[part]} that spawned workers read")
+    anew, whole, part = imported_anew(answer, "dataset", data, data[4:1:-1])
+    expect_rows(anew, whole, x, y, "the dataset after pickling")
+    expect_rows(anew, part, x[[4, 3, 2]], y[[4, 3, 2]], "data[4:1:-1] after pickling")
 
 
 def test_other_indices(answer, gen):

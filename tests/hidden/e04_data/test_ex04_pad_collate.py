@@ -12,7 +12,6 @@ from torch.utils.data import DataLoader, Dataset
 
 from grader.checks import expect_equal, expect_raises, expect_that
 from grader.checks.devices import is_simulated, on_host
-from grader.checks.workers import spawned_epochs
 
 FORK = "fork" if hasattr(os, "fork") else None
 DTYPES = [torch.int64, torch.int32, torch.uint8, torch.bool, torch.float64, torch.float16, torch.bfloat16]
@@ -230,17 +229,6 @@ def test_pickled(answer, gen):
     sequences = drawn(gen, (2, 3))
     batch = pickled(functools.partial(answer.pad_collate, padding=4), sequences)
     expect_batch(batch, padded(sequences, 4), "pad_collate after pickling")
-
-
-@pytest.mark.slow
-def test_spawned(answer, gen):
-    """As collate_fn it batches in spawned workers, which import your file anew."""
-    data = drawn(gen, (3, 0, 1, 5, 2))
-    collate = functools.partial(answer.pad_collate, padding=-1, multiple_of=2)
-    for batches in spawned_epochs(answer, data, batch_size=3, collate_fn=collate):
-        expect_equal(len(batches), 2, "the number of batches of a loader with spawned workers")
-        for sequences, batch in zip((data[:3], data[3:]), batches, strict=True):
-            expect_batch(batch, padded(sequences, -1, 2), "a loader with spawned workers")
 
 
 def test_bad_input(answer):

@@ -362,7 +362,7 @@ SPECIMENS = [
                 "    @property\n    def features(self):\n        return _kept[self.key]\n\n    def __len__(self)",
             ),
         ],
-        check="test_spawned",
+        check="test_pickled",
         says="KeyError",
     ),
     Wrong(

@@ -299,19 +299,6 @@ SPECIMENS = [
         check="test_on_a_device",
     ),
     Wrong(
-        "imports in the main process only",
-        edits=[
-            (
-                "\n\nclass PaddedBatch",
-                "\nif multiprocessing.current_process().name == 'MainProcess':\n    import math\n\n\nclass PaddedBatch",
-            ),
-            ("from typing import NamedTuple\n", "import multiprocessing\nfrom typing import NamedTuple\n"),
-            (TIME, "time = math.ceil(max(map(len, sequences)) / multiple_of) * multiple_of"),
-        ],
-        check="test_spawned",
-        says="NameError",
-    ),
-    Wrong(
         "a class of its own in each call",
         edits=[
             (
