@@ -104,8 +104,15 @@ def loss_of(logits):
     return (logits.float() * torch.linspace(-1, 2, LOGITS)).square().mean()
 
 
-def optimizer_of(model):
-    return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+def descend(model):
+    """A step of SGD on what this rank holds: through DTensor, an optimizer takes longer than all else."""
+    with torch.no_grad():
+        for p in model.parameters():
+            held(p).sub_(held(p.grad), alpha=0.1)
+
+
+def held(tensor):
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
 
 
 def whole(tensor):
@@ -118,13 +125,12 @@ def train(rank, world_size, answer, cases):
     results = []
     for case in cases:
         model = sharded(answer, case, rank)
-        optimizer = optimizer_of(model)
         losses = []
         for rows in case.steps:
+            model.zero_grad()
             loss = loss_of(model(*(x.chunk(world_size)[rank] for x in rows)))
-            optimizer.zero_grad()
             loss.backward()
-            optimizer.step()
+            descend(model)
             losses.append(loss.item())
         state = {name: (whole(p), whole(p.grad)) for name, p in model.named_parameters()}
         results.append((losses, state, {name: b.clone() for name, b in model.named_buffers()}))
@@ -141,11 +147,10 @@ def train_and_save(rank, world_size, answer, cases):
 def train_alone(world_size, case):
     """The same on one process. In 16 bits, each shard's gradient by itself, and their mean in float32."""
     model = copy.deepcopy(case.model)
-    optimizer = optimizer_of(model)
     dtype = case.param_dtype or torch.float32
     losses = []
     for rows in case.steps:
-        optimizer.zero_grad()
+        model.zero_grad()
         losses.append([])
         for tokens, weights in zip(*(x.chunk(world_size) for x in rows), strict=True):
             cast = {name: p.to(dtype) for name, p in model.named_parameters()}
@@ -154,7 +159,7 @@ def train_alone(world_size, case):
             for p, g in zip(model.parameters(), gradients, strict=True):
                 p.grad = g / world_size + (0 if p.grad is None else p.grad)
             losses[-1].append(loss.item())
-        optimizer.step()
+        descend(model)
     return losses, {name: (p.detach(), p.grad) for name, p in model.named_parameters()}
 
 
@@ -219,7 +224,6 @@ def look(rank, world_size, answer, cases):
     found = []
     for case in cases:
         model = sharded(answer, case, rank)
-        optimizer = optimizer_of(model)
         for rows in case.steps:
             shard = [x.chunk(world_size)[rank] for x in rows]
             with count_collectives() as forward:
@@ -228,8 +232,8 @@ def look(rank, world_size, answer, cases):
             with count_collectives() as backward:
                 loss.backward()
             gradients = {name: str(p.grad.dtype) for name, p in model.named_parameters()}
-            optimizer.step()
-            optimizer.zero_grad()
+            descend(model)
+            model.zero_grad()
         layers = {f"blocks.{n}.up": block.up for n, block in enumerate(model.blocks)} | {"head": model.head}
         dtypes = {name: layer.dtypes for name, layer in layers.items()}
         shares = {name: str(p.dtype) for name, p in model.named_parameters()}
@@ -241,10 +245,7 @@ def share(rank, world_size, answer, case):
     """The shape of what a rank holds of each parameter, and of its gradient."""
     model = sharded(answer, case, rank)
     loss_of(model(*(x.chunk(world_size)[rank] for x in case.steps[0]))).backward()
-    return {
-        name: [tuple((t.to_local() if hasattr(t, "to_local") else t).shape) for t in (p, p.grad)]
-        for name, p in model.named_parameters()
-    }
+    return {name: [tuple(held(t).shape) for t in (p, p.grad)] for name, p in model.named_parameters()}
 
 
 def test_shares(answer, gen):
@@ -331,16 +332,15 @@ def save(rank, world_size, answer, cases):
     found = []
     for case in cases:
         model = sharded(answer, case, rank)
-        optimizer = optimizer_of(model)
         for rows in case.steps:
             saved = answer.full_state_dict(model)
             kept = {name: copy.deepcopy(t) for name, t in saved.items()}
             if rows is case.steps[-1]:
                 trained = {name: whole(p) for name, p in model.named_parameters()}
                 trained |= {name: b.clone() for name, b in model.named_buffers()}
-            optimizer.zero_grad()
+            model.zero_grad()
             loss_of(model(*(x.chunk(world_size)[rank] for x in rows))).backward()
-            optimizer.step()
+            descend(model)
             for b in model.buffers():
                 b.add_(1)
         kinds = {(type(t).__name__, t.requires_grad) for t in saved.values()}
