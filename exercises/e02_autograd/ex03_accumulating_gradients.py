@@ -14,8 +14,8 @@ first report had turned to 52. When training went on afterwards, its next step w
 
 Rules:
 - The loss of a batch is `loss_fn(model(inputs), targets)`, a tensor without dimensions. It depends on one
-  parameter or more, through the predictions alone. The model runs once for each batch, in the mode that it is
-  in. batches may be any iterable, also a generator, or empty.
+  trainable parameter or more, through the predictions alone. The model runs once for each batch, in the mode
+  that it is in. batches may be any iterable, also a generator, or empty.
 - Each dict has the names of `model.named_parameters()` that require gradients, and their gradients in their
   shape, dtype and device: zeros for a parameter that the loss of this batch does not depend on. Frozen
   parameters do not appear.

@@ -14,8 +14,8 @@ that no operation has made.
 
 Rules:
 - residuals is called once, with a tensor of the values, shape and dtype of params. It returns a
-  tensor of any shape (0-d and empty too) that depends on it, and does not write to its argument. The gradient
-  is that by this argument: where residuals looks at params as well (to stay near it), that is a constant.
+  tensor of any shape (0-d and empty too) that depends on this argument and does not write to it. The gradient
+  is that by the argument: where residuals looks at params as well (to stay near it), that is a constant.
 - params is floating, of any shape, with any strides. In an expanded one each entry counts as a number of
   its own. It may require gradients or not, and be a leaf or the result of other operations.
 - Afterwards params is as it was: its values, its `requires_grad` and its `.grad`. No gradient flows on
