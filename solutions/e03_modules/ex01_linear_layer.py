@@ -16,8 +16,8 @@ Rules:
   `bias`, and the attribute `layer.bias` is None. So state dicts load into `nn.Linear` and back.
 - Both are drawn uniformly from -1/√in_features … 1/√in_features, the bias too. The numbers come from
   PyTorch's global random stream: the same seed, the same layer; without a new seed, another layer.
-- `device` and `dtype` say where and as what the parameters are made: neither moved nor cast afterwards. By default
-  that is PyTorch's default device and the default dtype of the moment.
+- `device` and `dtype` say where and as what the parameters are made: neither moved nor cast afterwards. By
+  default that is PyTorch's default device and the default dtype of the moment.
 - x has the layer's dtype and device and so has y: a layer that was cast or moved later works in its new
   dtype, on its new device, and copies nothing to or from the CPU. Half precision is right up to a few
   roundings.
