@@ -22,7 +22,7 @@ Rules:
 - All three take any shape, also none and empty ones, and any layout. encode and decode give the same shape,
   on the device of their argument (the map may have been built on another), in memory of their own. Arguments
   are not changed, and the map does not change with the tensor that it was built of.
-- No Python loop over labels.
+- No Python loop over labels or classes.
 
 ValueError from encode for a label that is no class, with one such label in the message: better found out
 here than by a loss that is a little off. IndexError from decode for a code that is not among 0 … C−1 (nor

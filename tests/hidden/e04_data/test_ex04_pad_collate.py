@@ -98,13 +98,17 @@ def test_padding(answer):
         torch.tensor([0, 0]),
         torch.tensor([-1, 0, 0, 0]),
     ]
-    for padding in (0, -1, -100, 3):
+    for padding in (0, -1, -100, 3, 2**24 + 1):
         call = f"pad_collate(tokens, padding={padding})"
         expect_batch(answer.pad_collate(tokens, padding=padding), padded(tokens, padding), call)
     frames = [torch.tensor([[0.5, math.nan], [0.0, 0.0]]), torch.tensor([[math.nan, math.nan]])]
     for padding in (0.5, -1e9, -math.inf, math.nan):
         call = f"pad_collate(frames, padding={padding})"
         expect_batch(answer.pad_collate(frames, padding=padding), padded(frames, padding), call)
+    wide = [frame.double() for frame in frames]
+    expect_batch(
+        answer.pad_collate(wide, padding=0.1), padded(wide, 0.1), "pad_collate(…, padding=0.1) in float64"
+    )
 
 
 @pytest.mark.parametrize("multiple_of", [1, 2, 3, 8, 64])

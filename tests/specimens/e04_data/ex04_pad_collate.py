@@ -445,4 +445,15 @@ def pad_collate(sequences, padding=0, multiple_of=1):
     return PaddedBatch(mask=mask, lengths=mask.sum(1), values=torch.stack(rows))
 """,
     ),
+    Wrong(
+        "padding in float32 first",
+        edits=[
+            (
+                "first.new_full((len(sequences), time, *first.shape[1:]), padding)",
+                "torch.full((len(sequences), time, *first.shape[1:]), float(padding), device=first.device).to(first.dtype)",
+            )
+        ],
+        check="test_padding",
+        says="16777217",
+    ),
 ]
