@@ -58,8 +58,10 @@ def _serve(channel: socket.socket, parent: int) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     end_with_parent(parent, signal.SIGTERM)
     _let_go(channel.fileno())
-    # DDP needs this at its first backward. Imported here, it keeps nobody waiting.
-    importlib.import_module("torch._dynamo")
+    # DDP needs the first at its first backward, tensors the second to be unpickled. Imported here, they keep
+    # nobody waiting.
+    for name in ("torch._dynamo", "torch.utils.serialization.config"):
+        importlib.import_module(name)
     gc.freeze()
     while True:
         message, fds, _, _ = socket.recv_fds(channel, 1, 1)
