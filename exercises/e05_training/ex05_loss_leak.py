@@ -18,7 +18,8 @@ Rules:
   give means over a batch without dimensions, from the predictions before the step; a batch has len(targets)
   examples. Sums are kept in the dtype of the losses and metrics or a wider one. NaN and inf come through.
 - When a batch is asked for, at most the batch before it is still held, with its graph: its activations, its
-  predictions, its loss and metric. When train_epoch returns nothing of any batch is held.
+  predictions, its loss and metric, and the memory of these, which `detach` shares: what `mse_loss` returns
+  can be one number in the memory of a whole batch. When train_epoch returns nothing of any batch is held.
 - The host waits for the device at the end of the epoch only, at most once for each of the two numbers.
   (`.item()` in each batch would cure the leak, and make the device stand still.)
 - Each batch runs once, in order, and the optimizer takes one step for it, with the gradient of its loss

@@ -312,7 +312,7 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
 
     def moving(which):
         def move(source, target, **more):
-            if path.read_bytes() != before or not Path(source).parent.samefile(path.parent):
+            if path.read_bytes() != before or path.parent.resolve() not in Path(source).resolve().parents:
                 events.append("something else")
             if sizes and sizes[-1] != Path(source).stat().st_size:
                 events.append("half of it is written")

@@ -15,6 +15,16 @@ PREDICTED = "        predictions = model(inputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "a list of detached losses, each in the memory of its batch",
+        edits=[
+            (START, START + "    losses = []\n"),
+            (LOSS, "        losses.append((loss.detach(), len(targets)))\n"),
+            (RETURN, "    total_loss = sum(loss * n for loss, n in losses)\n" + RETURN),
+        ],
+        check="test_nothing_piles_up",
+        says="loss",
+    ),
+    Wrong(
         "a running mean, which makes NaN of inf",
         edits=[
             (COUNT, ""),
@@ -221,11 +231,11 @@ SPECIMENS = [
         ],
     ),
     Right(
-        "lists of detached numbers, weighed at the end",
+        "lists of detached numbers, in memory of their own",
         edits=[
             (START, "    losses, metrics, sizes = [], [], []\n"),
-            (LOSS, "        losses.append(loss.detach())\n"),
-            (METRIC, "        metrics.append(metric.detach())\n"),
+            (LOSS, "        losses.append(loss.detach().clone())\n"),
+            (METRIC, "        metrics.append(metric.detach().clone())\n"),
             (
                 COUNT,
                 "        sizes.append(len(targets))\n        del inputs, targets, predictions, loss, metric\n",

@@ -368,6 +368,21 @@ SPECIMENS = [
         check="test_other_names",
     ),
     Right(
+        "writes in a folder of its own inside of the folder",
+        edits=[
+            (
+                WRITE,
+                """    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        name = Path(folder, "new")
+        with name.open("wb") as file:
+"""
+                + SAVE
+                + SYNC
+                + REPLACE,
+            )
+        ],
+    ),
+    Right(
         "a fixed name beside it, bytes, and safe globals' alternatives",
         edits=[
             (
