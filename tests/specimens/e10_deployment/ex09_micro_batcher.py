@@ -790,4 +790,15 @@ class MicroBatcher:
             await asyncio.wait(self.running)
 """,
     ),
+    Wrong(
+        "requests in a dict by their tensors, which two callers may share",
+        edits=[
+            (
+                "        batch = [request for request in self._waiting if not request.result.done()]\n",
+                "        batch = list({id(one.x): one for one in self._waiting if not one.result.done()}.values())\n",
+            )
+        ],
+        check="test_any_shape",
+        says="never ends",
+    ),
 ]
