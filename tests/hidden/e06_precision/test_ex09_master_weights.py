@@ -361,6 +361,11 @@ def test_goes_on_as_if_it_had_not_stopped(answer, gen, kind):
 
     fresh = network(gen)
     resumed = answer.MasterWeights(fresh, MAKERS[kind])
+    resumed.load_state_dict(copy.deepcopy(saved))
+    for p, right in zip(fresh.parameters(), model.parameters(), strict=True):
+        expect_equal(
+            p.detach(), right.detach(), "a parameter of the model after load_state_dict, before any step"
+        )
     give(gen, fresh)
     resumed.step()  # what it has learned so far is thrown away
     masters, optimizer = list(resumed.masters), resumed.optimizer

@@ -306,13 +306,13 @@ def test_dtypes(answer, gen, dtype):
     expect_right(yours, wanted, f"layer.to({dtype})(x, cache)", ulps=ulps)
     expect_right(layer(x).detach(), wanted, f"layer.to({dtype})(x)", ulps=ulps)
     cache = layer.make_cache(2, 3)
-    token = torch.ones(2, 2, 1, 4, dtype=dtype)
+    token = torch.randn(2, 2, 1, 4, generator=gen, dtype=torch.float64).to(dtype)
     for made, call in (
         (cache, "layer.make_cache(…)"),
         (answer.KVCache(2, 2, 3, 4, dtype=dtype), "KVCache(…)"),
     ):
         for mine in made.append(token, token):
-            expect_equal(mine.dtype, dtype, f"the dtype of what is in {call} in {dtype}")
+            expect_equal(mine.clone(), token, f"what is in {call} in {dtype}")
 
 
 def test_on_a_device(answer, gen, device):

@@ -507,4 +507,15 @@ class MasterWeights:
         check="test_steps",
         says="view",
     ),
+    Wrong(
+        "writes into the model what has a gradient, and in a new process nothing has",
+        edits=[
+            (
+                "            p.copy_(master)",
+                "            if master.grad is not None:\n                p.copy_(master)",
+            )
+        ],
+        check="test_goes_on_as_if_it_had_not_stopped",
+        says="before any step",
+    ),
 ]

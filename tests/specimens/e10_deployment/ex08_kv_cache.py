@@ -631,4 +631,13 @@ class CachedAttention(nn.Module):
             (GATHER, "        gathered = torch.einsum('bhqk,bhkd->bhqd', scores.softmax(dim=-1), v)\n"),
         ],
     ),
+    Wrong(
+        "stores by way of float32",
+        edits=[
+            ("= keys.detach()", "= keys.detach().float()"),
+            ("= values.detach()", "= values.detach().float()"),
+        ],
+        check="test_dtypes",
+        says="float64",
+    ),
 ]
