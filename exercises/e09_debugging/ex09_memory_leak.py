@@ -17,8 +17,9 @@ Find all that outlives its step, and mend it. What is reported stays as it is.
 Rules:
 - Between steps no graph, input, target, activation or whole output is held, nor the memory of one: only the
   numbers to report and the gradients of the parameters. What is left grows neither with the size of a batch
-  nor, from `window` steps on, with the number of steps. The same holds after a step that raised an error,
-  which reaches the caller as it is.
+  nor, from `window` steps on, with the number of steps. (What `mse_loss` returns can be one number in the
+  memory of a whole batch, which `detach` shares.) The same holds after a step that raised an error, which
+  reaches the caller as it is.
 - Between steps, also after one that raised, no hook of the trainer is on the model, its layers or
   parameters: others copy and pickle them. Hooks that others have put there stay. A step watches the layers
   that the model has then.

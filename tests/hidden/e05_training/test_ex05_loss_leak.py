@@ -197,7 +197,7 @@ def test_nothing_piles_up(answer, gen, metric_fn):
                 f"{kind}: more than one batch is alive when batch {number} is asked for",
                 yours=f"{count} of them, after {number} batches",
                 wanted=f"at most {LIMITS[kind]}, of the batch before",
-                likely="a sum or a list of tensors that carry their graphs",
+                likely="a sum or list of tensors that carry their graphs, or share a batch's memory",
             )
 
 

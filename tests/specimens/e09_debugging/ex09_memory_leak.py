@@ -35,6 +35,15 @@ REPORTED = '            "losses": list(self.losses),\n            "smoothed": se
 
 SPECIMENS = [
     Wrong(
+        "keeps detached losses, each in the memory of its batch",
+        edits=[
+            (KEEP, "        self.losses.append(loss.detach())\n"),
+            ('"losses": list(self.losses)', '"losses": [loss.item() for loss in self.losses]'),
+        ],
+        check="test_bytes_do_not_grow",
+        says="batch",
+    ),
+    Wrong(
         "clears the gradients after the step only",
         edits=[(ZERO, ""), (STEP, STEP + ZERO)],
         check="test_gradients_from_before",
@@ -440,7 +449,7 @@ SPECIMENS = [
 """,
             ),
             (TRY, ""),
-            (KEEP, "        self.losses = [*self.losses, loss.detach()][-self.window :]\n"),
+            (KEEP, "        self.losses = [*self.losses, loss.detach().clone()][-self.window :]\n"),
             (ROW, "        self.samples = [*self.samples, outputs.data[0].clone()][-self.window :]\n"),
             (
                 SMOOTH,
