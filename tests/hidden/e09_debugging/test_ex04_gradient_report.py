@@ -68,6 +68,7 @@ def test_limit(answer):
         (0.45,): ["exploding", "exploding", "exploding", "zero", "exploding", "exploding"],
         (5.0,): ["ok", "exploding", "exploding", "zero", "ok", "exploding"],
         (INF,): ["ok", "ok", "ok", "zero", "ok", "ok"],
+        (0,): ["exploding", "exploding", "exploding", "zero", "exploding", "exploding"],
     }
     for limit, wanted in cases.items():
         states = [state for _, _, state in rows(answer, model, *limit)]
@@ -238,10 +239,11 @@ def test_waits(answer, gen, device):
         yours=f"{waits[4]} waits for 6 gradients, {waits[16]} for 18",
         wanted="the same number",
     )
-    model = with_gradients([3.0, 4.0], [1.0])
+    model = with_gradients([3.0, 4.0], [1.0], [7.0])
     model.p1 = nn.Parameter(torch.ones(1, device=device))
     model.p1.grad = torch.full((1,), 2.0, device=device)
-    expect_rows(rows(answer, model), [("p0", 5.0, "ok"), ("p1", 2.0, "ok")], f"{CALL} on two devices")
+    wanted = [("p0", 5.0, "ok"), ("p1", 2.0, "ok"), ("p2", 7.0, "ok")]
+    expect_rows(rows(answer, model), wanted, f"{CALL} on two devices")
 
 
 def oracle(answer, gen):

@@ -24,6 +24,25 @@ ROWS = """    return [
 
 SPECIMENS = [
     Wrong(
+        "takes a limit of 0 for none",
+        edits=[(LARGE, LARGE.replace("norm > limit", "limit and norm > limit"))],
+        check="test_limit",
+    ),
+    Wrong(
+        "rows device by device",
+        edits=[
+            (
+                ROWS,
+                ROWS.replace(
+                    "in model.named_parameters()",
+                    "in sorted(model.named_parameters(), key=lambda pair: str(pair[1].device))",
+                ),
+            )
+        ],
+        check="test_waits",
+        says="two devices",
+    ),
+    Wrong(
         "takes a gradient of no numbers for none",
         edits=[(COLLECT, COLLECT.replace("is not None", "is not None and p.grad.numel()"))],
         check="test_each_state",

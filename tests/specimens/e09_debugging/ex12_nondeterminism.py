@@ -25,6 +25,11 @@ DEF = "@contextmanager\n"
 
 SPECIMENS = [
     Wrong(
+        "seeds with the hash of a string",
+        edits=[(PYTHON, PYTHON.replace("seed(seed)", 'seed(hash(f"run {seed}"))'))],
+        check="test_runs_repeat",
+    ),
+    Wrong(
         "one thread, and not put back after an error",
         edits=[
             (
