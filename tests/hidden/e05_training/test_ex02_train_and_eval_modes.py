@@ -145,9 +145,12 @@ def test_no_epochs(answer, gen, training):
 
 @pytest.mark.parametrize("epochs", [1, 2])
 def test_evaluation_mode_at_the_end(answer, gen, epochs):
-    """Afterwards every layer is in evaluation mode."""
-    model = network(gen)
-    answer.fit(model, F.mse_loss, sgd(model), batches(gen, 4), batches(gen, 3), epochs)
+    """Afterwards every layer is in evaluation mode, whatever the losses were: each batch had its step."""
+    model, steps = network(gen), []
+    optimizer, bad = sgd(model), lambda out, targets: F.mse_loss(out, targets) * math.nan
+    optimizer.register_step_post_hook(lambda *_: steps.append(1))
+    answer.fit(model, bad, optimizer, batches(gen, 4), batches(gen, 3), epochs)
+    expect_equal(len(steps), epochs, "the steps of the optimizer in fit(…), where the loss is NaN")
     flags = [m.training for m in model.modules()]
     expect_equal(flags, [False] * len(flags), "the training flag of each layer after fit(…)")
 

@@ -12,6 +12,17 @@ STEP = "            optimizer.step()\n"
 
 SPECIMENS = [
     Wrong(
+        "no step where the loss is NaN",
+        edits=[
+            (
+                "            loss_fn(model(inputs), targets).backward()\n            optimizer.step()\n",
+                "            loss = loss_fn(model(inputs), targets)\n            loss.backward()\n            if loss.isfinite():\n                optimizer.step()\n",
+            )
+        ],
+        check="test_evaluation_mode_at_the_end",
+        says="steps",
+    ),
+    Wrong(
         "never back to train",
         edits=[(TRAIN, ""), (LOOP, "    model.train()\n" + LOOP)],
         check="test_modes_at_each_batch",
