@@ -23,6 +23,7 @@ SETS = {
     "short": ([-32768, 300, 32767, 300], torch.int16),
     "ids of 64 bits": ([2**63 - 1, -(2**63), 5, LARGE, LARGE - 1, -LARGE], torch.int64),
     "neighbours above 2**53": ([2**53 + 2, 2**53 + 1, 2**53], torch.int64),
+    "neighbours above 2**24": ([2**24 + 2, 2**24 + 1, 2**24], torch.int32),
     "one class": ([7, 7], torch.int64),
     "already from 0 on": ([0, 2, 1], torch.int64),
 }

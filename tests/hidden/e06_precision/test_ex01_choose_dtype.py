@@ -177,7 +177,7 @@ def test_integer_columns(answer):
         expect_equal(answer.compact(x, 0.1), x.to(wanted), f"compact({numbers}, 0.1)")
     for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32):
         x = torch.tensor([[3, 1, 0]], dtype=dtype)
-        expect_equal(answer.compact(x, 0.1), x.to(torch.uint8), f"compact(x, 0.1) from {dtype}")
+        expect_equal(answer.compact(x, 0.0), x.to(torch.uint8), f"compact(x, 0.0) from {dtype}")
     high = torch.tensor([200, 255], dtype=torch.uint8)
     expect_equal(answer.compact(high, 0.1), high, "compact(x, 0.1) of uint8")
     for mask in (torch.tensor([True, False]), torch.tensor([], dtype=torch.bool)):

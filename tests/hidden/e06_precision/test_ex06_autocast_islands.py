@@ -144,6 +144,10 @@ def test_arguments(answer, dtype):
                 answer.Float32Island(block)(given)
             expect_equal(block.calls[0], ((wanted,), {}), f"what the block is given alone in {what}")
     expect_equal(halves[0], wide.to(HALVES[0]), f"x after {CALL}")
+    block, byte = Given(), wide.to(torch.float8_e5m2)
+    with region(dtype):
+        answer.Float32Island(block)(wide, scale=byte)
+    expect_equal(block.calls[0][1]["scale"].dtype, byte.dtype, f"the dtype that reaches the block in {what}")
     block = Given()
     with region(dtype):
         answer.Float32Island(block)(wide, x=halves[0], block=halves[1])

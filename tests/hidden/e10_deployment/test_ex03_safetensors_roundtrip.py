@@ -68,7 +68,10 @@ def test_shared(answer, path, gen):
     a, b = torch.randn(3, 4, generator=gen), torch.randn(5, generator=gen)
     tensors = {"z": a, "b1": b, "y": a.detach(), "m": torch.ones(2), "x": a.view(3, 4), "b0": b[:]}
     shared = {"y": "z", "x": "z", "b0": "b1"}
-    loaded = expect_there_and_back(answer, path, tensors, ["z", "b1", "m"], shared)
+    number = torch.tensor(0.07)
+    tensors |= {"scale": number, "again": number.detach()}
+    shared["again"] = "scale"
+    loaded = expect_there_and_back(answer, path, tensors, ["z", "b1", "m", "scale"], shared)
     loaded["x"].zero_()
     expect_equal(loaded["z"], torch.zeros(3, 4), 'loaded["z"] after loaded["x"].zero_()')
     model = nn.ModuleDict({"head": nn.Linear(2, 3), "tokens": nn.Embedding(3, 2)})

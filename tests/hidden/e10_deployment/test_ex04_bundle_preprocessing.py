@@ -105,6 +105,9 @@ def test_dtypes(answer, gen, dtype):
         expect_equal(len(seen), 1, f"the calls of the network in {call}")
         expect_close(seen[0], wanted.to(dtype), f"what the network is given in {call}", scale=8.0)
         expect_equal(logits.dtype, dtype, f"the dtype of {call}")
+    bare = answer.Bundle(nn.Flatten(), MEAN, STD, LABELS).to(dtype)
+    yours = bare(bytes_of(gen, 2, 3, 4, 5))
+    expect_equal(yours.dtype, dtype, f"the dtype of a bundle in {dtype} around a network without weights")
 
 
 def test_gradients(answer, gen):

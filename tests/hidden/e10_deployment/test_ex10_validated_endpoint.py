@@ -313,6 +313,8 @@ def test_chunks(answer):
         chunks = [body[i : i + size] for i in range(0, len(body), size)]
         expect_outputs(post(app, "/predict", chunks), wanted, f"POST with a body in chunks of {size} bytes")
     expect_outputs(post(app, "/predict", [b"", body, b""]), wanted, "POST with empty chunks")
+    headers = {"content-type": "text/plain"}
+    expect_outputs(post(app, "/predict", body, headers), wanted, "POST of JSON that calls itself text/plain")
 
 
 def test_a_model_that_fails(answer):

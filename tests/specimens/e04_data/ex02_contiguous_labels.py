@@ -492,4 +492,15 @@ class ClassMap:
         return torch.from_numpy(np.asarray(own[np.where(void, -1, x)])).to(codes.device)
 """,
     ),
+    Wrong(
+        "finds int32 labels in float32",
+        edits=[
+            (
+                "labels.unique()",
+                "labels.float().unique().to(labels.dtype) if labels.dtype != torch.int64 else labels.unique()",
+            )
+        ],
+        check="test_label_sets",
+        says="16777217",
+    ),
 ]

@@ -380,4 +380,15 @@ def compact(x, error):
             (LAST, "return x.to(float_for(sizes[0], sizes[-1], error))"),
         ],
     ),
+    Wrong(
+        "an error of 0 is no good for integers either",
+        edits=[
+            (
+                "        low, high = (int(",
+                "        if error <= 0:\n            raise ValueError(error)\n        low, high = (int(",
+            )
+        ],
+        check="test_integer_columns",
+        says="ValueError",
+    ),
 ]

@@ -487,4 +487,15 @@ finally:
     torch.set_autocast_enabled(kind, before)
 """),
     ),
+    Wrong(
+        "widens all that is narrower than float32",
+        edits=[
+            (
+                "value.dtype in _NARROW",
+                "value.is_floating_point() and value.itemsize < 4",
+            )
+        ],
+        check="test_arguments",
+        says="float8",
+    ),
 ]

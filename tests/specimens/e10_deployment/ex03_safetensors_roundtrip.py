@@ -476,4 +476,10 @@ SPECIMENS = [
         check="test_no_safetensors",
         says="no file at path",
     ),
+    Wrong(
+        "numbers are not worth sharing",
+        edits=[("if tensor.numel() > 0 and seen", "if tensor.numel() > 1 and seen")],
+        check="test_shared",
+        says="again",
+    ),
 ]

@@ -526,4 +526,15 @@ class _Labels(""",
         check="test_taken_along",
         says="list(labels)",
     ),
+    Wrong(
+        "the dtype of the network's first weight, where it has one",
+        edits=[
+            (
+                "        x = pixels.to(self.mean.dtype)",
+                "        x = pixels.to(next((p.dtype for p in self.network.parameters()), torch.float32))",
+            )
+        ],
+        check="test_dtypes",
+        says="without weights",
+    ),
 ]

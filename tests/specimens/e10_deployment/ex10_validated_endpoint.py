@@ -654,4 +654,17 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
         check="test_outputs",
         says="same body",
     ),
+    Wrong(
+        "refuses what does not call itself JSON",
+        edits=[
+            (
+                READ,
+                '            if request.headers.get("content-type") != "application/json":\n'
+                '                raise Refusal(400, "json", "the content type is not application/json")\n'
+                + READ,
+            )
+        ],
+        check="test_chunks",
+        says="text/plain",
+    ),
 ]
