@@ -207,11 +207,11 @@ def test_predictions_become_float32(answer, returned):
                 return (predictions - 0.5).abs().mean()
 
             inputs, targets = torch.tensor([[1.0], [3.0]]), torch.tensor([[0], [1]]).to(kind)
+            inputs *= 1 + 2.0**-15  # more digits than either dtype has
+            wanted = (2 * inputs).to(returned).float()
             answer.autocast_step(model, distance, sgd(model), inputs, targets, dtype)
             call = f"with a model that returns {returned} and dtype={dtype}"
-            expect_equal(
-                given[0][0], torch.tensor([[2.0], [6.0]]), f"the predictions given to loss_fn {call}"
-            )
+            expect_equal(given[0][0], wanted, f"the predictions given to loss_fn {call}")
             expect_equal(given[0][1], torch.tensor([[0], [1]]).to(kind), "the targets that loss_fn is given")
 
 

@@ -187,7 +187,7 @@ def test_gradients(answer, gen):
     """Gradients flow to x as through the widened weight."""
     for bias in (True, False):
         linear = linear_of(gen, 5, 3, bias=bias)
-        layer = answer.Int8Linear.from_linear(linear)
+        layer = answer.Int8Linear.from_linear(linear.train(bias))
         wide = layer.weight.double() * layer.scale.double().unsqueeze(1)
         offset = linear.bias.detach().double() if bias else 0.0
         expect_gradients(

@@ -498,4 +498,10 @@ SPECIMENS = [
         check="test_inputs_and_targets_as_they_are",
         says="mode",
     ),
+    Wrong(
+        "rounds what the model returns to dtype",
+        edits=[("loss_fn(predictions.float(), targets)", "loss_fn(predictions.to(dtype).float(), targets)")],
+        check="test_predictions_become_float32",
+        says="the predictions given to loss_fn",
+    ),
 ]
