@@ -18,8 +18,9 @@ Rules for export_onnx:
   end in anything; a file that is there is overwritten.
 
 Rules for parity:
-- It runs the file in ONNX Runtime, on the CPU, and the model in evaluation mode, on each batch, and returns
-  the largest |onnx - torch| as a float: 0.0 without batches or rows. The model's modes are restored as above.
+- It runs the file in ONNX Runtime, on the CPU, and the model in evaluation mode, recording no graph, on each
+  batch, and returns the largest |onnx - torch| as a float: 0.0 without batches or rows. The model's modes are
+  restored as above, and who recorded graphs still does.
 - ValueError if |onnx - torch| > atol + rtol · |torch| anywhere. Its message names the first such batch,
   counted from 0, as "batch 2", and says how far it is off. Results of another shape are off, too, also where
   they would broadcast. NaN on both sides is no difference, nor is the same infinity; NaN or infinity on one

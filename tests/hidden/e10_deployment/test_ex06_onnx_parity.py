@@ -372,6 +372,9 @@ def test_parity_modes(answer, tmp_path):
         with pytest.raises(Exception):  # noqa: B017 - whatever torch says
             answer.parity(path, model, [torch.ones(2, 7)])
         expect_equal(modes_of(model), before, "the modes of the model's modules after parity failed")
+        expect_that(
+            torch.is_grad_enabled(), "gradients are off in the rest of the process after parity failed"
+        )
 
 
 def test_any_batches(answer, tmp_path, gen):

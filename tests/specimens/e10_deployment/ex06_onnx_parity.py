@@ -489,4 +489,16 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
             ),
         ],
     ),
+    Wrong(
+        "switches gradients off, and on again where nothing is off",
+        edits=[
+            (
+                "    with _evaluating(model), torch.no_grad():\n        for place",
+                "    with _evaluating(model):\n        torch.set_grad_enabled(False)\n        for place",
+            ),
+            ("    return largest\n", "    torch.set_grad_enabled(True)\n    return largest\n"),
+        ],
+        check="test_parity_modes",
+        says="gradients are off",
+    ),
 ]
