@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from grader.checks import expect_equal, expect_that
+from grader.checks import CheckFailure, expect_equal, expect_that
 from grader.checks.ranks import run_ranks
 
 TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
@@ -278,7 +278,10 @@ def reduce_alone(rank, world_size, answer):
 @pytest.mark.parametrize("worker", [join_alone, reduce_alone], ids=["joining", "in a collective"])
 def test_timeout(answer, worker):
     """After `timeout`, waiting for the others is an error: while joining, and in a collective."""
-    error, after = run_ranks(2, worker, answer=answer, init=False, grace=4.0)[0]
+    try:
+        error, after = run_ranks(2, worker, answer=answer, init=False, grace=3.0)[0]
+    except CheckFailure:  # once in some hundred times, gloo itself misses a time-out as short as this one
+        error, after = run_ranks(2, worker, answer=answer, init=False, grace=3.0)[0]
     where = "joining" if worker is join_alone else "in all_reduce"
     facts = {"yours": "no error", "wanted": "an error after 0.2 s"}
     expect_that(error is not None, f"rank 0 is left alone while {where}, timeout={SHORT}", **facts)
