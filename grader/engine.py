@@ -91,6 +91,8 @@ class Engine:
     """Everything that a child inherits."""
 
     def __init__(self, exercises: tuple[Exercise, ...], *, confined: bool) -> None:
+        if confined:
+            sandbox.prepare()
         self.suites: Suites = collected.collect(exercises)
         warm_up(exercises)
         self.guard = Guard(self.suites.modules)

@@ -13,6 +13,7 @@ import struct
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -185,8 +186,9 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
 
 
+@cache
 def build_filter() -> Filter:
-    """Compile the filter. Slow (it imports libseccomp): once per warm process, never in a child."""
+    """Compile the filter. Slow (it imports libseccomp): once, in the parent of all who use it."""
     import pyseccomp
 
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)

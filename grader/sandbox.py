@@ -38,6 +38,7 @@ __all__ = [
     "Sandbox",
     "Unconfined",
     "command",
+    "prepare",
     "unavailable",
 ]
 
@@ -131,6 +132,11 @@ class Sandbox(abc.ABC):
     def _clear(self, pid: int) -> None:
         """Remove what a child left behind; nothing where the kernel has done so."""
         return
+
+
+def prepare() -> None:
+    """Do the slow part of making a `Confinement`: a parent does for all its workers what each would do."""
+    namespaces.build_filter()
 
 
 class Confinement(Sandbox):
