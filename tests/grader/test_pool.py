@@ -44,6 +44,13 @@ def test_who_always_ends_crashes_after_all_others(pool, tmp_path):
     assert count.read_text() == "xx"
 
 
+def test_an_answer_that_ends_its_worker_stops_nobody_else(pool):
+    ends = f"import os\nos.kill(os.getppid(), 9)\n{SOLUTION}"
+    found = judged(pool, SOLUTION, ends, f"{SOLUTION}\n", f"{SOLUTION}\n\n")
+    assert found.pop(ends).status == "grader_fault"
+    assert {record.status for record in found.values()} == {"passed"}
+
+
 def test_a_kill_names_what_kills(pool):
     ends = "import os\nos.kill(os.getpid(), 9)\n"
     (record,) = judged(pool, ends).values()
