@@ -30,7 +30,8 @@ Rules:
 - Whether the model was cast to float64, float16 or bfloat16, or moved to another device, after it was built:
   loss and backward work, the loss has the model's dtype, and nothing is copied between host and device.
 - predict returns a NumPy array in float32 from every model, also for 0 rows and for a model in training,
-  which it leaves in its mode and with the gradients that it had. There is one copy back from the device at most.
+  which it leaves in its mode and with the gradients that it had. There is at most one copy back from the
+  device.
 """
 
 import numpy as np
