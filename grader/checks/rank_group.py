@@ -13,6 +13,7 @@ from socket import socket
 from typing import NamedTuple
 
 from grader.checks import rank_places, rank_process
+from grader.checks.processes import cpu_seconds
 from grader.checks.rank_places import Frame
 from grader.checks.rank_process import OUTPUT, PROC, STACK, Ending, Job, end_with_parent
 
@@ -204,7 +205,7 @@ class _Idle:
         return self.ticks * TICK
 
     def look(self, ranks: Collection[_Running], *, anew: bool) -> None:
-        used = {rank.pid: _cpu_seconds(rank.pid) for rank in ranks}
+        used = {rank.pid: _worked(rank.pid) for rank in ranks}
         most = IDLE * self.seconds + 0.002
         worked = any(used[pid] - self._used.get(pid, 0) > most for pid in used)
         if anew or worked or not all(_is_asleep(rank.proc) for rank in ranks):
@@ -213,13 +214,10 @@ class _Idle:
             self.ticks += 1
 
 
-def _cpu_seconds(pid: int) -> float:
-    """CPU time of a process and its threads; a clock that never rests where it cannot be read."""
-    cpuclock_sched = 2
-    try:
-        return time.clock_gettime((~pid << 3) | cpuclock_sched)
-    except OSError:
-        return time.monotonic()
+def _worked(pid: int) -> float:
+    """CPU time of a process; a clock that never rests where it cannot be read."""
+    used = cpu_seconds(pid)
+    return time.monotonic() if used is None else used
 
 
 def _is_asleep(proc: Path) -> bool:

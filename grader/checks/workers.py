@@ -23,6 +23,7 @@ from unittest import mock
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from grader.checks.alarm import at_most_the_alarm
+from grader.checks.processes import cpu_seconds
 from grader.checks.worker_report import expect_picklable, failure_of
 
 FORKED: str = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
@@ -174,7 +175,7 @@ class _Watch(threading.Thread):
         deadline = time.monotonic() + self._seconds
         batches, worked, used, idle = -1, 0.0, 0.0, 0
         while not self.late and not self._over.wait(TICK):
-            now = sum(_cpu_seconds(worker.pid) for worker in self._workers)
+            now = sum(cpu_seconds(worker.pid) or 0.0 for worker in self._workers)
             idle = 0 if now > used + RESTING or not self._workers else idle + 1
             used = now if idle == 0 else used
             if self._batches != batches:
@@ -214,15 +215,6 @@ class _Watch(threading.Thread):
         for worker in self._spawned():
             worker.kill()
             worker.join()
-
-
-def _cpu_seconds(pid: int) -> float:
-    """CPU time of a process; 0 once it is gone."""
-    cpuclock_sched = 2
-    try:
-        return time.clock_gettime((~pid << 3) | cpuclock_sched)
-    except OSError:
-        return 0.0
 
 
 @contextlib.contextmanager
