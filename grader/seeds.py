@@ -25,7 +25,11 @@ def generator(seed: int, name: str) -> torch.Generator:
 
 def seed_globals(seed: int, name: str) -> None:
     """Seed the global streams of torch, NumPy and Python, for answers that draw from them."""
-    value = derive(seed, f"global:{name}")
+    set_globals(derive(seed, f"global:{name}"))
+
+
+def set_globals(value: int) -> None:
+    """Start the global streams of torch, NumPy and Python at `value`."""
     # Not torch.manual_seed: it takes a millisecond to tell devices that this machine lacks.
     torch.default_generator.manual_seed(value)
     sim_backend.manual_seed_all(value)

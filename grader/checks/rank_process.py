@@ -8,7 +8,6 @@ import importlib.util
 import linecache
 import os
 import pickle
-import random
 import signal
 import sys
 from collections.abc import Callable
@@ -18,12 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-import numpy as np
 import torch
 import torch.distributed as dist
 from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.utils._pytree import tree_map_only
 
+from grader import seeds
 from grader.checks import rank_places
 from grader.checks.failure import CheckFailure
 from grader.checks.rank_places import Frame
@@ -126,12 +125,7 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
     sys.path[:] = job.path
     os.chdir(job.folder)
     torch.set_num_threads(1)
-    # Not torch.manual_seed: it takes milliseconds to tell devices that this machine lacks.
-    torch.default_generator.manual_seed(job.seed)
-    if torch.cuda.is_available():
-        torch.cuda.manual_seed_all(job.seed)
-    np.random.seed(job.seed % 2**32)
-    random.seed(job.seed)
+    seeds.set_globals(job.seed)
     worker: Callable[..., Any]
     worker, args = pickle.loads(job.call)
     answer = _load(job.answer_name, job.answer_file)
