@@ -28,7 +28,7 @@ from grader.checks import devices
 from grader.child import Child, Job
 from grader.collected import Suites
 from grader.errors import KataError
-from grader.guard import Guard, freeze
+from grader.guard import Guard
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ class Engine:
         self.guard = Guard(self.suites.modules)
         self.confined = confined
         self._warm: set[str] = set()
+        self.on_device = frozenset(slug for slug in self.suites.checks if self._needs_device(slug))
 
     def warm_up_for(self, slug: str) -> None:
         """Run the `warm_up` of an exercise's suites, once in each worker, when its first answer comes.
@@ -109,21 +110,21 @@ class Engine:
             for hook in hooks:
                 hook()
             self.guard = Guard(self.suites.modules)
-            freeze()
+            gc.freeze()
         self._warm.add(slug)
 
-    def needs_device(self, slug: str) -> bool:
+    def _needs_device(self, slug: str) -> bool:
         """Whether a worker can install the simulated device once for all answers to an exercise.
 
         Not where ranks are started: their launcher must come first.
         """
-        items = [check.item for check in self.suites.checks.get(slug, [])]
+        items = [check.item for check in self.suites.checks[slug]]
         return plugin.needs_device(items) and not plugin.needs_ranks(items)
 
     def install_device(self) -> None:
         devices.install()
         self.guard.broken("")  # takes the names that classes gain by it for known
-        freeze()
+        gc.freeze()
 
     def inventory(self) -> dict[str, Any]:
         """Every check that an answer is expected to pass, and what this machine lacks for it."""
@@ -176,7 +177,7 @@ class Worker:
             if not message:
                 return
             job = Job(**json.loads(message))
-            if self.engine.needs_device(job.slug) and not self._has_device:
+            if job.slug in self.engine.on_device and not self._has_device:
                 reply = self._ask_twin(message, fds)
             else:
                 reply = json.dumps(asdict(self._one(job, *fds))).encode()
@@ -249,7 +250,7 @@ def main() -> None:
             json.dump({"fault": str(error)}, control)
             return
         json.dump(engine.inventory(), control)
-    freeze()
+    gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()
     hugepages.collapse()
     engine.serve(settings["sockets"])

@@ -11,7 +11,6 @@ that our code mentions, or the functions that it calls there; of the suites only
 nobody mentions can be replaced without gain: the oracle is computed elsewhere.
 """
 
-import gc
 import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -216,8 +215,3 @@ def _names_in(code: CodeType | None) -> frozenset[str]:
         return frozenset()
     inner = (_names_in(const) for const in code.co_consts if isinstance(const, CodeType))
     return frozenset(code.co_names).union(*inner)
-
-
-def freeze() -> None:
-    """Keep the collector away from what exists now: children then share the parent's memory."""
-    gc.freeze()
