@@ -32,7 +32,7 @@ def disagreement(yours: Any, wanted: Any, path: str = "result") -> str | None:
     """The first place where `yours` is not `wanted`, in words, or None where they agree."""
     try:
         return _differ(yours, wanted, path)
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError):
         return f"{path} is not plain data"
 
 

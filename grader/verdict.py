@@ -1,7 +1,7 @@
 """From findings to a record: the score counts only the checks that are known to have passed."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.agreement import disagreement
@@ -14,6 +14,9 @@ ORACLE = "oracle"
 ORACLE_TITLE = "On fresh inputs the answer agrees with the reference."
 _OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
 """What a child may claim; anything else, todo and timeout among it, is a failure."""
+
+MOST_SECONDS = 1e6
+"""Longer than any check takes."""
 
 
 def verdict(
@@ -56,7 +59,7 @@ def _forgery(findings: Findings) -> str:
         return "wrote more results than judging does"
     if any("garbled" in line for line in findings.lines):
         return "wrote to the channel that carries results"
-    ids = [str(line["check"]) for line in findings.lines if "check" in line]
+    ids = [_text(line, "check") for line in findings.lines if "check" in line]
     if len(ids) != len(set(ids)) or sum("oracle" in line for line in findings.lines) > 1:
         return "results arrived twice"
     return ""
@@ -68,19 +71,24 @@ def _check(expected: Expected, findings: Findings) -> CheckRecord:
     line = next((x for x in findings.lines if x.get("check") == expected.id), None)
     if line is None:
         return CheckRecord(expected.id, expected.title, "missing", _message(findings.lines))
-    outcome = _OUTCOMES.get(str(line.get("outcome")), "failed")
-    seconds = line.get("seconds")
-    return CheckRecord(
-        expected.id,
-        expected.title,
-        outcome,
-        message(str(line.get("message", ""))),
-        float(seconds) if isinstance(seconds, (int, float)) else 0.0,
-    )
+    outcome = _OUTCOMES.get(_text(line, "outcome"), "failed")
+    return CheckRecord(expected.id, expected.title, outcome, message(_text(line, "message")), _seconds(line))
+
+
+def _text(line: Mapping[str, Any], name: str) -> str:
+    """A text in a child's line; "" for anything else, which may be too deep or too long to be made a text."""
+    value = line.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _seconds(line: Mapping[str, Any]) -> float:
+    """How long a check took, by its line; 0 where that is no time: JSON knows NaN and endless integers."""
+    value = line.get("seconds")
+    return float(value) if isinstance(value, (int, float)) and 0 <= value < MOST_SECONDS else 0.0
 
 
 def _message(lines: Sequence[dict[str, Any]]) -> str:
-    return next((message(str(line["broken"])) for line in lines if "broken" in line), "")
+    return next((message(_text(line, "broken")) for line in lines if "broken" in line), "")
 
 
 def _oracle(findings: Findings, wanted: Any) -> CheckRecord:
@@ -88,7 +96,7 @@ def _oracle(findings: Findings, wanted: Any) -> CheckRecord:
     if line is None:
         return CheckRecord(ORACLE, ORACLE_TITLE, "missing")
     if "oracle" not in line:
-        return CheckRecord(ORACLE, ORACLE_TITLE, "failed", message(str(line["oracle_error"])))
+        return CheckRecord(ORACLE, ORACLE_TITLE, "failed", message(_text(line, "oracle_error")))
     found = disagreement(line["oracle"], wanted)
     return CheckRecord(ORACLE, ORACLE_TITLE, "failed" if found else "passed", message(found or ""))
 
@@ -131,7 +139,9 @@ def _flags(findings: Findings, forged: str) -> tuple[str, ...]:
     broken = _message(findings.lines)
     if broken:
         return (broken.splitlines()[-1].strip()[:200],)
-    trouble = next((plain(str(line["trouble"]))[:200] for line in findings.lines if "trouble" in line), None)
+    trouble = next(
+        (plain(_text(line, "trouble"))[:200] for line in findings.lines if "trouble" in line), None
+    )
     if trouble:
         return (trouble,)
     if findings.signal == signal.SIGKILL and findings.cut_short:

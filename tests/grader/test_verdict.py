@@ -111,6 +111,38 @@ def test_a_fault_of_the_grader_is_no_zero():
     assert verdict(EXERCISE, EXPECTED, Findings(HONEST), None).status == "grader_fault"
 
 
-@pytest.mark.parametrize("junk", [{"check": ["a"]}, {"check": None}, {"oracle": {}}, {"tampered": 3}, {}])
+def nested(depth):
+    """Lists in lists, deeper than text can be made of."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+DEEP = nested(5000)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {"check": ["a"]},
+        {"check": None},
+        {"check": DEEP},
+        {"check": "hidden::test_values", "outcome": DEEP, "message": DEEP},
+        {"oracle": {}},
+        {"oracle": DEEP},
+        {"oracle_error": DEEP},
+        {"broken": DEEP, "trouble": DEEP},
+        {"tampered": 3},
+        {},
+    ],
+    ids=lambda junk: " ".join(junk) or "nothing",
+)
 def test_junk_is_survived(junk):
     assert judged(junk).score == 0.0
+
+
+@pytest.mark.parametrize("seconds", [10**400, float("nan"), float("inf"), -1.0, "1", None])
+def test_a_time_that_is_none_is_survived(seconds):
+    record = judged({**HONEST[0], "seconds": seconds}, *HONEST[1:])
+    assert (record.status, record.checks[0].seconds) == ("passed", 0.0)

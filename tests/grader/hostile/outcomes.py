@@ -78,6 +78,16 @@ OUTCOMES = [
         statuses=("failed", "tampered"),
     ),
     Hostile(
+        "numbers that no reader can hold, through the grader's own object",
+        _FRAMES + "for frame in frames():\n"
+        "    child = frame.f_locals.get('self')\n"
+        "    if hasattr(child, '_tell'):\n"
+        "        for check in child.suites.checks['merge_heads']:\n"
+        "            child._tell(check=check.id, outcome='passed', message=[], seconds=10**400)\n"
+        "        child._tell(oracle=['l', [['f', 10**400]] * 3])\n        import os\n        os._exit(0)",
+        statuses=("crashed",),
+    ),
+    Hostile(
         "reports that say passed",
         "import _pytest.reports as r\nr.TestReport.outcome = property(lambda s: 'passed', lambda s, v: None)",
     ),
