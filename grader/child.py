@@ -3,6 +3,7 @@
 The answer runs here, so nothing that this process writes is trusted further on.
 """
 
+import contextlib
 import io
 import json
 import os
@@ -26,6 +27,9 @@ from grader.guard import Guard
 MOST_MESSAGE = 4000
 """Characters of feedback that one check may take."""
 
+MOST_PRINTED = 4 * MOST_MESSAGE
+"""Bytes: enough for so many characters."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -45,19 +49,39 @@ class Job:
     mark: str = ""
 
 
-class Printed(io.TextIOBase):
-    """Keeps the beginning of what is printed and forgets the rest, however much it is."""
+class _Beginning(io.RawIOBase):
+    """Keeps the first bytes that are written to it and forgets the rest, however much it is."""
+
+    name = "<printed>"
 
     def __init__(self) -> None:
-        self.text = ""
+        self.kept = bytearray()
 
-    def write(self, text: str) -> int:
-        self.text += text[: MOST_MESSAGE - len(self.text)]
-        return len(text)
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        piece = memoryview(data).cast("B")
+        self.kept += piece[: MOST_PRINTED - len(self.kept)]
+        return len(piece)
+
+    def fileno(self) -> int:
+        return 1  # for those who write past Python: what leads nowhere in the engine
+
+
+class Printed(io.TextIOWrapper):
+    """Takes what is printed, as a terminal does: in bytes too, and with whatever settings are asked for."""
+
+    def __init__(self) -> None:
+        self._beginning = _Beginning()
+        super().__init__(self._beginning, "utf-8", "backslashreplace", newline="", write_through=True)
 
     def take(self) -> str:
-        """What was printed since it was last taken."""
-        text, self.text = self.text, ""
+        """The beginning of what was printed since it was last taken."""
+        with contextlib.suppress(ValueError):  # closed, or detached
+            self.flush()
+        text = self._beginning.kept.decode(errors="replace")[:MOST_MESSAGE]
+        self._beginning.kept.clear()
         return text
 
 

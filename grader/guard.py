@@ -60,6 +60,9 @@ _REPLACED_BY_TORCH = {
 _TEMPTING = {"allclose", "assert_close", "eq", "equal", "isclose", "isfinite", "isnan", "ne", "randn"}
 """Looked at even where our code does without: what people replace who think that we compare with it."""
 
+_FOR_SHOW = {"__format__", "__repr__", "__str__"}
+"""Free to be replaced: people do it to see shapes in a debugger, and nothing is judged by them."""
+
 
 @dataclass(frozen=True)
 class Space:
@@ -177,9 +180,10 @@ def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = Non
 def _space_of_class(cls: type, mentioned: frozenset[str]) -> Space:
     names = vars(cls)
     special = {name for name in names if name.startswith("__")}
-    space = _space(f"{cls.__module__}.{cls.__qualname__}", names, mentioned | special)
+    watched = (mentioned | special) - _FOR_SHOW
+    space = _space(f"{cls.__module__}.{cls.__qualname__}", names, watched)
     inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
-    return replace(space, hidden_by_new=inherited)
+    return replace(space, hidden_by_new=inherited - _FOR_SHOW)
 
 
 def _has_compiled() -> bool:

@@ -24,7 +24,12 @@ def generator(seed: int, name: str) -> torch.Generator:
 
 
 def seed_globals(seed: int, name: str) -> None:
-    """Seed the global streams of torch, NumPy and Python, for answers that draw from them."""
+    """Seed the global streams of torch, NumPy and Python, for answers that draw from them.
+
+    The default dtype starts anew as well: an answer may have set another where it was imported, and what a
+    check draws must not depend on it.
+    """
+    torch.set_default_dtype(torch.float32)
     set_globals(derive(seed, f"global:{name}"))
 
 

@@ -86,6 +86,12 @@ def test_honest_use_of_torch_is_not_seen(guard):
     assert guard.broken(SLUG) is None
 
 
+@pytest.mark.parametrize("name", ["__repr__", "__str__", "__format__"])
+def test_how_a_tensor_is_shown_is_free(guard, monkeypatch, name):
+    monkeypatch.setattr(torch.Tensor, name, lambda *a: "a tensor", raising=False)
+    assert guard.broken(SLUG) is None
+
+
 FIRST_COMPILE = """
 import torch
 from grader.guard import Guard

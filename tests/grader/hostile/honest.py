@@ -84,4 +84,15 @@ HONEST = [
         "# Löst die Aufgabe — 完成\ndef merge_heads(x):\n    köpfe = x.transpose(1, 2)\n    return köpfe.flatten(2)\n",
     ),
     Honest("has Windows line ends", RIGHT.replace("\n", "\r\n")),
+    Honest("sets a default dtype", "import torch\ntorch.set_default_dtype(torch.float64)\n" + RIGHT),
+    Honest(
+        "shows tensors with their shapes",
+        "import torch\nshown = torch.Tensor.__repr__\n"
+        "torch.Tensor.__repr__ = torch.Tensor.__str__ = lambda x: f'{tuple(x.shape)} {shown(x)}'\n" + RIGHT,
+    ),
+    Honest(
+        "sets up its output",
+        "import faulthandler, sys\nsys.stdout.reconfigure(line_buffering=True)\nfaulthandler.enable()\n"
+        "sys.stdout.buffer.write(b'ready')\n" + RIGHT,
+    ),
 ]

@@ -1,0 +1,43 @@
+"""What an answer prints is kept in part, and is taken in every way that a terminal takes it."""
+
+import faulthandler
+
+import pytest
+
+from grader.child import MOST_MESSAGE, Printed
+
+
+@pytest.fixture
+def printed():
+    return Printed()
+
+
+def test_the_beginning_is_kept_and_taken_once(printed):
+    print("é" * MOST_MESSAGE, "more", file=printed)
+    assert printed.take() == "é" * MOST_MESSAGE
+    print("next", file=printed)
+    assert (printed.take(), printed.take()) == ("next\n", "")
+
+
+def test_bytes_and_surrogates_are_taken(printed):
+    printed.buffer.write(b"\xff and ")
+    print("\ud800", file=printed)
+    assert printed.take() == "\ufffd and \\ud800\n"
+
+
+def test_it_is_set_up_like_a_terminal(printed):
+    printed.reconfigure(encoding="utf-8", errors="strict", line_buffering=True, write_through=False)
+    assert (printed.fileno(), printed.isatty(), printed.encoding) == (1, False, "utf-8")
+    print("late", end="", file=printed)
+    assert printed.take() == "late"
+
+
+def test_faults_below_python_have_somewhere_to_go(printed):
+    faulthandler.dump_traceback(printed)
+    assert printed.take() == ""
+
+
+def test_what_was_printed_before_it_was_closed_is_kept(printed):
+    print("early", file=printed)
+    printed.close()
+    assert printed.take() == "early\n"
