@@ -43,7 +43,9 @@ REFUSED = (
     *("io_uring_setup", "io_uring_enter", "io_uring_register"),
     *("settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname"),
     # memory that no limit of ours counts
-    *("memfd_create", "memfd_secret", "shmget"),
+    *("memfd_create", "memfd_secret", "shmget", "semget", "msgget", "mq_open"),
+    # what the machine, or a user on it, has little of: other programs would go without
+    *("io_setup", "inotify_init", "inotify_init1"),
 )
 """System calls that an answer has no use for; they fail with EPERM."""
 
