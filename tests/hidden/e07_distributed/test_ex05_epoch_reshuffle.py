@@ -2,7 +2,7 @@
 
 import builtins
 import random
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +13,9 @@ from grader.checks import expect_equal, expect_that
 from grader.checks.ranks import run_ranks
 
 pytestmark = pytest.mark.multi_process
+
+FAR = 4800
+"""An epoch that comes out as epoch 0 where only so many orders are told apart: 10, 16, 64, 100, ..."""
 
 
 class Numbers(Dataset):
@@ -33,19 +36,27 @@ class Numbers(Dataset):
 
 
 class Training:
-    """Writes down each batch that it trains on: the epoch, and the numbers."""
+    """Writes down each batch that it trains on, the epoch and the numbers, and what it has drawn."""
 
     def __init__(self):
         self.log = []
+        self.draws = {}
 
     def train_batch(self, epoch, batch):
         numbers, labels = batch
         assert labels.tolist() == [n // 10 % 3 for n in numbers.tolist()]
         self.log.append((epoch, numbers.tolist()))
+        self.draws.update(draw("for train_batch"))
+
+
+def draw(where):
+    """The next number of each global stream."""
+    numbers = {"torch": torch.rand(()).item(), "random": random.random(), "NumPy": np.random.rand()}
+    return {f"{name} {where}": number for name, number in numbers.items()}
 
 
 def run(rank, world_size, answer, length, jobs, stream=0):
-    """The log of each job on this rank: epoch and numbers of each batch; what it has read; draws after it."""
+    """The log of each job on this rank: epoch and numbers of each batch; what it has read; draws."""
     logs = []
     hash_texts_otherwise(rank)
     for number, options in enumerate(jobs):
@@ -53,8 +64,7 @@ def run(rank, world_size, answer, length, jobs, stream=0):
             seed_stream(stream + 17 * number + rank)  # global streams are of no account
         dataset, training = Numbers(length), Training()
         result = answer.run_epochs(dataset, training.train_batch, **options)
-        draws = {"torch": torch.rand(()).item(), "random": random.random(), "NumPy": np.random.rand()}
-        logs.append((training.log, dataset.read, result, draws))
+        logs.append((training.log, dataset.read, result, training.draws | draw("afterwards")))
     return logs
 
 
@@ -100,13 +110,19 @@ def test_complete_epochs(answer, world_size, length):
             expect_equal(numbers, right, f"the different examples of epoch {epoch} on all ranks; {about}")
 
 
+def followers(orders_of_ranks):
+    """The pairs of examples that come one after the other, on whichever rank."""
+    return {pair for order in orders_of_ranks for pair in pairwise(order)}
+
+
 @pytest.mark.parametrize("world_size", [1, 2, 3])
 def test_other_orders(answer, world_size):
     """No epoch is in the order of another one or of the data set; each gives a rank other examples."""
-    found = run_ranks(world_size, run, 24, [{"batch_size": 4, "epochs": 6}], answer=answer)
-    for rank, ((log, *_),) in enumerate(found):
+    jobs = [{"batch_size": 4, "epochs": 6}, {"batch_size": 24, "epochs": FAR + 1, "first_epoch": FAR}]
+    logs = run_ranks(world_size, run, 24, jobs, answer=answer)
+    found = [list(orders(near[0]).values()) for near, _ in logs]
+    for rank, each in enumerate(found):
         where = f"on rank {rank} of {world_size}"
-        each = list(orders(log).values())
         for epoch, order in enumerate(each):
             fact = {"yours": str(order)}
             expect_that(order != sorted(order), f"epoch {epoch} is not shuffled {where}", **fact)
@@ -115,6 +131,15 @@ def test_other_orders(answer, world_size):
             shares = [sorted(other) for other in each[:epoch]]
             told = f"epoch {epoch} gives the same examples as an epoch before, shuffled, {where}"
             expect_that(world_size == 1 or sorted(order) not in shares, told, **fact)
+    first, *later = [followers(shares) for shares in zip(*found, strict=True)]
+    for epoch, pairs in enumerate(later, start=1):
+        told = f"epoch {epoch} is the order of epoch 0, turned or shared out anew: it is not shuffled again"
+        kept = f"{len(pairs & first)} of {len(first)} examples come after the same one as in epoch 0"
+        expect_that(2 * len(pairs & first) < len(first), told, yours=kept, wanted="about one")
+    for rank, (each, (_, far)) in enumerate(zip(found, logs, strict=True)):
+        order = orders(far[0])[FAR]
+        told = f"epoch {FAR} repeats the order of epoch 0 to 5 on rank {rank} of {world_size}"
+        expect_that(order not in each, told, yours=str(order))
 
 
 def test_restart(answer):

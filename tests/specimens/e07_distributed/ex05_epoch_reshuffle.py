@@ -211,6 +211,37 @@ SPECIMENS = [
         check="test_complete_epochs",
         says="3 examples, 4 ranks",
     ),
+    Wrong(
+        "one order, which starts elsewhere in each epoch",
+        edits=own(
+            "torch.Generator().manual_seed(seed)",
+            "order.roll(epoch)[dist.get_rank() :: dist.get_world_size()]",
+        ),
+        check="test_other_orders",
+        says="epoch 1 is the order of epoch 0",
+    ),
+    Wrong(
+        "ten orders in turn",
+        edits=[("set_epoch(epoch)", "set_epoch(epoch % 10)")],
+        check="test_other_orders",
+        says="epoch 4800 repeats the order of epoch 0",
+    ),
+    Wrong(
+        "seeds the global stream for the epoch, and puts it back after it",
+        edits=[
+            ("from torch.utils.data", "import torch\nfrom torch.utils.data"),
+            (
+                BATCHES,
+                """        with torch.random.fork_rng():
+            torch.manual_seed(seed + epoch)
+            for batch in loader:
+                train_batch(epoch, batch)
+""",
+            ),
+        ],
+        check="test_seeds",
+        says="seeds the global random stream of torch for train_batch",
+    ),
     Right(
         "a permutation of its own",
         edits=own("torch.Generator().manual_seed(1_000_003 * seed + epoch)"),
