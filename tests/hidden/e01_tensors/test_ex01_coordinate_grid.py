@@ -157,17 +157,26 @@ def test_fresh_memory(answer):
 
 @pytest.mark.parametrize(
     "dtype",
-    [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.int64, torch.bool],
+    [
+        torch.float32,
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.uint8,
+        torch.int16,
+        torch.int64,
+        torch.bool,
+    ],
     ids=str,
 )
 def test_identity_in_the_images_dtype(answer, dtype):
-    """The transforms have the images' dtype, or float32 for integers and bools; any batch size works."""
+    """The transforms have the images' dtype, or float32 for integers and bools; any batch, also of images of one pixel."""
     wanted_dtype = dtype if dtype.is_floating_point else torch.float32
-    for batch in (3, 1, 0):
+    for batch, height, width in ((3, 2, 4), (1, 1, 1), (0, 2, 4)):
         wanted = torch.tensor([[[1, 0, 0], [0, 1, 0]]], dtype=wanted_dtype).repeat(batch, 1, 1)
         pixel = math.nan if dtype.is_floating_point else 7  # no pixel is looked at
-        images = torch.full((batch, 3, 2, 4), pixel, dtype=dtype)
-        call = f"identity_transforms(images) of {batch} images in {dtype}"
+        images = torch.full((batch, 3, height, width), pixel, dtype=dtype)
+        call = f"identity_transforms(images) of {batch} images of {height}×{width} pixels in {dtype}"
         expect_equal(answer.identity_transforms(images), wanted, call, dims="image row column")
 
 

@@ -89,6 +89,8 @@ def test_dtype_asked_for(answer, dtype):
     if dtype == torch.int64:
         expect_vector(answer, [2**62 + 1], [2**62 + 1], dtype, asked=dtype)
         expect_vector(answer, 2**62 + 1, [2**62 + 1], dtype, asked=dtype)
+        expect_vector(answer, [2**62 + 1, 0.5], [2**62 + 1, 0], dtype, asked=dtype)
+        expect_vector(answer, np.array([2**62 + 1], dtype=np.uint64), [2**62 + 1], dtype, asked=dtype)
     if dtype == torch.float64:
         for given in (0.1, [0.1], np.float64(0.1), np.array([0.1])):
             expect_vector(answer, given, [0.1], dtype, asked=dtype)

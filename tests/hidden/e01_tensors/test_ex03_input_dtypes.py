@@ -117,12 +117,14 @@ def test_strided_is_not_copied(answer):
 
 def test_conversion_makes_memory_of_its_own(answer):
     """A converted tensor does not share memory with the one it came from."""
-    given = (IDS.to(torch.uint8), FEATURES.int(), MASK.to(torch.uint8))
     wanted = (IDS.clone(), FEATURES.int().float(), MASK.clone())
-    inputs = answer.model_inputs(*given)
-    for yours, x, value in zip(inputs, given, wanted, strict=True):
-        expect_copy(yours, x, f"model_inputs of a tensor in {x.dtype}")
-        expect_equal(yours, value, f"model_inputs of a tensor in {x.dtype}")
+    for kinds in ((torch.uint8, torch.int32, torch.uint8), (torch.uint64, torch.int32, torch.int8)):
+        given = [x.to(dtype) for x, dtype in zip((IDS, FEATURES, MASK), kinds, strict=True)]
+        inputs = answer.model_inputs(*given)
+        for yours, x, value in zip(inputs, given, wanted, strict=True):
+            expect_copy(yours, x, f"model_inputs of a tensor in {x.dtype}")
+            expect_equal(yours, value, f"model_inputs of a tensor in {x.dtype}")
+            expect_that(not yours.requires_grad, f"model_inputs of a tensor in {x.dtype} requires gradients")
 
 
 def test_arguments_are_left_alone(answer):
@@ -137,15 +139,20 @@ def test_arguments_are_left_alone(answer):
 
 @pytest.mark.parametrize("sizes", [(), (0,), (2, 0, 3), (1,), (2, 1, 3, 2)], ids=str)
 def test_any_shape(answer, sizes):
-    """Any shape goes through unchanged, from a single number to an empty batch."""
-    for kinds in ((torch.int64, torch.float32, torch.bool), (torch.int32, torch.float64, torch.int32)):
-        given = [torch.ones(sizes, dtype=dtype) for dtype in kinds]
+    """Any shapes go through unchanged, from a single number to an empty batch, also where they differ."""
+    for kinds, others in (
+        ((torch.int64, torch.float32, torch.bool), sizes),
+        ((torch.int32, torch.uint8, torch.int32), (1,) * len(sizes)),
+    ):
+        shapes = (sizes, sizes, others)
+        given = [torch.ones(shape, dtype=dtype) for shape, dtype in zip(shapes, kinds, strict=True)]
         wanted = (
             torch.ones(sizes, dtype=torch.int64),
             torch.ones(sizes),
-            torch.ones(sizes, dtype=torch.bool),
+            torch.ones(others, dtype=torch.bool),
         )
-        expect_equal(answer.model_inputs(*given), wanted, f"model_inputs of tensors of shape {sizes}")
+        call = f"model_inputs of ids and features of shape {sizes}, and a mask of {others},"
+        expect_equal(answer.model_inputs(*given), wanted, call)
 
 
 def test_other_ids_are_refused(answer):

@@ -221,6 +221,29 @@ SPECIMENS = [
         says="uint8",
     ),
     Wrong(
+        "a list of integer dtypes that lacks some",
+        edits=[
+            (
+                "images.dtype if images.is_floating_point() else None",
+                "None if images.dtype in (torch.uint8, torch.int64, torch.bool) else images.dtype",
+            )
+        ],
+        check="test_identity_in_the_images_dtype",
+        says="int16",
+    ),
+    Wrong(
+        "takes two rows and three columns of the images, which smaller ones lack",
+        edits=[
+            (
+                "    one = torch.eye(2, 3, dtype=dtype, device=images.device)\n"
+                "    return one.repeat(images.shape[0], 1, 1)  # (batch, 2, 3)\n",
+                "    theta = torch.zeros_like(images[:, 0, :2, :3], dtype=dtype or torch.get_default_dtype())\n"
+                "    theta[:, 0, 0] = 1\n    theta[:, 1, 1] = 1\n    return theta\n",
+            )
+        ],
+        check="test_identity_in_the_images_dtype",
+    ),
+    Wrong(
         "transforms always in the default dtype",
         edits=[("images.dtype if images.is_floating_point() else None", "None")],
         check="test_identity_in_the_images_dtype",

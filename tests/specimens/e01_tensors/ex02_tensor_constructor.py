@@ -231,6 +231,21 @@ SPECIMENS = [
         check="test_no_values",
         says="non-empty",
     ),
+    Wrong(
+        "every list by way of a NumPy array: one float makes floats of the ints",
+        edits=[
+            (
+                "    vector = torch.tensor(values, dtype=dtype)",
+                "    if isinstance(values, list | tuple):\n"
+                "        array = np.array(values)\n"
+                "        default = torch.get_default_dtype() if array.dtype.kind == 'f' else None\n"
+                "        values, dtype = array, dtype or default\n"
+                "    vector = torch.tensor(values, dtype=dtype)",
+            )
+        ],
+        check="test_dtype_asked_for",
+        says="wrong values",
+    ),
     Right(
         "asks NumPy for the number of dims first",
         code="""

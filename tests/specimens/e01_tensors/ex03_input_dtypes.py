@@ -47,6 +47,50 @@ SPECIMENS = [
         says="shares the input's memory",
     ),
     Wrong(
+        "reinterprets the bytes of uint64 ids, which hold the same numbers",
+        edits=[
+            (
+                "token_ids.to(torch.int64)",
+                "(token_ids.view(torch.int64) if token_ids.dtype == torch.uint64 else token_ids.to(torch.int64))",
+            )
+        ],
+        check="test_conversion_makes_memory_of_its_own",
+        says="uint64",
+    ),
+    Wrong(
+        "turns requires_grad on, so that gradients can flow",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features if features.dtype == torch.float32 or features.requires_grad else features.float().requires_grad_())",
+            )
+        ],
+        check="test_conversion_makes_memory_of_its_own",
+        says="requires gradients",
+    ),
+    Wrong(
+        "scales uint8 images, which batches of pixels are",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features.float() / 255 if features.dtype == torch.uint8 and features.ndim > 2 else features.float())",
+            )
+        ],
+        check="test_any_shape",
+        says="wrong values",
+    ),
+    Wrong(
+        "broadcasts the mask to the ids",
+        edits=[
+            (
+                "mask.to(torch.bool)",
+                "(mask.to(torch.bool).expand_as(token_ids) if mask.numel() == 1 else mask.to(torch.bool))",
+            )
+        ],
+        check="test_any_shape",
+        says="wrong shape",
+    ),
+    Wrong(
         "compares the mask with 1",
         edits=[("mask.to(torch.bool)", "(mask if mask.dtype == torch.bool else mask == 1)")],
         check="test_mask_is_true_where_it_is_not_zero",
