@@ -35,12 +35,14 @@ _NAMESPACES = ("c10d", "_c10d_functional")
 class Call:
     """One collective of one rank: its kind, and the bytes that this rank handed in (`recv`: received).
 
-    `peer` is the rank in the group that a `send` goes to, or that a `recv` names.
+    `peer` is the rank in the group that a `send` goes to, or that a `recv` names. `dtype` is that of the
+    first tensor.
     """
 
     kind: str
     bytes: int
     peer: int | None = None
+    dtype: torch.dtype | None = None
 
 
 @dataclass
@@ -82,19 +84,24 @@ def _calls(func: Any, args: Any, kwargs: Any) -> Iterator[Call]:
     name = func._schema.name.split("::")[1].replace("_", "")
     if name == "batchp2pops":
         for kind, tensor in zip(values["op_list"], values["tensors"], strict=True):
-            yield Call(_KINDS[kind], tensor.nbytes)
+            yield Call(_KINDS[kind], tensor.nbytes, dtype=tensor.dtype)
         return
     kind = _KINDS.get(name) or next((k for start, k in _KINDS.items() if name.startswith(start)), None)
     if kind == "barrier":
         yield Call(kind, 0)
     elif kind:
-        size = _size(next((values[n] for n in _HANDED_IN if n in values), ()))
-        yield Call(kind, size, values.get("dst" if kind == "send" else "src") if kind in _MESSAGES else None)
+        tensors = list(_tensors(next((values[n] for n in _HANDED_IN if n in values), ())))
+        peer = values.get("dst" if kind == "send" else "src") if kind in _MESSAGES else None
+        yield Call(kind, sum(t.nbytes for t in tensors), peer, tensors[0].dtype if tensors else None)
 
 
-def _size(tensors: Any) -> int:
-    """Bytes of a tensor, or of tensors in lists."""
-    return tensors.nbytes if isinstance(tensors, torch.Tensor) else sum(_size(t) for t in tensors)
+def _tensors(handed_in: Any) -> Iterator[torch.Tensor]:
+    """A tensor, or the tensors in lists."""
+    if isinstance(handed_in, torch.Tensor):
+        yield handed_in
+    else:
+        for each in handed_in:
+            yield from _tensors(each)
 
 
 @contextmanager

@@ -169,34 +169,42 @@ def test_groups(answer):
         expect_equal(found[4], 2, f"numbers in x on rank {rank} that stay when its means are overwritten")
 
 
+def kinds_of(rank):
+    """Numbers of every kind that is summed in another dtype."""
+    x = torch.tensor([3.0, 5.0 + rank])
+    return {str(dtype): x.to(dtype) for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64)}
+
+
 def without_waiting(rank, world_size, answer):
-    """Rank 1 does not come before rank 0 is back from its call, so a call that waits, waits for ever."""
-    x, token = torch.tensor([3.0, 5.0 + rank]), torch.zeros(1)
+    """Rank 1 does not come before rank 0 is back from its calls, so a call that waits, waits for ever."""
+    token = torch.zeros(1)
     if rank == 1:
         dist.recv(token, 0)
-    handle = answer.all_reduce_mean(x, async_op=True)
+    handles = [answer.all_reduce_mean(x, async_op=True) for x in kinds_of(rank).values()]
     if rank == 0:
         dist.send(token, 1)
-    return handle.wait()
+    return [handle.wait() for handle in handles]
 
 
 def under_way(rank, world_size, answer):
-    """Rank 0 waits for rank 1, which has its mean by then: it needs the numbers that rank 0 has sent."""
-    x, token = torch.tensor([3.0, 5.0 + rank]), torch.zeros(1)
-    handle = answer.all_reduce_mean(x, async_op=True)
+    """Rank 0 waits for rank 1, which has its means by then: it needs the numbers that rank 0 has sent."""
+    token = torch.zeros(1)
+    handles = [answer.all_reduce_mean(x, async_op=True) for x in kinds_of(rank).values()]
     if rank == 0:
         dist.recv(token, 1)
-    mean = handle.wait()
+    means = [handle.wait() for handle in handles]
     if rank == 1:
         dist.send(token, 0)
-    return mean
+    return means
 
 
 @pytest.mark.parametrize("worker", [without_waiting, under_way], ids=["returns at once", "has begun"])
 def test_asynchronous(answer, worker):
     """With async_op the call returns before others have come, and the numbers travel before `wait`."""
-    for rank, mean in enumerate(run_ranks(2, worker, answer=answer)):
-        expect_close(mean, torch.tensor([3.0, 5.5]), f"handle.wait() on rank {rank}")
+    pairs = list(zip(kinds_of(0).values(), kinds_of(1).values(), strict=True))
+    for rank, means in enumerate(run_ranks(2, worker, answer=answer)):
+        for mean, pair in zip(means, pairs, strict=True):
+            expect_close(mean, mean_of(pair), f"handle.wait() on rank {rank}, x in {pair[0].dtype}")
 
 
 def several(rank, world_size, answer):

@@ -57,9 +57,11 @@ def test_dtypes(answer, gen):
 
 
 def reduce_views(rank, world_size, answer, numbers):
-    """Sums in parts of a larger tensor, each of which starts anew."""
-    whole = [numbers + rank for _ in range(4)]
-    views = [whole[0][:, 1], whole[1].t(), whole[2][1::2, ::3], whole[3][2]]
+    """Sums in parts of a larger tensor, each of which starts anew; the last has other strides on rank 1."""
+    whole = [numbers + rank for _ in range(5)]
+    if rank == 1:
+        whole[4] = whole[4].t().contiguous().t()
+    views = [whole[0][:, 1], whole[1].t(), whole[2][1::2, ::3], whole[3][2], whole[4]]
     for view in views:
         answer.ring_all_reduce(view)
     return whole
@@ -69,15 +71,16 @@ def test_strides(answer, gen):
     """A view of any strides holds the sum afterwards, and what lies around it is as it was."""
     numbers = torch.randn(4, 7, generator=gen)
     for rank, found in enumerate(run_ranks(3, reduce_views, numbers, answer=answer)):
-        wanted = [numbers + rank for _ in range(4)]
+        wanted = [numbers + rank for _ in range(5)]
         total = 3 * numbers + 3
         wanted[0][:, 1] = total[:, 1]
-        wanted[1] = total
+        wanted[1] = wanted[4] = total
         wanted[2][1::2, ::3] = total[1::2, ::3]
         wanted[3][2] = total[2]
-        abouts = ("m[:, 1]", "m.t()", "m[1::2, ::3]", "m[2]")
-        for whole, right, view in zip(found, wanted, abouts, strict=True):
-            expect_close(whole, right, f"m after ring_all_reduce({view}) on rank {rank}", scale=40.0)
+        abouts = [f"ring_all_reduce({view})" for view in ("m[:, 1]", "m.t()", "m[1::2, ::3]", "m[2]")]
+        abouts.append("ring_all_reduce(m), with m transposed in memory on rank 1,")
+        for whole, right, about in zip(found, wanted, abouts, strict=True):
+            expect_close(whole, right, f"m after {about} on rank {rank}", scale=40.0)
 
 
 def count(rank, world_size, answer, tensors):
@@ -85,7 +88,7 @@ def count(rank, world_size, answer, tensors):
     for x in tensors:
         with count_collectives() as seen:
             answer.ring_all_reduce(x)
-        found.append([(call.kind, call.bytes, call.peer) for call in seen.calls])
+        found.append([(call.kind, call.bytes, call.peer, call.dtype) for call in seen.calls])
     return found
 
 
@@ -103,16 +106,19 @@ def _expect_ring(calls, x, rank, world_size):
     where = f"rank {rank} of {world_size}, {x.numel()} numbers"
     others = sorted({kind for kind, *_ in calls} - {"send", "recv"})
     expect_that(not others, f"other communication than send and recv: {', '.join(others)}; {where}")
-    sent = [(size, peer) for kind, size, peer in calls if kind == "send"]
+    sent = [size for kind, size, *_ in calls if kind == "send"]
     most, largest = 2 * (world_size - 1), -(-x.numel() // world_size) * x.element_size()
-    facts = {"yours": f"{len(sent)} messages of {[size for size, _ in sent][:8]} bytes"}
+    facts = {"yours": f"{len(sent)} messages of {sent[:8]} bytes"}
     wanted = f"at most {most} messages of at most {largest} bytes"
     expect_that(len(sent) <= most, f"too many messages from {where}", **facts, wanted=wanted)
-    expect_that(
-        all(size <= largest for size, _ in sent), f"too many bytes from {where}", **facts, wanted=wanted
-    )
+    expect_that(all(size <= largest for size in sent), f"too many bytes from {where}", **facts, wanted=wanted)
+    dtypes = {dtype for kind, size, _, dtype in calls if kind == "send" and size}
+    told = f"messages in another dtype than that of x from {where}"
+    expect_that(dtypes <= {x.dtype}, told, yours=", ".join(map(str, dtypes)), wanted=str(x.dtype))
     for kind, peer in (("send", (rank + 1) % world_size), ("recv", (rank - 1) % world_size)):
-        peers = sorted({other for name, size, other in calls if name == kind and size and other is not None})
+        peers = sorted(
+            {other for name, size, other, _ in calls if name == kind and size and other is not None}
+        )
         expect_that(
             peers in ([], [peer]), f"a {kind} with ranks {peers} by {where}", wanted=f"rank {peer} only"
         )

@@ -232,6 +232,12 @@ SPECIMENS = [
         check="test_floats",
         says="of NaN, inf and a number",
     ),
+    Wrong(
+        "waits for the sum of integers at once",
+        edits=[(REDUCE, REDUCE + "    if not is_floating:\n        work.wait()\n")],
+        check="test_asynchronous",
+        says="waits",
+    ),
     Right(
         "a future that divides, floats in float64",
         code="""

@@ -225,6 +225,27 @@ SPECIMENS = [
         check="test_messages",
         says="too many bytes",
     ),
+    Wrong(
+        "numbers as they lie in memory: transposed on one rank, they meet others",
+        edits=[
+            (
+                FLAT,
+                "    tensor = tensor.permute(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d)))\n"
+                + FLAT,
+            )
+        ],
+        check="test_strides",
+        says="transposed in memory on rank 1",
+    ),
+    Wrong(
+        "sends bytes",
+        edits=[
+            (SEND, SEND.replace("(outgoing,", "(outgoing.view(torch.uint8),")),
+            (RECV, RECV.replace("(incoming,", "(incoming.view(torch.uint8),")),
+        ],
+        check="test_messages",
+        says="another dtype",
+    ),
     Right(
         "even ranks send first, padded parts, two loops",
         code="""
