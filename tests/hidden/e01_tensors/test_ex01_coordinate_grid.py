@@ -170,7 +170,7 @@ def test_fresh_memory(answer):
     ids=str,
 )
 def test_identity_in_the_images_dtype(answer, dtype):
-    """The transforms have the images' dtype, or float32 for integers and bools; any batch, also of images of one pixel."""
+    """The transforms have the images' dtype, or float32 for integers and bools, for any batch."""
     wanted_dtype = dtype if dtype.is_floating_point else torch.float32
     for batch, height, width in ((3, 2, 4), (1, 1, 1), (0, 2, 4)):
         wanted = torch.tensor([[[1, 0, 0], [0, 1, 0]]], dtype=wanted_dtype).repeat(batch, 1, 1)

@@ -23,17 +23,24 @@ def expect_array(yours, wanted, call):
 
 @contextmanager
 def no_warning(call):
-    """Fail if torch warns that an array is not writable, also if it has done so before."""
+    """Fail if torch warns that an array is not writable, also if it has done so before, or is hushed."""
     always = torch.is_warn_always_enabled()
     torch.set_warn_always(True)
     try:
         with warnings.catch_warnings(record=True) as shown:
             warnings.simplefilter("always")
+            before = list(warnings.filters)
             yield
+            hushed = warnings.filters != before
     finally:
         torch.set_warn_always(always)
     shown = [str(warning.message)[:80] for warning in shown if "writable" in str(warning.message)]
     expect_that(not shown, f"{call} shows a warning", yours="; ".join(shown))
+    expect_that(
+        not hushed,
+        f"{call} changes the filters of Python's warnings for the whole program",
+        wanted="a copy of the array, of which torch does not warn",
+    )
 
 
 @pytest.mark.parametrize("name", DTYPES)

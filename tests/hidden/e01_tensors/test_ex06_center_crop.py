@@ -89,7 +89,9 @@ def test_strided(answer):
     slices = parts[1:3], parts[2], parts[:, 1:7, 2:9], parts[1::2, 3:, 1::2]
     for images in (base.permute(2, 1, 0), base[::2].transpose(0, 1), expanded, channels_last, *slices):
         expect_crop(answer, images, 2, 3)
-        expect_view(answer.center_crop(images, 2, 3), images, "center_crop(images, 2, 3) of strided images")
+        for size in ((2, 3), images.shape[-2:]):
+            call = f"center_crop(images, {size[0]}, {size[1]}) of strided images"
+            expect_view(answer.center_crop(images, *size), images, call)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float16, torch.int64], ids=str)

@@ -74,14 +74,21 @@ def test_float64_is_kept(answer, gen):
     expect_close(yours, wanted, f"{CALL} of float64 logits", dims="batch time", scale=SCALE)
 
 
-def test_large_logits(answer):
-    """Logits of 10000 and unlikely tokens give finite numbers."""
+def test_large_logits(answer, gen):
+    """Logits of 10000 and unlikely tokens give finite numbers, and gradients."""
     rows = [[1e4, 1e4, 0.0], [-1e4, -1e4, -1e4], [300.0, 0.0, 299.0], [0.0, 5.0, -250.0]]
-    logits, targets = torch.tensor([rows]), torch.tensor([[1, 2, 1, 2]])
-    wanted = picked(logits, targets).float()
-    # Logits of this size are themselves only known up to their rounding.
-    yours = answer.token_logprobs(logits, targets)
-    expect_close(yours, wanted, f"{CALL} of large logits", dims="batch time", scale=1e4, ulps=4)
+    targets = torch.tensor([[1, 2, 1, 2]])
+    for dtype in (torch.float32, torch.float64):
+        logits = torch.tensor([rows], dtype=dtype)
+        wanted = picked(logits, targets).to(dtype)
+        # Logits of this size are themselves only known up to their rounding.
+        yours = answer.token_logprobs(logits, targets)
+        call = f"{CALL} of large {dtype} logits"
+        expect_close(yours, wanted, call, dims="batch time", scale=1e4, ulps=4)
+    unlikely, targets = torch.tensor([[[0.0, -300.0, -1.0], [2.0, 0.0, -250.0]]]), torch.tensor([[1, 2]])
+    fn, reference = (lambda x: answer.token_logprobs(x, targets)), (lambda x: picked(x, targets))
+    call = f"{CALL} of unlikely targets"
+    expect_gradients(fn, [unlikely], reference, gen=gen, call=call, names="logits")
 
 
 def test_forbidden_tokens(answer):

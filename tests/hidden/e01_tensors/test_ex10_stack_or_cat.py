@@ -99,6 +99,10 @@ def test_dtypes_are_kept(answer, gen):
         expect_batch(
             answer.collate_detections(samples), wanted, f"{image_dtype} images and {box_dtype} boxes"
         )
+    many = [(torch.zeros(1, 1, 1), torch.zeros(1, 4, dtype=torch.bfloat16))] * 258
+    expect_equal(
+        answer.collate_detections(many)[2], torch.arange(258), "owner of 258 samples with boxes in bfloat16"
+    )
 
 
 def test_gradient(answer, gen):
@@ -147,9 +151,10 @@ def test_images_that_differ_in_shape(answer, gen):
         expect_raises(
             ValueError, lambda samples=samples: answer.collate_detections(samples), call, words="11"
         )
-    small = draw((1,), gen, (1, 1, 1)) + draw((1, 2), gen)
-    call = f"{CALL}, where sample 0 has an image of (1, 1, 1), and the others of {SIZES}"
-    expect_raises(ValueError, lambda: answer.collate_detections(small), call, words="1")
+    for sizes in ((1, 1, 1), (9, 9, 9)):
+        samples = draw((1,), gen, sizes) + draw((1, 2), gen)
+        call = f"{CALL}, where sample 0 has an image of {sizes}, and the others of {SIZES}"
+        expect_raises(ValueError, lambda samples=samples: answer.collate_detections(samples), call, words="1")
     for none in ((), []):
         call = f"collate_detections({none})"
         expect_raises(ValueError, lambda none=none: answer.collate_detections(none), call)

@@ -244,6 +244,23 @@ SPECIMENS = [
         check="test_not_numbers",
         says="ValueError",
     ),
+    Wrong(
+        "hushes the warning, for the whole program, and copies what torch has warned of",
+        edits=[
+            (
+                "    if not array.flags.writeable or any(stride < 0 for stride in array.strides):\n"
+                "        array = array.copy()\n"
+                "    return torch.from_numpy(array)",
+                "    import warnings\n\n"
+                "    warnings.filterwarnings('ignore', message='The given NumPy array is not writable')\n"
+                "    if any(stride < 0 for stride in array.strides):\n"
+                "        array = array.copy()\n"
+                "    return torch.from_numpy(array) if array.flags.writeable else torch.from_numpy(array).clone()",
+            )
+        ],
+        check="test_read_only_array_is_left_alone",
+        says="changes the filters",
+    ),
     Right(
         "numpy(force=True), and a tensor of what cannot be shared",
         code="""

@@ -227,6 +227,17 @@ SPECIMENS = [
         check="test_no_images",
         says="IndexError",
     ),
+    Wrong(
+        "a full size by contiguous, which copies what is strided",
+        edits=[
+            (
+                "    top, left = ",
+                "    if (height, width) == (rows, columns):\n        return images.contiguous()\n    top, left = ",
+            )
+        ],
+        check="test_strided",
+        says="copies",
+    ),
     Right(
         "narrow, twice",
         code="""

@@ -206,6 +206,31 @@ SPECIMENS = [
         check="test_no_loop",
         says="grows with time",
     ),
+    Wrong(
+        "trusts float64 with the exponentials of any logits",
+        edits=[
+            (
+                "    logprobs = logits.log_softmax(dim=-1)  # (batch, time, vocab)\n",
+                "    logprobs = logits.log_softmax(dim=-1)\n"
+                "    if logits.dtype == torch.float64:\n"
+                "        logprobs = logits - logits.exp().sum(-1, keepdim=True).log()\n",
+            )
+        ],
+        check="test_large_logits",
+        says="float64",
+    ),
+    Wrong(
+        "the logarithm of the softmax wherever that is not 0: NaN in the gradient elsewhere",
+        edits=[
+            (
+                "    logprobs = logits.log_softmax(dim=-1)  # (batch, time, vocab)\n",
+                "    chances = logits.softmax(dim=-1)\n"
+                "    logprobs = torch.where(chances > 0, chances.log(), logits - logits.logsumexp(-1, keepdim=True))\n",
+            )
+        ],
+        check="test_large_logits",
+        says="nan",
+    ),
     Right(
         "gathers first, then subtracts the normaliser",
         edits=[

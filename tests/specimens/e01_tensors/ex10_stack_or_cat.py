@@ -231,6 +231,28 @@ SPECIMENS = [
         edits=[("return images, boxes, owner", "return [images, boxes, owner]")],
         check="test_a_batch",
     ),
+    Wrong(
+        "compares with the shape that most images have: names sample 0 itself",
+        edits=[
+            (
+                "    first = samples[0][0].shape\n",
+                "    shapes = [image.shape for image, _ in samples]\n    first = max(shapes, key=shapes.count)\n",
+            ),
+        ],
+        check="test_images_that_differ_in_shape",
+        says="(9, 9, 9)",
+    ),
+    Wrong(
+        "fills a column of the boxes: numbers in their dtype, which bfloat16 rounds",
+        edits=[
+            (
+                "torch.full((len(found),), number, device=found.device)",
+                "torch.full_like(found[:, 0], number).long()",
+            )
+        ],
+        check="test_dtypes_are_kept",
+        says="owner of 258 samples",
+    ),
     Right(
         "cat of unsqueezed images, repeat_interleave",
         code="""
