@@ -18,7 +18,7 @@ Rules:
   in them. Outside of every region the same holds: 16 bits become float32.
 - The result is what the block returns, as it is, whatever that is and in any dtype.
 - Gradients flow to the arguments, each in its own dtype, and to the block's parameters. These are in float32,
-  and are not converted.
+  and are not converted, nor are its buffers, in any dtype.
 - The block is registered as `block`, so the parameters are called "block.weight" and the like, and `train`,
   `eval` and `to` reach it. It is called as a module, once for each call, so its hooks run.
 - Afterwards autocast is as it was before the call, also where the block raises: what follows in the region

@@ -22,7 +22,8 @@ Rules, for weights of (*rows, experts) in float16, bfloat16, float32 or float64:
 - Gradients flow to weights, also through the sum, in their dtype. Gradients are asked for with weights
   between 0.001 and 1000, next to which rows of zeros and weights of zero may stand.
 - Sizes may be 0, the last one as well, and there may be no rows in front: (experts,) is one row. weights are
-  not changed. No Python loop over rows, and no number is copied between their device and the CPU.
+  not changed. No Python loop over rows, and no number is copied between their device and the CPU, be it
+  the number of rows that a mask picks.
 """
 
 import torch

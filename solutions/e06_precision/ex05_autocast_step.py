@@ -15,8 +15,9 @@ Rules:
 - The model runs in a `torch.autocast` region in dtype, for the type of device on which inputs lie: "cpu"
   and "cuda" as well as any other that autocast knows. The region covers the model and nothing else:
   loss_fn, the backward pass and `optimizer.step` run outside.
-- The model runs in the mode that it is in, gets inputs as they are, and returns one floating tensor of any
-  dtype. loss_fn gets this converted to float32, and targets as they are, in any dtype.
+- The model is called as a module, hooks and all, in the mode that it is in, gets inputs as they are, and
+  returns one floating tensor of any dtype. loss_fn gets this converted to float32, and targets as they are,
+  in any dtype.
 - The model is not converted: parameters, gradients and the optimizer's state stay in float32.
 - Model, loss_fn and `optimizer.step` run once in a call, also where the loss is inf or NaN. No clipping and
   no gradient scaler. Gradients that lie in `.grad` beforehand have no influence; afterwards `.grad` holds

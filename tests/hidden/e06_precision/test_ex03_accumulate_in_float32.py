@@ -8,6 +8,7 @@ import torch
 
 from grader.checks import (
     expect_close,
+    expect_copy,
     expect_equal,
     expect_flat_cost,
     expect_raises,
@@ -134,6 +135,8 @@ def test_batches_are_left_alone(answer, gen, dtype):
     batches = [torch.randn(n, 3, generator=gen).to(dtype) for n in (1, 2, 1)]
     with unchanged(CALL, first=batches[0], second=batches[1], third=batches[2]):
         first = answer.feature_means(batches)
+    alone = answer.feature_means(batches[:1])
+    expect_copy(alone, batches[0], f"{CALL} of one row in {dtype}, against that row")
     held = first.clone()
     expect_means(answer, [x[:, :2] + 1 for x in batches], f"in {dtype}, in a second call")
     expect_equal(first, held, f"the first result in {dtype} after a second call")

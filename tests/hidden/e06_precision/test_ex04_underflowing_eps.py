@@ -120,18 +120,18 @@ def test_gradients(answer, gen, dtype, size):
 @pytest.mark.parametrize("dtype", KINDS, ids=str)
 def test_gradient_of_zeros(answer, gen, dtype):
     """Rows of zeros have a gradient of zeros, and leave that of the others as it is."""
-    for rows in ([0], [0, 1, 2], [2]):
-        weights = drawn(gen, 3, 4, dtype=dtype)
+    for rows, experts in (([0], 4), ([0, 1, 2], 4), ([2], 4), ([1], 1)):
+        weights = drawn(gen, 3, experts, dtype=dtype)
         weights[rows] = 0
         leaf = weights.clone().requires_grad_()
         exact = weights.double().requires_grad_()
-        pull = torch.randn(3, 4, generator=gen).to(dtype)
+        pull = torch.randn(3, experts, generator=gen).to(dtype)
         (wanted,) = torch.autograd.grad(formula(exact), exact, pull.double())
         shares = answer.to_shares(leaf)
         expect_that(shares.requires_grad, f"no gradient flows through {CALL}", yours=shares)
         (yours,) = torch.autograd.grad(shares, leaf, pull)
-        call = f"the gradient for weights with rows {rows} of zeros in {dtype}"
-        zeros = torch.zeros(len(rows), 4, dtype=dtype)
+        call = f"the gradient for weights of 3 x {experts} with rows {rows} of zeros in {dtype}"
+        zeros = torch.zeros(len(rows), experts, dtype=dtype)
         expect_equal(yours[rows] + 0.0, zeros, f"{call}, there")
         slack = 8 * torch.finfo(dtype).eps * pull.double().abs().sum(-1, keepdim=True)
         expect_rounded(yours, wanted, dtype, call, slack=slack)
@@ -188,7 +188,8 @@ def test_on_a_device(answer, gen, device, dtype):
     exact = formula(weights.double())
     slack = 10 * torch.finfo(SINGLE).eps
     expect_rounded(on_host(yours), exact, dtype, f"{CALL} on another device", slack=slack)
-    expect_equal(traffic.to_host + traffic.to_device, 0, f"the copies between host and device in {CALL}")
+    copies = traffic.to_host + traffic.to_device + traffic.syncs
+    expect_equal(copies, 0, f"the copies and waits between host and device in {CALL}")
 
 
 @pytest.mark.gpu

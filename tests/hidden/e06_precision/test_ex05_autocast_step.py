@@ -176,9 +176,12 @@ def test_inputs_and_targets_as_they_are(answer, gen):
     """The model and loss_fn are given inputs and targets in the dtype that they have."""
     model, loss_fn, (inputs, targets) = Watched(gen), WatchedLoss(), batch(gen)
     model.norm.eval()
+    hooked = []
+    model.register_forward_hook(lambda *_: hooked.append(1))
     modes = [m.training for m in model.modules()]
     with unchanged(CALL, inputs=inputs, targets=targets):
         answer.autocast_step(model, loss_fn, sgd(model), inputs, targets)
+    expect_equal(len(hooked), 1, f"the times that the model's hooks run in {CALL}")
     expect_equal(model.modes, [modes], "the modes of the layers as the model runs")
     expect_equal([m.training for m in model.modules()], modes, f"the modes of the layers after {CALL}")
     expect_equal(model.inputs[0].detach(), inputs, "what the model is given")

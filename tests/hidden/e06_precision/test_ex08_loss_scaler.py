@@ -268,6 +268,9 @@ def test_ends_of_the_scale(answer):
     for wanted in (0.5, 0.125, 0.03125):
         iterate(scaler, optimizer, [p], math.nan)
         expect_scale(scaler, wanted, "below 1")
+    low = answer.LossScaler(2.0**-125, backoff_factor=2.0**-6)
+    iterate(low, optimizer, [p], math.nan)
+    expect_scale(low, 2.0**-131, "below the normal numbers of float32")
     resumed = answer.LossScaler()
     resumed.load_state_dict(scaler.state_dict())
     expect_scale(resumed, 0.03125, "of a scaler that has loaded a scale below 1")
@@ -409,6 +412,8 @@ def test_half_gradients(answer, gen):
             expect_equal([p.grad for p in params], given, f"the gradients after {call}")
             params[index].grad = None
             expect_equal(scaler.step(optimizer), True, f"scaler.step(optimizer) after the error of {call}")
+            other, wanted = params[1 - index].grad, given[1 - index] / 4.0
+            expect_close(other, wanted, f"the other gradient, stepped after the error of {call}")
 
 
 def test_state_dict(answer):

@@ -212,6 +212,12 @@ def test_as_good_as_zero(answer, dtype):
         wanted = torch.tensor([[0, 0, 0], [64, -127, 16]], dtype=torch.int8)
         expect_equal(q, wanted, f"q from quantize(x, channel=0) with numbers of {size:.3g}")
     expect_quantized(answer, torch.tensor([2e-36, -1e-36, 0.0], dtype=dtype), None, ", just large enough")
+    if dtype == torch.float32:
+        q, scale = answer.quantize(torch.tensor([127.0, -64.0]) * 2.0**-126)
+        expect_equal(
+            scale, torch.tensor(2.0**-126), "the scale from quantize(x), just the smallest normal one"
+        )
+        expect_equal(q, torch.tensor([127, -64], dtype=torch.int8), "q from quantize(x) with that scale")
 
 
 def test_no_numbers(answer):

@@ -17,6 +17,30 @@ NEGATIVE = "    if batch < 0 or saved < 0:\n"
 
 SPECIMENS = [
     Wrong(
+        "adds up in floating point",
+        edits=[
+            (
+                TRAINABLE,
+                TRAINABLE.replace("p.numel() for", "float(p.numel()) for")
+                .replace("sum", "int(sum")
+                .replace("\n", ")\n"),
+            )
+        ],
+        check="test_on_meta",
+        says="300000001",
+    ),
+    Wrong(
+        "the name of the optimizer in any case",
+        edits=[
+            (
+                "    if optimizer not in STATES:\n",
+                "    optimizer = optimizer.lower()\n    if optimizer not in STATES:\n",
+            )
+        ],
+        check="test_bad_input",
+        says="AdamW",
+    ),
+    Wrong(
         "divides in floating point",
         edits=[
             (

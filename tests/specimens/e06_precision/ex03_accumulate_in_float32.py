@@ -23,6 +23,14 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "one row is its own mean",
+        edits=[
+            (SUM, "        batch_sum = x[0].to(wide) if len(x) == 1 else x.sum(0, dtype=wide)\n"),
+            (RETURN, "    return total if count == 1 else total / count\n"),
+        ],
+        check="test_batches_are_left_alone",
+    ),
+    Wrong(
         "holds the batch before the last",
         edits=[(START, START + "    held = [None, None]\n"), (WIDE, "        held = [held[1], x]\n" + WIDE)],
         check="test_batches_are_let_go",

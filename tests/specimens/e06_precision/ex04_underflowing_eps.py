@@ -20,6 +20,30 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "divides the rows that a mask picks",
+        edits=instead(
+            "wide = weights if weights.dtype == torch.float64 else weights.float()\n"
+            "total = wide.sum(-1, keepdim=True)\n"
+            "some, shares = (total != 0).squeeze(-1), torch.zeros_like(wide)\n"
+            "shares[some] = wide[some] / total[some]\n"
+            "return shares.to(weights.dtype)"
+        ),
+        check="test_on_a_device",
+        says="waits",
+    ),
+    Wrong(
+        "a single expert without a graph",
+        edits=[
+            (
+                WIDE,
+                "    if weights.shape[-1] == 1:\n        return (weights > 0).to(weights.dtype) + 0 * weights.detach()\n"
+                + WIDE,
+            )
+        ],
+        check="test_gradient_of_zeros",
+        says="no gradient flows",
+    ),
+    Wrong(
         "an eps that float16 has",
         edits=instead("return weights / (weights.sum(-1, keepdim=True) + 1e-7)"),
         check="test_guard_is_for_zeros_alone",

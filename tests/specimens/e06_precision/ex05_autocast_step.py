@@ -25,6 +25,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "calls forward, past the hooks",
+        edits=[(FORWARD, FORWARD.replace("model(", "model.forward("))],
+        check="test_inputs_and_targets_as_they_are",
+        says="hooks",
+    ),
+    Wrong(
         "no autocast at all",
         edits=[(f"    with {REGION}:\n{FORWARD}", "    predictions = model(inputs)\n")],
         check="test_forward_in_dtype",

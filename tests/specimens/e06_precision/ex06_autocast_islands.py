@@ -16,6 +16,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "makes the block float32, just in case",
+        edits=[(BLOCK, "        self.block = block.float()\n")],
+        check="test_part_of_a_model",
+        says="a buffer",
+    ),
+    Wrong(
         "a region of float32, switched off",
         edits=[(REGION, REGION.replace("enabled", "dtype=torch.float32, enabled"))],
         check="test_default_regions_inside",

@@ -70,6 +70,23 @@ def flags(expression):
 
 SPECIMENS = [
     Wrong(
+        "no scale below the normal numbers",
+        edits=[
+            (
+                "self._scale *= self._backoff_factor",
+                "self._scale = max(self._scale * self._backoff_factor, torch.finfo(torch.float32).tiny)",
+            )
+        ],
+        check="test_ends_of_the_scale",
+        says="below the normal",
+    ),
+    Wrong(
+        "counts as unscaled after the error",
+        edits=[(HALF, "        self._finite[optimizer] = True\n" + HALF)],
+        check="test_half_gradients",
+        says="stepped after the error",
+    ),
+    Wrong(
         "divides gradients until a float16 one comes",
         edits=[
             (

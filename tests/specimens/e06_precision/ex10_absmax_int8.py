@@ -30,6 +30,12 @@ BACK = "    return (q.float() * scale).to(dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "the smallest normal scale counts as zero",
+        edits=[(TINY, TINY.replace("scale <", "scale <="))],
+        check="test_as_good_as_zero",
+        says="smallest normal",
+    ),
+    Wrong(
         "a number has a dimension",
         edits=[
             ("not -x.ndim <= channel < x.ndim", "not -max(x.ndim, 1) <= channel < max(x.ndim, 1)"),
