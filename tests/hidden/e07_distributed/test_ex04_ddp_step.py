@@ -186,7 +186,7 @@ def test_old_gradients(answer, gen):
     expect_as_alone(
         answer,
         2,
-        with_old_gradients=drawn(gen, sizes, old_gradient=10.0),
+        with_old_gradients_of_NaN=drawn(gen, sizes, old_gradient=float("nan")),
         with_old_gradients_and_max_norm=drawn(gen, sizes, old_gradient=10.0, options={"max_norm": 0.5}),
     )
 

@@ -230,11 +230,12 @@ class Watched(Mixed):
     def __init__(self):
         super().__init__()
         self.register_buffer("seen", torch.zeros(3))
+        self.scale = nn.Parameter(torch.ones((), dtype=torch.float64))
         self.look = lambda: None
 
     def forward(self, x):
         x = self.middle(self.enter(x.float()).tanh()).tanh()
-        return self.leave(Look.apply(self.again(x).double(), self.look))
+        return self.leave(Look.apply(self.again(x).double(), self.look)) * self.scale
 
 
 def count(rank, world_size, answer, steps):
@@ -248,6 +249,9 @@ def count(rank, world_size, answer, steps):
         with count_collectives() as all_parts:
             with count_collectives() as forward:
                 loss = loss_of(model, *shards[rank], 1)
+                with torch.no_grad():
+                    model.eval()(shards[rank][0])
+                model.train()
             module.look = lambda: halfway.append(len(sending.calls))  # noqa: B023 - called in this turn
             loss = loss_of(model, *shards[rank], 1)
             with count_collectives() as sending:
@@ -264,9 +268,11 @@ def test_messages(answer, gen):
     for rank, results in enumerate(run_ranks(2, count, steps, answer=answer)):
         for number, (forward, halfway, calls, sizes) in enumerate(results, start=1):
             where = f"on rank {rank}, in step {number}"
-            sent = "the messages sent once the backward has passed the last layer (weight and bias)"
-            expect_equal(halfway, [2], f"{sent} {where}")
-            expect_equal(forward, 0, f"the messages of a forward {where}")
+            sent = "the messages sent once the backward has passed the last layer (weight, bias, a scale)"
+            expect_equal(halfway, [3], f"{sent} {where}")
+            expect_equal(
+                forward, 0, f"the messages of a forward in train mode, and of one in eval mode, {where}"
+            )
             told = ", ".join(f"{call.kind} of {call.bytes} bytes" for call in calls) or "none"
             wanted = ", ".join(f"all_reduce of {size} bytes" for size in sizes) + ", in any order"
             right = sorted((c.kind, c.bytes) for c in calls) == sorted(("all_reduce", n) for n in sizes)
@@ -275,7 +281,8 @@ def test_messages(answer, gen):
 
 def be_late(rank, world_size, answer, steps):
     """The last rank begins its backward when all others have told it that theirs is over."""
-    module = Plain()
+    layers = [nn.Linear(4, 4) for _ in range(8)]  # more messages than one would keep under way by hand
+    module = nn.Sequential(nn.Linear(3, 4), *layers, nn.Linear(4, 2)).double()
     model = answer.DataParallelModel(module)
     last, token = world_size - 1, torch.zeros(1)
     averages = []

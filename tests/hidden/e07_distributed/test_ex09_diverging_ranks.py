@@ -179,9 +179,12 @@ def test_broken_records(answer, gen):
 
 def test_no_rows_held_out(answer, gen):
     """A rank without held-out rows takes part, and every held-out row counts the same."""
+    spoiled = drawn(gen, 3, [0, 3, 1])
+    spoiled.held_out[1][1][0, 0] = math.nan  # a loss of NaN is none of no rows
     expect_as_alone(
         answer,
         3,
+        with_a_held_out_target_of_NaN_on_rank_1=spoiled,
         with_no_held_out_rows_on_rank_0=drawn(gen, 3, [0, 3, 1]),
         with_held_out_rows_on_rank_1_only=drawn(gen, 3, [0, 2, 0]),
     )

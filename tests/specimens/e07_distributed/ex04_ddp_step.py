@@ -295,6 +295,17 @@ SPECIMENS = [
         check="test_what_runs",
         says="on rank 1, train mode",
     ),
+    Wrong(
+        "old gradients times zero: NaN stays NaN",
+        edits=[
+            (
+                "    optimizer.zero_grad()\n",
+                "    for p in model.parameters():\n        if p.grad is not None:\n            p.grad *= 0\n",
+            )
+        ],
+        check="test_old_gradients",
+        says="with old gradients of NaN",
+    ),
     Right(
         "scales the gradients after the backward, one message last",
         edits=instead("""

@@ -236,6 +236,35 @@ SPECIMENS = [
         check="test_one_piece_at_a_time",
         says="changes the mode",
     ),
+    Wrong(
+        "takes the last piece out of the list",
+        edits=[
+            (LOOP, "    last = pieces.pop()\n" + LOOP.replace("pieces,", "[*pieces, last],")),
+            (LAST, "        is_last = number > len(pieces)\n"),
+        ],
+        check="test_one_piece_at_a_time",
+        says="changes the pieces",
+    ),
+    Wrong(
+        "the last piece is the one that `is` the last",
+        edits=[
+            (LOOP, "    for piece in pieces:\n        inputs, targets = piece\n"),
+            (LAST, "        is_last = piece is pieces[-1]\n"),
+        ],
+        check="test_messages",
+        says="too many",
+    ),
+    Wrong(
+        "old gradients times zero: NaN stays NaN",
+        edits=[
+            (
+                ZERO,
+                "    for p in model.parameters():\n        if p.grad is not None:\n            p.grad *= 0\n",
+            )
+        ],
+        check="test_old_gradients",
+        says="of nan",
+    ),
     Right(
         "counts rows first, scales each piece's loss, and keeps the last piece apart",
         edits=instead("""

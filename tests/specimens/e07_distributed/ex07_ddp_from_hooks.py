@@ -276,6 +276,45 @@ SPECIMENS = [
         check="test_steps_of_one_process",
         says="in eval mode",
     ),
+    Wrong(
+        "at most eight messages under way",
+        edits=[
+            (
+                SEND,
+                "        if len(self._in_flight) >= 8:\n            self._in_flight[-8][1].wait()\n" + SEND,
+            )
+        ],
+        check="test_waits_in_finish_gradients_only",
+        says="wait",
+    ),
+    Wrong(
+        "sends buffers in every forward in eval mode",
+        edits=[
+            (
+                CALL,
+                "        if not self.training:\n            for b in self.module.buffers():\n"
+                "                dist.broadcast(b, 0)\n" + CALL,
+            )
+        ],
+        check="test_messages",
+        says="of one in eval mode",
+    ),
+    Wrong(
+        "single numbers can wait",
+        edits=[
+            (
+                SEND,
+                "        if p.dim():\n            self._set_out(p)\n\n    def _set_out(self, p):\n" + SEND,
+            ),
+            (
+                FINISH,
+                "        for p in self.module.parameters():\n            if not p.dim() and p.grad is not None:\n"
+                "                self._set_out(p)\n" + FINISH,
+            ),
+        ],
+        check="test_messages",
+        says="a scale",
+    ),
     Right(
         "closures, averages before sending, flat views",
         edits=[

@@ -253,6 +253,17 @@ SPECIMENS = [
         edits=[("value.detach().clone()", "value.detach()")],
         check="test_nothing_happens",
     ),
+    Wrong(
+        "leaves a validation loss of NaN out of the mean, as if it were one of no rows",
+        edits=[
+            (
+                "sums = torch.stack([total.double(), torch.tensor(len(inputs)).double()])",
+                "sums = torch.stack([total.double(), torch.tensor(len(inputs)).double()]).nan_to_num()",
+            )
+        ],
+        check="test_no_rows_held_out",
+        says="with a held out target of NaN",
+    ),
     Right(
         "flags by MIN, an object from rank 0 for the end, gathered sums",
         edits=[
