@@ -17,7 +17,7 @@ Rules:
 - float16 and bfloat16: everything is computed in float32 and only the result is rounded back, so that
   squares above 65504 do no harm. float32 and float64 are computed in their own dtype.
 - Constant numbers, or a single one with correction=0, come out as 0 up to rounding, and their gradient
-  is finite.
+  is finite. With a NaN among them, all numbers of one mean become NaN, and no others.
 - Numbers far from zero, such as 30000 + noise, lose no more than the rounding of their mean. (The formula
   mean(x²) - mean² is not good enough.)
 - Gradients flow through the mean and the variance. An empty batch, (0, features) with

@@ -19,7 +19,8 @@ itself is rounded to 0.001). Slices may lie at very different heights.
 Logits of -inf have probability 0. A slice of nothing but -inf has no probability to give: its softmax is
 0 everywhere and its logsumexp -inf. Gradients flow through to x and are never NaN: they are 0 at each
 -inf. x holds neither +inf nor NaN, has a dimension at least, and is never empty along `dim`; other sizes
-may be 0. x is not changed; results are on its device, and no number is copied between it and the CPU.
+may be 0. x is not changed; results have memory of their own on its device, and no number is copied
+between it and the CPU.
 """
 
 import math

@@ -1,5 +1,7 @@
 """What grades standardize: dimensions, correction, eps, precision, constants, gradients, cost."""
 
+import math
+
 import pytest
 import torch
 
@@ -72,7 +74,7 @@ def test_eps(answer, gen):
     for eps in (0.5, 1e-3, 1e-12):
         wanted = exact(x, 1, eps=eps).float()
         expect_close(
-            answer.standardize(x, 1, eps=eps), wanted, f"standardize(x, 1, eps={eps}) of small numbers"
+            answer.standardize(x, -1, eps=eps), wanted, f"standardize(x, -1, eps={eps}) of small numbers"
         )
 
 
@@ -114,21 +116,26 @@ def test_float64(answer, gen):
 
 
 def test_constant_and_single_numbers(answer):
-    """Numbers that are all equal come out as 0, and so does a single one."""
+    """Numbers that are all equal, or a single one, come out as 0; a NaN makes NaN of those around it."""
     for dtype in (torch.float32, torch.float16, torch.float64):
         x = torch.tensor([[7.25] * 4, [0.0] * 4, [-1.0, 1.0, -1.0, 1.0]], dtype=dtype)
         wanted = exact(x, 1).to(dtype)
         expect_close(answer.standardize(x, 1), wanted, f"standardize(x, 1) with constant rows of {dtype}")
+        x[1, 2] = math.nan
+        wanted = exact(x, 1).to(dtype)
+        expect_close(answer.standardize(x, 1), wanted, f"standardize(x, 1) with a NaN in row 1, of {dtype}")
         wanted = torch.zeros(1, 4, dtype=dtype)
         expect_close(answer.standardize(x[:1], 0), wanted, f"standardize(x, 0) of a single row of {dtype}")
 
 
 def test_far_from_zero(answer, gen):
     """Numbers such as 30000 + noise keep the digits that they have."""
-    x = 30000 + torch.randn(8, 32, generator=gen)
-    wanted = exact(x, 1).float()
-    # The mean of such numbers is itself only known up to their rounding.
-    expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) of 30000 + noise", ulps=8, scale=3e4)
+    for dtype in (torch.float32, torch.float64):
+        x = 30000 + torch.randn(8, 32, generator=gen, dtype=dtype)
+        wanted = exact(x, 1).to(dtype)
+        # The mean of such numbers is itself only known up to their rounding.
+        call = f"standardize(x, 1) of 30000 + noise in {dtype}"
+        expect_close(answer.standardize(x, 1), wanted, call, ulps=8, scale=3e4)
 
 
 @pytest.mark.filterwarnings("ignore:var")
@@ -142,16 +149,17 @@ def test_empty_batch(answer):
 
 
 def test_strided_input(answer, gen):
-    """Transposed and expanded features are standardized like any others, and left as they were."""
+    """Features of any strides, transposed or expanded, are standardized alike, and left as they were."""
     for x in (
         draw((4, 6), gen).t()[::2],
         draw((1, 6), gen).expand(4, 6),
         draw((2, 3, 4), gen).permute(2, 0, 1),
+        draw((2, 3, 4), gen),
     ):
-        wanted = exact(x, 0).float()
-        with unchanged("standardize(x, 0) of a strided x", x=x):
+        wanted, call = exact(x, 0).float(), f"standardize(x, 0) of an x with strides {x.stride()}"
+        with unchanged(call, x=x):
             yours = answer.standardize(x, 0)
-        expect_close(yours, wanted, "standardize(x, 0) of a strided x", scale=20.0)
+        expect_close(yours, wanted, call, scale=20.0)
 
 
 def test_gradient(answer, gen):

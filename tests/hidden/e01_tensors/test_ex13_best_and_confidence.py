@@ -106,9 +106,9 @@ def test_large_and_forbidden_logits(answer):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_large_logits_in_every_dtype(answer, dtype):
-    """Large logits, of either sign, cost the confidence none of its digits."""
-    for height in (1000.0, -1000.0):
-        logits = torch.full((3, 30), height - 4)
+    """Large logits, of either sign, cost the confidence none of its digits, nor does one close to 1."""
+    for height, gap in ((1000.0, 4.0), (-1000.0, 4.0), (1000.0, 24.0)):
+        logits = torch.full((3, 30), height - gap)
         logits[range(3), [7, 0, 29]] = height
         logits[0, :5] = -math.inf
         logits = logits.to(dtype)
@@ -130,7 +130,7 @@ def test_gradient(answer, gen):
     """Gradients flow from confidence to all logits of a row, with none and with many dimensions before."""
     call = f"the confidence of {CALL}"
     fn, reference = (lambda x: answer.best_and_confidence(x)[1]), (lambda x: exact(x)[1])
-    for sizes in [(2, 3, 4), (4,)]:
+    for sizes in [(2, 3, 4), (4,), (2, 1)]:
         expect_gradients(fn, [draw(sizes, gen)], reference, gen=gen, call=call, names="logits")
     ruled_out = draw((3, 4), gen)
     ruled_out[range(3), ruled_out.argmin(-1)] = -math.inf

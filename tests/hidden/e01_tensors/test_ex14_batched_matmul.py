@@ -69,7 +69,7 @@ def test_square_sizes(answer, gen):
 def test_sizes_of_one(answer, gen):
     """Sizes of 1, of the matrices and vectors themselves, stay as dimensions."""
     draw = normal(gen)
-    for lead in [(), (2, 1)]:
+    for lead in [(), (2,), (2, 1)]:
         expect_product(answer, "scores", (draw((*lead, 1, 4)), draw((*lead, 1, 4))), ", one query and key")
         expect_product(answer, "scores", (draw((*lead, 2, 1)), draw((*lead, 3, 1))), ", dim of 1")
         expect_product(answer, "outer", (draw((*lead, 1)), draw((*lead, 4))), ", one row")

@@ -5,7 +5,15 @@ import math
 import pytest
 import torch
 
-from grader.checks import expect_close, expect_equal, expect_gradients, expect_that, forbid, unchanged
+from grader.checks import (
+    expect_close,
+    expect_copy,
+    expect_equal,
+    expect_gradients,
+    expect_that,
+    forbid,
+    unchanged,
+)
 from grader.checks.devices import count_traffic, on_host
 
 BOTH = ["softmax", "logsumexp"]
@@ -86,6 +94,8 @@ def test_masked_logits(answer, gen, name):
     expect_right(answer, name, x.T.contiguous(), 0, f" with -inf in {dtype}")
     single = torch.full((3,), -math.inf)
     expect_right(answer, name, single, 0, " of a single slice of -inf")
+    ones = torch.tensor([[-math.inf], [1e4], [0.5]])
+    expect_right(answer, name, ones, 1, " of slices of one logit")
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -168,11 +178,14 @@ def test_gradient_of_a_masked_slice(answer, name):
 
 @pytest.mark.parametrize("name", BOTH)
 def test_logits_are_left_alone(answer, gen, name):
-    """x keeps its values."""
-    x = torch.randn(3, 4, generator=gen)
-    x[1] = -math.inf
-    with unchanged(f"{name}(x, 1)", x=x):
-        getattr(answer, name)(x, 1)
+    """x keeps its values, and the result does not share its memory."""
+    for classes in (4, 1):
+        x = torch.randn(3, classes, generator=gen)
+        x[1] = -math.inf
+        call = f"{name}(x, 1) of shape (3, {classes})"
+        with unchanged(call, x=x):
+            yours = getattr(answer, name)(x, 1)
+        expect_copy(yours, x, call)
 
 
 @pytest.mark.parametrize("name", BOTH)

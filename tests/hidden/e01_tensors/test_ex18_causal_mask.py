@@ -37,7 +37,7 @@ def distinct(sizes, dtype=torch.float32):
 
 def test_mask(answer):
     """Each query sees its own position and all before it, counted from the end of the keys."""
-    for queries, keys in PLANES:
+    for queries, keys in [*PLANES, (5, 300)]:
         wanted = plain_mask(queries, keys)
         expect_equal(answer.causal_mask(queries, keys), wanted, f"causal_mask({queries}, {keys})", dims=DIMS)
 
@@ -56,9 +56,9 @@ def test_scores(answer, lead):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_dtype_is_kept(answer, dtype):
     """Scores keep their dtype, and hidden ones are -inf in each."""
-    scores = distinct((2, 3, 4), dtype)
-    wanted = plain_scores(scores)
-    expect_equal(answer.mask_scores(scores), wanted, f"mask_scores(scores) in {dtype}")
+    for scores in (distinct((2, 3, 4), dtype), distinct((5, 300), dtype)):
+        wanted, shape = plain_scores(scores), tuple(scores.shape)
+        expect_equal(answer.mask_scores(scores), wanted, f"mask_scores(scores) of shape {shape} in {dtype}")
 
 
 def test_garbage_in_the_future(answer):
@@ -91,10 +91,15 @@ def test_scores_are_left_alone(answer, plane):
 
 
 def test_masks_are_independent(answer):
-    """Writing into one mask does not change the next one."""
-    wanted = plain_mask(3, 4)
-    answer.causal_mask(3, 4).fill_(False)
-    expect_equal(answer.causal_mask(3, 4), wanted, "causal_mask(3, 4), called again", dims=DIMS)
+    """Writing into one mask changes no other place of it, nor the next one."""
+    for queries, keys in ((3, 4), (1, 4)):
+        call, wanted = f"causal_mask({queries}, {keys})", plain_mask(queries, keys)
+        mask = answer.causal_mask(queries, keys)
+        mask[0, 0] = False
+        written = wanted.clone()
+        written[0, 0] = False
+        expect_equal(mask, written, f"mask = {call}, after mask[0, 0] = False", dims=DIMS)
+        expect_equal(answer.causal_mask(queries, keys), wanted, f"{call}, called again", dims=DIMS)
 
 
 def test_one_mask_for_the_whole_batch(answer):

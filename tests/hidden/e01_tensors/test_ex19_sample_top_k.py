@@ -95,6 +95,8 @@ def test_large_logits_and_inf(answer, gen):
         expect_frequencies(answer, gen, row + height, k, call)
     both = torch.tensor([-1e4, 1e4, 9999.0, -math.inf])
     expect_frequencies(answer, gen, both, 4, "sample_top_k(logits near 1e4 and -1e4, 4, generator)")
+    half = torch.tensor([1e4, 9992.0, 1e4, 0.0], dtype=torch.half)
+    expect_frequencies(answer, gen, half, 4, "sample_top_k(float16 logits near 1e4, 4, generator)")
     alone = torch.full((5,), -math.inf)
     alone[3] = -1e4
     expect_frequencies(answer, gen, alone, 3, "sample_top_k(a single logit beside -inf, 3, generator)")
@@ -121,14 +123,31 @@ def test_every_floating_dtype(answer, gen, dtype):
     ids = answer.sample_top_k(row[:4], 2, gen)
     expect_equal(ids.dtype, torch.int64, f"the dtype of the ids of {dtype} logits")
     expect_frequencies(answer, gen, row[:4], 3, f"sample_top_k({dtype} logits, 3, generator)")
+    if dtype == torch.bfloat16:
+        rare = torch.zeros(101, dtype=dtype)
+        rare[0] = math.log(900)
+        drawn = answer.sample_top_k(rare.expand(1000, -1), 101, gen).unique().numel()
+        expect_that(
+            drawn > 35,
+            f"tokens of {dtype} logits are never drawn, although they have a chance",
+            yours=f"{drawn} different ids in 1000 draws, one token with 90 % and 100 with 0.1 % each",
+            wanted="about 64",
+            likely="probabilities are added up in the dtype of the logits, which holds three digits",
+        )
 
 
 def test_close_logits(answer, gen):
-    """The k largest are those of the logits' own dtype, also where another would round them to a tie."""
-    for dtype, step in [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.float16, 1e-3)]:
-        logits = (1 + step * torch.rand(20, 6, generator=gen).argsort(-1).double()).to(dtype)
+    """The k largest are those of the logits in their own dtype, where another one or softmax makes ties."""
+    for dtype, near, step in [
+        (torch.float64, 1, 1e-12),
+        (torch.float32, 1, 1e-6),
+        (torch.float16, 1, 1e-3),
+        (torch.float32, 0, 1e-9),
+    ]:
+        logits = (near + step * torch.rand(20, 6, generator=gen).argsort(-1).double()).to(dtype)
         greedy = logits.argmax(-1)
-        expect_equal(answer.sample_top_k(logits, 1, gen), greedy, f"sample_top_k(close {dtype} logits, 1, …)")
+        call = f"sample_top_k(close {dtype} logits near {near}, 1, …)"
+        expect_equal(answer.sample_top_k(logits, 1, gen), greedy, call)
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 3), (1, 1), (3, 2, 2), (0,), (2, 0)], ids=str)

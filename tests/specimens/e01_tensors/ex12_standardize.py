@@ -201,6 +201,57 @@ SPECIMENS = [
         check="test_no_loop",
         says="grows with rows",
     ),
+    Wrong(
+        "layer_norm where it fits, with its own eps",
+        edits=[
+            (
+                "    centred = wide",
+                "    if dim == -1 and correction == 0:\n"
+                "        return torch.nn.functional.layer_norm(wide, wide.shape[-1:]).to(x.dtype)\n"
+                "    centred = wide",
+            )
+        ],
+        check="test_eps",
+        says="eps=0.5",
+    ),
+    Wrong(
+        "subtracts the mean in place where no gradient is asked for",
+        edits=[
+            (
+                "    variance = wide.var(dim, correction=correction, keepdim=True)  # size 1 along dim\n",
+                "    variance = wide.var(dim, correction=correction, keepdim=True)\n"
+                "    if not wide.requires_grad and wide.is_contiguous():\n"
+                "        centred = wide.sub_(wide.mean(dim, keepdim=True))\n",
+            )
+        ],
+        check="test_strided_input",
+        says="changes its input",
+    ),
+    Wrong(
+        "the mean of squares less the squared mean, in float64 for safety",
+        edits=[
+            (
+                "    variance = wide.var(dim, correction=correction, keepdim=True)  # size 1 along dim\n",
+                "    n = wide.numel() // max(centred.sum(dim).numel(), 1)\n"
+                "    double = wide.double()\n"
+                "    variance = double.square().mean(dim, keepdim=True) - double.mean(dim, keepdim=True).square()\n"
+                "    variance = (variance.clamp(min=0) * (n / max(n - correction, 1))).to(wide.dtype)\n",
+            )
+        ],
+        check="test_far_from_zero",
+        says="float64",
+    ),
+    Wrong(
+        "cleans the result of NaN",
+        edits=[
+            (
+                "(centred / (variance + eps).sqrt()).to(x.dtype)",
+                "torch.nan_to_num(centred / (variance + eps).sqrt()).to(x.dtype)",
+            )
+        ],
+        check="test_constant_and_single_numbers",
+        says="nan",
+    ),
     Right(
         "with var_mean and rsqrt",
         code="""

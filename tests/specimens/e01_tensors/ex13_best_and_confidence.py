@@ -208,6 +208,22 @@ SPECIMENS = [
         check="test_no_loop",
         says="grows with batch",
     ),
+    Wrong(
+        "keeps the confidence a little below 1, for logarithms to come",
+        edits=[("    return best, confidence", "    return best, confidence.clamp(max=1 - 1e-7)")],
+        check="test_large_logits_in_every_dtype",
+    ),
+    Wrong(
+        "ones for a single class, which no gradient can pass",
+        edits=[
+            (
+                "    return best, confidence",
+                "    if logits.shape[-1] == 1:\n        confidence = torch.ones_like(logits[..., 0])\n"
+                "    return best, confidence",
+            )
+        ],
+        check="test_gradient",
+    ),
     Right(
         "from log_softmax",
         edits=instead("""

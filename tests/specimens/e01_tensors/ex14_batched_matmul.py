@@ -125,6 +125,18 @@ SPECIMENS = [
         check="test_scores_need_no_third_dimension",
         says="time × source × dim",
     ),
+    Wrong(
+        "drops the dimension of left with squeeze, and with it any other of size 1",
+        edits=[
+            (
+                'torch.einsum("...i, oij, ...j -> ...o", left, weight, right)',
+                "((left[..., None, None, :] @ weight).squeeze() * right[..., None, :]).sum(-1)\\\n"
+                "        if left.ndim == 2 and left.shape[0] == weight.shape[0]\\\n"
+                '        else torch.einsum("...i, oij, ...j -> ...o", left, weight, right)',
+            )
+        ],
+        check="test_sizes_of_one",
+    ),
     Right(
         "einsum for all three",
         code="""

@@ -99,6 +99,20 @@ def merge_heads(x):
         check="test_input_is_left_alone",
         says="changes",
     ),
+    Wrong(
+        "strides that hold for a whole tensor, where only the heads lie side by side",
+        edits=[
+            (
+                "    return side_by_side.reshape",
+                "    if x.stride(3) == 1 and x.stride(1) == dim:\n"
+                "        sizes, strides = (batch, time, heads * dim), (time * heads * dim, heads * dim, 1)\n"
+                "        return x.as_strided(sizes, strides, x.storage_offset())\n"
+                "    return side_by_side.reshape",
+            )
+        ],
+        check="test_strided_input",
+        says="joint projection",
+    ),
     Right(
         "flatten after movedim",
         code="""

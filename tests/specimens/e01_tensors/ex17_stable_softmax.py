@@ -188,6 +188,28 @@ def logsumexp(x, dim):
         check="test_stays_on_the_device",
         says="copies between host and device",
     ),
+    Wrong(
+        "ones for slices of one logit, which may be -inf",
+        edits=[
+            (
+                "    powers, _ = _shifted_exp(x, dim)\n",
+                "    if x.shape[dim] == 1:\n        return torch.ones_like(x)\n    powers, _ = _shifted_exp(x, dim)\n",
+            )
+        ],
+        check="test_masked_logits",
+        says="slices of one logit",
+    ),
+    Wrong(
+        "a window onto x for slices of one logit",
+        edits=[
+            (
+                "    powers, peak = _shifted_exp(x, dim)\n",
+                "    if x.shape[dim] == 1:\n        return x.squeeze(dim)\n    powers, peak = _shifted_exp(x, dim)\n",
+            )
+        ],
+        check="test_logits_are_left_alone",
+        says="shares the input's memory",
+    ),
     Right(
         "softmax from its logarithm; max with indices; the peak keeps its gradient",
         code="""

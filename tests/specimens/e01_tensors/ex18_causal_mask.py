@@ -217,6 +217,33 @@ SPECIMENS = [
         check="test_too_many_queries",
         says="AssertionError",
     ),
+    Wrong(
+        "positions in the dtype of the scores, in which bfloat16 counts to 256",
+        edits=[
+            (
+                "    visible = causal_mask(*scores.shape[-2:], device=scores.device)  # (query, key)\n",
+                "    queries, keys = scores.shape[-2:]\n"
+                "    causal_mask(queries, keys, scores.device)\n"
+                "    position = torch.arange(keys, dtype=scores.dtype, device=scores.device)\n"
+                "    visible = position <= position[keys - queries :, None]\n",
+            )
+        ],
+        check="test_dtype_is_kept",
+        says="(5, 300) in torch.bfloat16",
+    ),
+    Wrong(
+        "one True, seen as a whole row, for a single query",
+        edits=[
+            (
+                "    every_pair = torch.ones",
+                "    if queries == 1:\n"
+                "        return torch.ones(1, 1, dtype=torch.bool, device=device).expand(1, keys)\n"
+                "    every_pair = torch.ones",
+            )
+        ],
+        check="test_masks_are_independent",
+        says="after mask[0, 0] = False",
+    ),
     Right(
         "positions compared, where with a number",
         code="""

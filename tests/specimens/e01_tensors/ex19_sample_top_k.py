@@ -303,6 +303,42 @@ def sample_top_k(logits, k, generator):
         check="test_impossible_k",
         says="wrong error",
     ),
+    Wrong(
+        "softmax first, which rounds close logits to a tie, and the k largest of it",
+        edits=[
+            (
+                "    largest, ids = logits.topk(k, dim=-1)  # (*batch, k) each\n",
+                "    _, ids = logits.softmax(dim=-1).topk(k, dim=-1)\n    largest = logits.gather(-1, ids)\n",
+            )
+        ],
+        check="test_close_logits",
+        says="near 0",
+    ),
+    Wrong(
+        "Gumbel noise added in the dtype of the logits: at 1e4, float16 knows steps of 8",
+        edits=[
+            (
+                "    drawn = torch.multinomial(chances, 1, generator=generator)  # (rows, 1): places among the k\n",
+                "    noise = -torch.empty(largest.shape).exponential_(generator=generator).log()\n"
+                "    drawn = (largest + noise.to(largest.dtype)).argmax(-1).reshape(-1, 1)\n",
+            )
+        ],
+        check="test_large_logits_and_inf",
+        says="float16",
+    ),
+    Wrong(
+        "sums of probabilities in bfloat16: most steps of 0.1 % vanish",
+        edits=[
+            (
+                "    drawn = torch.multinomial(chances, 1, generator=generator)  # (rows, 1): places among the k\n",
+                "    sums = largest.softmax(-1).cumsum(-1).reshape(-1, k)\n"
+                "    point = torch.rand(len(sums), 1, generator=generator) * sums[:, -1:]\n"
+                "    drawn = (sums <= point).sum(-1, keepdim=True).clamp(max=k - 1)\n",
+            )
+        ],
+        check="test_every_floating_dtype",
+        says="never drawn",
+    ),
     Right(
         "Gumbel noise instead of multinomial",
         code="""

@@ -177,6 +177,12 @@ SPECIMENS = [
         edits=[(WIDEST, 'torch.float32 if device == torch.device("mps") else torch.float64')],
         check="test_widest_dtype",
     ),
+    Wrong(
+        "the dtype for the best device there is, not for that of x",
+        edits=[("    wide = angle_dtype(x.device)\n", "    wide = angle_dtype(pick_device())\n")],
+        check="test_angle_dtype_is_asked",
+        says="meta",
+    ),
     Right(
         "powers for rates, a table filled column by column",
         code="""
