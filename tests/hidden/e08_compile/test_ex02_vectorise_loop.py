@@ -101,6 +101,8 @@ def test_pieces_without_a_word(answer, gen):
     states, word_ids = drawn(gen, 3, 8, 2, 4)
     word_ids[:, 0] = torch.tensor([-1, 4, 1000])
     word_ids[:, 1] = torch.tensor([0, 1, 2])
+    single = answer.pool_words(states[:, :1], word_ids[:, :1], 4)
+    expect_equal(single, torch.zeros(3, 4, 2), f"{CALL}, where the one piece of each row is outside")
     outside = (word_ids < 0) | (word_ids >= 4)
     wanted = pooled(states, word_ids, 4).float()
     for bad in (math.nan, math.inf, 1e30):
@@ -146,6 +148,10 @@ def test_narrow_dtypes(answer, gen, dtype):
     wanted = pooled(states, word_ids, 4).to(dtype)
     yours = answer.pool_words(states, word_ids, 4)
     expect_close(yours, wanted, f"{CALL} of {dtype} states", dims="batch words dim")
+    far = torch.tensor([[2049, 257, 2051]])  # which the dtype does not have
+    wanted = torch.zeros(1, 2100, 3, dtype=dtype).index_copy(1, far[0], states[:1, :3])
+    yours = answer.pool_words(states[:1, :3], far, 2100)
+    expect_equal(yours, wanted, f"{CALL} of three pieces in {dtype}, words {far[0].tolist()} of 2100")
 
 
 def test_a_very_long_word(answer, gen):

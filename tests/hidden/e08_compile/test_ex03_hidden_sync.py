@@ -252,10 +252,10 @@ def test_one_step_for_each_batch(answer, gen):
     """Model and optimizer run once for each batch, in the caller's mode, and old gradients do not count."""
     model, batches, seen = Tagger(gen).eval(), batches_of(gen, *SIZES), []
     twin = copy.deepcopy(model)
-    wanted = written_out(twin, sgd(twin), batches, 0.7)
-    for p in model.hidden.parameters():
+    wanted = written_out(twin, adamw(twin), batches, 0.7)
+    for p in (*model.hidden.parameters(), model.unused):  # which decays where its gradient is 0, not None
         p.grad = torch.full_like(p, 5.0)
-    optimizer = sgd(model)
+    optimizer = adamw(model)
     model.register_forward_hook(lambda m, *_: seen.append(("model", m.training)))
     optimizer.register_step_post_hook(lambda *_: seen.append(("step", False)))
     report = answer.train_epoch(model, optimizer, batches, 0.7)

@@ -242,7 +242,7 @@ def test_strided(answer, gen):
 
 
 def test_long_scores(answer, gen):
-    """A length of 2100 is a length like any other, and so is one of 300 in bfloat16."""
+    """A length of 2100 is a length like any other, so are one of 300 in bfloat16, and 40,000 on meta."""
     module = advanced(built(answer, gen, heads=1), 5, heads=1)
     scores = scores_of(gen, 2100, heads=1, batch=1)
     with torch.no_grad():
@@ -252,6 +252,9 @@ def test_long_scores(answer, gen):
     narrow = torch.zeros(1, 1, 300, 300, dtype=torch.bfloat16)  # which has no 257
     wanted = biased(narrow, module.slopes.detach(), 1.0).bfloat16()
     expect_close(module(narrow).detach(), wanted, "bias(scores) of length 300 in bfloat16", scale=0.5)
+    endless = torch.empty(1, 1, 40_000, 40_000, device="meta")  # without numbers
+    yours = copy.deepcopy(module).to("meta")(endless)
+    expect_equal(tuple(yours.shape), tuple(endless.shape), "the shape of bias(scores) of length 40,000")
 
 
 def test_every_training_call_counts(answer, gen):

@@ -166,6 +166,10 @@ def test_exact_at_any_size(answer):
     call = "of a large model, on 4099 sequences of 1048583 tokens"
     expect_equal(answer.count_flops(decoder, 4099, 1048583), wanted, f"count_flops {call}")
     expect_equal(answer.training_flops(decoder, 4099, 1048583), 3 * total, f"training_flops {call}")
+    # backward: 124 layers and the head, but for what the first of them is given
+    backward = 2 * (124 * (total - head) // 127 + head) - 2 * 4099 * 1048583 * 18431 * 3 * 131 * 127
+    yours = answer.training_flops(decoder, 4099, 1048583, frozen=3)
+    expect_equal(yours, total + backward, f"training_flops {call}, frozen=3")
 
 
 def test_by_formula(answer):
@@ -202,10 +206,11 @@ def test_utilisation(answer, name):
 
 def test_bad_input(answer):
     """ValueError for heads that cannot be shared out, too many frozen layers, hardware that does nothing."""
-    fine, odd = (decoder_of(answer, (3, 16, 6, kv, 5, 28, 17)) for kv in (2, 4))
+    fine, odd, fewer = (decoder_of(answer, (3, 16, 6, kv, 5, 28, 17)) for kv in (2, 4, 12))
     for name, call in {
         "count_flops(odd, 1, 8)": lambda: answer.count_flops(odd, 1, 8),
         "training_flops(odd, 1, 8)": lambda: answer.training_flops(odd, 1, 8),
+        "count_flops(decoder, 1, 8), 6 heads and 12 kv_heads": lambda: answer.count_flops(fewer, 1, 8),
         "utilisation(odd, 100, 8, 1e9)": lambda: answer.utilisation(odd, 100, 8, 1e9),
         "training_flops(decoder, 1, 8, frozen=4)": lambda: answer.training_flops(fine, 1, 8, 4),
         "training_flops(decoder, 1, 8, frozen=-1)": lambda: answer.training_flops(fine, 1, 8, -1),

@@ -24,6 +24,25 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "puts single pieces where they belong, and those outside too",
+        edits=[
+            (
+                WIDE,
+                "    if states.shape[1] == 1 and words:\n"
+                "        at = word_ids.clamp(0, words - 1)[..., None].expand(states.shape)\n"
+                "        return states.new_zeros(batch, words, dim).scatter(1, at, states)\n" + WIDE,
+            )
+        ],
+        check="test_pieces_without_a_word",
+        says="the one piece",
+    ),
+    Wrong(
+        "ids in the dtype of the states",
+        edits=[(SLOT, SLOT.replace("word_ids, words)", "word_ids.to(states.dtype), words).long()"))],
+        check="test_narrow_dtypes",
+        says="2100",
+    ),
+    Wrong(
         "a loop over rows is left",
         edits=instead("""
     rows = []

@@ -30,6 +30,12 @@ def still(about, *edits):
 
 
 SPECIMENS = [
+    Wrong(
+        "old gradients become zeros, so that weight decay goes on",
+        edits=[(ZERO, "        optimizer.zero_grad(set_to_none=False)\n")],
+        check="test_one_step_for_each_batch",
+        says="unused",
+    ),
     still("still takes the loss as a number", (TOTAL, "        total += losses.item()\n")),
     still("float instead of item", (TOTAL, "        total += float(losses)\n")),
     still(

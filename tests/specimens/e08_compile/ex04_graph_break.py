@@ -20,6 +20,12 @@ def above(line, helper):
 
 SPECIMENS = [
     Wrong(
+        "looks for NaN and inf, not for -inf",
+        edits=[(USABLE, USABLE.replace("rms.isfinite()", "~(rms.isnan() | (update == torch.inf).any())"))],
+        check="test_all_cases",
+        says="signs turned",
+    ),
+    Wrong(
         "still prints",
         edits=[(FACTOR, '    print("rms of the update", rms)\n' + FACTOR)],
         check="test_one_graph_for_all_cases",

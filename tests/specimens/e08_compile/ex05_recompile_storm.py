@@ -17,6 +17,13 @@ INT_STRENGTH = "        strength = min(1.0, self.steps / self.warmup)\n"
 
 SPECIMENS = [
     Wrong(
+        "a table of 4096 positions",
+        edits=[
+            (POSITION, "        position = torch.arange(4096, device=scores.device)[: scores.shape[-1]]\n")
+        ],
+        check="test_long_scores",
+    ),
+    Wrong(
         "the counter is left",
         edits=[(STEPS, "        self.steps = 0\n"), (STRENGTH, INT_STRENGTH)],
         check="test_graphs_over_steps",

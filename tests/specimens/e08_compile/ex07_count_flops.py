@@ -19,6 +19,27 @@ def counted(m, k, n):
 
 SPECIMENS = [
     Wrong(
+        "the FLOPs of a layer in floating point",
+        edits=[
+            (
+                BACKWARD,
+                '    layers = int((everything["total"] - everything["head"]) / max(decoder.layers, 1)) * (decoder.layers - frozen)\n    backward = 2 * (layers + trained["head"])\n',
+            )
+        ],
+        check="test_exact_at_any_size",
+    ),
+    Wrong(
+        "more heads of k and v than of q",
+        edits=[
+            (
+                "    if decoder.heads % decoder.kv_heads:\n",
+                "    if max(decoder.heads, decoder.kv_heads) % min(decoder.heads, decoder.kv_heads):\n",
+            )
+        ],
+        check="test_bad_input",
+        says="12 kv_heads",
+    ),
+    Wrong(
         "multiply-accumulates instead of FLOPs",
         edits=[
             (
