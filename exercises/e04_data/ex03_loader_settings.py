@@ -39,7 +39,7 @@ def make_loaders(
         train: examples to learn from; has a length and can be indexed.
         test: examples to be judged by, likewise.
         batch_size: examples in a batch.
-        seed: decides the orders of training.
+        seed: decides the orders of training; 0 or more.
         workers: processes that each loader reads with.
 
     Returns:

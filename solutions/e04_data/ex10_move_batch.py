@@ -21,10 +21,11 @@ Rules:
   Nothing else is copied or computed, and the host does not wait for the device. dtype, strides and the
   autograd graph are those that `Tensor.to` gives: a gradient finds its way back to the batch.
 - Whatever else has a method `to` (a packed sequence, a batch class of one's own) moves itself: it is replaced
-  by what its `to(device, non_blocking=non_blocking)` returns. This comes first: a PackedSequence is a named
-  tuple too, whose `batch_sizes` have to stay on the CPU. A class is not asked, only objects are.
-- Anything else (strings, bytes, numbers, None, NumPy arrays, sets, iterators, …) is the very same object in
-  the result. Nothing is taken from an iterator.
+  by what its `to(device, non_blocking=non_blocking)` returns, and an error in there comes through. This comes
+  first: a PackedSequence is a named tuple too, whose `batch_sizes` have to stay on the CPU. A class is not
+  asked, only objects are; and a field that is called `to`, such as the address of a letter, is no method.
+- Anything else (strings, bytes, numbers, None, NumPy arrays, sets, iterators, other collections, dataclasses
+  without a `to`, …) is the very same object in the result. Nothing is taken from an iterator.
 - The batch itself, the containers in it included, is not changed. The device may be a `torch.device` or a
   string; a batch may also be moved back to the CPU.
 - non_blocking is handed on to every tensor, and is False where it is not given.
@@ -47,7 +48,7 @@ def move_batch(batch: Any, device: torch.device | str, non_blocking: bool = Fals
     Returns:
         The same structure with its tensors on the device.
     """
-    if hasattr(batch, "to") and not isinstance(batch, type):
+    if callable(getattr(batch, "to", None)) and not isinstance(batch, type):
         return batch.to(device, non_blocking=non_blocking)
     if isinstance(batch, dict):
         moved = copy.copy(batch)  # keeps the class, the order and a factory

@@ -91,7 +91,7 @@ def test_kinds_of_integers(answer, gen):
     """NumPy integers and integer tensors are indices like Python's, from either end."""
     x, y = table(gen, 5)
     data = answer.TabularDataset(x, y)
-    for kind in (np.int64, np.int32, np.int8, torch.tensor, lambda i: torch.tensor(i, dtype=torch.int32)):
+    for kind in (np.int64, np.int32, np.int8, torch.tensor, lambda i: torch.tensor(i, dtype=torch.int8)):
         for row in (0, 3, -1, -5):
             index = kind(row)
             expect_pair(data[index], x[row], y[row], f"data[{index!r}]")
@@ -99,9 +99,13 @@ def test_kinds_of_integers(answer, gen):
             index = kind(row)
             expect_raises(IndexError, lambda index=index: data[index], f"data[{index!r}] of 5 rows")
     expect_pair(data[np.uint8(4)], x[4], y[4], "data[np.uint8(4)]")
+    for row in (0, 1, 4):
+        index = torch.tensor(row, dtype=torch.uint8)
+        expect_pair(data[index], x[row], y[row], f"data[{index!r}]")
     x, y = table(gen, 300)
     data = answer.TabularDataset(x, y)
-    expect_pair(data[np.int8(-1)], x[-1], y[-1], "data[np.int8(-1)] of 300 rows")
+    for index in (np.int8(-1), torch.tensor(-1, dtype=torch.int8)):
+        expect_pair(data[index], x[-1], y[-1], f"data[{index!r}] of 300 rows")
 
 
 SLICES = [
@@ -174,7 +178,8 @@ def test_not_copied(answer, gen):
     """float32 features and int64 labels are held as they are: what is written into them later shows."""
     x, y = table(gen, 6)
     arrays = x.clone().numpy(), y.clone().numpy()
-    for what, features, labels in (("tensors", x, y), ("arrays", *arrays)):
+    views = torch.randn(6, 7, generator=gen)[:, 1::2], torch.arange(12)[::2]
+    for what, features, labels in (("tensors", x, y), ("arrays", *arrays), ("views", *views)):
         data = answer.TabularDataset(features, labels)
         features[4], labels[4] = 5.5, 123
         expect_pair(

@@ -275,6 +275,10 @@ def test_memory(answer, gen):
     )
     expect_equal(classes.encode(wanted[1]), wanted[0], "encode after that")
     expect_map(other, [5, 6], torch.int64, "another ClassMap")
+    given = torch.tensor([8])
+    classes = answer.ClassMap(given)
+    given.fill_(77)
+    expect_map(classes, [8], torch.int64, "ClassMap(tensor([8])), after its argument was overwritten")
     labels, codes = torch.tensor([6, 0, 5]), torch.tensor([1, -100, 0])
     with unchanged("encode(labels) with ignored ones", labels=labels):
         expect_equal(other.encode(labels), codes, "encode with another map")

@@ -185,8 +185,10 @@ def test_workers(answer, workers):
             epochs = [[(i.tolist(), w.tolist()) for i, w in loaders[0]] for _ in range(2)]
             tests = [(i.tolist(), w.tolist()) for i, w in loaders[1]]
         runs.append([[i for i, _ in epoch] for epoch in epochs])
-        used = {w for batches in (epochs[0], tests) for _, ws in batches for w in ws}
-        expect_equal(used, set(range(workers)) or {-1}, f"the workers that have read, with workers={workers}")
+        for name, batches in (("train", epochs[0]), ("test", tests)):
+            used = {w for _, ws in batches for w in ws}
+            call = f"the workers that the {name} loader reads with, with workers={workers}"
+            expect_equal(used, set(range(workers)) or {-1}, call)
         wanted = [[0, 1, 2], [3, 4, 5], [6]]
         expect_equal([i for i, _ in tests], wanted, f"the test batches with {workers} workers")
         for epoch in runs[-1]:

@@ -132,11 +132,11 @@ def test_layouts(answer, gen):
 
 def test_memory(answer, gen):
     """The batch has memory of its own, and the sequences and the list stay as they are."""
-    for lengths in ((4,), (3, 3), (2, 5, 0)):
+    for lengths, multiple_of in (((4,), 1), ((4,), 4), ((3, 3), 1), ((2, 5, 0), 1)):
         sequences = drawn(gen, lengths, (2,))
         given, before = list(sequences), [s.clone() for s in sequences]
-        batch = answer.pad_collate(given)
-        call = f"pad_collate of lengths {lengths}"
+        batch = answer.pad_collate(given, multiple_of=multiple_of)
+        call = f"pad_collate of lengths {lengths}, multiple_of={multiple_of}"
         expect_equal(len(given), len(sequences), f"the length of the list after {call}")
         expect_that(all(a is b for a, b in zip(given, sequences, strict=True)), f"{call} changes its list")
         for row in range(len(lengths)):  # also rows that share memory with each other would show

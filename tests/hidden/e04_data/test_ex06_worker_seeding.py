@@ -2,6 +2,7 @@
 
 import builtins
 import math
+import pickle
 import random
 
 import numpy as np
@@ -132,7 +133,7 @@ def test_seeds(answer):
     base = next(b for b, drawn in bases if drawn % 2 == 0)
     runs = {
         (seed, workers): epochs(answer, workers, seed=seed, base=base, count=4)
-        for seed, workers in [(0, 2), (1, 2), (0, 0), (1, 0), (2**32 - 1, 1)]
+        for seed, workers in [(0, 2), (1, 2), (0, 0), (1, 0), (2**16, 0), (2**31, 0), (2**32 - 1, 1)]
     }
     for (seed, workers), noise in runs.items():
         for (other, more), other_noise in runs.items():
@@ -230,6 +231,12 @@ def test_pickled(answer, peek):
         expect_that(False, what, yours=f"{type(error).__name__}: {str(error)[:150]}")
         return
     expect_fresh(noise, f"in {peek} readings in the main process and 2 epochs with 2 such workers")
+    dataset = answer.NoisyRecordings(torch.zeros(1, 3, dtype=torch.float64), 1.0)
+    readings = []
+    for _ in range(2):
+        readings += [dataset[0], dataset[0]]
+        pickle.dumps(dataset)
+    expect_fresh(torch.stack(readings), "in four readings of a dataset that is pickled after the second")
 
 
 @pytest.mark.slow

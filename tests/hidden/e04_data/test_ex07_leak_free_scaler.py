@@ -137,6 +137,8 @@ def test_digits(answer, gen):
     expect_prepared(answer, (1e6 + noise).float(), held_out(40, 3, 8), " of numbers near 1e6, in float32")
     far = noise + torch.tensor([1e6, -1e9, 1e4], dtype=torch.float64)
     expect_prepared(answer, far, held_out(40, 3, 8), " of numbers near 1e6 and -1e9, in float64")
+    near = 2.0**20 + torch.tensor([[0.0], [2.0**-30], [1.0]], dtype=torch.float64)
+    expect_prepared(answer, near, held_out(3, 2), " of two numbers near 1e6 that differ by 1e-9, in float64")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
@@ -178,6 +180,8 @@ def test_inputs_are_left_alone(answer, gen):
     with unchanged("scale(rows, mean, std)", rows=rows, mean=mean, std=std):
         later = answer.scale(rows, mean, std)
     expect_copy(later, rows, "scale(rows, mean, std)")
+    later = answer.scale(rows[1:], torch.zeros_like(mean), torch.ones_like(std))
+    expect_copy(later, rows, "scale(rows, mean, std) with means of 0 and deviations of 1")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)

@@ -1,6 +1,7 @@
 """What grades move_batch: nesting, kinds of containers, copies, non_blocking, leaves, real batches."""
 
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, UserDict, defaultdict, deque, namedtuple
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader
 
-from grader.checks import count_operations, expect_close, expect_equal, expect_that, unchanged
+from grader.checks import count_operations, expect_close, expect_equal, expect_raises, expect_that, unchanged
 from grader.checks.devices import count_traffic, is_simulated, on_host
 from grader.checks.workers import FORKED
 
@@ -28,6 +29,20 @@ class Pair(NamedTuple):
 
 Point = namedtuple("Point", "x y")
 Single = namedtuple("Single", "only")
+
+
+class Place(Point):
+    """A named tuple in two steps, as it was written before `NamedTuple`."""
+
+
+class Letter(NamedTuple):
+    to: str
+    text: Tensor
+
+
+@dataclass
+class Record:
+    tokens: Tensor
 
 
 def expect_moved(yours, batch, path=CALL):
@@ -75,10 +90,13 @@ def test_named_tuples(answer, device, gen):
         Point(tensor(gen), tensor(gen)),
         Point(1, None),
         Point([], ()),
+        Place(tensor(gen), [tensor(gen)]),
+        [Letter("a friend", tensor(gen))],
     ):
         there = answer.move_batch(batch, device)
         expect_moved(there, batch)
-        expect_equal(there._fields, batch._fields, f"the fields of {CALL}")
+        if isinstance(batch, tuple):
+            expect_equal(there._fields, batch._fields, f"the fields of {CALL}")
     there = answer.move_batch(Pair(tensor(gen, 4)), device)
     expect_equal(there.length(), 4, "what a method of the named tuple returns")
     for batch in (Single([tensor(gen)]), Single(()), Single({"a": tensor(gen)})):
@@ -200,6 +218,7 @@ def test_other_leaves(answer, device, gen):
     leaves = ["text", "x", "", b"bytes", bytearray(b"ab"), 3, 2.5, True, None, 1j, {1, 2}, frozenset({"a"})]
     leaves += [np.arange(3), np.float32(2.0), range(4), torch.float16, torch.device("cpu"), torch.Generator()]
     leaves += [letters, Plain(), Plain, slice(1, 2), len, Tensor, Ellipsis]
+    leaves += [deque([torch.ones(2)]), UserDict(a=torch.ones(2)), Record(torch.ones(2))]
     expect_moved(answer.move_batch(leaves, device), leaves)
     batch = {str(i): (leaf,) for i, leaf in enumerate(leaves)}
     expect_moved(answer.move_batch(batch, device), batch)
@@ -229,6 +248,17 @@ class Tree(dict):
         return "moved", str(device), non_blocking
 
 
+class Stuck:
+    """Something that cannot move, or moves in place."""
+
+    def __init__(self, error=None):
+        self.error = error
+
+    def to(self, device, non_blocking=False):
+        if self.error is not None:
+            raise self.error("the batch's own `to` fails")
+
+
 def test_moves_itself(answer, device, gen):
     """An object with a method `to` is asked to move itself, wherever it is in the batch."""
     for given in (False, True):
@@ -241,6 +271,12 @@ def test_moves_itself(answer, device, gen):
         expect_equal(graph.asked, [(device, given)], "what `to` was called with")
     tree = answer.move_batch((Tree(a=tensor(gen)),), device, True)
     expect_equal(tree, (("moved", str(device), True),), "a dictionary with a method `to` of its own")
+    there = answer.move_batch([Stuck()], device)
+    expect_equal(there, [None], "what stands for an object whose `to` returns None")
+    for error in (AttributeError, TypeError):
+        stuck = [Stuck(error)]
+        call = f"move_batch([x], device), where x.to raises {error.__name__}"
+        expect_raises(error, lambda batch=stuck: answer.move_batch(batch, device), call, words="own")
     alone = answer.move_batch(Graph(tensor(gen)), device)
     expect_that(
         isinstance(alone, Graph) and is_simulated(alone.edges), "move_batch(graph, device) is no moved graph"

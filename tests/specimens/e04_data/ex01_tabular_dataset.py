@@ -29,6 +29,27 @@ SPECIMENS = [
     Wrong(
         "features in float64", edits=[(FEATURES, "self.features = features.double()")], check="test_features"
     ),
+    Wrong(
+        "counts from the end in the dtype of the index",
+        edits=[
+            (
+                ROW,
+                "row = operator.index(index + len(self) if isinstance(index, Tensor) and index < 0 else index)\n        if row < 0 and isinstance(index, Tensor):\n            raise IndexError(row)",
+            )
+        ],
+        check="test_kinds_of_integers",
+        says="int8",
+    ),
+    Wrong(
+        "takes an index in uint8 for a mask",
+        edits=[(ROW, "row = index if isinstance(index, Tensor) else operator.index(index)")],
+        check="test_kinds_of_integers",
+    ),
+    Wrong(
+        "copies a column of labels that is strided",
+        edits=[(LABELS, "self.labels = labels.long().contiguous()")],
+        check="test_not_copied",
+    ),
     Wrong("labels keep their dtype", edits=[(LABELS, "self.labels = labels")], check="test_labels"),
     Wrong(
         "labels by way of float32",

@@ -29,6 +29,12 @@ LONG = "        codes = codes.long()\n"
 
 SPECIMENS = [
     Wrong(
+        "a single label is not copied",
+        edits=[(FOUND, "found = labels.unique() if labels.numel() > 1 else labels.reshape(-1)")],
+        check="test_memory",
+        says="overwritten",
+    ),
+    Wrong(
         "in the order in which they come",
         edits=[(FOUND, "found = labels.new_tensor(list(dict.fromkeys(labels.flatten().tolist())))")],
         check="test_label_sets",

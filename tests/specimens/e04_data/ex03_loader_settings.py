@@ -208,6 +208,12 @@ SPECIMENS = [
         ],
         check="test_same_seed",
     ),
+    Wrong(
+        "one worker for training at most",
+        edits=[(WORKERS, "        num_workers=min(workers, 1),\n")],
+        check="test_workers",
+        says="train loader",
+    ),
     Wrong("no workers for training", edits=[(WORKERS, "")], check="test_workers"),
     Wrong(
         "always two workers",

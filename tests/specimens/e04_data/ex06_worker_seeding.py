@@ -32,6 +32,20 @@ def by_seed(number):
 
 SPECIMENS = [
     Wrong(
+        "pickling forgets the stream of the process that goes on",
+        edits=[
+            (
+                '        return {**self.__dict__, "_generator": None}\n',
+                "        self._generator = None\n        return self.__dict__\n",
+            )
+        ],
+        check="test_pickled",
+        says="pickled after the second",
+    ),
+    Wrong(
+        "the low bits of the seed", edits=[(SEED, "        self.seed = seed % 2**16\n")], check="test_seeds"
+    ),
+    Wrong(
         "mixes by the hash of a string",
         edits=[(MIXED, "            mixed = [hash(str(parts)) % 2**32]\n")],
         check="test_started_again",

@@ -18,6 +18,28 @@ SIGNATURE_TABLE = "    if test.dtype"
 
 SPECIMENS = [
     Wrong(
+        "numbers that are nearly the same are taken for the same",
+        edits=[
+            (
+                ONE,
+                ONE.replace("least < most", "most - least > 1e-12 * torch.maximum(most.abs(), least.abs())"),
+            )
+        ],
+        check="test_digits",
+        says="differ by 1e-9",
+    ),
+    Wrong(
+        "rows that need no scaling are handed back",
+        edits=[
+            (
+                SCALED,
+                "    if not mean.any() and (std == 1).all() and not rows.isnan().any():\n        return rows\n"
+                + SCALED,
+            )
+        ],
+        check="test_inputs_are_left_alone",
+    ),
+    Wrong(
         "scales float64 rows in place",
         edits=[(SCALED, "    scaled = rows.double().sub_(mean).div_(std).clone()\n")],
         check="test_inputs_are_left_alone",

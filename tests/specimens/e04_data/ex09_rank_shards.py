@@ -19,6 +19,11 @@ PADDED = "order = order + order[: total - len(order)]"
 
 SPECIMENS = [
     Wrong(
+        "seeds of 31 bits",
+        edits=[(GENERATOR, GENERATOR.replace("self.seed + self.epoch", "(self.seed + self.epoch) % 2**31"))],
+        check="test_shuffled",
+    ),
+    Wrong(
         "blocks in place of every ranks-th",
         edits=[
             (

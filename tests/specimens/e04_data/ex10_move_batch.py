@@ -2,7 +2,7 @@
 
 from grader.specimen import Right, Wrong
 
-ITSELF = '    if hasattr(batch, "to") and not isinstance(batch, type):\n        return batch.to(device, non_blocking=non_blocking)\n'
+ITSELF = '    if callable(getattr(batch, "to", None)) and not isinstance(batch, type):\n        return batch.to(device, non_blocking=non_blocking)\n'
 TENSOR = (
     "    if isinstance(batch, torch.Tensor):\n        return batch.to(device, non_blocking=non_blocking)\n"
 )
@@ -337,6 +337,37 @@ SPECIMENS = [
         "asks classes to move",
         edits=[(ITSELF, ITSELF.replace(" and not isinstance(batch, type)", ""))],
         check="test_other_leaves",
+    ),
+    Wrong(
+        "takes a field called to for a method",
+        edits=[(ITSELF, ITSELF.replace('callable(getattr(batch, "to", None))', 'hasattr(batch, "to")'))],
+        check="test_named_tuples",
+    ),
+    Wrong(
+        "a named tuple is one by its bases",
+        edits=[(BUILD, BUILD.replace('hasattr(batch, "_fields")', "type(batch).__bases__ == (tuple,)"))],
+        check="test_named_tuples",
+    ),
+    Wrong(
+        "rebuilds mappings and queues",
+        edits=[
+            (
+                LEAF,
+                "    from collections import UserDict, deque\n\n    return copy.copy(batch) if isinstance(batch, (UserDict, deque)) else batch\n",
+            )
+        ],
+        check="test_other_leaves",
+    ),
+    Wrong(
+        "swallows the errors of `to`",
+        edits=[
+            (
+                ITSELF,
+                "    if not isinstance(batch, type):\n        try:\n            return batch.to(device, non_blocking=non_blocking)\n        except (AttributeError, TypeError):\n            pass\n",
+            )
+        ],
+        check="test_moves_itself",
+        says="AttributeError",
     ),
     Wrong("tensors alone", edits=[(ITSELF, TENSOR)], check="test_moves_itself"),
     Wrong(
