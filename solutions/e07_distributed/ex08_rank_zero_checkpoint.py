@@ -16,8 +16,9 @@ Rules:
   int), written by `torch.save`. When it is saved, and when it is loaded, the model may be wrapped in
   DistributedDataParallel or not: names in the file are those of the bare module, without "module." (unless
   the bare module has a submodule of this name).
-- Ranks can differ, in the statistics of a batch norm for example: rank 0's state is saved, and none changes.
-  Only rank 0, the first of all ranks on all machines, writes, renames or removes files.
+- Ranks can differ, in the statistics of a batch norm for example: rank 0's state is saved. Saving changes no
+  rank's state, and no mode (train or eval). Only rank 0, the first of all ranks on all machines, writes,
+  renames or removes files.
 - When save_checkpoint returns, on whichever rank, `path` holds the new checkpoint in full.
 - At every moment `path` holds the old checkpoint or the new one in full, also if rank 0 is killed while
   it writes. So write another file in the same folder first, then `os.replace` it.

@@ -29,7 +29,8 @@ Rules:
 - full_state_dict is called by every rank, at any time between two steps. On rank 0 it returns what
   `state_dict()` of the model in one piece would hold: the same keys in the same order, buffers too, as plain
   tensors on the CPU that require no gradient; on the other ranks an empty dict. These tensors have memory of
-  their own: what the model learns later does not change them. The model stays sharded, and training goes on.
+  their own: what the model learns later does not change them. The model stays sharded and in its
+  modes (train or eval), and training goes on.
 """
 
 import torch

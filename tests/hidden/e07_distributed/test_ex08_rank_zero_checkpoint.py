@@ -36,6 +36,10 @@ def fail():
     raise OSError("no space left on device")
 
 
+def refuse():
+    raise TypeError("cannot pickle a lock")
+
+
 def nap():
     time.sleep(0.08)
 
@@ -153,9 +157,13 @@ def save(rank, world_size, answer, path, wrapped):
     os.environ["LOCAL_RANK"] = "0"  # each is the first one of its machine
     model, optimizer, net = prepared(rank, wrapped)
     file = path if wrapped else str(path)
+    net.norm.eval()
     first = everything(net, optimizer)
     answer.save_checkpoint(file, model, optimizer, 16)
-    same = all(torch.equal(tensor, first[name]) for name, tensor in everything(net, optimizer).items())
+    same = [part.training for part in net.modules()] == [True, True, False, True]
+    same = same and all(
+        torch.equal(tensor, first[name]) for name, tensor in everything(net, optimizer).items()
+    )
     with torch.no_grad():
         net.enter.weight += 1
     before = everything(net, optimizer)
@@ -173,7 +181,9 @@ def test_file(answer, path, world_size, wrapped):
     found = run_ranks(world_size, save, path, wrapped, answer=answer)
     where = f"after saving on {world_size} ranks, {'in DDP' if wrapped else 'without DDP'}"
     for rank, (_, seen, _, _, same) in enumerate(found):
-        expect_that(same, f"save_checkpoint changes the model or the optimizer on rank {rank} {where}")
+        expect_that(
+            same, f"save_checkpoint changes the model, a mode or the optimizer on rank {rank} {where}"
+        )
         if rank:
             told = f"rank {rank} writes, renames or removes files {where}"
             expect_that(not seen, told, yours=", ".join(seen), wanted="nothing: rank 0 does that")
@@ -204,14 +214,14 @@ def test_waits_for_the_writer(answer, path):
 
 
 def save_and_fail(rank, world_size, answer, path):
-    """A good save, one that fails on rank 0, one into a folder that is missing, and another good one."""
+    """A good save, three that fail on rank 0, one of them into a folder that is missing, and a good one."""
     model, optimizer, net = prepared(rank, True)
     answer.save_checkpoint(path, model, optimizer, 1)
     state, raised = everything(net, optimizer), []
-    net.strike = fail if rank == 0 else None
-    for file in (path, path.parent / "missing" / "run.pt"):
+    for strike, file in ((fail, path), (None, path.parent / "missing" / "run.pt"), (refuse, path)):
+        net.strike = strike if rank == 0 else None
         raised.append(_raised(answer, file, model, optimizer))
-        net.strike = None
+    net.strike = None
     between = (path.read_bytes(), files_beside(path)) if rank == 0 else None
     answer.save_checkpoint(path.with_name("next.ckpt"), model, optimizer, 3)
     return raised, state, between
@@ -231,8 +241,10 @@ def test_failed_save(answer, path):
     """If rank 0 cannot write, every rank raises, the old file stays, and the ranks can save again."""
     found = run_ranks(2, save_and_fail, path, answer=answer)
     for rank, (raised, _, _) in enumerate(found):
-        for about, kinds in zip(("a full disk", "a missing folder"), raised, strict=True):
-            kind = "RuntimeError" if rank else "OSError" if about == "a full disk" else "Exception"
+        failures = {"a full disk": "OSError", "a missing folder": "Exception"}
+        failures["state that cannot be pickled (a TypeError)"] = "TypeError"
+        for (about, kind), kinds in zip(failures.items(), raised, strict=True):
+            kind = "RuntimeError" if rank else kind
             expect_that(
                 kind in kinds, f"{CALL} with {about}, on rank {rank}", yours=f"raises {kinds[0]}", wanted=kind
             )

@@ -340,9 +340,12 @@ def save(rank, world_size, answer, cases):
     """Train, save, go on: what was saved, what it looked like then, and what another save gives."""
     found = []
     for case in cases:
+        case.model.head.eval()
+        modes = [part.training for part in case.model.modules()]
         model = sharded(answer, case, rank)
         for rows in case.steps:
             saved = answer.full_state_dict(model)
+            same_modes = modes == [part.training for part in model.modules()]
             kept = {name: copy.deepcopy(t) for name, t in saved.items()}
             if rows is case.steps[-1]:
                 trained = {name: whole(p) for name, p in model.named_parameters()}
@@ -353,7 +356,7 @@ def save(rank, world_size, answer, cases):
             for b in model.buffers():
                 b.add_(1)
         kinds = {(type(t).__name__, t.requires_grad) for t in saved.values()}
-        found.append((kinds, kept, saved, trained))
+        found.append((kinds, kept, saved, trained, same_modes))
     return found
 
 
@@ -365,8 +368,9 @@ def test_full_state_dict(answer, gen, world_size):
         drawn(gen, world_size, steps=1, blocks=1, param_dtype=torch.bfloat16),
     ]
     for rank, results in enumerate(run_ranks(world_size, save, cases, answer=answer)):
-        for case, (kinds, kept, later, trained) in zip(cases, results, strict=True):
+        for case, (kinds, kept, later, trained, same_modes) in zip(cases, results, strict=True):
             call = f"full_state_dict(model) on rank {rank} of {world_size}, after {case.shown}"
+            expect_that(same_modes, f"a mode (train or eval) changes in {call}")
             if rank > 0:
                 expect_equal(list(kept), [], f"the keys of {call}")
                 continue

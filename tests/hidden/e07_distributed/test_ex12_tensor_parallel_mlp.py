@@ -238,7 +238,13 @@ def count(rank, world_size, answer, case):
             y.backward(cotangent)
     with count_collectives() as evaluated, torch.no_grad():
         mlp.eval()(case.x)
-    intact = torch.equal(x.detach(), case.x), torch.equal(cotangent, torch.ones_like(y))
+    plain = case.x.clone()
+    mlp(plain)
+    intact = (
+        torch.equal(x.detach(), case.x),
+        torch.equal(cotangent, torch.ones_like(y)),
+        not plain.requires_grad,
+    )
     return [(c.count, sum(c.bytes.values())) for c in (built, forward, backward, evaluated)], intact
 
 
@@ -259,6 +265,7 @@ def test_messages(answer, gen):
             )
         expect_that(intact[0], f"the MLP changes its input on rank {rank}")
         expect_that(intact[1], f"the MLP changes the gradient that comes in on rank {rank}")
+        expect_that(intact[2], f"after mlp(x), an x that required no gradient requires one, on rank {rank}")
 
 
 def parts(rank, world_size, answer, cases):

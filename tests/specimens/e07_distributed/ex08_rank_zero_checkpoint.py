@@ -250,13 +250,25 @@ SPECIMENS = [
             )
         ],
         check="test_file",
-        says="changes the model or the optimizer",
+        says="changes the model, a mode or the optimizer",
     ),
     Wrong(
         "training mode after loading",
         edits=[(LOADING, "    model.train()\n" + LOADING)],
         check="test_other_device",
         says="changes gradients or modes",
+    ),
+    Wrong(
+        "tells the others of errors of the disk only",
+        edits=[("except Exception as caught", "except (OSError, RuntimeError) as caught")],
+        check="test_failed_save",
+        says="rank 1 waits in broadcast_object_list",
+    ),
+    Wrong(
+        "saves in evaluation mode, and stays in it",
+        edits=[("    error = None\n", "    error = None\n    model.eval()\n")],
+        check="test_file",
+        says="a mode",
     ),
     Right(
         "gathers news from everybody, a named temporary file, a lambda for the device",

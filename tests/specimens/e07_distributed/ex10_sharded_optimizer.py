@@ -309,6 +309,36 @@ SPECIMENS = [
         check="test_missing_gradients",
         says="with NaN on rank 0",
     ),
+    Wrong(
+        "matrices as they lie in memory: other parts than those of the order given",
+        edits=[
+            (
+                "torch.cat([t.flatten() for t in tensors])",
+                "torch.cat([(t.t() if t.dim() == 2 and not t.is_contiguous() else t).flatten() for t in tensors])",
+            ),
+            (
+                "p.copy_(numbers.view(p.shape))",
+                "p.copy_(numbers.view(p.shape) if p.dim() != 2 or p.is_contiguous() else numbers.view(p.t().shape).t())",
+            ),
+        ],
+        check="test_steps",
+        says="other numbers than those of part",
+    ),
+    Wrong(
+        "looks for new values where the version of the first parameter has changed",
+        edits=[
+            (
+                COPY,
+                "            if self.params[0]._version != getattr(self, 'seen', None):\n    " + COPY,
+            ),
+            (
+                "                p.copy_(numbers.view(p.shape))\n",
+                "                p.copy_(numbers.view(p.shape))\n            self.seen = self.params[0]._version\n",
+            ),
+        ],
+        check="test_between_steps",
+        says="loaded",
+    ),
     Right(
         "parameters that live in one vector, of which the part is a view",
         code=HEAD

@@ -192,6 +192,12 @@ SPECIMENS = [
         check="test_messages",
         says="does not fetch all blocks",
     ),
+    Wrong(
+        "training mode after saving",
+        edits=[(STATE, STATE + "    model.train()\n")],
+        check="test_full_state_dict",
+        says="a mode (train or eval) changes",
+    ),
     Right(
         "rank 0's state goes round after the model was cut up, and the tool of the checkpoints copied",
         code='''"""Another answer."""

@@ -285,6 +285,18 @@ SPECIMENS = [
         check="test_parts",
         says="down.weight",
     ),
+    Wrong(
+        "the caller's input is told to require a gradient",
+        edits=[
+            (
+                TO,
+                "        if torch.is_grad_enabled() and not x.requires_grad:\n            x.requires_grad_()\n"
+                + TO,
+            )
+        ],
+        check="test_messages",
+        says="an x that required no gradient",
+    ),
     Right(
         "linear layers for the cuts, hooks on a view, and the sum as a constant",
         code='''"""Another answer."""
