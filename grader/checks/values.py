@@ -83,9 +83,8 @@ def expect_equal(yours: object, wanted: Any, call: str, *, dims: str = "") -> No
         for index, value in enumerate(wanted):
             expect_equal(yours[index], value, f"{call}[{index}]")  # type: ignore[index]
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        raise CheckFailure(
-            f"wrong result from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}"
-        )
+        what = call.removeprefix("the ") if call.startswith("the ") else f"result from {call}"
+        raise CheckFailure(f"wrong {what}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}")
 
 
 def expect_that(condition: bool, what: str, **facts: object) -> None:
