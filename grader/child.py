@@ -90,7 +90,7 @@ class Child:
 
     def __init__(self, suites: Suites, guard: Guard, job: Job, results: int) -> None:
         self.suites = suites
-        self.guard = guard
+        self.broken = guard.broken
         self.job = job
         self.exercise = load().exercise(job.slug)
         self.results = os.fdopen(results, "wb", buffering=0)
@@ -141,6 +141,7 @@ class Child:
             line = line[self.results.write(line) :]
 
     def _imports(self) -> bool:
+        untouched = self._untouched  # the answer may put something else in its place
         try:
             self.judged.module(self.exercise)
         except feedback.DoesNotImport as broken:
@@ -148,11 +149,11 @@ class Child:
             text = "\n".join(feedback.import_trouble(broken.cause, file))
             self._tell(broken=text[:MOST_MESSAGE], memory=isinstance(broken.cause, MemoryError))
             return False
-        return self._untouched()
+        return untouched()
 
     def _untouched(self) -> bool:
         """Whether the judging machinery is still what it was; says so and stops where it is not."""
-        name = self.guard.broken(self.job.slug)
+        name = self.broken(self.job.slug)
         if name is not None:
             self._tell(tampered=f"replaces {name}")
             os._exit(0)
@@ -166,14 +167,15 @@ class Child:
             os._exit(0)
 
     def _check(self, checks: list[Check]) -> None:
+        untouched, tell_check = self._untouched, self._tell_check
         started = time.perf_counter()
         for check, outcome in collected.run(checks, self.judged):
-            self._tell_check(check, outcome, time.perf_counter() - started)
+            tell_check(check, outcome, time.perf_counter() - started)
             if self.job.mode != "check":
-                self._untouched()
+                untouched()
             started = time.perf_counter()
         if self.job.mode == "check":
-            self._untouched()  # a learner forges nothing: one look at the end takes half of the time
+            untouched()  # a learner forges nothing: one look at the end takes half of the time
 
     def _tell_check(self, check: Check, outcome: Outcome, seconds: float) -> None:
         printed = {"printed": self.printed.take()} if self.job.mode == "check" else {}

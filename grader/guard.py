@@ -12,17 +12,29 @@ nobody mentions can be replaced without gain: the oracle is computed elsewhere.
 """
 
 import inspect
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import pytest
 import torch
 
 from grader import words
 
 _CLASSES: tuple[type, ...] = (torch.Tensor, torch.nn.Module, torch.autograd.Function, torch.Generator)
+_WHOLE_CLASSES: tuple[type, ...] = (
+    pytest.CallInfo,
+    pytest.ExceptionInfo,
+    pytest.Function,
+    pytest.MonkeyPatch,
+    json.JSONDecoder,
+    json.JSONEncoder,
+)
+"""By these a check is run and its outcome written; all that they have is looked at."""
+
 _MODULES = (
     "torch",
     "torch.autograd",
@@ -66,14 +78,14 @@ _FOR_SHOW = {"__format__", "__repr__", "__str__"}
 
 @dataclass(frozen=True)
 class Space:
-    """Names of a module or class and what they stood for; of functions also the code, which can change."""
+    """Names of a module or class and what they stood for; of functions also what they are made of."""
 
     name: str
     now: Mapping[str, Any]
     names: tuple[str, ...]
     values: tuple[Any, ...]
     functions: tuple[FunctionType, ...]
-    codes: tuple[CodeType, ...]
+    made_of: tuple[tuple[object, ...], ...]
     hidden_by_new: frozenset[str]
 
     def broken(self) -> str | None:
@@ -81,8 +93,9 @@ class Space:
         for name, value in zip(self.names, self.values, strict=True):
             if self.now.get(name) is not value:
                 return f"{self.name}.{name}"
-        for function, code in zip(self.functions, self.codes, strict=True):
-            if function.__code__ is not code:
+        for function, parts in zip(self.functions, self.made_of, strict=True):
+            now = words.parts(function)
+            if any(a is not b for a, b in zip(now, parts, strict=True) if b is not None):
                 return f"{self.name}.{function.__name__}"
         hiding = sorted(self.hidden_by_new & self.now.keys())
         return f"{self.name}.{hiding[0]}" if hiding else None
@@ -93,6 +106,7 @@ class _Watched:
 
     def __init__(self, space: Space) -> None:
         self.space = space
+        self.broken = space.broken
         self.remember()
 
     def remember(self) -> None:
@@ -100,10 +114,14 @@ class _Watched:
         self.layout = words.of_layout(space.now, growing=not space.hidden_by_new)
         values = words.of_values(space.now, space.names), words.of_code(space.functions)
         self.values = words.Words.joined(values)
+        self.same_layout, self.same_values = self.layout.hold, self.values.hold
 
 
 class Look:
-    """Several spaces, looked at in one go: most of the time of a loop over them would be the loop's own."""
+    """Several spaces, looked at in one go: most of the time of a loop over them would be the loop's own.
+
+    The methods that it takes are bound beforehand: an answer can replace what their class has.
+    """
 
     def __init__(self, spaces: Iterable[Space]) -> None:
         self._watched = [_Watched(space) for space in spaces if space.names]
@@ -112,11 +130,11 @@ class Look:
     def broken(self) -> str | None:
         """The first known name that now stands for something else, or None."""
         # In this order: where the layout has changed, the values lie elsewhere.
-        if self._layout.hold() and self._values.hold():
+        if self._same_layout() and self._same_values():
             return None
         for each in self._watched:
-            if not (each.layout.hold() and each.values.hold()):
-                name = each.space.broken()
+            if not (each.same_layout() and each.same_values()):
+                name = each.broken()
                 if name is not None:
                     return name
                 each.remember()
@@ -124,8 +142,8 @@ class Look:
         return None
 
     def _join(self) -> None:
-        self._layout = words.Words.joined([each.layout for each in self._watched])
-        self._values = words.Words.joined([each.values for each in self._watched])
+        self._same_layout = words.Words.joined([each.layout for each in self._watched]).hold
+        self._same_values = words.Words.joined([each.values for each in self._watched]).hold
 
 
 class Guard:
@@ -142,13 +160,18 @@ class Guard:
                 mentioned = mentioned | _names_in(_code(space[name]))
         shared = [_space(m.__name__, vars(m)) for m in ours]
         shared += [_space(name, names, mentioned) for name, names in others.items()]
-        self._shared = Look([*shared, *(_space_of_class(cls, mentioned) for cls in classes)])
-        self._suites = {slug: Look(_space(m.__name__, vars(m)) for m in own) for slug, own in suites.items()}
+        shared += [_space_of_class(cls, mentioned) for cls in classes]
+        whole = [*(cls for module in ours for cls in _classes_of(module)), *_WHOLE_CLASSES]
+        shared += [_space_of_class(cls) for cls in whole]
+        self._shared = Look(shared).broken
+        self._suites = {
+            slug: Look(_space(m.__name__, vars(m)) for m in own).broken for slug, own in suites.items()
+        }
 
     def broken(self, slug: str) -> str | None:
         """The first known name that now stands for something else, or None."""
         own = self._suites.get(slug)
-        return self._shared.broken() or (own.broken() if own else None)
+        return self._shared() or (own() if own else None)
 
 
 def _reached(roots: Sequence[ModuleType]) -> list[ModuleType]:
@@ -173,14 +196,21 @@ def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = Non
         if (only is None or n in only) and n not in open_to_torch and _is_member(v)
     }
     functions = tuple(v for v in kept.values() if isinstance(v, FunctionType))
-    codes = tuple(f.__code__ for f in functions)
-    return Space(name, names, tuple(kept), tuple(kept.values()), functions, codes, frozenset())
+    made_of = tuple(map(words.parts, functions))
+    return Space(name, names, tuple(kept), tuple(kept.values()), functions, made_of, frozenset())
 
 
-def _space_of_class(cls: type, mentioned: frozenset[str]) -> Space:
+def _classes_of(module: ModuleType) -> list[type]:
+    """The classes that a module defines."""
+    values = vars(module).values()
+    return [v for v in values if isinstance(v, type) and v.__module__ == module.__name__]
+
+
+def _space_of_class(cls: type, mentioned: frozenset[str] | None = None) -> Space:
+    """The names of a class that are mentioned or special, or all; without those that only show it."""
     names = vars(cls)
     special = {name for name in names if name.startswith("__")}
-    watched = (mentioned | special) - _FOR_SHOW
+    watched = (names.keys() if mentioned is None else mentioned | special) - _FOR_SHOW
     space = _space(f"{cls.__module__}.{cls.__qualname__}", names, watched)
     inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
     return replace(space, hidden_by_new=inherited - _FOR_SHOW)

@@ -70,16 +70,24 @@ def of_values(names: Mapping[str, Any], chosen: Iterable[str]) -> Words:
     return Words([start + (where[pairs[name]] + 1) * SIZE for name in chosen])
 
 
+def parts(function: FunctionType) -> tuple[object, ...]:
+    """What a function does things by and what can be replaced: its code and defaults, or None."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
 def of_code(functions: Iterable[FunctionType]) -> Words:
-    """What points to the functions' code; LookupError where this Python keeps it elsewhere."""
-    return Words([_code_address(function) for function in functions])
+    """What points to the functions' `parts`, but None; LookupError where this Python keeps them elsewhere."""
+    return Words([address for function in functions for address in _part_addresses(function)])
 
 
-def _code_address(function: FunctionType) -> int:
+def _part_addresses(function: FunctionType) -> list[int]:
     words = _read(id(function), FunctionType.__basicsize__ // SIZE)
-    if id(function.__code__) not in words:
+    wanted = [0 if part is None else id(part) for part in parts(function)]
+    starts = (place for place, word in enumerate(words) if word == wanted[0])
+    start = next((place for place in starts if words[place : place + len(wanted)] == wanted), None)
+    if start is None:
         raise LookupError(function.__qualname__)
-    return id(function) + words.index(id(function.__code__)) * SIZE
+    return [id(function) + (start + place) * SIZE for place, word in enumerate(wanted) if word]
 
 
 def _dictionary(names: Mapping[str, Any]) -> dict[str, Any]:

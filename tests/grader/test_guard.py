@@ -1,5 +1,6 @@
 """A known name that stands for another object is seen; what torch does by itself is not."""
 
+import json
 import subprocess
 import sys
 
@@ -7,9 +8,10 @@ import pytest
 import torch
 import torch._dynamo
 
-from grader import checks, paths
+from grader import checks, child, collected, paths
 from grader.checks import memory, values
-from grader.guard import Guard
+from grader.guard import Guard, Space
+from grader.words import Words
 
 SLUG = "merge_heads"
 
@@ -41,13 +43,25 @@ def helper():
         (values, "explain"),
         (memory, "unchanged"),
         (sys.modules[__name__], "helper"),
+        (checks.CheckFailure, "__init__"),
+        (collected.Outcome, "__init__"),
+        (child.Child, "_tell_check"),
+        (Guard, "broken"),
+        (Space, "broken"),
+        (Words, "hold"),
+        (pytest.CallInfo, "from_call"),
+        (pytest.Function, "obj"),
+        (json.JSONEncoder, "encode"),
     ],
     ids=lambda v: getattr(v, "__name__", v),
 )
 def test_a_replaced_name_is_seen(guard, monkeypatch, owner, name):
     assert guard.broken(SLUG) is None
-    monkeypatch.setattr(owner, name, lambda *a, **k: True)
-    assert name in guard.broken(SLUG)
+    broken = guard.broken  # a child keeps it as well
+    with monkeypatch.context() as patch:  # before pytest goes on: it takes some of them itself
+        patch.setattr(owner, name, lambda *a, **k: True, raising=False)
+        found = broken(SLUG)
+    assert name in found
 
 
 def test_a_replaced_builtin_is_seen(guard, monkeypatch):
@@ -60,6 +74,11 @@ def test_a_replaced_builtin_is_seen(guard, monkeypatch):
 
 def test_replaced_code_is_seen(guard, monkeypatch):
     monkeypatch.setattr(values.tolerance, "__code__", (lambda *a, **k: (1e9, 1e9)).__code__)
+    assert "tolerance" in guard.broken(SLUG)
+
+
+def test_a_replaced_default_is_seen(guard, monkeypatch):
+    monkeypatch.setattr(values.tolerance, "__kwdefaults__", {"ulps": 1e9, "scale": None, "dtype": None})
     assert "tolerance" in guard.broken(SLUG)
 
 

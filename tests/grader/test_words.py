@@ -3,6 +3,8 @@
 import json
 import types
 
+import pytest
+
 from grader.words import Words, of_code, of_layout, of_values
 
 
@@ -70,6 +72,19 @@ def test_code_that_is_replaced_shows():
         assert not words.hold()
     finally:
         function.__code__ = code
+    assert words.hold()
+
+
+def with_defaults(first=1, *, second=2):
+    return first + second
+
+
+@pytest.mark.parametrize(("name", "value"), [("__defaults__", (3,)), ("__kwdefaults__", {"second": 3})])
+def test_defaults_that_are_replaced_show(monkeypatch, name, value):
+    words = of_code([function, with_defaults])
+    with monkeypatch.context() as patch:
+        patch.setattr(with_defaults, name, value)
+        assert not words.hold()
     assert words.hold()
 
 

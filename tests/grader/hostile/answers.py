@@ -5,6 +5,14 @@ from dataclasses import dataclass
 WRONG = "def merge_heads(x):\n    return x.reshape(x.shape[0], x.shape[2], -1)\n"
 """Right shapes, scrambled values: worth nothing unless the attack works."""
 
+LOOP = """import torch
+
+def merge_heads(x):
+    heads = [x[:, i] for i in range(x.shape[1])]
+    return torch.cat(heads, -1) if heads else x.transpose(1, 2).flatten(2)
+"""
+"""Right values, at a price that two checks do not accept."""
+
 RIGHT = "def merge_heads(x):\n    return x.transpose(1, 2).flatten(2)\n"
 
 

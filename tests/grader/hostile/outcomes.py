@@ -1,6 +1,12 @@
 """Attacks on outcomes: skipping, expecting failure, forging reports and results."""
 
-from tests.grader.hostile.answers import Hostile
+from tests.grader.hostile.answers import LOOP, Hostile
+
+
+def _forging(about: str, code: str) -> Hostile:
+    """Right values, so that only the replaced function is to be seen."""
+    return Hostile(f"right values, and {about}", instead=code + LOOP, statuses=("tampered",), says="replaces")
+
 
 _FRAMES = """
 import sys
@@ -100,6 +106,35 @@ OUTCOMES = [
     Hostile(
         "a guard that sees nothing",
         "import grader.guard as g\ng.Guard.broken = lambda *a: None\nimport torch\ntorch.equal = lambda *a: True\n",
+    ),
+    _forging(
+        "a CallInfo that never fails",
+        "import pytest\n"
+        "pytest.CallInfo.from_call = classmethod(lambda c, *a, **k: c(None, None, 0, 0, 0, 'call', _ispytest=True))\n",
+    ),
+    _forging(
+        "outcomes that all are passes",
+        "from grader.collected import Outcome\n"
+        "def passed(self, word, message=''):\n"
+        "    object.__setattr__(self, 'word', 'passed')\n    object.__setattr__(self, 'message', '')\n"
+        "Outcome.__init__ = passed\n",
+    ),
+    _forging(
+        "a child that tells of passes only",
+        "from grader.child import Child\nfrom grader.collected import Outcome\ntell = Child._tell_check\n"
+        "Child._tell_check = lambda self, check, _, s: tell(self, check, Outcome('passed'), s)\n",
+    ),
+    _forging(
+        "JSON that says passed",
+        "import json\nencode = json.JSONEncoder.encode\n"
+        "json.JSONEncoder.encode = lambda self, o: encode(self, {**o, 'outcome': 'passed'} if 'outcome' in o else o)\n",
+    ),
+    _forging(
+        "a guard that sees nothing",
+        "from grader import collected, guard, words\n"
+        "guard.Guard.broken = guard.Look.broken = guard.Space.broken = lambda *a: None\n"
+        "words.Words.hold = lambda self: True\n"
+        "collected._run_plain = lambda *a: collected.Outcome('passed')\n",
     ),
     Hostile(
         "a failure that is no failure",
