@@ -58,7 +58,9 @@ def test_all_cases(answer, gen, kind):
     expect_result(answer, x, update, f"{CALL}, {kind} update", dims="batch time dim")
     x, update = drawn(gen, kind, (7, 30))
     x[2, :2] = torch.tensor([math.nan, math.inf])
-    expect_result(answer, x, -update, f"{CALL}, {kind} update with its signs turned, x with NaN", dims="rows dim")
+    expect_result(
+        answer, x, -update, f"{CALL}, {kind} update with its signs turned, x with NaN", dims="rows dim"
+    )
 
 
 def test_one_graph_for_all_cases(answer, gen):
