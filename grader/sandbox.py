@@ -176,6 +176,7 @@ class Confinement(Sandbox):
         return pid
 
     def _settle(self, limits: Limits, keep: set[int]) -> None:
+        os.setsid()  # a signal to its group goes past every namespace
         namespaces.unshare(
             namespaces.NEW_USER | namespaces.NEW_MOUNTS | namespaces.NEW_NETWORK | namespaces.NEW_IPC
         )

@@ -187,6 +187,13 @@ def close_everything():
     os.closerange(0, 1000)
 
 
+def kill_the_group():
+    import os
+    import signal
+
+    os.kill(0, signal.SIGKILL)
+
+
 def stop_and_spin():
     import os
     import signal
@@ -206,6 +213,7 @@ def stop_and_spin():
         (abort, 0, 11, False),
         (leave, 3, 0, False),
         (close_everything, 1, 0, False),
+        (kill_the_group, 0, 0, False),
         (stop_and_spin, 0, 9, True),
     ],
 )

@@ -3,7 +3,7 @@
 from tests.grader.hostile.answers import Hostile
 
 
-def _trying(about: str, code: str, says: str = "refused") -> Hostile:
+def _trying(about: str, code: str, says: str = "refused", slug: str = "merge_heads") -> Hostile:
     body = "\n".join(f"    {line}" for line in code.splitlines())
     return Hostile(
         about,
@@ -11,6 +11,7 @@ def _trying(about: str, code: str, says: str = "refused") -> Hostile:
         "except OSError as error:\n    what = 'refused'\nraise RuntimeError('it was ' + what)",
         statuses=("broken",),
         says=f"it was {says}",
+        slug=slug,
     )
 
 
@@ -23,6 +24,10 @@ OUTSIDE = [
     _trying("opens a raw socket", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)"),
     _trying("listens for a packet socket", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)"),
     _trying("kills its parent", "os.kill(os.getppid() or 10**6, signal.SIGKILL)"),
+    # It is the first process of its namespace, whose own signals do nothing to it.
+    _trying("kills its process group", "os.kill(0, signal.SIGKILL)", says="done"),
+    _trying("kills its process group on the device", "os.kill(0, signal.SIGKILL)", "done", "device_agnostic"),
+    _trying("slows its process group down", "os.setpriority(os.PRIO_PGRP, 0, 19)", says="done"),
     _trying("writes into the clone", "open('{root}/README.md', 'r+')"),
     _trying("deletes a classmate's work", "os.remove('{work}/neighbour/e01_tensors/ex15_merge_heads.py')"),
     _trying("overwrites its results", "open('{out}/neighbour.json', 'r+')"),
