@@ -25,7 +25,7 @@ Rules:
 - Where done is True the next state may hold anything, even NaN and inf, and has no influence. NaN anywhere
   else comes through to the loss.
 - Only the loss is computed: no backward, and nothing changes for the caller, such as `.grad`, `requires_grad`
-  of parameters, training modes, or whether gradients are recorded.
+  of parameters, training modes, or whether gradients are recorded (also where a network raises an error).
 - The batch has one entry or more; all that is floating has one dtype, float32 or float64, and one device.
 """
 

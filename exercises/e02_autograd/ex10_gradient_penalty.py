@@ -14,7 +14,8 @@ real and a generated sample; for each sample, `mix` says where:
 Rules:
 - The penalty trains the critic: `penalty.backward()` gives its parameters the right gradients.
 - real, fake and mix are data. They are not changed in any way, and no gradient reaches them or whatever they
-  were computed from, even if they require gradients. Computing the penalty changes no `.grad` anywhere.
+  were computed from, even if they require gradients. Computing the penalty changes no `.grad` anywhere, nor
+  the critic's mode.
 - The norm of a sample is the Euclidean one over all its dimensions, one or more. The critic's scores
   have the shape (B,) or (B, 1); each score depends on its own sample alone.
 - The critic is called once, on the whole batch between real and fake. No loop over the samples.

@@ -22,7 +22,8 @@ Rules:
   to tensors that params was computed from.
 - Nor does any other tensor get a gradient. residuals may use weights that require gradients:
   `value.backward()` fills their `.grad` as well, `value.backward(inputs=[leaf])` does not.
-- It also works inside `with torch.no_grad():`, and this mode is still on afterwards.
+- It also works inside `with torch.no_grad():`, and this mode is still on afterwards, also where residuals
+  raises an error.
 - Neither result carries a graph, and a result does not change by itself when there are further calls.
 """
 

@@ -18,7 +18,7 @@ Rules:
   w and b, so these two are the gradients of the mean of the loss over the batch.
 - y may be any number from 0 to 1. All inputs have one dtype, float32 or float64, and one device; so do all
   fields. Any strides, at least one message, no Python loop over messages or features.
-- No field requires gradients or carries a graph, even if x, w and b do. The inputs and their `.grad` stay as
+- No field requires gradients or carries a graph, even if the inputs do. The inputs and their `.grad` stay as
   they are.
 - Where |z| is in the hundreds, a rounds to 0 or 1. The loss and dloss_da may be inf or NaN there, but z, a,
   da_dz, dloss_dz, dw and db have to be right. Multiply ∂L/∂a and ∂a/∂z on paper first: much cancels.

@@ -1,5 +1,7 @@
 """What grades grad_of_squares: any shapes and strides, leaves and others, who gets a gradient, grad modes."""
 
+import contextlib
+
 import pytest
 import torch
 from torch import nn
@@ -101,14 +103,15 @@ def test_strided_and_expanded_params(answer, gen):
 def test_leaf_with_a_gradient(answer, gen):
     """What lies in `.grad` of params has no influence, and stays."""
     params = torch.randn(4, generator=gen, dtype=torch.float64).requires_grad_()
-    residuals = bent((4,), gen)
+    inner = bent((4,), gen)
+    residuals = lambda p: inner(p) + (p - 2 * params).sum()  # noqa: E731 # here params is a constant
     wanted = exact(residuals, params)
     params.grad = torch.full_like(params, 10.0)
     with unchanged(CALL, params=params):
         yours = answer.grad_of_squares(residuals, params)
-    expect_both(yours, wanted, f"{CALL} where params has a `.grad`")
     expect_that(params.grad is not None, f"{CALL} takes away the `.grad` of params")
     expect_equal(params.grad, torch.full_like(params.detach(), 10.0), f"params.grad after {CALL}")
+    expect_both(yours, wanted, f"{CALL}, if params has a `.grad`,")
 
 
 def test_params_that_were_computed(answer, gen):
@@ -129,11 +132,12 @@ def test_params_that_were_computed(answer, gen):
 def test_params_without_gradients(answer, gen):
     """A params that requires no gradients still requires none afterwards."""
     params = torch.randn(4, generator=gen, dtype=torch.float64)
-    residuals = bent((4,), gen)
+    inner = bent((4,), gen)
+    residuals = lambda p: inner(p) + (p - 2 * params).sum()  # noqa: E731 # here params is a constant
     wanted = exact(residuals, params)
     with unchanged(CALL, params=params):
         yours = answer.grad_of_squares(residuals, params)
-    expect_both(yours, wanted)
+    expect_both(yours, wanted, f"{CALL}, if residuals uses params,")
     expect_that(params.grad is None, f"params has a `.grad` after {CALL}")
 
 
@@ -181,17 +185,31 @@ def test_inside_no_grad(answer, gen):
     answer.grad_of_squares(residuals, params)
     expect_equal(torch.is_grad_enabled(), True, f"torch.is_grad_enabled() after {CALL}")
 
+    def failing(p):
+        raise ArithmeticError("no residuals here")
+
+    with torch.no_grad():
+        with contextlib.suppress(ArithmeticError):
+            answer.grad_of_squares(failing, params)
+        enabled = torch.is_grad_enabled()
+    expect_equal(
+        enabled, False, "torch.is_grad_enabled() inside no_grad, after an error that residuals raises"
+    )
+
 
 def test_called_once(answer, gen):
     """residuals is called once, with a tensor of the shape and dtype of params."""
-    seen, inner = [], bent((2, 3), gen, dtype=torch.float32)
+    for dtype in (torch.float32, torch.bfloat16, torch.float64):
+        seen, inner = [], bent((2, 3), gen, dtype=dtype)
 
-    def residuals(p):
-        seen.append((p.shape, p.dtype))
-        return inner(p)
+        def residuals(p, seen=seen, inner=inner, dtype=dtype):
+            seen.append((tuple(p.shape), str(p.dtype)))
+            return inner(p.to(dtype))
 
-    answer.grad_of_squares(residuals, torch.randn(2, 3, generator=gen))
-    expect_equal(seen, [(torch.Size([2, 3]), torch.float32)], "the shape and dtype in each call of residuals")
+        found = answer.grad_of_squares(residuals, torch.randn(2, 3, generator=gen).to(dtype))
+        about = f"params of shape (2, 3) in {dtype}"
+        expect_equal(seen, [((2, 3), str(dtype))], f"the shape and dtype in each call of residuals, {about}")
+        expect_equal([t.dtype for t in found], [dtype] * 2, f"the dtypes of value and gradient, {about}")
 
 
 def test_call_after_call(answer, gen):

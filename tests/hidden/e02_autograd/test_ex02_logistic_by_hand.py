@@ -120,7 +120,7 @@ def test_strided_inputs(answer, gen):
 def test_no_graph(answer, gen):
     """The fields carry no graph, and the inputs get no gradient and lose none."""
     x, w, b, y = draw(4, 3, gen)
-    x, w, b = x.requires_grad_(), w.requires_grad_(), b.requires_grad_()
+    x, w, b, y = (t.requires_grad_() for t in (x, w, b, y))
     w.grad = torch.full_like(w, 7.0)
     wanted = exact(x, w, b, y)
     with unchanged(CALL, x=x, w=w, b=b, y=y):

@@ -1,5 +1,6 @@
 """What grades td_loss: values, gradients through the prediction alone, shared weights, ended episodes."""
 
+import contextlib
 import math
 
 import pytest
@@ -16,7 +17,7 @@ from grader.checks import (
 )
 from grader.checks.devices import on_host
 
-CALL = "td_loss(net, target_net, states, actions, rewards, next_states, done, gamma)"
+CALL = "td_loss(net, target_net, states, …)"
 
 
 def draw(gen, batch=6, state=3, actions=4, dtype=torch.float64):
@@ -74,6 +75,10 @@ def test_loss(answer, gen, dtype):
         wanted = exact(linear(w), linear(v), *batch, 0.9).detach()
         yours = answer.td_loss(linear(w), linear(v), *batch, 0.9)
         expect_close(yours, wanted, f"{CALL} with a batch of {size}", scale=10.0)
+        w, v = w[:, :1], v[:, :1]
+        wanted = exact(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9).detach()
+        yours = answer.td_loss(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9)
+        expect_close(yours, wanted, f"{CALL} with a batch of {size} and a single action", scale=10.0)
 
 
 def test_gamma(answer, gen):
@@ -223,6 +228,16 @@ def test_grad_mode(answer, gen):
         enabled = torch.is_grad_enabled()
     expect_equal(enabled, False, f"torch.is_grad_enabled() inside no_grad, after {CALL}")
     expect_close(yours.detach(), wanted, f"{CALL} inside no_grad", scale=10.0)
+
+    def failing(states):
+        raise ArithmeticError("no estimates here")
+
+    for nets in ((linear(w), failing), (failing, linear(w))):
+        with contextlib.suppress(ArithmeticError):
+            answer.td_loss(*nets, *batch)
+        enabled = torch.is_grad_enabled()
+        torch.set_grad_enabled(True)
+        expect_equal(enabled, True, "torch.is_grad_enabled() after an error that a network raises")
 
 
 def test_training_reaches_the_right_worth(answer):

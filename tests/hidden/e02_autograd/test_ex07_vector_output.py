@@ -1,5 +1,7 @@
 """What grades vector_output: gradients, shapes, dtypes, constants, no trace left, cost."""
 
+import contextlib
+
 import torch
 
 from grader.checks import (
@@ -213,6 +215,11 @@ def test_vjp_inside_no_grad(answer, gen):
     with torch.no_grad():
         found = answer.vjp(torch.sin, x, v)[1]
         expect_that(not torch.is_grad_enabled(), "vjp switches gradients on for its caller")
+        for fn, about in ((torch.sin, "v has another shape"), (lambda x: 1 // 0, "fn raises an error")):
+            with contextlib.suppress(ValueError, ZeroDivisionError):
+                answer.vjp(fn, x, v[:3])
+            enabled = torch.is_grad_enabled()
+            expect_that(not enabled, f"vjp switches gradients on for its caller, where {about}")
     expect_close(found, wanted, "vjp(sin, x, v)[1] inside no_grad")
     answer.vjp(torch.sin, x, v)
     expect_that(torch.is_grad_enabled(), "vjp switches gradients off for its caller")

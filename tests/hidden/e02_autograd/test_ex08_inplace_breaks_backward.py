@@ -132,15 +132,22 @@ def test_gradients_through_many_steps(answer, gen):
         names=NAMES,
         scale=2000.0,
     )
+    x = torch.ones(1200, 1)
+    yours = answer.leaky_traces(x, torch.tensor(0.5), torch.zeros(1))
+    expect_close(yours[-1], torch.full((1,), 2.0), f"the last trace of {CALL} with 1200 steps of ones")
 
 
 def test_gradients_at_the_ends(answer, gen):
-    """Decays of exactly 0 and 1 have gradients as well."""
+    """Decays of exactly 0 and 1 have gradients as well, and so has an initial trace of zeros."""
     x, _, initial = inputs(gen)
     for decay in ([0.0, 1.0, 0.5], 0.0, 1.0):
         given = x, torch.tensor(decay), initial
         call = f"{CALL} with a decay of {decay}"
         expect_close(answer.leaky_traces(*given), exact(*given), call, scale=5.0)
+        expect_gradients(answer.leaky_traces, given, traces, gen=gen, call=call, names=NAMES, scale=10.0)
+    for steps in (4, 1):
+        given = x[:steps], torch.tensor(0.5), initial * 0
+        call = f"{CALL}, {steps} steps, where initial is all zeros"
         expect_gradients(answer.leaky_traces, given, traces, gen=gen, call=call, names=NAMES, scale=10.0)
 
 

@@ -230,6 +230,11 @@ def test_hidden_numbers(answer, gen):
             call = f"the {order} for {name} through swish(x, beta, keep), inf and NaN in x"
             expect_close(one.detach(), other.detach().float(), call, scale=20.0)
         wanted, y = exact[0] + exact[1], mine[0] + mine[1]
+    y = answer.swish(x, beta, torch.zeros_like(keep))
+    expect_that(y.requires_grad, "swish(x, beta, keep), keep is False everywhere, carries no graph", yours=y)
+    for name, one in zip(("x", "beta"), torch.autograd.grad(y.sum(), [x, beta]), strict=True):
+        call = f"the gradient for {name} through swish(x, beta, keep), keep is False everywhere"
+        expect_close(one, torch.zeros_like(one), call)
 
 
 def test_large_numbers(answer, gen):

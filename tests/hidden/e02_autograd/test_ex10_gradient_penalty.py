@@ -1,6 +1,7 @@
 """What grades gradient_penalty: values, gradients of the parameters, data left alone, zeros, cost."""
 
 import torch
+from torch import nn
 
 from grader.checks import (
     expect_close,
@@ -50,7 +51,7 @@ def exact(first, second, *data, **options):
 
 def test_values(answer, gen):
     """The penalty is right for samples of any number of dimensions, batches of one, and any target."""
-    for batch, features in [(4, (3,)), (1, (5,)), (3, (2, 2, 3)), (2, (3, 4))]:
+    for batch, features in [(4, (3,)), (1, (5,)), (3, (1,)), (3, (2, 2, 3)), (2, (3, 4))]:
         for options in ({}, {"target": 0.0}, {"target": 2.5}):
             first, second, *data = draw(gen, batch, features)
             wanted, critic = exact(first, second, *data, **options), critic_of(first, second)
@@ -131,6 +132,8 @@ def test_data_gets_no_gradient(answer, gen):
     inner = [t * 1.0 for t in sources]
     for given, about in [(sources, "leaves"), (inner, "parts of a graph")]:
         answer.gradient_penalty(critic_of(first, second), *given).backward()
+        flags = [t.requires_grad for t in given]
+        expect_equal(flags, [True] * 3, f"requires_grad of real, fake and mix after {CALL}")
         for name, source in zip(("real", "fake", "mix"), sources, strict=True):
             expect_that(
                 source.grad is None or not source.grad.any(),
@@ -154,6 +157,11 @@ def test_nothing_is_changed(answer, gen):
             expect_equal(
                 parameter.grad, wanted, f"the .grad of a parameter after {CALL}, before any backward"
             )
+    for mode in (True, False):
+        critic = nn.Sequential(nn.Linear(3, 1)).train(mode)
+        answer.gradient_penalty(critic, real, fake, mix)
+        modes = [module.training for module in critic.modules()]
+        expect_equal(modes, [mode] * 2, f"the training flags of the critic's modules after {CALL}")
 
 
 def test_gradient_of_zero(answer, gen):

@@ -89,6 +89,14 @@ def test_gradients_of_parameters(answer, gen):
         y.square().sum().backward()
         expect_same_gradients(mine, plain, call)
 
+    scale, x = torch.tensor([2.0, -1.0, 0.5, 3.0], requires_grad=True), x.detach()
+    for required in (True, False):
+        scale.grad = None
+        answer.checkpoint(lambda x: (x * scale).sum(0), x.requires_grad_(required)).sum().backward()
+        call = f"checkpoint(lambda x: (x * scale).sum(0), x), x.requires_grad={required}"
+        expect_that(scale.grad is not None, f"no gradient for a parameter that a lambda uses: {call}")
+        expect_gradient(scale.grad, x.detach().sum(0), f"scale through {call}", scale=10.0)
+
     frozen, scale = block(gen).requires_grad_(False), torch.tensor(2.0, requires_grad=True)
     wanted = frozen(x).sum()
     (answer.checkpoint(frozen, x) * scale).sum().backward()

@@ -168,6 +168,8 @@ def test_backward_from_a_leaf(answer):
     a.backward()
     found = numbers([v.grad for v in (a, b, beside)])
     expect_close(found, doubles(1.0, 0.0, 0.0), "the grad of a, b and a * b after a.backward()")
+    a.backward()
+    expect_close(numbers([a.grad]), doubles(2.0), "a.grad after a second a.backward()")
 
 
 def test_backward_adds(answer):
@@ -255,13 +257,20 @@ def test_plain_floats(answer):
     )
 
 
-def test_deep_chain(answer):
+def test_deep_chain(answer, monkeypatch):
     """Ten thousand operations in a row work, at Python's own recursion limit."""
     x = answer.Value(0.3)
     y, wanted = x, 1.0
     for _ in range(5000):
         y, wanted = y * -0.5 + x, -0.5 * wanted + 1
-    y.backward()
+    raised = []
+    monkeypatch.setattr(sys, "setrecursionlimit", raised.append)
+    try:
+        y.backward()
+    except RecursionError:
+        if raised:
+            expect_equal(raised[0], LIMIT, "what backward sets Python's recursion limit to")
+        raise
     expect_close(numbers([x.grad]), doubles(wanted), "x.grad after 5000 times y = y * -0.5 + x")
     expect_equal(sys.getrecursionlimit(), LIMIT, "Python's recursion limit")
 

@@ -17,6 +17,49 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "takes the caller's params where it may, so that residuals that look at it count twice",
+        edits=instead("""
+    leaf = params if params.is_leaf else params.detach()
+    required, old = leaf.requires_grad, leaf.grad
+    leaf.requires_grad_()
+    leaf.grad = None
+    with torch.enable_grad():
+        value = residuals(leaf).square().sum()
+    value.backward(inputs=[leaf])
+    gradient, leaf.grad = leaf.grad, old
+    leaf.requires_grad_(required)
+    return value.detach(), gradient
+"""),
+        check="test_params_without_gradients",
+        says="if residuals uses params",
+    ),
+    Wrong(
+        "computes in float32 where params is half",
+        edits=[
+            (
+                LEAF,
+                "    leaf = params.detach().to(torch.promote_types(params.dtype, torch.float32)).requires_grad_()\n",
+            ),
+            (RETURN, "    return value.detach(), leaf.grad.to(params.dtype)\n"),
+        ],
+        check="test_called_once",
+        says="torch.bfloat16",
+    ),
+    Wrong(
+        "an error in residuals leaves gradients switched on",
+        edits=[
+            (
+                FORWARD,
+                "    before = torch.is_grad_enabled()\n"
+                "    torch.set_grad_enabled(True)\n"
+                "    value = residuals(leaf).square().sum()\n"
+                "    torch.set_grad_enabled(before)\n",
+            )
+        ],
+        check="test_inside_no_grad",
+        says="after an error",
+    ),
+    Wrong(
         "makes the caller's params require gradients",
         edits=[(LEAF, "    leaf = params.requires_grad_()\n")],
         check="test_params_without_gradients",

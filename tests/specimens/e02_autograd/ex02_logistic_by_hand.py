@@ -11,6 +11,12 @@ DW = "    dw = (dloss_dz.unsqueeze(1) * dz_dw).mean(0)  # (features,)\n"
 
 SPECIMENS = [
     Wrong(
+        "labels that require gradients put a graph on the loss",
+        edits=[(DETACH, "    x, w, b = x.detach(), w.detach(), b.detach()\n")],
+        check="test_no_graph",
+        says="requires_grad of loss",
+    ),
+    Wrong(
         "multiplies inf by 0",
         edits=[(DLOSS_DZ, "    dloss_dz = dloss_da * da_dz\n")],
         check="test_large_z",

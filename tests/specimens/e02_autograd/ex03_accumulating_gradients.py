@@ -26,6 +26,24 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "takes the difference to what lay in .grad, which may be huge",
+        edits=instead("""
+    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    old = {name: p.grad for name, p in trainable.items()}
+    before = {name: torch.zeros_like(p) if p.grad is None else p.grad.clone() for name, p in trainable.items()}
+    found = []
+    for inputs, targets in batches:
+        loss_fn(model(inputs), targets).backward(inputs=list(trainable.values()))
+        now = {name: before[name] if p.grad is None else p.grad for name, p in trainable.items()}
+        found.append({name: g - before[name] for name, g in now.items()})
+        for name, p in trainable.items():
+            p.grad = None if old[name] is None else old[name].copy_(before[name])
+    return found
+"""),
+        check="test_old_gradients",
+        says="with old gradients",
+    ),
+    Wrong(
         "clears the gradients once, before the first batch",
         edits=instead("""
     model.zero_grad()

@@ -16,6 +16,22 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "an error in target_net leaves gradients switched off",
+        edits=[
+            (NO_GRAD, "    torch.set_grad_enabled(False)\n    if True:\n"),
+            (RETURN, "    torch.set_grad_enabled(MODE)\n" + RETURN),
+            (PREDICTIONS, "    MODE = torch.is_grad_enabled()\n" + PREDICTIONS),
+        ],
+        check="test_grad_mode",
+        says="after an error",
+    ),
+    Wrong(
+        "squeezes the estimates: with one action the best is taken over the batch",
+        edits=[(BEST, "        best = target_net(next_states).squeeze().amax(dim=-1)\n")],
+        check="test_loss",
+        says="single action",
+    ),
+    Wrong(
         "detaches the prediction, not the target",
         edits=[(NO_GRAD, "    predictions = predictions.detach()\n    if True:\n")],
         check="test_gradient_with_one_net",

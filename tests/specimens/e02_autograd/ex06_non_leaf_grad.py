@@ -25,6 +25,12 @@ def instead(body):
 
 
 SPECIMENS = [
+    Wrong(
+        "calls forward of a module, which passes hooks by",
+        edits=[(LOOP, LOOP.replace("layer(h)", "getattr(layer, 'forward', layer)(h)"))],
+        check="test_runs_once",
+        says="hook on the layer",
+    ),
     Wrong("asks for nothing", edits=[(RETAIN, "")], check="test_each_activation"),
     Wrong(
         "asks after the backward",

@@ -11,6 +11,18 @@ ENABLED = "    with torch.enable_grad():\n        y = fn(leaf)  # (*outputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "v of another shape leaves gradients switched on",
+        edits=[
+            (
+                ENABLED,
+                "    before = torch.is_grad_enabled()\n    torch.set_grad_enabled(True)\n    y = fn(leaf)\n",
+            ),
+            (GRAD, "    torch.set_grad_enabled(before)\n" + GRAD),
+        ],
+        check="test_vjp_inside_no_grad",
+        says="another shape",
+    ),
+    Wrong(
         "backward of the plain sum: the weights are forgotten",
         edits=[
             (

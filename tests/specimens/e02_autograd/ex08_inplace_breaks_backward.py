@@ -10,6 +10,32 @@ LOOP = START + "    for step in x:\n" + STEP + "        traces.append(trace)\n" 
 
 SPECIMENS = [
     Wrong(
+        "recursion, which ends at a thousand steps",
+        edits=[
+            (
+                LOOP,
+                """    def upto(t):
+        if t < 0:
+            return initial, []
+        before, traces = upto(t - 1)
+        now = decay * before + x[t]
+        return now, [*traces, now]
+
+    traces = upto(len(x) - 1)[1]
+    return torch.stack(traces) if traces else x.clone()
+""",
+            )
+        ],
+        check="test_gradients_through_many_steps",
+        says="RecursionError",
+    ),
+    Wrong(
+        "an initial trace of zeros is none, and gets no gradient",
+        edits=[(START, "    trace = initial if initial.any() else 0.0\n    traces = []\n")],
+        check="test_gradients_at_the_ends",
+        says="all zeros",
+    ),
+    Wrong(
         "clones initial, and goes on in place: backward raises as before",
         edits=[
             (

@@ -14,6 +14,17 @@ RESULT = "        return for_x, for_beta, None, None\n"
 
 SPECIMENS = [
     Wrong(
+        "nothing is kept: zeros without a graph",
+        edits=[
+            (
+                APPLY,
+                "    if keep is not None and not keep.any():\n        return torch.zeros_like(x)\n" + APPLY,
+            )
+        ],
+        check="test_hidden_numbers",
+        says="keep is False everywhere",
+    ),
+    Wrong(
         "saves the gate: a constant for the second order",
         edits=[
             (SAVE, ""),

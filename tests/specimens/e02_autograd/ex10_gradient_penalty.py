@@ -13,6 +13,17 @@ RESULT = "    return (norms - target).square().mean()\n"
 
 SPECIMENS = [
     Wrong(
+        "puts the critic into evaluation mode",
+        edits=[(SCORES, "    if hasattr(critic, 'eval'):\n        critic.eval()\n" + SCORES)],
+        check="test_nothing_is_changed",
+        says="training flags",
+    ),
+    Wrong(
+        "squeezes the slopes: samples of one feature lose their dimension",
+        edits=[(NORMS, "    norms = torch.linalg.vector_norm(slopes.squeeze().flatten(1), dim=1)\n")],
+        check="test_values",
+    ),
+    Wrong(
         "forgets create_graph: a constant",
         edits=[("create_graph=True", "create_graph=False")],
         check="test_gradients_of_the_parameters",

@@ -43,6 +43,16 @@ def reentrant(old: str, new: str) -> str:
 
 SPECIMENS = [
     Wrong(
+        "fills parameters of modules only, not those that a lambda uses",
+        code=reentrant(
+            "torch.autograd.backward(out, grad)",
+            "torch.autograd.backward(out, grad, inputs=[a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]"
+            " + [p for p in getattr(ctx.fn, 'parameters', list)() if p.requires_grad])",
+        ),
+        check="test_gradients_of_parameters",
+        says="scale",
+    ),
+    Wrong(
         "only calls the function",
         code="def checkpoint(fn, *args):\n    return fn(*args)\n",
         check="test_runs_again_in_backward",

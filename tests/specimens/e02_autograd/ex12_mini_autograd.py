@@ -40,6 +40,21 @@ MICROGRAD = """        order, seen = [], set()
 """
 
 SPECIMENS = [
+    Wrong(
+        "raises the recursion limit for as long as backward runs",
+        edits=[
+            (
+                BACKWARD,
+                "        import sys\n\n"
+                "        limit = sys.getrecursionlimit()\n"
+                "        sys.setrecursionlimit(100_000)\n"
+                + MICROGRAD
+                + "        sys.setrecursionlimit(limit)\n",
+            )
+        ],
+        check="test_deep_chain",
+        says="recursion limit",
+    ),
     Wrong("a recursive walk", edits=[(BACKWARD, MICROGRAD)], check="test_deep_chain", says="recursion"),
     Wrong(
         "a recursive walk, and a raised limit",
