@@ -22,11 +22,16 @@ def of(exercise: Exercise, answer: bytes, seed: int, *, confined: bool) -> str:
 
 @cache
 def _base(exercise: Exercise, confined: bool) -> str:
-    digest = hashlib.sha256(f"{version('torch')}:{version('pytest')}:{confined}:{exercise!r}".encode())
+    digest = hashlib.sha256(f"{_versions()}:{confined}:{exercise!r}".encode())
     for tree in ("public", "hidden", "solutions"):
         digest.update(hashlib.sha256(content(exercise.file(tree))).digest())
     digest.update(grader_digest().encode())
     return digest.hexdigest()
+
+
+@cache
+def _versions() -> str:
+    return f"{version('torch')}:{version('pytest')}"
 
 
 @cache

@@ -1,17 +1,18 @@
 """Whether two encoded oracle results agree up to rounding.
 
 This runs in the grading parent, without torch. Both sides are plain data (see `grader.wire`); the
-answer's side may be anything at all, so it is read defensively and never unpickled.
+answer's side may be anything at all, so it is read defensively and never unpickled. NumPy is imported at
+the first tensor: the engine has been started by then.
 """
 
 import base64
 import math
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from grader.tolerance import resolution
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _NUMPY = {
     "float64": "<f8",
@@ -77,6 +78,8 @@ def _floats_differ(yours: float, wanted: float, path: str) -> str | None:
 
 
 def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | None:
+    import numpy as np
+
     if yours[1] != wanted[1]:
         return f"{path} has another dtype"
     if yours[2] != wanted[2]:
@@ -98,8 +101,10 @@ def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | Non
     return f"{path}: {count} of {wrong.size} values differ" if count else None
 
 
-def _array(encoded: list[Any]) -> NDArray[Any]:
+def _array(encoded: list[Any]) -> "NDArray[Any]":
     """The values, widened to float64 where they are floating point."""
+    import numpy as np
+
     dtype, raw = encoded[1], base64.b64decode(encoded[3], validate=True)
     if dtype == "bfloat16":
         return (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4").astype("f8")

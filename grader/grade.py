@@ -134,13 +134,13 @@ class _Store:
         return self._known[key]
 
     def put(self, key: str, record: ExerciseRecord) -> None:
-        _write(self._file(key), exercise_to_json(record))
+        _write(self._file(key), exercise_to_json(record), durable=False)
         self._known[key] = record
 
 
-def _write(file: Path, data: Any) -> None:
+def _write(file: Path, data: Any, *, durable: bool = True) -> None:
     try:
-        write_json(file, data)
+        write_json(file, data, durable=durable)
     except OSError as error:
         raise KataError(
             f"cannot write {paths.shown(file)}: {error.strerror}; mend that and run again: "

@@ -47,6 +47,9 @@ _ENGINE = "import gc; gc.disable(); from grader.engine import main; main()"
 DRAIN_EVERY = 20
 """Milliseconds between two looks at what a child has written; when the pipe is full, it waits as long."""
 
+HAND_OVER = 0.0005
+"""Seconds after which the thread that makes verdicts lets one go on whose worker waits for an answer."""
+
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
 
@@ -142,6 +145,8 @@ class Pool:
         Those that were cut short come last and one by one: a neighbour may have used up the machine.
         """
         again = []
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(HAND_OVER)
         with ThreadPoolExecutor(self._jobs) as threads:
             futures = {threads.submit(self.judge_one, request): request for request in requests}
             try:
@@ -153,6 +158,7 @@ class Pool:
             finally:
                 for future in futures:
                     future.cancel()
+                sys.setswitchinterval(interval)
         for request in again:
             yield request, self.judge_one(request)
 

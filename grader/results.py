@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,7 +77,7 @@ class StudentRecord:
 
 
 def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
-    return asdict(record)
+    return {**vars(record), "checks": [dict(vars(check)) for check in record.checks]}
 
 
 def exercise_from_json(data: Any) -> ExerciseRecord:
@@ -129,9 +129,14 @@ def merged(earlier: StudentRecord | None, later: StudentRecord, known: Sequence[
     return replace(later, exercises=exercises, notes=notes)
 
 
-def write_json(path: Path, data: Any) -> None:
-    """Write `data` so that a reader sees the old file or the new one, never a part of it."""
-    files.write(path, json.dumps(data, ensure_ascii=True, indent=1) + "\n", durable=True)
+def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
+    """Write `data` so that a reader sees the old file or the new one, never a part of it.
+
+    What need not be durable, as it can be made again where a machine stopped too early, is one line of text
+    and takes a fraction of the time.
+    """
+    text = json.dumps(data, ensure_ascii=True, indent=1 if durable else None)
+    files.write(path, f"{text}\n", durable=durable)
 
 
 def read_json(path: Path) -> Any | None:

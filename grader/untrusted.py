@@ -5,7 +5,10 @@ MOST_CHARACTERS, MOST_LINES = 4000, 15
 
 def plain(text: str) -> str:
     """Printable characters and line ends only: no terminal escapes, no text that runs backwards."""
-    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text.replace("\t", " "))
+    text = text.replace("\t", " ")
+    if text.replace("\n", "").isprintable():  # nearly always, and known at once
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
 
 
 def message(text: str) -> str:
