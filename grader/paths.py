@@ -1,5 +1,6 @@
 """Where things stand in a clone of torchkata."""
 
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -15,7 +16,12 @@ STATE = ROOT / ".kata"
 
 def shown(path: Path) -> str:
     """A path as a person would type it: relative to the clone or to the current folder."""
-    for base in (Path.cwd(), ROOT):
+    return _shown(path, Path.cwd())
+
+
+@cache
+def _shown(path: Path, here: Path) -> str:
+    for base in (here, ROOT):
         try:
             return str(path.resolve().relative_to(base))
         except ValueError:
