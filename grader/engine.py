@@ -15,6 +15,7 @@ import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -55,6 +56,7 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     import torch.utils.flop_counter
 
     from grader.checks import expect_close, expect_flat_cost, ranks
+    from grader.checks.rehearsal import rehearse
 
     torch.set_num_threads(1)
     devices.prepare()
@@ -62,6 +64,7 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     torch.testing.assert_close(x, x.clone())
     expect_close(x * 2, x * 2, "x")
     expect_flat_cost(lambda n: lambda: x + n, "x")
+    rehearse()
     _import_stubs(exercises)
     ranks.is_available()
     repr(x)
@@ -243,6 +246,10 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     catalog = load()
     exercises = tuple(catalog.exercise(slug) for slug in settings["slugs"])
+    gathering = threading.Thread(
+        target=hugepages.collapse
+    )  # what torch has filled, while suites are imported
+    gathering.start()
     with os.fdopen(settings["control"], "w") as control:
         try:
             engine = Engine(exercises, confined=settings["confined"])
@@ -250,6 +257,7 @@ def main() -> None:
             json.dump({"fault": str(error)}, control)
             return
         json.dump(engine.inventory(), control)
+    gathering.join()
     gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()
     hugepages.collapse()

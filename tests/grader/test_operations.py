@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from grader.checks import CheckFailure, expect_flat_cost
+from grader.checks.rehearsal import rehearse
+from grader.checks.sim_rules import traits_of
 
 
 def keeps_a_mask(n):
@@ -33,3 +35,11 @@ def test_what_is_kept_is_no_growth():
 def test_a_loop_is_growth():
     with pytest.raises(CheckFailure, match="grows with rows"):
         expect_flat_cost(loops, "layer(x)", over="rows")
+
+
+def test_what_was_rehearsed_is_looked_up_once():
+    rehearse()
+    known = traits_of.cache_info()
+    assert known.currsize > 100
+    rehearse()
+    assert traits_of.cache_info().misses == known.misses
