@@ -11,7 +11,7 @@ tensor is the other way round: `torch.zeros(3, 1).expand(3, 1000)` reads as 1200
 
 Rules:
 
-- A dict with exactly these nine keys; what they mean stands below. The numbers are Python ints, the flags
+- A new dict with exactly these nine keys; what they mean stands below. The numbers are Python ints, the flags
   bools, the shape a tuple of ints (a `torch.Size` is one), dtype and device the objects of torch.
 - Any dtype and any rank: a 0-d tensor has the shape (), rank 0 and one element; empty tensors have no
   elements and 0 bytes, though their storage may have some.

@@ -34,6 +34,9 @@ def test_plain_tensors(answer):
         record = {"shape": sizes, "rank": len(sizes), "elements": elements, "contiguous": True}
         size = {"bytes": 4 * elements, "storage_bytes": 4 * elements}
         expect_record(answer, x, f"describe(torch.zeros{sizes})", **record, **size)
+    first = answer.describe(torch.zeros(5))
+    answer.describe(torch.zeros(2, 3))
+    expect_equal(first["shape"], (5,), "the shape in an earlier record, after the next call of describe")
 
 
 def test_single_number(answer):

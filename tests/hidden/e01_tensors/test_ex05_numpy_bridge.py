@@ -17,7 +17,8 @@ def expect_array(yours, wanted, call):
     """An array with the shape, dtype and values of the tensor `wanted`."""
     expect_that(isinstance(yours, np.ndarray), f"{call} is no NumPy array", yours=str(type(yours)))
     dtype = str(wanted.dtype).removeprefix("torch.")
-    expect_equal((str(yours.dtype), yours.shape), (dtype, tuple(wanted.shape)), f"dtype and shape of {call}")
+    expect_equal(str(yours.dtype), dtype, f"the dtype of {call}")
+    expect_equal(yours.shape, tuple(wanted.shape), f"the shape of {call}")
     expect_equal(torch.from_numpy(np.array(yours)), wanted, call)
 
 

@@ -5,7 +5,14 @@ import math
 import pytest
 import torch
 
-from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_gradients, unchanged
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_flat_cost,
+    expect_gradients,
+    expect_that,
+    unchanged,
+)
 from grader.checks.devices import count_traffic, on_host
 
 CALL = "best_and_confidence(logits)"
@@ -27,7 +34,9 @@ def exact(logits):
 
 
 def expect_pair(yours, wanted, dtype, about, dims="", **tolerance):
-    expect_equal(isinstance(yours, tuple) and len(yours) == 2, True, f"whether {CALL} returns a tuple of two")
+    expect_that(
+        isinstance(yours, tuple) and len(yours) == 2, f"{CALL} does not return a tuple of two", yours=yours
+    )
     expect_equal(yours[0], wanted[0], f"best of {about}", dims=dims)
     expect_close(yours[1], wanted[1].to(dtype), f"confidence of {about}", dims=dims, **tolerance)
 

@@ -57,7 +57,8 @@ def test_frequencies_with_more_dims(answer, gen):
     lead = (ROWS // 4, 2, 2)
     ids = answer.sample_top_k(rows.expand(*lead, -1), 3, gen)
     call = f"sample_top_k(logits, 3, generator) with {lead} rows"
-    expect_equal((ids.shape, ids.dtype), (torch.Size(lead), torch.int64), f"shape and dtype of {call}")
+    expect_equal(ids.shape, torch.Size(lead), f"the shape of {call}")
+    expect_equal(ids.dtype, torch.int64, f"the dtype of {call}")
     for number, row in enumerate(rows):
         expect_counts(ids[..., number], row, 3, f"{call}, those of kind {number}")
 
@@ -159,7 +160,8 @@ def test_leading_dims(answer, gen, lead):
     expect_equal(answer.sample_top_k(logits, 1, gen), greedy, call)
     top = logits.topk(3).indices
     ids = answer.sample_top_k(logits, 3, gen)
-    expect_equal((ids.shape, ids.dtype), (torch.Size(lead), torch.int64), "shape and dtype")
+    expect_equal(ids.shape, torch.Size(lead), "the shape of sample_top_k(logits, 3, generator)")
+    expect_equal(ids.dtype, torch.int64, "the dtype of sample_top_k(logits, 3, generator)")
     inside = (top == ids.unsqueeze(-1)).any(-1)
     expect_that(
         bool(inside.all()),

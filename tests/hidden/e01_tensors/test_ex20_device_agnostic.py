@@ -63,7 +63,7 @@ def test_made_on_the_device(answer, device, gen):
             yours = answer.add_positions(there)
         expect_that(is_simulated(yours), "add_positions(x) is on another device than x", yours=yours)
         expect_close(on_host(yours), wanted, "add_positions(x) on a device", scale=2.0)
-        expect_equal(traffic.to_host + traffic.to_device, 0, "copies between host and device")
+        expect_equal(traffic.to_host + traffic.to_device, 0, "the number of copies between host and device")
 
 
 def test_sequences_of_all_kinds_in_turn(answer, gen):
@@ -113,7 +113,8 @@ def test_angle_dtype_is_asked(answer, monkeypatch):
     monkeypatch.setattr(answer, "pick_device", lambda: torch.device("meta"))  # x lies where it lies
     x = torch.zeros(61, 14, dtype=torch.float64)
     yours = answer.add_positions(x)
-    expect_equal(asked[:1], [x.device], "the devices that add_positions(x) asks angle_dtype about")
+    expect_that(bool(asked), "add_positions(x) does not ask angle_dtype for the dtype to compute in")
+    expect_equal(asked[0], x.device, "the device that add_positions(x) asks angle_dtype about")
     off = (yours - exact_table(torch.arange(61), 14)).abs().max().item()
     expect_that(
         1e-10 < off < 1e-3,

@@ -21,4 +21,5 @@ def test_shape_and_dtype(answer):
     """(batch, time, vocab) becomes (batch, time); half precision comes back as float32."""
     logits, targets = torch.zeros(2, 3, 5, dtype=torch.bfloat16), torch.zeros(2, 3, dtype=torch.int64)
     logprobs = answer.token_logprobs(logits, targets)
-    expect_equal((logprobs.shape, logprobs.dtype), (torch.Size([2, 3]), torch.float32), "shape and dtype")
+    expect_equal(logprobs.shape, torch.Size([2, 3]), "the shape of token_logprobs(logits, targets)")
+    expect_equal(logprobs.dtype, torch.float32, "the dtype of token_logprobs(logits, targets)")

@@ -27,6 +27,9 @@ def test_shapes_and_dtypes(answer):
     numbers = answer.bilinear(
         torch.ones(2, 4, dtype=half), torch.ones(3, 4, 5, dtype=half), torch.ones(2, 5, dtype=half)
     )
-    expect_equal((dots.shape, dots.dtype), (torch.Size([2, 3, 4, 6]), half), "scores: shape and dtype")
-    expect_equal((table.shape, table.dtype), (torch.Size([2, 4, 5]), half), "outer: shape and dtype")
-    expect_equal((numbers.shape, numbers.dtype), (torch.Size([2, 3]), half), "bilinear: shape and dtype")
+    expect_equal(dots.shape, torch.Size([2, 3, 4, 6]), "the shape of scores(query, key)")
+    expect_equal(dots.dtype, half, "the dtype of scores(query, key)")
+    expect_equal(table.shape, torch.Size([2, 4, 5]), "the shape of outer(left, right)")
+    expect_equal(table.dtype, half, "the dtype of outer(left, right)")
+    expect_equal(numbers.shape, torch.Size([2, 3]), "the shape of bilinear(left, weight, right)")
+    expect_equal(numbers.dtype, half, "the dtype of bilinear(left, weight, right)")

@@ -13,7 +13,8 @@ def test_ids_of_the_example(answer, gen):
     """Draws from the worked example are ids of the two largest logits, as int64."""
     for _ in range(8):
         ids = answer.sample_top_k(logits(), 2, gen)
-        expect_equal((ids.shape, ids.dtype), (torch.Size([2]), torch.int64), "shape and dtype")
+        expect_equal(ids.shape, torch.Size([2]), "the shape of sample_top_k(logits, k, generator)")
+        expect_equal(ids.dtype, torch.int64, "the dtype of sample_top_k(logits, k, generator)")
         first, second = ids.tolist()
         expect_that(
             first in (1, 2),

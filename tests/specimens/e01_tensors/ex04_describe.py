@@ -196,6 +196,20 @@ SPECIMENS = [
         check="test_plain_tensors",
         says="keys",
     ),
+    Wrong(
+        "one dict for all records",
+        code="""
+RECORD = {}
+
+def describe(x):
+    RECORD.update(shape=x.shape, rank=x.ndim, elements=x.numel(), dtype=x.dtype, device=x.device)
+    RECORD.update(requires_grad=x.requires_grad, contiguous=x.is_contiguous())
+    RECORD.update(bytes=x.nbytes, storage_bytes=x.untyped_storage().nbytes())
+    return RECORD
+""",
+        check="test_plain_tensors",
+        says="earlier record",
+    ),
     Right(
         "computed by hand from shape and itemsize",
         code="""
