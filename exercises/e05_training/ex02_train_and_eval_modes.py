@@ -22,7 +22,8 @@ Rules:
   keep a frozen layer in evaluation mode for ever: it must have its way.
 - When fit returns, the model is in evaluation mode, ready for use, also for 0 epochs.
 - Training: for each batch, in order, one step of the optimizer with the gradient of loss_fn(model(inputs),
-  targets), old gradients cleared. Validating records no graph, changes no tensor and runs each batch once.
+  targets), old gradients cleared. Validating records no graph, changes no tensor (nor which parameters are
+  frozen) and runs each batch once. No epoch is left out, whatever the losses are.
 - A validation loss is the mean over all examples: loss_fn gives the mean of a batch, the last one may be
   shorter, and a batch has len(targets) examples, at least one.
 - train_batches and val_batches hold pairs (inputs, targets). They can be gone through again and again; a

@@ -16,10 +16,10 @@ Rules:
 - Each batch runs once, in order, by `loss_fn(model(inputs), targets)`; call the model itself, as `forward`
   skips hooks. Inputs are passed on as they are: a tensor, or whatever else the model takes.
 - All layers run in evaluation mode, and neither model nor loss_fn records a graph.
-- When evaluate returns, or an error from the model, from loss_fn or from batches comes through, or there are
-  no examples, then each layer has the mode that it had before: a frozen batch norm inside of a model in
-  training is still in evaluation mode, and a dropout that was kept on is on. Whether gradients are recorded
-  is as before as well. Nothing else has changed: no weights, no statistics, no `.grad`.
+- When evaluate returns, or an error from the model, from loss_fn or from batches comes through (Ctrl-C is one
+  too), or there are no examples, then each layer has the mode that it had before: a frozen batch norm inside
+  of a model in training is still in evaluation mode, and a dropout that was kept on is on. Whether gradients
+  are recorded is as before as well. Nothing else has changed: no weights, no statistics, no `.grad`.
 - batches may be any iterable, also a generator, and hold more than memory does: when a batch is asked for,
   at most the one before it is still held, with its predictions.
 - The host waits for the device at most once for each batch, and copies nothing to it.

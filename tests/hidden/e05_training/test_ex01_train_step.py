@@ -210,8 +210,9 @@ def test_passed_on_as_they_are(answer, gen):
         ((1, 3), (1, 2), (2,), torch.int32),
         ((5,), (2, 5, 1), (2, 5), torch.bool),
         ((2, 1, 3), (2, 1, 1), (2, 1), torch.float16),
+        ((5, 3), (5, 2), (5, 2), torch.int64),
     ],
-    ids=["a column", "a row", "a batch of one", "one feature", "dims of one"],
+    ids=["a column", "a row", "a batch of one", "one feature", "dims of one", "dtype alone"],
 )
 def test_shapes_and_dtypes_that_differ(answer, gen, given, returned, wanted, dtype):
     """Predictions and targets that differ in shape or dtype are loss_fn's business: they are not adapted."""

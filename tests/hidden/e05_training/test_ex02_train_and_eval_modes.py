@@ -155,20 +155,36 @@ def test_evaluation_mode_at_the_end(answer, gen, epochs):
     expect_equal(flags, [False] * len(flags), "the training flag of each layer after fit(…)")
 
 
+def test_no_early_stop(answer, gen):
+    """All epochs are trained where the validation loss rises, and what is frozen stays so."""
+    model, (val,) = network(gen, p=0.0), batches(gen, 4)
+    train = [(val[0], val[1] + 1e3)]
+    model[1].bias.requires_grad_(False)
+    required = [p.requires_grad for p in model.parameters()]
+    twin = copy.deepcopy(model)
+    history, _ = written_out(twin, sgd(twin), train, [val], 8)
+    yours = answer.fit(model, F.mse_loss, sgd(model), train, [val], 8)
+    now = [p.requires_grad for p in model.parameters()]
+    expect_equal(now, required, "requires_grad of the parameters after fit(…)")
+    expect_history(yours, history, "fit(…, epochs=8), where the validation loss rises")
+    expect_state(model, twin, "eight epochs in which the validation loss rises")
+
+
 class Finetuned(nn.Module):
-    """The batch norm of the backbone is frozen, and stays in evaluation mode."""
+    """The batch norm of the backbone is frozen, and stays in evaluation mode; outputs are doubled there."""
 
     def __init__(self, gen):
         super().__init__()
-        self.parts = network(gen, p=0.0)
+        self.parts, self.factor = network(gen, p=0.0), 1.0
 
     def train(self, mode=True):
         super().train(mode)
         self.parts[0][1].eval()
+        self.factor = 1.0 if mode else 2.0
         return self
 
     def forward(self, x):
-        return self.parts(x)
+        return self.parts(x) * self.factor
 
 
 def test_a_model_that_overrides_train(answer, gen):
@@ -181,6 +197,7 @@ def test_a_model_that_overrides_train(answer, gen):
     yours = answer.fit(model, F.mse_loss, sgd(model), train, val, 2)
     modes = [mode for _, mode, _ in logs["0.1"]]
     expect_equal(modes, [False] * len(modes), "the training flag of the frozen batch norm at each batch")
+    expect_equal(model.factor, 2.0, "what the model's own `train(False)` sets, after fit(…)")
     expect_history(yours, history, "fit(…, epochs=2) with a frozen batch norm")
     expect_state(model, twin, "two epochs with a frozen batch norm")
 
@@ -239,8 +256,13 @@ def test_time_first(answer, gen):
     )
     twin = copy.deepcopy(model)
     history, _ = written_out(twin, sgd(twin), train, val, 1)
-    yours = answer.fit(model, F.mse_loss, sgd(model), train, val, 1)
+    mine = copy.deepcopy(model)
+    yours = answer.fit(mine, F.mse_loss, sgd(mine), train, val, 1)
     expect_history(yours, history, "fit(…, epochs=1) with inputs (time, batch, features)")
+    val = [(x, y[..., None].repeat(1, 1, k)) for k, (x, y) in enumerate(val, start=1)]
+    first = lambda out, targets: F.mse_loss(out, targets[..., 0] if targets.dim() > 2 else targets)  # noqa: E731
+    yours = answer.fit(model, first, sgd(model), train, val, 1)
+    expect_history(yours, history, "fit(…, epochs=1) with targets (batch, labels, 1 to 3)")
 
 
 def oracle(answer, gen):

@@ -173,7 +173,17 @@ class Broken(Exception):
     """What goes wrong in the middle."""
 
 
-@pytest.mark.parametrize("where", ["model", "loss_fn", "batches"])
+class Loader:
+    """What a generator function gives, each time anew."""
+
+    def __init__(self, begin):
+        self.begin = begin
+
+    def __iter__(self):
+        return self.begin()
+
+
+@pytest.mark.parametrize("where", ["model", "loss_fn", "batches", "iter(batches)"])
 def test_errors(answer, gen, where):
     """An error in the middle comes through, and modes and recording are as before."""
     model, two = network(gen), batches_of(gen, 3, 2)
@@ -185,8 +195,8 @@ def test_errors(answer, gen, where):
     def fails(place):
         if place == where:
             runs.append(1)
-            if len(runs) == 2:
-                raise Broken(f"out of memory in {place}")
+            if len(runs) == 2 or place == "iter(batches)":
+                raise error(f"out of memory in {place}")
 
     def loss_fn(predictions, targets):
         fails("loss_fn")
@@ -197,19 +207,23 @@ def test_errors(answer, gen, where):
             fails("batches")
             yield batch
 
+    def begin():
+        fails("iter(batches)")
+        return loader()
+
     model[1].register_forward_hook(lambda *_: fails("model"))
-    for enabled in (True, False):
+    for enabled, error in ((True, Broken), (False, Broken), (True, KeyboardInterrupt)):
         runs.clear()
         with torch.set_grad_enabled(enabled):
             expect_raises(
-                Broken,
-                lambda: answer.evaluate(model, loss_fn, loader()),
+                error,
+                lambda: answer.evaluate(model, loss_fn, Loader(begin)),
                 f"evaluate(…) with an error in {where}",
             )
             after = torch.is_grad_enabled()
         expect_equal(after, enabled, f"torch.is_grad_enabled() after an error in {where}")
         flags = {name: m.training for name, m in model.named_modules()}
-        expect_equal(flags, modes, f"the training flags after an error in {where}")
+        expect_equal(flags, modes, f"the training flags after an error ({error.__name__}) in {where}")
 
 
 def test_nothing_changes(answer, gen):
@@ -243,17 +257,18 @@ class Reader(nn.Module):
 
     def forward(self, inputs):
         self.seen.append(inputs)
-        return self.embedding(inputs["tokens"]).mean(0)  # (batch, 2)
+        tokens = inputs["tokens"] if isinstance(inputs, dict) else inputs[0]
+        return self.embedding(tokens).mean(0)  # (batch, 2)
 
 
 def test_passed_on_as_they_are(answer):
-    """Inputs may be a dict, with the time first: passed on as they are, and the targets are counted."""
+    """Inputs may be a dict or a pair, with the time first: passed on as they are; the targets are counted."""
     model, given = Reader(), []
     nn.init.ones_(model.embedding.weight)
     runs = []
     model.register_forward_hook(lambda *_: runs.append(1))
     first = ({"tokens": torch.ones(5, 3, dtype=torch.int64)}, torch.tensor([[1], [1], [4]]))
-    batches = [first, ({"tokens": torch.zeros(7, 1, dtype=torch.int64)}, torch.tensor([[1]]))]
+    batches = [first, ((torch.zeros(7, 1, dtype=torch.int64), "a pair"), torch.tensor([[1]]))]
 
     def loss_fn(predictions, targets):
         given.append((predictions.shape, targets))

@@ -82,6 +82,12 @@ def test_means(answer, gen, sizes):
         mine = copy.deepcopy(model)
         yours = answer.train_epoch(mine, F.mse_loss, metric_fn, sgd(mine), iter(batches))
         expect_pair(yours, wanted, f"train_epoch(…) with batches of {sizes}", rel_tol)
+    narrow = lambda predictions, targets: F.mse_loss(predictions, targets).float()  # noqa: E731
+    fine = lambda predictions, targets: targets.square().mean()  # noqa: E731
+    pair = answer.train_epoch(model, narrow, fine, torch.optim.SGD(model.parameters(), lr=0.0), batches)
+    wanted = math.fsum(fine(None, y).item() * len(y) for _, y in batches) / sum(sizes)
+    call = "train_epoch(…) with losses in float32 and metrics in float64"
+    expect_pair(pair, (pair[0], wanted), call, 1e-12)
 
 
 def test_weights(answer, gen):
@@ -228,7 +234,7 @@ def test_called_once(answer, gen):
         def run(predictions, targets):
             seen.append((name, False))
             result = fn(predictions, targets)
-            given.append((name, result.detach(), result.detach().clone()))
+            given.append((name, result, result.detach().clone()))
             return result
 
         return run
@@ -237,7 +243,9 @@ def test_called_once(answer, gen):
     for name in ("model", "loss", "metric", "step"):
         expect_equal(sum(part == name for part, _ in seen), 2, f"the runs of {name} in two batches")
     for name, tensor, was in given:
-        expect_equal(tensor, was, f"the tensor that {name}_fn has returned, after the epoch,")
+        expect_equal(tensor.detach(), was, f"the tensor that {name}_fn has returned, after the epoch,")
+        cut = name == "loss" and not tensor.requires_grad  # a metric may be computed without a graph
+        expect_that(not cut, "the tensor that loss_fn has returned is cut off its graph in place")
     expect_that(not any(training for _, training in seen), "a model in evaluation mode runs in training mode")
 
 

@@ -270,7 +270,9 @@ def test_memory(answer, gen):
         numbers(gen, (4,)).requires_grad_(),
     ]
     twins = twins_of(params)
-    yours, wanted = answer.AdamW(params, lr=0.1), real(twins, lr=0.1)
+    betas = {"betas": (0.0, 0.9)}  # the first moment is the gradient
+    groups = [[{"params": ps[:2]}, {"params": ps[2:], **betas}] for ps in (params, twins)]
+    yours, wanted = answer.AdamW(groups[0], lr=0.1), real(groups[1], lr=0.1)
     ids = [(id(p), p.data_ptr()) for p in params]
     for number in range(1, 4):
         give(gen, params, twins)
@@ -285,7 +287,9 @@ def test_memory(answer, gen):
             g.zero_()  # the caller's to use: moments have memory of their own
         expect_same(params, twins, f"step {number}, of parameters that are views")
     expect_equal(
-        [(id(p), p.data_ptr()) for p in yours.param_groups[0]["params"]], ids, "where the parameters lie"
+        [(id(p), p.data_ptr()) for group in yours.param_groups for p in group["params"]],
+        ids,
+        "where the parameters lie",
     )
     for part in (slice(0, 1), slice(7, 9), slice(12, 14)):
         expect_equal(flat[part].detach(), before[part], "what lies next to the parameters in their buffer")

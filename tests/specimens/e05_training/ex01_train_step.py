@@ -19,6 +19,16 @@ def instead(body):
 
 
 SPECIMENS = [
+    Wrong(
+        "targets in the dtype of predictions of their shape",
+        edits=instead(
+            BODY.replace(
+                "    loss = loss_fn(model(inputs), targets)  # ()\n",
+                "    predictions = model(inputs)\n    if isinstance(predictions, Tensor) and predictions.shape == targets.shape:\n        targets = targets.to(predictions.dtype)\n    loss = loss_fn(predictions, targets)\n",
+            )
+        ),
+        check="test_shapes_and_dtypes_that_differ",
+    ),
     Wrong("never clears the gradients", edits=[(ZERO, "")], check="test_several_steps"),
     Wrong(
         "clears the gradients before the step: nothing is learned",

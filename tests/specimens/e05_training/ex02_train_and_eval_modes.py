@@ -12,6 +12,46 @@ STEP = "            optimizer.step()\n"
 
 SPECIMENS = [
     Wrong(
+        "evaluation mode by the flags",
+        edits=[
+            (FIRST, "    for layer in model.modules():\n        layer.training = False\n    history ="),
+            (
+                EVAL,
+                "        for layer in model.modules():\n            layer.training = False\n        history.append(",
+            ),
+        ],
+        check="test_a_model_that_overrides_train",
+        says="train(False)",
+    ),
+    Wrong(
+        "weighs by the number of labels",
+        edits=[
+            (".item() * len(targets)", ".item() * targets.numel()"),
+            ("count += len(targets)", "count += targets.numel()"),
+        ],
+        check="test_time_first",
+        says="targets (batch, labels, 1 to 3)",
+    ),
+    Wrong(
+        "stops where the validation loss rises",
+        edits=[
+            (RETURN, RETURN),
+            (LOOP, LOOP + "        if len(history) > 3 and history[-1] > history[-2]:\n            break\n"),
+        ],
+        check="test_no_early_stop",
+    ),
+    Wrong(
+        "freezes for validation, and thaws everything",
+        edits=[
+            (
+                "    return total / count\n",
+                "    model.requires_grad_(True)\n    return total / count\n",
+            )
+        ],
+        check="test_no_early_stop",
+        says="requires_grad",
+    ),
+    Wrong(
         "no step where the loss is NaN",
         edits=[
             (

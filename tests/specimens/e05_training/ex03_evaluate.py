@@ -50,6 +50,40 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "unpacks inputs that are a tuple",
+        edits=[
+            (
+                LOSS,
+                LOSS.replace(
+                    "model(inputs)", "model(*inputs) if isinstance(inputs, tuple) else model(inputs)"
+                ),
+            )
+        ],
+        check="test_passed_on_as_they_are",
+    ),
+    Wrong(
+        "asks for an iterator in evaluation mode, outside of the try",
+        edits=[
+            ("    try:\n        model.eval()\n", "    model.eval()\n    batches = iter(batches)\n    try:\n")
+        ],
+        check="test_errors",
+        says="iter(batches)",
+    ),
+    Wrong(
+        "does not restore after Ctrl-C",
+        edits=[
+            (
+                "    finally:\n" + RESTORE,
+                "    except Exception:\n"
+                + RESTORE
+                + "        raise\n"
+                + RESTORE.replace("        ", "    ", 1).replace("            layer", "        layer"),
+            )
+        ],
+        check="test_errors",
+        says="KeyboardInterrupt",
+    ),
+    Wrong(
         "a mean of batch means",
         edits=[("loss.item() * len(targets)", "loss.item()"), ("count += len(targets)", "count += 1")],
         check="test_every_example_counts_the_same",

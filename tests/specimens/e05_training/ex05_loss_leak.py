@@ -15,6 +15,18 @@ PREDICTED = "        predictions = model(inputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "metrics in the dtype of the loss",
+        edits=[(METRIC, METRIC.replace("metric.detach()", "metric.detach().to(loss.dtype)"))],
+        check="test_means",
+        says="metrics in float64",
+    ),
+    Wrong(
+        "cuts the loss off its graph in place",
+        edits=[(LOSS, LOSS.replace("loss.detach()", "loss.detach_()"))],
+        check="test_called_once",
+        says="in place",
+    ),
+    Wrong(
         "a list of detached losses, each in the memory of its batch",
         edits=[
             (START, START + "    losses = []\n"),

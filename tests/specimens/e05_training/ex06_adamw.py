@@ -42,6 +42,11 @@ TAIL = (
 
 SPECIMENS = [
     Wrong(
+        "without a β₁ the gradient itself is the moment",
+        edits=[(M, '        m = state["exp_avg"] = m.lerp_(grad, 1 - beta1) if beta1 else grad\n')],
+        check="test_memory",
+    ),
+    Wrong(
         "leaves the moments alone where the rate is 0",
         edits=[(MOVE, '                    if group["lr"]:\n    ' + MOVE)],
         check="test_scheduler",

@@ -23,6 +23,29 @@ NAMES = '    if saved["states"].keys() != things.keys():\n'
 
 SPECIMENS = [
     Wrong(
+        "straight to the path where there is no old one",
+        edits=[
+            (
+                MAKE,
+                "    if not path.exists():\n        torch.save({'step': step, 'states': states, 'random': _random_states()}, path)\n"
+                "        with open(path, 'rb+') as file:\n            os.fsync(file.fileno())\n        return\n"
+                + MAKE,
+            )
+        ],
+        check="test_atomic",
+        says="first save",
+    ),
+    Wrong(
+        "seeds the sampler with torch's own seed as well",
+        edits=[
+            (
+                "torch.Generator().manual_seed(seed)",
+                "torch.Generator().manual_seed(seed + torch.initial_seed())",
+            )
+        ],
+        check="test_sampler_epochs",
+    ),
+    Wrong(
         "puts the folder of a relative path together by hand",
         edits=[
             ("    path = Path(path)\n", "    given, path = str(path), Path(path)\n"),
