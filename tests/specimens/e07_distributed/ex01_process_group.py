@@ -70,7 +70,7 @@ SPECIMENS = [
         "never leaves",
         edits=[("    finally:\n        dist.destroy_process_group()\n", "    finally:\n        pass\n")],
         check="test_members",
-        says="the group after the block",
+        says="group after the block",
     ),
     Wrong(
         "waits for all before it leaves",
@@ -195,7 +195,7 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
             dist.destroy_process_group()
 """,
         check="test_misuse",
-        says="the outer group",
+        says="outer group",
     ),
     Wrong(
         "what is not told is taken for granted",
@@ -310,6 +310,21 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
         ],
         check="test_alone",
         says="os.environ has changed",
+    ),
+    Wrong(
+        "meets at a store that waits for five minutes",
+        edits=[
+            (
+                JOIN,
+                """        store = dist.TCPStore(
+            os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), world_size, is_master=rank == 0
+        )
+        dist.init_process_group(backend, store=store, rank=rank, world_size=world_size, timeout=timeout)
+""",
+            )
+        ],
+        check="test_timeout",
+        says="rank 1 is still running",
     ),
     Right(
         "a class, a TCP store at any free port, ranks from the group",

@@ -104,7 +104,7 @@ SPECIMENS = [
         "over all ranks, whatever the group",
         edits=[("get_world_size(group)", "get_world_size()")],
         check="test_groups",
-        says="the groups are",
+        says="groups are",
     ),
     Wrong(
         "always in the default group",

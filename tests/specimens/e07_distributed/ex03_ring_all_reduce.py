@@ -191,7 +191,7 @@ SPECIMENS = [
         check="test_sums",
     ),
     Wrong(
-        "returns the sum", edits=[(BACK, BACK + "    return tensor\n")], check="test_sums", says="the result"
+        "returns the sum", edits=[(BACK, BACK + "    return tensor\n")], check="test_sums", says="result"
     ),
     Wrong(
         "adds up from rank to rank, each in its own order",

@@ -33,7 +33,7 @@ SPECIMENS = [
         "the mean of each shard: rows in small shards count more",
         edits=backward("losses.mean().backward()"),
         check="test_uneven_shards",
-        says="the gradient of",
+        says="gradient of",
     ),
     Wrong(
         "divides by all rows, and forgets that DDP divides as well",
@@ -119,7 +119,7 @@ SPECIMENS = [
             ),
         ],
         check="test_what_runs",
-        says="the model runs",
+        says="model runs",
     ),
     Wrong(
         "averages gradients that DDP has averaged",

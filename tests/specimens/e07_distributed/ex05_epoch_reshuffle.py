@@ -95,7 +95,7 @@ SPECIMENS = [
         "a seed for each rank",
         edits=own("torch.Generator().manual_seed(1000 * seed + 10 * epoch + dist.get_rank())"),
         check="test_complete_epochs",
-        says="the different examples",
+        says="different examples",
     ),
     Wrong("the global random stream", edits=own("None"), check="test_complete_epochs"),
     Wrong(
@@ -117,7 +117,7 @@ SPECIMENS = [
         "the epoch in place of the seed",
         edits=own("torch.Generator().manual_seed(epoch)"),
         check="test_seeds",
-        says="the same for different seeds",
+        says="same for different seeds",
     ),
     Wrong("the default seed", edits=[(", seed=seed)", ")")], check="test_seeds"),
     Wrong(
@@ -189,7 +189,7 @@ SPECIMENS = [
         "seeds by the hash of a text, another one in each process",
         edits=own('torch.Generator().manual_seed(hash(f"{seed} {epoch}") % 2**32)'),
         check="test_complete_epochs",
-        says="the different examples of epoch",
+        says="different examples of epoch",
     ),
     Wrong(
         "fills each share up from itself: nothing where there are more ranks than examples",

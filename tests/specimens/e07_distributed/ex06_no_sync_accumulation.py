@@ -139,7 +139,7 @@ SPECIMENS = [
         "joins the pieces to one batch",
         edits=[(ZERO, "    pieces = [tuple(torch.cat(parts) for parts in zip(*pieces))]\n" + ZERO)],
         check="test_one_piece_at_a_time",
-        says="the rows that the model runs on",
+        says="rows that the model runs on",
     ),
     Wrong(
         "takes every NaN for the loss of an empty piece",
@@ -223,7 +223,7 @@ SPECIMENS = [
             + INSIDE
         ),
         check="test_one_piece_at_a_time",
-        says="the rows that the model runs on",
+        says="rows that the model runs on",
     ),
     Wrong(
         "scales the gradients of the first group",

@@ -203,7 +203,7 @@ SPECIMENS = [
         "sends the buffers round in every forward",
         edits=[(CALL, "        for b in self.buffers():\n            dist.broadcast(b, 0)\n" + CALL)],
         check="test_messages",
-        says="the messages of a forward",
+        says="messages of a forward",
     ),
     Wrong(
         "gradients of one use, by a hook in the module's backward",

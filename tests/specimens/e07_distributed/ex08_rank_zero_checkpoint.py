@@ -104,7 +104,7 @@ SPECIMENS = [
         "copies the draft",
         edits=[("        draft.replace(path)\n", "        __import__('shutil').copy(draft, path)\n")],
         check="test_file",
-        says="the old file itself",
+        says="old file itself",
     ),
     Wrong(
         "a copy of the draft, which stays",
@@ -127,7 +127,7 @@ SPECIMENS = [
             )
         ],
         check="test_file",
-        says="the old file itself",
+        says="old file itself",
     ),
     Wrong(
         "stumbles over the draft of a killed process",

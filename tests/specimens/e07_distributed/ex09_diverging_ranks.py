@@ -173,7 +173,7 @@ SPECIMENS = [
         ],
         check="test_end",
     ),
-    Wrong("never ends early", edits=[(STOP, "")], check="test_end", says="the number of losses"),
+    Wrong("never ends early", edits=[(STOP, "")], check="test_end", says="number of losses"),
     Wrong(
         "an equal loss is good enough",
         edits=[("history[-1] < best", "history[-1] <= best")],

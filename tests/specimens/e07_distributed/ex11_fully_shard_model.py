@@ -24,7 +24,7 @@ SPECIMENS = [
         "the model alone: one unit, all of it fetched at once",
         edits=[(BLOCKS, "")],
         check="test_messages",
-        says="the messages of the forward",
+        says="messages of the forward",
     ),
     Wrong(
         "the blocks alone: the rest is neither cut up nor averaged",
@@ -64,7 +64,7 @@ SPECIMENS = [
             (ROOT, ROOT.replace("mp_policy=outer, ", "")),
         ],
         check="test_dtypes",
-        says="the input and the weight of",
+        says="input and the weight of",
     ),
     Wrong(
         "the policy for the blocks alone",
@@ -88,7 +88,7 @@ SPECIMENS = [
             (OUTER, OUTER.replace(" reduce_dtype=torch.float32,", "")),
         ],
         check="test_mixed_precision",
-        says="the gradient of",
+        says="gradient of",
     ),
     Wrong(
         "returns 16 bits",
@@ -100,7 +100,7 @@ SPECIMENS = [
         "casts the model",
         edits=[(BROADCAST, BROADCAST + "    model.to(param_dtype)\n")],
         check="test_dtypes",
-        says="the dtype of",
+        says="dtype of",
     ),
     Wrong(
         "takes it that the copies are equal",
@@ -111,7 +111,7 @@ SPECIMENS = [
         "leaves the buffers as they are",
         edits=[("(*model.parameters(), *model.buffers())", "model.parameters()")],
         check="test_copies_that_differ",
-        says="the buffer shift on rank 1",
+        says="buffer shift on rank 1",
     ),
     Wrong(
         "the state dict as it is: this rank's shares",
@@ -175,7 +175,7 @@ SPECIMENS = [
         "sends what would be saved, and no buffer that is not persistent",
         edits=[("(*model.parameters(), *model.buffers())", "model.state_dict().values()")],
         check="test_copies_that_differ",
-        says="the buffer mask",
+        says="buffer mask",
     ),
     Wrong(
         "keeps the last block, which the backward needs first, and drops the rest instead",

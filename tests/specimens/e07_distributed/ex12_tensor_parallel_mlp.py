@@ -101,7 +101,7 @@ SPECIMENS = [
             (RETURN, "        return y\n"),
         ],
         check="test_gradients",
-        says="the gradient of down.bias",
+        says="gradient of down.bias",
     ),
     Wrong(
         "the bias on the first rank only: the others have no gradient for it",
@@ -201,7 +201,7 @@ SPECIMENS = [
         "the gradient over all ranks",
         edits=[("        dist.all_reduce(total, group=ctx.group)\n", "        dist.all_reduce(total)\n")],
         check="test_groups",
-        says="the gradient of x",
+        says="gradient of x",
     ),
     Wrong(
         "the rank among all",
