@@ -116,7 +116,15 @@ def expect_copies(case: Case, gen: torch.Generator) -> None:
     original = _fresh(case, gen)
     before = state_of(original)
     wanted = case.wanted(before)
-    copied = copy.deepcopy(original)
+    original(*case.inputs)  # what a call leaves on the module is copied along
+    try:
+        copied = copy.deepcopy(original)
+    except RuntimeError as error:
+        raise CheckFailure(
+            f"{case.call} cannot be copied any more after it was called: copy.deepcopy raises\n"
+            f"  yours   {type(error).__name__}: {str(error).splitlines()[0]}\n"
+            "  likely  a tensor with a graph is kept as an attribute: detach it, or do not keep it"
+        ) from error
     _expect_results(copied(*case.inputs), wanted, f"a deep copy of {case.call}", ulps=None)
     randomize(copied, gen)
     for name, t in state_of(original).items():

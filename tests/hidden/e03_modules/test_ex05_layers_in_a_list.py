@@ -78,7 +78,7 @@ def test_values(answer, gen):
         net = answer.ResidualNet(features, depth, dict(heads))
         randomize(net, gen)
         state = state_of(net)
-        for leading, size in [((5,), 1), ((5,), 1000), ((), 1), ((1,), 1), ((2, 3), 1), ((0,), 1)]:
+        for leading, size in [((5,), 1), ((5,), 1000), ((), 1), ((1,), 1), ((2, 1, 3), 1), ((0,), 1)]:
             x = size * torch.randn(*leading, features, generator=gen)
             wanted = named(state, depth, heads, x)
             with unchanged("net(x)", x=x):

@@ -212,7 +212,8 @@ def test_dtypes(answer, gen, dtype):
             gradient, torch.full_like(x, 1 - p), f"the gradient of x through Dropout({p}) in {dtype}"
         )
     many = torch.ones(200_000, dtype=dtype)
-    expect_rate(answer.Dropout(0.0005)(many) == 0, 0.0005, f"Dropout(0.0005)(x) in {dtype}")
+    for p in (0.0005, 0.9995):
+        expect_rate(answer.Dropout(p)(many) == 0, p, f"Dropout({p})(x) in {dtype}")
 
 
 def test_on_a_device(answer, device, gen):

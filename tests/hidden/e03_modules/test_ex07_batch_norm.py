@@ -251,6 +251,14 @@ def test_float64(answer, gen):
     for name in STATISTICS:
         expect_close(getattr(layer, name), getattr(own, name), f"{name} of a float64 layer")
     expect_casts(evaluating(answer, [torch.randn(5, 3, generator=gen)]), torch.float64, gen)
+    average, own = filled(answer, gen, dtype=torch.float64, momentum=None)
+    for number in (1, 2, 3):
+        x = torch.randn(4, 3, generator=gen, dtype=torch.float64)
+        own(x)
+        average(x)
+        for name in STATISTICS:
+            call = f"{name} of a float64 layer after {number} batches with momentum=None"
+            expect_close(getattr(average, name), getattr(own, name), call)
     for training in (True, False):
         plain, _ = filled(answer, gen)
         plain.train(training)
@@ -353,9 +361,11 @@ def test_batch_is_left_alone(answer, gen):
     layer, x = answer.BatchNorm(3), torch.randn(4, 3, generator=gen)
     for training in (True, False):
         layer.train(training)
-        with unchanged("layer(x)", x=x):
-            yours = layer(x)
-            yours.detach().zero_()
+        for gradients in (True, False):
+            call = "layer(x)" if gradients else "layer(x) under no_grad"
+            with torch.set_grad_enabled(gradients), unchanged(call, x=x):
+                yours = layer(x)
+                yours.detach().zero_()
 
 
 @pytest.mark.parametrize("momentum", [0.1, None])

@@ -1,7 +1,7 @@
 """What grades partial_state_dict: names, shapes, what is copied where, the report, errors, devices."""
 
 import copy
-from types import MappingProxyType
+from collections.abc import Mapping
 
 import pytest
 import torch
@@ -11,6 +11,22 @@ from grader.checks import expect_close, expect_equal, expect_raises, expect_that
 from grader.checks.devices import is_simulated, on_host
 
 CALL = "load_partial(model, state, rename)"
+
+
+class Plain(Mapping):
+    """A mapping that can do no more than every mapping can: no copy(), no union by |."""
+
+    def __init__(self, items):
+        self.items_of = dict(items)
+
+    def __getitem__(self, name):
+        return self.items_of[name]
+
+    def __iter__(self):
+        return iter(self.items_of)
+
+    def __len__(self):
+        return len(self.items_of)
 
 
 class Network(nn.Module):
@@ -244,9 +260,9 @@ def test_state_is_left_alone(answer, gen):
     wanted = {name[2:]: t.detach().clone() for name, t in state.items()}
     kept = list(state.items())
     with unchanged(CALL, **{name: t for name, t in state.items()}):
-        answer.load_partial(model, MappingProxyType(state), {"x.": ""})
+        answer.load_partial(model, Plain(state), {"x.": ""})
     expect_state(model, {**snapshot(model), **{k: v for k, v in wanted.items() if k != "extra"}}, CALL)
-    answer.load_partial(model, state, MappingProxyType({"x.": ""}))
+    answer.load_partial(model, state, Plain({"x.": ""}))
     expect_that(
         len(state) == len(kept) and all(state[name] is t for name, t in kept),
         f"state has other entries after {CALL}",

@@ -26,6 +26,12 @@ UNIFORM = "torch.empty(out_features, in_features, device=device, dtype=dtype).un
 
 SPECIMENS = [
     Wrong(
+        "rounds the root of in_features down",
+        edits=[(BOUND, "bound = 1 / math.isqrt(in_features)")],
+        check="test_start",
+        says="outside of ±1/√in_features",
+    ),
+    Wrong(
         "plain tensors that require gradients",
         edits=[
             (WEIGHT, f"        self.weight = {UNIFORM}.requires_grad_()\n"),

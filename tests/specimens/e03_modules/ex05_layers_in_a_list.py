@@ -14,6 +14,17 @@ DICT = "{name: nn.Linear(features, size) for name, size in heads.items()}"
 
 SPECIMENS = [
     Wrong(
+        "keeps the last features, graph and all: after a call it cannot be copied",
+        edits=[(RETURN, "self.last = x\n        " + RETURN)],
+        check="test_deep_copy",
+        says="cannot be copied",
+    ),
+    Wrong(
+        "knows two leading dimensions at most",
+        edits=[(LOOP, "x = x.flatten(0, -3) if x.dim() > 3 else x\n        " + LOOP)],
+        check="test_values",
+    ),
+    Wrong(
         "the scales stay in a list",
         edits=[(SCALES, "self.scales = [nn.Parameter(torch.tensor(0.5)) for _ in range(depth)]")],
         check="test_what_is_registered",

@@ -25,6 +25,14 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "compares with p in the dtype of x, where nearly 1 is 1",
+        edits=draw(
+            "dropped = torch.rand(x.shape, device=x.device) < torch.tensor(self.p, dtype=x.dtype).float()"
+        ),
+        check="test_dtypes",
+        says="0.9995",
+    ),
+    Wrong(
         "drops in evaluation, and not in training",
         edits=[("if not self.training:", "if self.training:")],
         check="test_modes_of_a_model",

@@ -16,6 +16,26 @@ SHAPE = "if x.dim() < 2 or x.shape[1] != self.features:"
 
 SPECIMENS = [
     Wrong(
+        "1 / count in float32, in a float64 layer too",
+        edits=[(MOMENTUM, MOMENTUM.replace("mean.dtype", "torch.float32"))],
+        check="test_float64",
+        says="momentum=None",
+    ),
+    Wrong(
+        "centres x itself where no gradient is asked for",
+        edits=[
+            (
+                "            var = exact.var(dims, correction=0)  # (features,)\n",
+                "            var = exact.var(dims, correction=0)  # (features,)\n"
+                "            if not torch.is_grad_enabled():\n"
+                "                exact -= mean.view(-1, *[1] * (x.dim() - 2))\n"
+                "                mean = torch.zeros_like(mean)\n",
+            )
+        ],
+        check="test_batch_is_left_alone",
+        says="no_grad",
+    ),
+    Wrong(
         "looks at the features of batches with rows only",
         edits=[(SHAPE, "if x.dim() < 2 or (x.numel() and x.shape[1] != self.features):")],
         check="test_bad_input",

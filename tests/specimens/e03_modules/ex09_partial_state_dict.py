@@ -21,6 +21,12 @@ NO_TENSOR = "        if not isinstance(value, Tensor):\n"
 
 SPECIMENS = [
     Wrong(
+        "needs a state that has copy()",
+        edits=[(OWN, "state = state.copy()\n    " + OWN)],
+        check="test_state_is_left_alone",
+        says="copy",
+    ),
+    Wrong(
         "strips the dot that is left over",
         edits=[(NEW, NEW.replace("old[len(prefix) :]", "old[len(prefix) :].lstrip('.')"))],
         check="test_renamed",

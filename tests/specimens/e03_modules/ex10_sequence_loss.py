@@ -10,6 +10,15 @@ RETURN = "return total / counted.clamp(min=1)"
 
 SPECIMENS = [
     Wrong(
+        "takes logits of four dimensions, where the third is 1",
+        edits=[
+            (SHAPE, SHAPE.replace("logits.dim() != 3", "logits.dim() < 3")),
+            (ROWS, "rows = logits.reshape(-1, logits.shape[-1])"),
+        ],
+        check="test_bad_input",
+        says="(2, 3, 1, 4)",
+    ),
+    Wrong(
         "does not look at the shapes of empty batches",
         edits=[(SHAPE, "if logits.numel() and (logits.dim() != 3 or logits.shape[:2] != targets.shape):")],
         check="test_bad_input",

@@ -15,6 +15,16 @@ OUT = "self.out = nn.Linear(dim, dim, bias=bias)"
 
 SPECIMENS = [
     Wrong(
+        "keeps the weights with their graph to look at: after a call it cannot be copied",
+        edits=[(RETURN, "self.seen = weights\n        " + RETURN)],
+        check="test_in_use",
+        says="cannot be copied",
+    ),
+    Right(
+        "keeps the weights to look at, without their graph",
+        edits=[(RETURN, "self.seen = weights.detach()\n        " + RETURN)],
+    ),
+    Wrong(
         "does not look at the padding of no tokens",
         edits=[(CHECK, "if padding is not None and x.numel() and padding.shape != x.shape[:-1]:")],
         check="test_bad_input",
