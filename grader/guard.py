@@ -158,14 +158,14 @@ class Guard:
         for space in (*others.values(), *map(vars, classes)):
             for name in mentioned & space.keys():
                 mentioned = mentioned | _names_in(_code(space[name]))
-        shared = [_space(m.__name__, vars(m)) for m in ours]
-        shared += [_space(name, names, mentioned) for name, names in others.items()]
+        shared = [_space_of_module(module) for module in ours]
+        shared += [_space(name, names, _fixed(names) & mentioned) for name, names in others.items()]
         shared += [_space_of_class(cls, mentioned) for cls in classes]
         whole = [*(cls for module in ours for cls in _classes_of(module)), *_WHOLE_CLASSES]
         shared += [_space_of_class(cls) for cls in whole]
         self._shared = Look(shared).broken
         self._suites = {
-            slug: Look(_space(m.__name__, vars(m)) for m in own).broken for slug, own in suites.items()
+            slug: Look(_space_of_module(module) for module in own).broken for slug, own in suites.items()
         }
 
     def broken(self, slug: str) -> str | None:
@@ -188,16 +188,16 @@ def _reached(roots: Sequence[ModuleType]) -> list[ModuleType]:
     return list(found.values())
 
 
-def _space(name: str, names: Mapping[str, Any], only: Iterable[str] | None = None) -> Space:
+def _space(name: str, names: Mapping[str, Any], chosen: Iterable[str]) -> Space:
     open_to_torch = set() if _has_compiled() else _REPLACED_BY_TORCH.get(name, set())
-    kept = {
-        n: v
-        for n, v in names.items()
-        if (only is None or n in only) and n not in open_to_torch and _is_member(v)
-    }
+    kept = {n: names[n] for n in chosen if n not in open_to_torch}
     functions = tuple(v for v in kept.values() if isinstance(v, FunctionType))
     made_of = tuple(map(words.parts, functions))
     return Space(name, names, tuple(kept), tuple(kept.values()), functions, made_of, frozenset())
+
+
+def _space_of_module(module: ModuleType) -> Space:
+    return _space(module.__name__, vars(module), _fixed(vars(module)))
 
 
 def _classes_of(module: ModuleType) -> list[type]:
@@ -210,14 +210,19 @@ def _space_of_class(cls: type, mentioned: frozenset[str] | None = None) -> Space
     """The names of a class that are mentioned or special, or all; without those that only show it."""
     names = vars(cls)
     special = {name for name in names if name.startswith("__")}
-    watched = (names.keys() if mentioned is None else mentioned | special) - _FOR_SHOW
-    space = _space(f"{cls.__module__}.{cls.__qualname__}", names, watched)
+    watched = names.keys() if mentioned is None else _fixed(names) & (mentioned | special)
+    space = _space(f"{cls.__module__}.{cls.__qualname__}", names, watched - _FOR_SHOW)
     inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
     return replace(space, hidden_by_new=inherited - _FOR_SHOW)
 
 
 def _has_compiled() -> bool:
     return hasattr(torch.manual_seed, "_torchdynamo_orig_callable")
+
+
+def _fixed(names: Mapping[str, Any]) -> set[str]:
+    """The names that no honest work changes: functions, classes, modules and constants, but no state."""
+    return {n for n, v in names.items() if n.isupper() or isinstance(v, ModuleType) or _is_member(v)}
 
 
 def _is_member(value: object) -> bool:

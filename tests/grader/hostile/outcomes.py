@@ -130,6 +130,11 @@ OUTCOMES = [
         "json.JSONEncoder.encode = lambda self, o: encode(self, {**o, 'outcome': 'passed'} if 'outcome' in o else o)\n",
     ),
     _forging(
+        "modules that are others where the grader takes them from",
+        "import json, types\nfrom grader import child\n"
+        "child.json = types.SimpleNamespace(dumps=lambda o: json.dumps({**o, 'outcome': 'passed'} if 'outcome' in o else o))\n",
+    ),
+    _forging(
         "a guard that sees nothing",
         "from grader import collected, guard, words\n"
         "guard.Guard.broken = guard.Look.broken = guard.Space.broken = lambda *a: None\n"
