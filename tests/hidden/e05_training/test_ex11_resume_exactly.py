@@ -1,5 +1,6 @@
 """What grades resume_exactly: runs that are killed and go on, streams, atomic writes, strangers' files."""
 
+import contextlib
 import copy
 import os
 import pickle
@@ -288,6 +289,12 @@ def test_atomic(answer, path, gen, how):
         )
         left = [f.name for f in path.parent.iterdir()]
         expect_equal(left, [], "the files in the folder after the first save has failed")
+        path.mkdir()  # which no file can replace
+        call = "save_checkpoint to a path where a folder is"
+        expect_raises(OSError, lambda: answer.save_checkpoint(path, {"model": model}, 2), call)
+        left = [f.name for f in path.parent.rglob("*")]
+        expect_equal(left, ["last.run"], f"what lies there after {call}")
+        path.rmdir()
     answer.save_checkpoint(path, {"model": model}, 5)
     with torch.no_grad():
         model.weight.zero_()
@@ -342,6 +349,18 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
     expect_equal(story, "fsync, then replace", "what happens to the new file before it has its name")
 
 
+def poisoned(content, bomb):
+    """The same content, with `bomb` in place of pickles in it."""
+    if isinstance(content, dict):
+        return {key: poisoned(value, bomb) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return type(content)(poisoned(value, bomb) for value in content)
+    if isinstance(content, torch.Tensor) and content.dtype == torch.uint8:
+        is_pickle = bytes(content.flatten()[:1].tolist()) == pickle.PROTO
+        return torch.tensor(list(bomb), dtype=torch.uint8) if is_pickle else content
+    return bomb if isinstance(content, bytes) and content[:1] == pickle.PROTO else content
+
+
 def test_strangers_files(answer, path, gen):
     """A file that would run code raises UnpicklingError: no code runs, and nothing changes."""
     ran = path.with_name("ran")
@@ -362,11 +381,17 @@ def test_strangers_files(answer, path, gen):
             "load_checkpoint of a hostile file",
         )
     expect_that(not ran.exists(), "load_checkpoint runs code that it finds in the file")
+    bomb = pickle.dumps(Hostile())
+    torch.save(poisoned(content, bomb), path)
+    with contextlib.suppress(Exception):
+        answer.load_checkpoint(path, {"model": model_with(gen)})
+    what = "load_checkpoint runs code from the file: something in there is unpickled once more"
+    expect_that(not ran.exists(), what, likely="pickle.loads of bytes that a checkpoint holds")
     expect_equal(dict(model.state_dict()), dict(wanted), "the weights after a hostile file")
 
 
 def test_other_names(answer, path, gen):
-    """Names that are not those in the checkpoint raise KeyError, and nothing changes."""
+    """Names that are not those in the checkpoint raise KeyError; any name will do, in any order."""
     first, second = model_with(gen), model_with(gen)
     answer.save_checkpoint(path, {"first": first, "second": second}, 5)
     for names in [("first",), ("second",), (), ("first", "second", "third"), ("first", "other")]:
@@ -377,6 +402,17 @@ def test_other_names(answer, path, gen):
             expect_raises(KeyError, lambda t=things: answer.load_checkpoint(path, t), call)
         for name, thing in things.items():
             expect_equal(dict(thing.state_dict()), wanted[name], f"{name} after {call}")
+    names = [
+        "step", "random", "rng", "streams", "states", "things", "names", "python", "numpy", "torch", "cuda",
+    ]  # fmt: skip
+    things = {name: model_with(gen) for name in names}
+    wanted = {name: copy.deepcopy(dict(thing.state_dict())) for name, thing in things.items()}
+    answer.save_checkpoint(path, things, 7)
+    others = {name: model_with(gen) for name in reversed(names)}
+    call = "load_checkpoint in another order"
+    expect_equal(answer.load_checkpoint(path, others), 7, call)
+    for name in names:
+        expect_equal(dict(others[name].state_dict()), wanted[name], f"what is named {name!r} after {call}")
     with global_rng_untouched("load_checkpoint of a missing file"):
         missing = path.with_name("none.pt")
         expect_raises(FileNotFoundError, lambda: answer.load_checkpoint(missing, {}), "load_checkpoint")

@@ -20,6 +20,15 @@ COUNTS = (
 ADD = "        self.counts += counts.view(self.classes, self.classes)\n"
 
 SPECIMENS = [
+    Right(
+        "a loss that is the difference of two numbers",
+        edits=[
+            (
+                LOSS,
+                "        own = logits.gather(-1, labels[:, None])[:, 0]\n        self.loss += (logits.logsumexp(-1) - own).double().sum().item()\n",
+            )
+        ],
+    ),
     Wrong(
         "looks for the largest logit in float32",
         edits=[("logits.argmax(-1)", "logits.float().argmax(-1)")],

@@ -23,6 +23,53 @@ NAMES = '    if saved["states"].keys() != things.keys():\n'
 
 SPECIMENS = [
     Wrong(
+        "cleans up where writing fails, not where replacing does",
+        edits=[
+            (
+                REPLACE + FAIL,
+                FAIL + REPLACE.replace("        os", "    os"),
+            )
+        ],
+        check="test_atomic",
+        says="a folder is",
+    ),
+    Wrong(
+        "things in the order of the checkpoint, whatever their names",
+        edits=[
+            (
+                LOOP,
+                '    for thing, state in zip(things.values(), saved["states"].values()):\n        thing.load_state_dict(state)\n',
+            )
+        ],
+        check="test_other_names",
+        says="another order",
+    ),
+    Wrong(
+        "the step and the things in one dictionary",
+        edits=[
+            (SAVE, SAVE.replace('"states": states', "**states")),
+            (
+                NAMES,
+                '    saved = {"states": {k: v for k, v in saved.items() if k not in ("step", "random")}, **saved}\n'
+                + NAMES,
+            ),
+        ],
+        check="test_other_names",
+    ),
+    Wrong(
+        "pickled streams inside of a tensor",
+        edits=[
+            (
+                '        "python": random.getstate(),\n',
+                '        "python": torch.tensor(list(pickle.dumps(random.getstate())), dtype=torch.uint8),\n',
+            ),
+            (PYTHON, '    random.setstate(pickle.loads(bytes(streams["python"].tolist())))\n'),
+            ("import os\n", "import os\nimport pickle\n"),
+        ],
+        check="test_strangers_files",
+        says="once more",
+    ),
+    Wrong(
         "straight to the path where there is no old one",
         edits=[
             (
