@@ -101,7 +101,18 @@ def test_dtype_asked_for(answer, dtype):
 
 def test_arrays_keep_their_dtype(answer):
     """A NumPy array keeps its dtype."""
-    for name in ("int32", "uint8", "int16", "int64", "bool", "float16", "float32", "float64"):
+    for name in (
+        "int32",
+        "uint8",
+        "int16",
+        "int64",
+        "bool",
+        "float16",
+        "float32",
+        "float64",
+        "uint16",
+        "complex64",
+    ):
         array = np.array([3, 0, 1]).astype(name)
         expect_vector(answer, array, array.tolist(), getattr(torch, name))
     large = 2**53 + 1

@@ -55,7 +55,7 @@ def test_equal_numbers_of_boxes(answer, gen):
 def test_images_without_boxes(answer, gen):
     """An image without boxes counts as an image, and adds no boxes."""
     for counts in [(0, 2, 0, 1), (1, 0), (0, 0)]:
-        samples = draw(counts, gen)
+        samples = [(image, boxes.double()) for image, boxes in draw(counts, gen)]
         wanted = collated(samples)
         expect_batch(answer.collate_detections(samples), wanted, f"samples with {counts} boxes")
 

@@ -121,6 +121,8 @@ def test_constant_and_single_numbers(answer):
         x = torch.tensor([[7.25] * 4, [0.0] * 4, [-1.0, 1.0, -1.0, 1.0]], dtype=dtype)
         wanted = exact(x, 1).to(dtype)
         expect_close(answer.standardize(x, 1), wanted, f"standardize(x, 1) with constant rows of {dtype}")
+        call = f"standardize(x, 1, eps=1e-12) with constant rows of {dtype}"
+        expect_close(answer.standardize(x, 1, eps=1e-12), exact(x, 1, eps=1e-12).to(dtype), call)
         x[1, 2] = math.nan
         wanted = exact(x, 1).to(dtype)
         expect_close(answer.standardize(x, 1), wanted, f"standardize(x, 1) with a NaN in row 1, of {dtype}")

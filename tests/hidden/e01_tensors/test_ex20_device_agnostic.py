@@ -49,7 +49,11 @@ def test_late_positions(answer, dtype):
     # A look at all of them takes ten times as long.
     rows = torch.cat([torch.arange(0, 4080, 17), torch.arange(2046, 2051), torch.arange(4080, 4100)])
     wanted = exact_table(rows, 6).to(dtype)
-    expect_close(yours[rows], wanted, f"every 17th row, and more near 2048 and the end, of {call}", scale=2.0)
+    # Where x is 0 the table is rounded once, which half precision tells from a sine of rounded angles.
+    tolerance = {"ulps": 1.01, "scale": 0.01} if dtype.itemsize == 2 else {"scale": 2.0}
+    expect_close(
+        yours[rows], wanted, f"every 17th row, and more near 2048 and the end, of {call}", **tolerance
+    )
 
 
 def test_made_on_the_device(answer, device, gen):

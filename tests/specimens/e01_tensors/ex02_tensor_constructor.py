@@ -246,6 +246,21 @@ SPECIMENS = [
         check="test_dtype_asked_for",
         says="wrong values",
     ),
+    Wrong(
+        "a table of dtypes that lacks some",
+        edits=[
+            (
+                "    vector = torch.tensor(values, dtype=dtype)",
+                "    if isinstance(values, np.ndarray):\n"
+                "        names = 'bool uint8 int16 int32 int64 float16 float32 float64'.split()\n"
+                "        dtype = dtype or {name: getattr(torch, name) for name in names}.get(values.dtype.name)\n"
+                "        values = values.tolist()\n"
+                "    vector = torch.tensor(values, dtype=dtype)",
+            )
+        ],
+        check="test_arrays_keep_their_dtype",
+        says="uint16",
+    ),
     Right(
         "asks NumPy for the number of dims first",
         code="""

@@ -261,6 +261,18 @@ SPECIMENS = [
         check="test_read_only_array_is_left_alone",
         says="changes the filters",
     ),
+    Wrong(
+        "widens unsigned integers, as torch once had to",
+        edits=[
+            (
+                "    if not array.flags.writeable or",
+                "    if array.dtype in (np.uint16, np.uint32):\n        array = array.astype(np.int64)\n"
+                "    if not array.flags.writeable or",
+            )
+        ],
+        check="test_dtypes_stay",
+        says="uint16",
+    ),
     Right(
         "numpy(force=True), and a tensor of what cannot be shared",
         code="""

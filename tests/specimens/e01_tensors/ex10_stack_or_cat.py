@@ -253,6 +253,18 @@ SPECIMENS = [
         check="test_dtypes_are_kept",
         says="owner of 258 samples",
     ),
+    Wrong(
+        "boxes of its own making where no image has any, in the default dtype",
+        edits=[
+            (
+                "    boxes = torch.cat([found for _, found in samples])  # (total, 4)\n",
+                "    some = [found for _, found in samples if len(found)]\n"
+                "    boxes = torch.cat(some) if some else torch.zeros(0, 4, device=images.device)\n",
+            )
+        ],
+        check="test_images_without_boxes",
+        says="float64",
+    ),
     Right(
         "cat of unsqueezed images, repeat_interleave",
         code="""

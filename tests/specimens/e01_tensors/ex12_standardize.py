@@ -252,6 +252,17 @@ SPECIMENS = [
         check="test_constant_and_single_numbers",
         says="nan",
     ),
+    Wrong(
+        "eps as a tensor in the dtype of x, which is 0 in float16",
+        edits=[
+            (
+                "    centred = wide",
+                "    eps = torch.full((), eps, dtype=x.dtype, device=x.device)\n    centred = wide",
+            )
+        ],
+        check="test_constant_and_single_numbers",
+        says="eps=1e-12",
+    ),
     Right(
         "with var_mean and rsqrt",
         code="""

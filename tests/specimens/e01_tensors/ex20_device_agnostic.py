@@ -183,6 +183,17 @@ SPECIMENS = [
         check="test_angle_dtype_is_asked",
         says="meta",
     ),
+    Wrong(
+        "takes the angles of half precision modulo 2π, and rounds them before the sine",
+        edits=[
+            (
+                "    angle = position * rate  # (time, dim / 2)\n",
+                "    angle = (position * rate).remainder(2 * math.pi).to(x.dtype)\n",
+            )
+        ],
+        check="test_late_positions",
+        says="float16",
+    ),
     Right(
         "powers for rates, a table filled column by column",
         code="""
