@@ -245,12 +245,14 @@ def test_error_reaches_the_caller(answer):
         ("0.1", "Raises", [(4, 3)], None),
     ]
     expect_equal(table(rows), wanted, f"{CALL} that raises")
-    try:
-        with answer.shape_trace(model):
-            raise error  # in the block, but not in the model
-    except ValueError:
-        pass
-    expect_that(traces(model) == before, "hooks or attributes are left after a block that raises")
+    for stop in (error, KeyboardInterrupt()):  # in the block, but not in the model
+        try:
+            with answer.shape_trace(model):
+                raise stop
+        except (ValueError, KeyboardInterrupt):
+            pass
+        kind = type(stop).__name__
+        expect_that(traces(model) == before, f"hooks or attributes are left after a block that raises {kind}")
 
 
 def test_caught_errors(answer):

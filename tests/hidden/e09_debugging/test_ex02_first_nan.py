@@ -464,6 +464,8 @@ def test_without_a_backward(answer, gen):
     for p in model.parameters():
         p.requires_grad_(False)
     expect_found(answer, gen, model, None, "frozen parameters")
+    graph = data(gen).requires_grad_()  # for an attack or a saliency map, say
+    expect_found(answer, gen, model, None, "frozen parameters, inputs that require a gradient", inputs=graph)
 
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")

@@ -50,6 +50,8 @@ def places(gen, points, centres, dim, dtype=torch.float32, shared=2):
     c = torch.randn(centres, dim, generator=gen, dtype=dtype)
     shared = min(shared, points, centres)
     c[:shared] = x[points - shared :]
+    if centres > shared and dim > 1:
+        c[-1, 0] = x[0, 0]  # beside a point: one coordinate alone is the same
     return x, c
 
 
@@ -166,6 +168,7 @@ def test_loss(answer, gen):
     for (temperature, weight), scale in [
         ((1.0, 0.1), 1.0),
         ((0.5, 2.0), 1.0),
+        ((0.05, 0.5), 1.0),
         ((0.01, 1.0), 40.0),
         ((3.0, 0.0), 5.0),
     ]:

@@ -182,6 +182,15 @@ def test_sparse(answer):
     expect_rows(rows(answer, model, limit=10.0)[:1], [("0.weight", sums, "exploding")], "with limit=10.0")
     expect_equal(model[0].weight.grad.is_sparse, True, "is_sparse of the gradient afterwards")
     expect_equal(model[0].weight.grad.is_coalesced(), before, "is_coalesced() of the gradient afterwards")
+    model[0].double()
+    tiny = torch.tensor([[1e-100, 0.0], [2e-100, 4e-100]], dtype=torch.float64)
+    model[0].weight.grad = torch.sparse_coo_tensor(
+        torch.tensor([[3, 3]]), tiny, (6, 2), check_invariants=True
+    )
+    expect_rows(
+        rows(answer, model)[:1], [("0.weight", 5e-100, "ok")], f"{CALL} with a sparse float64 gradient"
+    )
+    model[0].float().weight.grad = None
     empty = torch.sparse_coo_tensor(
         torch.zeros(1, 0, dtype=torch.long), torch.zeros(0, 2), (6, 2), check_invariants=True
     )

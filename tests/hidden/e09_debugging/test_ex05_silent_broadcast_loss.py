@@ -73,8 +73,10 @@ def test_weights(answer, gen):
 def test_gradients(answer, gen, forms):
     """Predictions, targets and weights get their gradients, each in the shape that it came in."""
     for size in (4, 1):
-        inputs = [shaped(t, form) for t, form in zip(batch(gen, size), forms, strict=True)]
-        call = f"weighted_mse of {', '.join(str(tuple(t.shape)) for t in inputs)}"
+        given = batch(gen, size)
+        given[2][: size // 2] = 0.0  # what counts nothing has a gradient nevertheless: that of counting more
+        inputs = [shaped(t, form) for t, form in zip(given, forms, strict=True)]
+        call = f"weighted_mse of {', '.join(str(tuple(t.shape)) for t in inputs)} with weights of 0"
         scale = 1.0  # the gradient for a single weight is 0
         expect_gradients(
             answer.weighted_mse,
@@ -118,6 +120,8 @@ def test_share_within(answer, gen):
 
 def test_share_of_large_numbers(answer):
     """The tolerance is absolute, be it for prices in the millions, and NaN is away from everything."""
+    tiny = answer.share_within(torch.tensor([1e-7, 0.0]), torch.zeros(2), tolerance=0.0)
+    expect_equal(tiny, 0.5, "share_within of differences of 1e-7 and 0 with tolerance=0.0")
     y = torch.tensor([4e6, 2e6, 1e6, 3e6, 5e6])
     x = y + torch.tensor([8.0, -1.0, 2.0, 0.5, math.nan])
     for tolerance, wanted in ((1.0, 0.4), (2.0, 0.6), (0.25, 0.0)):

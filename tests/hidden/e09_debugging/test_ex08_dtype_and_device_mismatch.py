@@ -143,6 +143,9 @@ def test_no_rows(answer, gen):
     yours = answer.predict(model, rows(gen, 0))
     expect_equal(yours.shape, (0, CLASSES), "the shape of predict(model, arrays) of 0 rows")
     expect_equal(str(yours.dtype), "float32", "the dtype of predict(model, arrays) of 0 rows")
+    shapes = {name: tuple(t.shape) for name, t in answer.to_batch(rows(gen, 0), model).items()}
+    wanted = {"features": (0, FEATURES), "label": (0,), "store": (0,)}
+    expect_equal(shapes, wanted, "the shapes in to_batch(arrays, model) of 0 rows")
 
 
 def test_buffers(answer, gen):

@@ -421,17 +421,20 @@ def test_dtypes_and_shapes(answer, gen, dtype):
 
 def test_gradients_from_before(answer, gen):
     """A step takes the gradient of its own loss alone, whatever gradients the parameters have had."""
-    model = network(gen)
+    model, factor = network(gen), nn.Parameter(torch.ones(()))  # the loss's own, as a learned temperature is
     x, y = batch_of(gen, 3)
-    twin = copy.deepcopy(model)
-    optimizer = sgd(twin)
-    F.mse_loss(twin(x), y).backward()
-    optimizer.step()
-    for p in model.parameters():
+    twin, wanted_factor = copy.deepcopy((model, factor))
+    optimizer, wanted = sgd(model), sgd(twin)
+    optimizer.add_param_group({"params": [factor]})
+    wanted.add_param_group({"params": [wanted_factor]})
+    (wanted_factor * F.mse_loss(twin(x), y)).backward()
+    wanted.step()
+    for p in (*model.parameters(), factor):
         p.grad = torch.ones_like(p)
-    answer.Trainer(model, F.mse_loss, sgd(model)).step(x, y)
-    for (name, p), wanted in zip(model.named_parameters(), twin.parameters(), strict=True):
-        expect_close(p.detach(), wanted.detach(), f"{name} after a step, where it had a gradient before")
+    answer.Trainer(model, lambda outputs, y: factor * F.mse_loss(outputs, y), optimizer).step(x, y)
+    parameters = {**dict(model.named_parameters()), "a parameter of the loss": factor}
+    for (name, p), right in zip(parameters.items(), (*twin.parameters(), wanted_factor), strict=True):
+        expect_close(p.detach(), right.detach(), f"{name} after a step, where it had a gradient before")
 
 
 def test_smoothed_from_zero(answer, gen):

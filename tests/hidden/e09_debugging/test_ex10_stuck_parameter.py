@@ -260,6 +260,9 @@ def test_rates(answer, tensor):
     optimizer = sgd([{"params": [model[0]], "lr": zero}, {"params": [model[1]], "lr": some}], lr=some)
     step = with_gradients(model, 1.0, 1.0, step=optimizer)
     expect_equal(answer.stuck_parameters(model, optimizer, step), {"0": RATE}, f"{CALL} with two rates")
+    zero += 1e-12
+    optimizer.param_groups[0]["lr"] = zero  # 1 - 1e-12 is 1 in float32
+    expect_equal(answer.stuck_parameters(model, optimizer, step), {"0": LOST}, f"{CALL} with a rate of 1e-12")
     model = weights(1, 1)
     optimizer = sgd(model.parameters())
     warmup = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 10)

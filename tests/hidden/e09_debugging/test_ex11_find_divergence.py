@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.modules import module as nn_module
 
-from grader.checks import expect_equal, expect_that, global_rng_untouched, unchanged
+from grader.checks import expect_equal, expect_raises, expect_that, global_rng_untouched, unchanged
 
 CALL = "find_divergence(reference, candidate, x)"
 NAN, INF = math.nan, math.inf
@@ -397,6 +397,15 @@ class Logs(nn.Module):
         if self.fails:
             raise KeyError("no such weight")
         return x * 1.0
+
+
+def test_one_model_twice(answer, gen):
+    """A model that is compared with itself does not part from itself, and runs: its errors pass through."""
+    x = torch.randn(4, 4, generator=gen)
+    healthy, broken = (nn.Sequential(network(gen), Logs(fails)) for fails in (False, True))
+    expect_none(answer.find_divergence(healthy, healthy, x), "a model beside itself")
+    call = "find_divergence(model, model, x) of a model that raises"
+    expect_raises(KeyError, lambda: answer.find_divergence(broken, broken, x), call)
 
 
 @pytest.mark.parametrize("fails", ["neither", "reference", "candidate"])

@@ -176,12 +176,32 @@ def test_deterministic_algorithms(answer, gen, caller):
 def environment():
     """Variables and settings that a check hands out, and that nobody has to keep."""
     variables, threads = dict(os.environ), torch.get_num_threads()
-    deterministic = torch.backends.cudnn.deterministic
+    deterministic, others = torch.backends.cudnn.deterministic, other_settings()
     yield
+    set_others(*others.values())
     os.environ.clear()
     os.environ.update(variables)
     torch.set_num_threads(threads)
     torch.backends.cudnn.deterministic = deterministic
+
+
+def other_settings():
+    """What people also turn for the sake of repeatable numbers, or of speed."""
+    return {
+        "torch.backends.cudnn.enabled": torch.backends.cudnn.enabled,
+        "torch.backends.cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
+        "torch.get_float32_matmul_precision()": torch.get_float32_matmul_precision(),
+        "torch.utils.deterministic.fill_uninitialized_memory": (
+            torch.utils.deterministic.fill_uninitialized_memory
+        ),
+    }
+
+
+def set_others(enabled, tf32, precision, fill):
+    torch.backends.cudnn.enabled = enabled
+    torch.backends.cudnn.allow_tf32 = tf32
+    torch.set_float32_matmul_precision(precision)
+    torch.utils.deterministic.fill_uninitialized_memory = fill
 
 
 @pytest.mark.usefixtures("environment")
@@ -193,7 +213,8 @@ def test_other_settings(answer, gen, deterministic):
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":0:0"
     torch.set_num_threads(2)
     torch.backends.cudnn.deterministic = deterministic
-    before = dict(os.environ)
+    set_others(True, deterministic, "high" if deterministic else "highest", deterministic)
+    before, settled = dict(os.environ), other_settings()
     answer.train(documents, labels, network, with_all, seed=1)
     changed = sorted(name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name))
     expect_that(
@@ -206,6 +227,8 @@ def test_other_settings(answer, gen, deterministic):
         torch.backends.cudnn.deterministic, deterministic, "torch.backends.cudnn.deterministic after train(…)"
     )
     expect_equal(torch.get_num_threads(), 2, "the number of threads after train(…)")
+    for name, value in other_settings().items():
+        expect_equal(value, settled[name], f"{name} after train(…)")
 
 
 class Stop(Exception):

@@ -29,6 +29,18 @@ YIELD = "        yield rows\n"
 
 SPECIMENS = [
     Wrong(
+        "removes the hooks after errors, and not after an interrupt",
+        edits=[
+            (
+                "    finally:\n        for hook in hooks:\n            hook.remove()\n",
+                "    except Exception:\n        [hook.remove() for hook in hooks]\n        raise\n"
+                "    else:\n        [hook.remove() for hook in hooks]\n",
+            )
+        ],
+        check="test_error_reaches_the_caller",
+        says="KeyboardInterrupt",
+    ),
+    Wrong(
         "takes parameters for no tensors",
         edits=[("isinstance(value, torch.Tensor)", "type(value) is torch.Tensor")],
         check="test_nested_data",

@@ -38,6 +38,22 @@ TRY = "    try:\n"
 
 SPECIMENS = [
     Wrong(
+        "judges the backward pass to the inputs where all parameters are frozen",
+        edits=[
+            (
+                "    bad = [name for name, grad",
+                "    if not named and loss.requires_grad:\n        loss.backward()\n"
+                "    bad = [name for name, grad",
+            ),
+            (
+                "    if _finite(loss) and not bad:\n",
+                "    if _finite(loss) and not bad and (named or not watch.backward):\n",
+            ),
+        ],
+        check="test_without_a_backward",
+        says="inputs that require a gradient",
+    ),
+    Wrong(
         "NaN alone",
         edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not x.isnan().any()"))],
         check="test_forward",

@@ -24,6 +24,12 @@ ROWS = """    return [
 
 SPECIMENS = [
     Wrong(
+        "turns sparse gradients to float32",
+        edits=[("grad.coalesce().values()", "grad.coalesce().values().float()")],
+        check="test_sparse",
+        says="float64",
+    ),
+    Wrong(
         "takes a limit of 0 for none",
         edits=[(LARGE, LARGE.replace("norm > limit", "limit and norm > limit"))],
         check="test_limit",

@@ -31,6 +31,24 @@ def head(fix):
 
 SPECIMENS = [
     Wrong(
+        "leaves out the examples of weight 0, whose weights then have no gradient",
+        edits=[
+            (
+                RETURN,
+                "    keep = weights > 0\n"
+                "    return (weights[keep] * errors[keep]).sum() / weights[keep].sum()\n",
+            )
+        ],
+        check="test_gradients",
+        says="weights",
+    ),
+    Wrong(
+        "a little more than the tolerance, for rounding",
+        edits=[("<= tolerance", "<= tolerance + 1e-6")],
+        check="test_share_of_large_numbers",
+        says="tolerance=0.0",
+    ),
+    Wrong(
         "a floor under the sum of the weights",
         edits=[(RETURN, RETURN.replace("weights.sum()", "weights.sum().clamp(min=1e-8)"))],
         check="test_weights",

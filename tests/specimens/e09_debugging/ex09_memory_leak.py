@@ -35,6 +35,12 @@ REPORTED = '            "losses": list(self.losses),\n            "smoothed": se
 
 SPECIMENS = [
     Wrong(
+        "clears the gradients of the model and not those of the optimizer",
+        edits=[("self.optimizer.zero_grad()", "self.model.zero_grad()")],
+        check="test_gradients_from_before",
+        says="a parameter of the loss",
+    ),
+    Wrong(
         "keeps detached losses, each in the memory of its batch",
         edits=[
             (KEEP, "        self.losses.append(loss.detach())\n"),

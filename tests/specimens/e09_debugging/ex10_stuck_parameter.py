@@ -44,6 +44,12 @@ def stuck_parameters(model, optimizer, train_step):
 
 SPECIMENS = [
     Wrong(
+        "takes a tiny rate for zero",
+        edits=[("float(rate) == 0.0", "float(rate) < 1e-8")],
+        check="test_rates",
+        says="1e-12",
+    ),
+    Wrong(
         "compares sums",
         edits=[(SAME, "    return now.numel() > 0 and bool(now.nansum() == before.nansum())\n")],
         check="test_what_moves_is_not_stuck",

@@ -24,6 +24,17 @@ LARGEST = "        largest = max(largest, float(error.max()) if error.numel() el
 
 SPECIMENS = [
     Wrong(
+        "a model does not differ from itself, so it is not run",
+        edits=[
+            (
+                "    right, yours = _record",
+                "    if reference is candidate:\n        return None\n    right, yours = _record",
+            )
+        ],
+        check="test_one_model_twice",
+        says="KeyError",
+    ),
+    Wrong(
         "copies of outputs that are tensors, but not of those within tuples",
         edits=[(CLONE, "        return {place: data if place else data.detach().clone()}\n")],
         check="test_nested_outputs_that_are_written_over",

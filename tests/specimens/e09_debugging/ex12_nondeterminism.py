@@ -25,6 +25,18 @@ DEF = "@contextmanager\n"
 
 SPECIMENS = [
     Wrong(
+        "leaves the precision of matrix products at its highest",
+        edits=[
+            (
+                "            torch.backends.cudnn.benchmark = False\n",
+                "            torch.backends.cudnn.benchmark = False\n"
+                '            torch.set_float32_matmul_precision("highest")\n',
+            )
+        ],
+        check="test_other_settings",
+        says="matmul_precision",
+    ),
+    Wrong(
         "seeds with the hash of a string",
         edits=[(PYTHON, PYTHON.replace("seed(seed)", 'seed(hash(f"run {seed}"))'))],
         check="test_runs_repeat",
