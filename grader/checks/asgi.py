@@ -56,6 +56,7 @@ async def exchange(
         if not ahead:
             await done.wait()
             return {"type": "http.disconnect"}
+        await asyncio.sleep(0)  # other requests have their turn, as between the packets of a network
         chunk = ahead.pop()
         following = next(chunks, None)
         if following is not None:
