@@ -87,7 +87,9 @@ class Shift(nn.Module):
         return x + self.by
 
 
-@pytest.mark.parametrize(("rows", "size"), [(7, 3), (6, 3), (4, 1), (5, 5), (3, 64), (1, 2), (9, 4)], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "size"), [(7, 3), (6, 3), (4, 1), (5, 5), (3, 64), (1, 2), (9, 4), (130, 100)], ids=str
+)
 def test_every_row_once(answer, gen, rows, size):
     """However the rows are cut into batches, each gets its own result, and batches are of the size asked."""
     model, inputs = network(gen), torch.randn(rows, 3, generator=gen)
@@ -209,7 +211,7 @@ class Broken(Exception):
 @pytest.mark.parametrize("at", [1, 2])
 def test_errors(answer, gen, at):
     """An error from the model comes through, and modes and recording are as before."""
-    model, inputs, runs = network(gen), torch.randn(5, 3, generator=gen), []
+    model, inputs, runs, within = network(gen), torch.randn(5, 3, generator=gen), [], []
     model.train()
     model[0][1].eval()
     before = flags(model)
@@ -221,7 +223,18 @@ def test_errors(answer, gen, at):
 
     model[1].register_forward_hook(fail)
     call = f"predict(…) with an error in batch {at}"
-    expect_raises(Broken, lambda: answer.predict(model, inputs, 2), call)
+
+    def run():
+        try:
+            answer.predict(model, inputs, 2)
+        except Broken:  # here the error still holds all that predict has made
+            within.append(torch.is_inference_mode_enabled())
+            raise
+
+    expect_raises(Broken, run, call)
+    expect_equal(
+        within, [False], f"whether inference mode is on where the caller handles the error of {call}"
+    )
     expect_that(torch.is_grad_enabled(), f"gradients are off after {call}")
     expect_that(not torch.is_inference_mode_enabled(), f"inference mode is on after {call}")
     expect_equal(flags(model), before, f"the training flags after {call}")

@@ -148,11 +148,13 @@ def test_loads(answer, gen, path):
     for as_path, train in ((str, True), (Path, False)):
         saved, model = network(gen), network(gen)
         saved[0].weight.requires_grad_(False)
+        model.register_buffer("angles", torch.arange(3.0), persistent=False)  # which no state dict holds
         model.train(train)
         model[1].train()
         torch.save(saved.state_dict(), path)
         loaded = answer.safe_load(model, as_path(path))
         expect_that(loaded is model, "safe_load(model, path) returns something else than the model")
+        expect_equal(model.angles, torch.arange(3.0), "a buffer that is not persistent, after safe_load")
         expect_state(model, state_of(saved), "after safe_load(model, path)")
         expect_equal(modes_of(model), [False] * 5, "the training flags after safe_load(model, path)")
         x = torch.randn(5, 3, generator=gen)
@@ -213,7 +215,12 @@ MISFITS = {
         "1.num_batches_tracked",
     ),
     "a missing count of batches": ({"1.num_batches_tracked": None}, "1.num_batches_tracked"),
+    "one number in a row for a single one": (
+        {"1.num_batches_tracked": torch.tensor([3])},
+        "1.num_batches_tracked",
+    ),
     "a number for a name": ({1234: torch.ones(2)}, "1234"),
+    "numbers and words for names": ({1234: torch.ones(2), "head": torch.ones(2)}, "1234 head"),
     "a tensor on meta": ({"3.bias": torch.ones(2, device="meta")}, "3.bias"),
     "all of it one level deeper": ("state_dict", "0.weight 1.running_mean 3.bias state_dict"),
     "a list for a tensor": ({"3.bias": [1.0, 2.0]}, "3.bias"),

@@ -318,7 +318,7 @@ def test_bad_pixels(answer, gen):
     for name in ("forward", "classify"):
         mine = bundle if name == "forward" else bundle.classify
         single = one if name == "forward" else one.classify
-        for dtype in (torch.int64, torch.int32, torch.bool, torch.int8):
+        for dtype in (torch.int64, torch.int32, torch.bool, torch.int8, torch.complex64):
             expect_raises(TypeError, lambda f=mine, d=dtype: f(good.to(d)), f"{name} of pixels in {dtype}")
         shapes = {
             "a grey image": good[:, :1],

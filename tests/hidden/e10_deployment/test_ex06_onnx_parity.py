@@ -236,6 +236,13 @@ def expect_off(answer, path, model, batches, place, call, **options):
             yours=str(error)[:200],
             wanted=f"batch {place}",
         )
+        rest = re.sub(r"batch \d+", "", str(error))
+        expect_that(
+            re.search(r"\d|inf|nan", rest, re.IGNORECASE) is not None,
+            f"the ValueError from {call} does not say how far it is off",
+            yours=str(error)[:200],
+            wanted=f"batch {place}, and a number",
+        )
         return
     except NotImplementedError:
         raise
@@ -375,6 +382,9 @@ def test_parity_modes(answer, tmp_path):
         expect_that(
             torch.is_grad_enabled(), "gradients are off in the rest of the process after parity failed"
         )
+        with torch.no_grad():
+            answer.parity(path, model, [ONES])
+            expect_that(not torch.is_grad_enabled(), "gradients are on after parity within torch.no_grad()")
 
 
 def test_any_batches(answer, tmp_path, gen):

@@ -437,6 +437,11 @@ def test_not_finite(answer):
         )
         expect_equal(names_of(answer, model), [], f"the layers that are replaced after {call}")
         answer.quantize_linears(model, skip=["blocks.1"])
+    for dtype, value in ((torch.float32, 3e38), (torch.float16, 6e4)):
+        linear = nn.Linear(3, 2).to(dtype)
+        linear.weight.data.fill_(value)  # finite, though their sum is not
+        yours = answer.Int8Linear.from_linear(linear).weight
+        expect_equal(yours, torch.full((2, 3), 127, dtype=torch.int8), f"the weight of {value:g} in {dtype}")
 
 
 def test_unknown_names(answer):

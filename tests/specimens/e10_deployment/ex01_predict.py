@@ -22,6 +22,23 @@ BODY += "    finally:\n" + RESTORE + LAST
 
 SPECIMENS = [
     Wrong(
+        "at most 64 rows, whatever is asked for",
+        edits=[("inputs.split(batch_size)", "inputs.split(min(batch_size, 64))")],
+        check="test_every_row_once",
+    ),
+    Wrong(
+        "leaves inference mode at the end alone",
+        edits=[
+            (
+                "        with torch.inference_mode():\n",
+                "        inference = torch.inference_mode()\n        inference.__enter__()\n        if True:\n",
+            ),
+            ("    finally:\n", "        inference.__exit__(None, None, None)\n    finally:\n"),
+        ],
+        check="test_errors",
+        says="inference mode",
+    ),
+    Wrong(
         "all rows at once",
         edits=[(SPLIT, "            for batch in [inputs]:\n")],
         check="test_every_row_once",

@@ -21,6 +21,38 @@ LAST = "    return model.to(device).eval()\n"
 
 SPECIMENS = [
     Wrong(
+        "asks for the buffers that no state dict holds",
+        edits=[("own = model.state_dict()", "own = {**model.state_dict(), **dict(model.named_buffers())}")],
+        check="test_loads",
+        says="angles",
+    ),
+    Wrong(
+        "one number fits whatever holds one",
+        edits=[
+            (
+                "value.shape != own[name].shape",
+                "(value.shape != own[name].shape and not value.numel() == own[name].numel() == 1)",
+            )
+        ],
+        check="test_misfits",
+        says="no error",
+    ),
+    Wrong(
+        "sorts the names that the model lacks, where a number cannot be compared",
+        edits=[
+            (
+                "    for name, value in state.items():\n        if name not in own:\n",
+                "    for name in sorted(state.keys() - own.keys()):\n"
+                '        faults.append(f"{name} is unknown")\n'
+                "    for name, value in state.items():\n        if False:\n",
+            ),
+            ("        elif not isinstance", "        elif name in own and not isinstance"),
+            ("or value.is_meta or", "or name in own and value.is_meta or name in own and"),
+        ],
+        check="test_misfits",
+        says="TypeError",
+    ),
+    Wrong(
         "loads whatever pickle holds",
         edits=[(", weights_only=True", ", weights_only=False")],
         check="test_no_code_runs",
@@ -420,7 +452,7 @@ SPECIMENS = [
         differ = [k for k in kept.keys() & weights.keys() if getattr(weights[k], "shape", 0) != kept[k].shape]
         differ += kept.keys() ^ weights.keys()
         if differ:
-            raise RuntimeError(f"names or shapes differ: {sorted(differ)}")
+            raise RuntimeError(f"names or shapes differ: {sorted(map(str, differ))}")
         model.load_state_dict(weights, strict=True)
     except BaseException:
         model.load_state_dict(kept)

@@ -27,6 +27,17 @@ NAMES = "        return [self.labels[number] for number in logits.argmax(1).toli
 
 SPECIMENS = [
     Wrong(
+        "complex pixels pass, without their imaginary part",
+        edits=[
+            (
+                "not pixels.is_floating_point()",
+                "not (pixels.is_floating_point() or pixels.is_complex())",
+            )
+        ],
+        check="test_bad_pixels",
+        says="complex64",
+    ),
+    Wrong(
         "divides by 256", edits=[(DIVIDE, DIVIDE.replace("255", "256"))], check="test_numbers", says="bytes"
     ),
     Wrong("does not scale bytes", edits=[(DIVIDE, "            pass\n")], check="test_numbers", says="bytes"),

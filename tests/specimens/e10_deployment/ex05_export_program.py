@@ -21,6 +21,25 @@ LAST = "    return torch.no_grad()(program)\n"
 
 SPECIMENS = [
     Wrong(
+        "an error of its own for what torch says",
+        edits=[
+            (
+                "    finally:\n        for layer, training in modes:",
+                "    except Exception as error:\n"
+                '        raise ValueError("this model cannot be exported") from error\n'
+                "    finally:\n        for layer, training in modes:",
+            )
+        ],
+        check="test_refused",
+        says="ValueError",
+    ),
+    Wrong(
+        "runs the model itself first, whose state may count that",
+        edits=[("        model.eval()\n", "        model.eval()\n        model(example)\n")],
+        check="test_nothing_changes",
+        says="runs",
+    ),
+    Wrong(
         "a fixed number of rows",
         edits=[(', dynamic_shapes=({0: torch.export.Dim("rows")},)', "")],
         check="test_in_another_process",

@@ -62,6 +62,18 @@ def fast(*edits):
 
 SPECIMENS = [
     Wrong(
+        "turns gradients on at the end, for everybody",
+        edits=[("    return largest\n", "    torch.set_grad_enabled(True)\n    return largest\n")],
+        check="test_parity_modes",
+        says="gradients are on",
+    ),
+    Wrong(
+        "names the batch and not how far it is off",
+        edits=[("batch {place} is off by up to {off.max():.3g}", "batch {place} differs")],
+        check="test_tolerances",
+        says="how far",
+    ),
+    Wrong(
         "burns the batch size in",
         edits=[('            dynamic_shapes=({0: torch.export.Dim("batch")},),\n', "")],
         check="test_names_and_sizes",

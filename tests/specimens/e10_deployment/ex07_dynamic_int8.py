@@ -36,6 +36,11 @@ BELOW = "    kept = {id(module) for name in skip for module in modules[name].mod
 
 SPECIMENS = [
     Wrong(
+        "takes a large sum for infinity",
+        edits=[("if not wide.isfinite().all():", "if not wide.sum().isfinite():")],
+        check="test_not_finite",
+    ),
+    Wrong(
         "one scale for all rows",
         edits=[(ABSMAX, "        scale = (wide.abs().max() / 127).expand(len(wide)).clone()\n")],
         check="test_rows",

@@ -40,6 +40,17 @@ CAT = """        if self.length:
 
 SPECIMENS = [
     Wrong(
+        "positions in the dtype of the tokens",
+        edits=[
+            (
+                "torch.arange(start, start + x.shape[1], device=x.device)",
+                "torch.arange(start, start + x.shape[1], device=x.device, dtype=x.dtype)",
+            )
+        ],
+        check="test_dtypes",
+        says="300 tokens",
+    ),
+    Wrong(
         "keeps what it is given, where that fills it",
         edits=[
             (

@@ -40,6 +40,14 @@ LIMIT = """        if len(body) > max_bytes:
 
 SPECIMENS = [
     Wrong(
+        "one buffer for the bodies of all requests",
+        edits=[
+            ("async def _read", "_BODY = bytearray()\n\n\nasync def _read"),
+            ("    body = bytearray()\n    async for", "    body = _BODY\n    body.clear()\n    async for"),
+        ],
+        check="test_overlapping_requests",
+    ),
+    Wrong(
         "switches gradients off for all",
         edits=[
             (MODEL, "            torch.set_grad_enabled(False)\n            if True:\n"),
