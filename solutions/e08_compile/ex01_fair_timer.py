@@ -27,6 +27,8 @@ Rules:
   2000000.000125.
 - What step returns is dropped before step is called again, or a step that returns its activations would need
   twice the memory here.
+- step runs in the caller's modes: with gradients, where they are computed outside. What it raises reaches the
+  caller, and whatever is switched for the measurement is afterwards as it was, after an error too.
 - ValueError, before step is called at all, for warmup below 0 and for runs or calls below 1.
 """
 

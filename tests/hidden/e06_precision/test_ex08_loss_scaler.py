@@ -79,6 +79,8 @@ def test_scaled_loss(answer, gen, dtype):
             call=f"LossScaler({scale}).scale(loss)",
             names="x",
         )
+    large = answer.LossScaler(2.0**17).scale(torch.tensor(-1.5, dtype=dtype))  # float16 has no 2¹⁷
+    expect_equal(large, torch.tensor(-1.5 * 2.0**17, dtype=wide), f"LossScaler(2**17).scale(-1.5 in {dtype})")
     for bad in BAD:
         yours = answer.LossScaler(2.0).scale(torch.tensor(bad, dtype=dtype))
         expect_equal(yours, torch.tensor(bad, dtype=wide), f"scale(loss) for a loss of {bad}")
@@ -149,19 +151,17 @@ def test_bad_gradients_skip_the_step(answer, gen, bad):
 
 
 def test_large_gradients_are_finite(answer):
-    """Gradients near the end of float32 are finite, although their sum, norm and squares are not."""
-    for dtype in (torch.float32, torch.bfloat16):
+    """Gradients near the end of their dtype are finite, although their sum, norm and squares are not."""
+    for dtype, size in ((torch.float32, 3e38), (torch.bfloat16, 3e38), (torch.float64, 1e300)):
         params = [nn.Parameter(torch.zeros(2, dtype=dtype)) for _ in range(3)]
         optimizer, scaler = torch.optim.SGD(params, lr=1.0), answer.LossScaler(4.0)
         for p in params:
-            p.grad = torch.tensor([3e38, 3e38], dtype=dtype)
-        wanted = -params[0].grad / 4
-        expect_equal(
-            scaler.step(optimizer), True, f"scaler.step(optimizer) with gradients of 3e38 in {dtype}"
-        )
-        expect_close(params[2].detach(), wanted, f"a parameter after gradients of 3e38 in {dtype}")
+            p.grad = torch.tensor([size, size], dtype=dtype)
+        wanted, what = -params[0].grad / 4, f"gradients of {size:g} in {dtype}"
+        expect_equal(scaler.step(optimizer), True, f"scaler.step(optimizer) with {what}")
+        expect_close(params[2].detach(), wanted, f"a parameter after {what}")
         scaler.update()
-        expect_scale(scaler, 4.0, "after gradients of 3e38")
+        expect_scale(scaler, 4.0, f"after {what}")
 
 
 def test_unscale_then_step(answer, gen):
@@ -282,21 +282,22 @@ def test_two_optimizers(answer, gen):
     a, b = torch.optim.SGD(first, lr=0.5), torch.optim.SGD(second, lr=0.5)
     for order in ((a, b), (b, a)):
         scaler = answer.LossScaler(64.0, growth_interval=2)
-        for spoiled, taken, scale in ((None, True, 64.0), (second, False, 32.0), (None, True, 32.0)):
+        for spoiled, scale in (("", 64.0), ("b", 32.0), ("", 32.0), ("ab", 16.0)):
             for p in [*first, *second]:
                 p.grad = torch.ones_like(p)
-            if spoiled:
-                spoiled[0].grad[0, 0] = math.inf
+            for params in ([first] if "a" in spoiled else []) + ([second] if spoiled else []):
+                params[0].grad[0, 0] = math.inf
             before = first[0].detach().clone()
             results = {id(optimizer): scaler.step(optimizer) for optimizer in order}
-            expect_equal(results[id(a)], True, "scaler.step of the optimizer with finite gradients")
-            expect_equal(results[id(b)], taken, "scaler.step of the other optimizer")
-            moved = torch.equal(first[0].detach(), before)
-            expect_equal(moved, False, "whether the one with finite gradients stays")
+            what = f"with {spoiled or 'none'} spoiled of two optimizers a and b"
+            expect_equal(results[id(a)], "a" not in spoiled, f"scaler.step(a) {what}")
+            expect_equal(results[id(b)], not spoiled, f"scaler.step(b) {what}")
+            stays = torch.equal(first[0].detach(), before)
+            expect_equal(stays, "a" in spoiled, f"whether a parameter of a stays, {what}")
             scaler.update()
-            expect_scale(scaler, scale, "with two optimizers")
+            expect_scale(scaler, scale, what)
             expect_equal(
-                scaler.state_dict()["_growth_tracker"], int(spoiled is None), "the count with two optimizers"
+                scaler.state_dict()["_growth_tracker"], int(not spoiled), "the count with two optimizers"
             )
 
 

@@ -67,6 +67,7 @@ def test_masters(answer, gen):
     """One float32 leaf for each trainable parameter, in order, with its values and memory of its own."""
     model = network(gen)
     model[0].bias.requires_grad_(False)
+    model.register_buffer("mean", torch.full((2,), 1.001))
     made = []
 
     def make(masters):
@@ -156,6 +157,8 @@ def test_loss_scale(answer, gen, dtype):
         held = [p.grad.clone() for p in model.parameters()]
         if scale == 1000.0:
             training.step(loss_scale=scale)
+        elif scale == 1.0:
+            training.step()
         else:
             training.step(scale)
         for index, right in enumerate(wanted):
@@ -292,7 +295,7 @@ def test_groups_and_schedulers(answer, gen):
     exact = exact_of(model)
 
     def make(masters):
-        return torch.optim.SGD([{"params": masters[:2], "lr": 0.3}, {"params": masters[2:]}], lr=0.02)
+        return torch.optim.SGD([{"params": masters[2:], "lr": 0.3}, {"params": masters[:2]}], lr=0.02)
 
     training, other = answer.MasterWeights(model, make), make(exact)
     schedules = [torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5) for o in (training.optimizer, other)]
@@ -350,6 +353,8 @@ def test_goes_on_as_if_it_had_not_stopped(answer, gen, kind):
     for _ in range(3):
         give(gen, model)
         training.step()
+    for group in training.optimizer.param_groups:
+        group["lr"] *= 0.25  # as a scheduler does; the new optimizer does not know of it
     file = io.BytesIO()
     torch.save(training.state_dict(), file)
     file.seek(0)

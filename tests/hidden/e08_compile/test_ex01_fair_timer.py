@@ -201,6 +201,37 @@ def test_results_are_dropped(answer):
     )
 
 
+@pytest.mark.parametrize("fails", [0, 2, None])
+def test_modes_and_errors(answer, fails):
+    """step runs in the caller's modes, its error reaches the caller, and all is as it was afterwards."""
+    error, seen = KeyError("no such batch"), []
+
+    def state():
+        return torch.is_grad_enabled(), torch.is_inference_mode_enabled(), gc.isenabled()
+
+    def step():
+        seen.append(state()[:2])
+        if len(seen) - 1 == fails:
+            raise error
+
+    machine, caught, before = Machine([0.1], [0.1]), None, state()
+    try:
+        answer.measure(step, warmup=1, runs=2, synchronize=machine.synchronize, clock=machine.clock)
+    except NotImplementedError:
+        raise
+    except Exception as raised:
+        caught = raised
+    after = state()
+    torch.set_grad_enabled(before[0])
+    (gc.enable if before[2] else gc.disable)()
+    wanted = None if fails is None else error
+    expect_that(caught is wanted, "another error than step's", yours=repr(caught), wanted=repr(wanted))
+    wanted = [before[:2]] * (3 if fails is None else fails + 1)
+    expect_equal(seen, wanted, "(gradients are computed, inference mode is on) in the calls of step")
+    what = "(gradients are computed, inference mode is on, the garbage collector is on)"
+    expect_equal(after, before, f"{what} after measure(step)")
+
+
 def test_waits_for_the_accelerator(answer, device):
     """Without `synchronize` the accelerator of the machine is waited for, before each reading of a run."""
     log = []

@@ -356,7 +356,8 @@ def test_calls_do_not_mix(answer):
 @pytest.mark.parametrize("at", [-2, -1, 0, 2])
 def test_errors(answer, at):
     """An error of a step reaches the caller, no step follows, and the profiler is off."""
-    error, numbers = KeyError("no such batch") if at else KeyboardInterrupt(), []
+    errors = {0: KeyboardInterrupt(), 2: StopIteration("no more batches")}
+    error, numbers = errors.get(at, KeyError("no such batch")), []
 
     def step(number):
         numbers.append(number)

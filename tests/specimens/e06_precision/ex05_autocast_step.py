@@ -344,7 +344,7 @@ SPECIMENS = [
             )
         ],
         check="test_inputs_of_any_dtype",
-        says="the shape of the predictions",
+        says="shape of the predictions",
     ),
     Wrong(
         "cleans the predictions of NaN and inf",
@@ -508,6 +508,6 @@ SPECIMENS = [
         "rounds what the model returns to dtype",
         edits=[("loss_fn(predictions.float(), targets)", "loss_fn(predictions.to(dtype).float(), targets)")],
         check="test_predictions_become_float32",
-        says="the predictions given to loss_fn",
+        says="predictions given to loss_fn",
     ),
 ]

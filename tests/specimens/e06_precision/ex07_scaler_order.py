@@ -74,7 +74,7 @@ SPECIMENS = [
         "steps past the scaler: an overflow gets into the weights",
         edits=[(STEP, "    optimizer.step()\n")],
         check="test_overflow_skips_the_step",
-        says="the number of steps",
+        says="number of steps",
     ),
     Wrong(
         "steps past the scaler, unless the norm is not finite",
@@ -95,7 +95,7 @@ SPECIMENS = [
             )
         ],
         check="test_scale_finds_its_size",
-        says="the scale after",
+        says="scale after",
     ),
     Wrong(
         "updates after an overflow only: the scale never grows",
@@ -118,7 +118,7 @@ SPECIMENS = [
             )
         ],
         check="test_overflow_skips_the_step",
-        says="the scale where",
+        says="scale where",
     ),
     Wrong(
         "no scaling at all",
@@ -154,7 +154,7 @@ SPECIMENS = [
             )
         ],
         check="test_overflow_skips_the_step",
-        says="the number of steps",
+        says="number of steps",
     ),
     Wrong(
         "clips each gradient by itself",

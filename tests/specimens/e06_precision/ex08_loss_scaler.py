@@ -70,6 +70,29 @@ def flags(expression):
 
 SPECIMENS = [
     Wrong(
+        "backs off for each optimizer",
+        edits=[
+            (
+                "self._scale *= self._backoff_factor",
+                "self._scale *= self._backoff_factor ** [bool(f) for f in self._finite.values()].count(False)",
+            )
+        ],
+        check="test_two_optimizers",
+        says="with ab spoiled",
+    ),
+    Wrong(
+        "looks at gradients in float32",
+        edits=[(FLAGS, FLAGS.replace("isfinite(g)", "isfinite(g.float())"))],
+        check="test_large_gradients_are_finite",
+        says="1e+300",
+    ),
+    Wrong(
+        "a scale in the dtype of the loss",
+        edits=[(SCALE, SCALE.replace("* self._scale", "* torch.tensor(self._scale, dtype=loss.dtype)"))],
+        check="test_scaled_loss",
+        says="2**17",
+    ),
+    Wrong(
         "no scale below the normal numbers",
         edits=[
             (
@@ -234,13 +257,13 @@ SPECIMENS = [
         "looks at sums",
         edits=flags("torch.isfinite(g.sum())"),
         check="test_large_gradients_are_finite",
-        says="3e38",
+        says="3e+38",
     ),
     Wrong(
         "looks at the norm",
         edits=flags("torch.isfinite(g.norm())"),
         check="test_large_gradients_are_finite",
-        says="3e38",
+        says="3e+38",
     ),
     Wrong(
         "looks at the first number of each gradient",
@@ -283,7 +306,7 @@ SPECIMENS = [
             )
         ],
         check="test_bad_gradients_skip_the_step",
-        says="the steps",
+        says="steps",
     ),
     Wrong(
         "cleans the gradients and steps",

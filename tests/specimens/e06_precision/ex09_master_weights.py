@@ -29,6 +29,58 @@ ROUND = "            p.copy_(master)  # rounds to the nearest\n"
 
 SPECIMENS = [
     Wrong(
+        "gradients in the order of the optimizer's groups",
+        edits=[
+            (
+                PAIRS,
+                PAIRS.replace(
+                    "self.masters", "[m for g in self.optimizer.param_groups for m in g['params']]"
+                ),
+            )
+        ],
+        check="test_groups_and_schedulers",
+        says="attempting to assign a gradient",
+    ),
+    Wrong(
+        "masters of buffers, too",
+        edits=[
+            (
+                PARAMS,
+                PARAMS.replace(
+                    "if p.requires_grad]",
+                    "if p.requires_grad] + [b for b in model.buffers() if b.is_floating_point()]",
+                ),
+            )
+        ],
+        check="test_masters",
+        says="number of masters",
+    ),
+    Wrong(
+        "the learning rate of the new optimizer",
+        edits=[
+            (
+                LOAD,
+                LOAD.replace(
+                    "        self._round()",
+                    "        for group, rate in zip(self.optimizer.param_groups, rates):\n            group['lr'] = rate\n        self._round()",
+                ).replace(
+                    "        with",
+                    "        rates = [group['lr'] for group in self.optimizer.param_groups]\n        with",
+                ),
+            )
+        ],
+        check="test_goes_on_as_if_it_had_not_stopped",
+    ),
+    Wrong(
+        "remembers the last loss scale",
+        edits=[
+            ("loss_scale: float = 1.0", "loss_scale: float | None = None"),
+            (PAIRS, "        loss_scale = self._last = loss_scale or getattr(self, '_last', 1.0)\n" + PAIRS),
+        ],
+        check="test_loss_scale",
+        says="step(1)",
+    ),
+    Wrong(
         "divides by the loss scale only where there is one",
         edits=[
             (
@@ -87,13 +139,13 @@ SPECIMENS = [
         "no master for float32 parameters",
         edits=[("if p.requires_grad]", "if p.requires_grad and p.dtype != torch.float32]")],
         check="test_masters",
-        says="the number of masters",
+        says="number of masters",
     ),
     Wrong(
         "masters for frozen parameters too",
         edits=[("for p in model.parameters() if p.requires_grad]", "for p in model.parameters()]")],
         check="test_masters",
-        says="the number of masters",
+        says="number of masters",
     ),
     Wrong(
         "masters carry a graph back to the model",
@@ -126,7 +178,7 @@ SPECIMENS = [
             )
         ],
         check="test_shared_parameter",
-        says="the number of masters",
+        says="number of masters",
     ),
     Wrong(
         "divides in the model's dtype: float16 gradients vanish",
@@ -181,7 +233,7 @@ SPECIMENS = [
             ),
         ],
         check="test_loss_scale",
-        says="the gradient of master",
+        says="gradient of master",
     ),
     Wrong(
         "gradients add up in the masters",
@@ -349,7 +401,7 @@ SPECIMENS = [
         "the masters look at the dict that was loaded",
         edits=[("                master.copy_(value)\n", "                master.data = value.detach()\n")],
         check="test_goes_on_as_if_it_had_not_stopped",
-        says="the dict that was loaded",
+        says="dict that was loaded",
     ),
     Wrong(
         "loads the masters by way of the model",

@@ -17,6 +17,39 @@ BODY = WARM + "    times = []\n" + RUNS + BEFORE + START + CALLS + AFTER + STOP 
 
 SPECIMENS = [
     Wrong(
+        "in inference mode, as benchmarks often run",
+        edits=[("def measure(", "@torch.inference_mode()\ndef measure(")],
+        check="test_modes_and_errors",
+        says="in the calls of step",
+    ),
+    Wrong(
+        "without the garbage collector, and after an error too",
+        edits=[(WARM, "    import gc\n\n    gc.disable()\n" + WARM), (RETURN, "    gc.enable()\n" + RETURN)],
+        check="test_modes_and_errors",
+        says="garbage collector",
+    ),
+    Wrong(
+        "goes on where the warm-up fails",
+        edits=[
+            (
+                WARM,
+                "    for _ in range(warmup):\n        try:\n            step()\n        except Exception as error:\n            print(error)\n",
+            )
+        ],
+        check="test_modes_and_errors",
+        says="another error",
+    ),
+    Right(
+        "without the garbage collector, for as long as it lasts",
+        edits=[
+            (
+                WARM,
+                "    import gc\n\n    on = gc.isenabled()\n    gc.disable()\n    try:\n        return _measured(step, warmup, runs, calls, wait, clock)\n    finally:\n        if on:\n            gc.enable()\n\n\ndef _measured(step, warmup, runs, calls, wait, clock):\n"
+                + WARM,
+            ),
+        ],
+    ),
+    Wrong(
         "does not wait at all",
         edits=[(BEFORE, ""), (AFTER, "")],
         check="test_waits_for_the_device",

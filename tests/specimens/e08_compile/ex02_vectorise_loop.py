@@ -34,7 +34,7 @@ SPECIMENS = [
             )
         ],
         check="test_pieces_without_a_word",
-        says="the one piece",
+        says="one piece",
     ),
     Wrong(
         "ids in the dtype of the states",

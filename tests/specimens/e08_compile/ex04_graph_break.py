@@ -35,7 +35,7 @@ SPECIMENS = [
         "still asks for a number",  # which newer releases of PyTorch can capture
         edits=[("limit / rms, 1.0)", "limit / (rms.item() or 1.0), 1.0)")],
         check="test_on_a_device",
-        says="the host waits",
+        says="host waits",
     ),
     Wrong(
         "torch.cond",
@@ -216,7 +216,7 @@ SPECIMENS = [
         "returns the rms in the dtype of the update",
         edits=[("x.dtype), rms", "x.dtype), rms.to(x.dtype)")],
         check="test_narrow_dtypes",
-        says="the rms",
+        says="rms",
     ),
     Wrong("returns float32", edits=[(".to(x.dtype), rms", ", rms")], check="test_narrow_dtypes"),
     Wrong(
@@ -257,7 +257,7 @@ SPECIMENS = [
         "returns the rms after scaling",
         edits=[("x.dtype), rms", "x.dtype), rms * factor")],
         check="test_all_cases",
-        says="the rms",
+        says="rms",
     ),
     Wrong(
         "returns the rms as a number",
@@ -268,7 +268,7 @@ SPECIMENS = [
         "returns the rms on the CPU",
         edits=[("x.dtype), rms", "x.dtype), rms.cpu()")],
         check="test_on_a_device",
-        says="the host waits",
+        says="host waits",
     ),
     Wrong(
         "makes its zeros on the CPU",

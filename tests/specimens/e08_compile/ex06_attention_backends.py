@@ -33,7 +33,7 @@ WRITTEN_OUT = """    (_, time, heads, dim), (_, keys, kv_heads, _) = query.shape
 """
 
 SPECIMENS = [
-    Wrong("the written-out formula", edits=[(START, WRITTEN_OUT)], check="test_memory", says="the matrix"),
+    Wrong("the written-out formula", edits=[(START, WRITTEN_OUT)], check="test_memory", says="matrix"),
     Wrong(
         "a mask where none is needed",
         edits=[(WHERE, "    if causal:\n"), (ALIGNED, "    aligned = False\n")],

@@ -18,6 +18,20 @@ ROWS = "    return [\n        Row("
 
 SPECIMENS = [
     Wrong(
+        "ends where the batches end",
+        edits=[
+            (
+                LOOP,
+                LOOP.replace(
+                    "            step()\n",
+                    "            try:\n                step()\n            except StopIteration:\n                break\n",
+                ),
+            )
+        ],
+        check="test_errors",
+        says="no more batches",
+    ),
+    Wrong(
         "no schedule: everything counts",
         edits=[
             ("schedule=plan, ", ""),
