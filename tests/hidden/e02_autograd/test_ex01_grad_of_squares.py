@@ -75,7 +75,7 @@ def test_any_shape(answer, gen):
         for what, residuals in functions.items():
             wanted = exact(residuals, params)
             yours = answer.grad_of_squares(residuals, params)
-            expect_both(yours, wanted, f"{CALL}, where the residuals are {what}, params {tuple(shape)},")
+            expect_both(yours, wanted, f"{CALL}, params {tuple(shape)}, residuals {what},")
 
 
 def test_dtypes(answer, gen):
@@ -85,7 +85,7 @@ def test_dtypes(answer, gen):
     params = torch.randn(4, generator=gen)
     wanted = exact(residuals, params)
     yours = answer.grad_of_squares(residuals, params)
-    expect_both(yours, wanted, f"{CALL} with residuals in float64 and params in float32")
+    expect_both(yours, wanted, f"{CALL}, params float32, residuals float64")
 
 
 def test_strided_and_expanded_params(answer, gen):

@@ -203,14 +203,16 @@ def test_nothing_changes_for_the_caller(answer, gen):
     net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.0)).double()
     target_net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.0)).double().eval()
     target_net[0].bias.requires_grad_(False)
-    modules = [net, net[1], target_net, target_net[1]]
     parameters = [*net.parameters(), *target_net.parameters()]
     net[0].weight.grad = torch.ones_like(net[0].weight)
     named = dict(states=states, rewards=rewards, next_states=next_states, done=done, actions=actions)
     with unchanged(CALL, **named, **{f"parameter_{i}": p for i, p in enumerate(parameters)}):
         answer.td_loss(net, target_net, states, actions, rewards, next_states, done)
         answer.td_loss(target_net, net, states, actions, rewards, next_states, done)
-    expect_equal([m.training for m in modules], [True, True, False, False], "the training flags afterwards")
+    modes = {"net": net.training, "its dropout": net[1].training}
+    modes |= {"target_net": target_net.training, "dropout of target_net": target_net[1].training}
+    wanted = {"net": True, "its dropout": True, "target_net": False, "dropout of target_net": False}
+    expect_equal(modes, wanted, "training flags afterwards")
     expect_that(
         net[0].weight.grad is not None and bool(net[0].weight.grad.eq(1).all()), f"{CALL} changes a `.grad`"
     )

@@ -86,7 +86,7 @@ def test_weights_of_any_dtype(answer, gen):
             wanted = weighted(w, weights.to(dtype)).to(dtype)
             answer.weighted_backward(losses_of(w), weights)
             note = f"{dtype} losses, {weights.dtype} weights"
-            expect_gradient(w.grad, wanted, f"w after weighted_backward with {note}", scale=20.0)
+            expect_gradient(w.grad, wanted, f"w by weighted_backward, {note}", scale=20.0)
             x, wanted_product = w.detach(), product(losses_of, w, weights.to(dtype)).to(dtype)
             yours = answer.vjp(losses_of, x, weights)[1]
             expect_close(yours, wanted_product, f"vjp(fn, x, v)[1] with {note}", scale=20.0)

@@ -99,7 +99,7 @@ def test_gradients(answer, gen):
     for steps, features, each in [(4, (3,), True), (4, (2, 3), False), (1, (3,), False)]:
         for dtype in (torch.float32, torch.float64):
             given = inputs(gen, steps, features, each, dtype)
-            call = f"{CALL}, {steps} steps, decay of shape {tuple(given[1].shape)}"
+            call = f"leaky_traces(…), {steps} steps, decay {tuple(given[1].shape)}, {dtype}"
             expect_gradients(
                 answer.leaky_traces,
                 given,
