@@ -24,13 +24,19 @@ def generator(seed: int, name: str) -> torch.Generator:
 
 
 def seed_globals(seed: int, name: str) -> None:
-    """Seed the global streams of torch, NumPy and Python, for answers that draw from them.
+    """Seed the global streams of torch, NumPy and Python, for answers that draw from them."""
+    settle()
+    set_globals(derive(seed, f"global:{name}"))
 
-    The default dtype starts anew as well: an answer may have set another where it was imported, and what a
-    check draws must not depend on it.
+
+def settle() -> None:
+    """Set what an answer may have set otherwise where it was imported, and what checks must not depend on.
+
+    Inputs are drawn in the default dtype. And several threads take longer than one for small tensors: much
+    longer, where other answers have the processors.
     """
     torch.set_default_dtype(torch.float32)
-    set_globals(derive(seed, f"global:{name}"))
+    torch.set_num_threads(1)
 
 
 def set_globals(value: int) -> None:

@@ -129,6 +129,7 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
     worker: Callable[..., Any]
     worker, args = pickle.loads(job.call)
     answer = _load(job.answer_name, job.answer_file)
+    seeds.settle()
     if job.init:
         dist.init_process_group(
             "gloo",

@@ -127,6 +127,20 @@ def test_answer_is_loaded_afresh(write, monkeypatch):
         assert run_ranks(1, step, answer=answer, init=False) == [number]
 
 
+def test_what_an_answer_sets_where_it_is_imported_is_settled(write):
+    answer = write(
+        """
+        if "RANK" in os.environ:
+            torch.set_default_dtype(torch.float64)
+            torch.set_num_threads(2)
+
+        def step(rank):
+            return str(torch.ones(1).dtype), torch.get_num_threads()
+        """
+    )
+    assert run_ranks(1, step, answer=answer, init=False) == [("torch.float32", 1)]
+
+
 def test_ranks_that_join_by_themselves_as_under_torchrun(write):
     answer = write("""
         def step(rank):

@@ -84,6 +84,7 @@ HONEST = [
         "# Löst die Aufgabe — 完成\ndef merge_heads(x):\n    köpfe = x.transpose(1, 2)\n    return köpfe.flatten(2)\n",
     ),
     Honest("has Windows line ends", RIGHT.replace("\n", "\r\n")),
+    Honest("takes several threads", "import torch\ntorch.set_num_threads(4)\n" + RIGHT),
     Honest("sets a default dtype", "import torch\ntorch.set_default_dtype(torch.float64)\n" + RIGHT),
     Honest(
         "shows tensors with their shapes",

@@ -1,0 +1,18 @@
+"""What a check draws depends on the seed and the check, and on nothing that an answer has set."""
+
+import torch
+
+from grader import seeds
+
+
+def test_streams_dtype_and_threads_start_anew():
+    try:
+        torch.set_default_dtype(torch.float64)
+        torch.set_num_threads(2)
+        seeds.seed_globals(0, "a check")
+        drawn = torch.randn(3)
+        assert (drawn.dtype, torch.get_num_threads()) == (torch.float32, 1)
+        seeds.seed_globals(0, "a check")
+        assert torch.equal(torch.randn(3), drawn)
+    finally:
+        seeds.settle()
