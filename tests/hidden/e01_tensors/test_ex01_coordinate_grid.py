@@ -149,8 +149,8 @@ def test_fresh_memory(answer):
         first = answer.coordinate_grid(2, 3, align_corners=align_corners)
         second = answer.coordinate_grid(2, 3, align_corners=align_corners)
         expect_that(not shares_storage(first, second), "two calls return grids that share memory")
-    for dtype in (torch.float32, torch.uint8):
-        images = torch.zeros(3, 1, 4, 2, dtype=dtype)
+    for dtype, batch in ((torch.float32, 3), (torch.uint8, 3), (torch.float32, 1)):
+        images = torch.zeros(batch, 1, 4, 2, dtype=dtype)
         first, second = answer.identity_transforms(images), answer.identity_transforms(images)
         expect_that(not shares_storage(first, second), "two calls return transforms that share memory")
 

@@ -65,6 +65,9 @@ def test_features_of_any_dtype(answer):
     expect_equal(
         features_of(answer, large), wanted, "model_inputs(…, features, …)[1] of large int64 features"
     )
+    small = torch.tensor([0, 40_000, 65_535], dtype=torch.uint16)
+    wanted = torch.tensor([0.0, 40_000.0, 65_535.0])
+    expect_equal(features_of(answer, small), wanted, "model_inputs(…, features, …)[1] of uint16 features")
     fine = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf], dtype=torch.float64)
     wanted = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf])
     expect_equal(features_of(answer, fine), wanted, "model_inputs(…, features, …)[1] of features in float64")
@@ -74,6 +77,7 @@ def test_mask_is_true_where_it_is_not_zero(answer):
     """A mask is True wherever it is not 0, and is of dtype bool."""
     for dtype, values in (
         (torch.uint8, [1, 0, 255, 2]),
+        (torch.uint16, [1, 0, 65535, 256]),
         (torch.int32, [2**31 - 1, 0, -(2**31), 256]),
         (torch.int64, [1, 0, -1, 2**40]),
         (torch.int64, [2**32, 0, -(2**63), 2**63 - 1]),

@@ -68,10 +68,11 @@ def test_half_precision_is_computed_in_float32(answer, gen, dtype):
 
 def test_float64_is_kept(answer, gen):
     """float64 logits are computed and returned in float64."""
-    logits, targets = draw((2, 3, 5), gen, torch.float64)
-    wanted = picked(logits, targets)
-    yours = answer.token_logprobs(logits, targets)
-    expect_close(yours, wanted, f"{CALL} of float64 logits", dims="batch time", scale=SCALE)
+    for sizes in ((2, 3, 5), (0, 3, 5)):
+        logits, targets = draw(sizes, gen, torch.float64)
+        wanted = picked(logits, targets)
+        yours = answer.token_logprobs(logits, targets)
+        expect_close(yours, wanted, f"{CALL} of float64 logits of {sizes}", dims="batch time", scale=SCALE)
 
 
 def test_large_logits(answer, gen):

@@ -272,6 +272,22 @@ SPECIMENS = [
         check="test_no_loop_over_images",
         says="grows with batch",
     ),
+    Wrong(
+        "a single transform is kept, and handed out itself for a batch of one",
+        edits=[
+            (
+                "    one = torch.eye(2, 3, dtype=dtype, device=images.device)\n"
+                "    return one.repeat(images.shape[0], 1, 1)  # (batch, 2, 3)\n",
+                "    one = _transform(dtype or torch.get_default_dtype(), images.device)\n"
+                "    return one if len(images) == 1 else one.repeat(len(images), 1, 1)\n\n\n"
+                "@__import__('functools').lru_cache\n"
+                "def _transform(dtype, device):\n"
+                "    return torch.eye(2, 3, dtype=dtype, device=device).unsqueeze(0)\n",
+            )
+        ],
+        check="test_fresh_memory",
+        says="transforms that share memory",
+    ),
     Right(
         "affine_grid of the identity",
         code="""

@@ -293,6 +293,28 @@ SPECIMENS = [
         check="test_any_shape",
         says="wrong shape",
     ),
+    Wrong(
+        "a uint16 mask by way of uint8, which ends at 255",
+        edits=[
+            (
+                "mask.to(torch.bool)",
+                "(mask if mask.dtype == torch.bool else mask.to(torch.uint8).bool() if mask.dtype == torch.uint16 else mask.to(torch.bool))",
+            )
+        ],
+        check="test_mask_is_true_where_it_is_not_zero",
+        says="uint16",
+    ),
+    Wrong(
+        "uint16 features by way of int16: wraps around",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features.to(torch.int16) if features.dtype == torch.uint16 else features).to(torch.float32)",
+            )
+        ],
+        check="test_features_of_any_dtype",
+        says="uint16",
+    ),
     Right(
         "long, float and bool",
         code="""

@@ -231,6 +231,18 @@ SPECIMENS = [
         check="test_large_logits",
         says="nan",
     ),
+    Wrong(
+        "zeros of its own making for no targets",
+        edits=[
+            (
+                "    logprobs = logits.log_softmax(dim=-1)  # (batch, time, vocab)\n",
+                "    if targets.numel() == 0:\n        return torch.zeros(targets.shape, device=logits.device)\n"
+                "    logprobs = logits.log_softmax(dim=-1)\n",
+            )
+        ],
+        check="test_float64_is_kept",
+        says="wrong dtype",
+    ),
     Right(
         "gathers first, then subtracts the normaliser",
         edits=[
