@@ -214,6 +214,9 @@ def _rules(lib: Any) -> Iterator[tuple[Any, str, tuple[Any, ...]]]:
         yield refuse, call, ()
     # Its flags lie behind a pointer, which a filter cannot follow. ENOSYS sends libc back to clone.
     yield lib.ERRNO(errno.ENOSYS), "clone3", ()
+    # Sessions may share the processors equally, however many processes are in each (sched_autogroup): an
+    # answer with many would leave nothing to others. It is told that it has one.
+    yield lib.ERRNO(0), "setsid", ()
     for flag in _NEW_ANY:
         yield refuse, "clone", (lib.Arg(0, lib.MASKED_EQ, flag, flag),)
     # Sockets: UNIX, INET and INET6, and the netlink protocol by which gloo asks for the interfaces.

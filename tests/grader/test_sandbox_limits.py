@@ -87,6 +87,20 @@ def test_system_calls_that_answers_have_no_use_for_are_refused(worker):
     assert set(found.values()) == {"EPERM"}, found
 
 
+def new_session():
+    import os
+
+    before = os.getsid(0)
+    if os.fork() == 0:
+        os.setsid()
+        os._exit(os.getsid(0) != before)
+    return os.wait()[1]
+
+
+def test_an_answer_stays_in_one_session(worker):
+    assert worker.run(new_session).value == 0
+
+
 def use_memory(mebibytes):
     return len(bytearray(mebibytes << 20))
 
