@@ -86,6 +86,19 @@ def join(rank, world_size, answer):
     return (me.rank, me.local_rank, me.world_size, me.device), (inside, total, whole), group(), same
 
 
+def expect_member(member, wanted, where):
+    for name, yours, right in zip(
+        ("rank", "local_rank", "world_size", "device"), member, wanted, strict=True
+    ):
+        expect_equal(yours, right, f"the me.{name} {where}")
+
+
+def expect_group(yours, wanted, where):
+    facts = {"yours": yours or "none", "wanted": wanted}
+    facts = {name: f"rank {g[0]} of {g[1]}, {g[2]}" if g != "none" else g for name, g in facts.items()}
+    expect_that(yours == wanted, f"wrong default group {where}", **facts)
+
+
 @pytest.mark.multi_process
 @pytest.mark.parametrize("world_size", [1, 2, 3])
 def test_members(answer, world_size):
@@ -93,10 +106,11 @@ def test_members(answer, world_size):
     total = world_size * (world_size + 1) // 2
     for rank, found in enumerate(run_ranks(world_size, join, answer=answer, init=False)):
         where = f"with RANK={rank}, LOCAL_RANK={rank % 2}, WORLD_SIZE={world_size}"
-        member, inside, after, same = found
-        wanted = (rank, rank % 2, world_size, torch.device("cpu"))
-        expect_equal(member, wanted, f"rank, local_rank, world_size and device of me {where}")
-        expect_equal(inside, ((rank, world_size, "gloo"), total, world_size), f"the group inside {where}")
+        member, (mine, sum_inside, size), after, same = found
+        expect_member(member, (rank, rank % 2, world_size, torch.device("cpu")), where)
+        expect_group(mine, (rank, world_size, "gloo"), f"inside the block {where}")
+        expect_equal(sum_inside, total, f"the sum of rank + 1 over the group {where}")
+        expect_equal(size, world_size, f"the size of dist.new_group() inside the block {where}")
         expect_equal(after, None, f"the group after the block {where}")
         expect_that(same, f"os.environ has changed {where}")
 
@@ -126,10 +140,13 @@ def alone(rank, world_size, answer):
 @pytest.mark.multi_process
 def test_alone(answer):
     """Without RANK a process is a group of one, again and again, also while others are running."""
-    wanted = [(0, 0, 1, "cpu", (0, 1, "gloo"), turn + 7) for turn in range(3)]
     for number, (found, after, same) in enumerate(run_ranks(2, alone, answer=answer, init=False)):
         where = f"in process {number} of two without RANK"
-        expect_equal(found, wanted, f"members, groups and sums of three blocks {where}")
+        for turn, (*member, mine, total) in enumerate(found):
+            block = f"in block {turn + 1} of 3 {where}"
+            expect_member(member, (0, 0, 1, "cpu"), block)
+            expect_group(mine, (0, 1, "gloo"), block)
+            expect_equal(total, turn + 7, f"the sum of one number over the group {block}")
         expect_equal(after, None, f"the group after the blocks {where}")
         expect_that(same, f"os.environ has changed {where}")
 

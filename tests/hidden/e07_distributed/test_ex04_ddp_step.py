@@ -284,10 +284,14 @@ def test_what_runs(answer, gen):
             for what, number in runs.items():
                 expect_equal(number, 1, f"the number of times that {what} runs {where}")
             expect_equal(inner, 1, f"the number of times that the last layer runs {where}")
-            expect_equal(modes, [not training], f"the mode (training) of the last layer {where}")
-            expect_equal(
-                after, [training, training, not training], f"the modes (training) after ddp_step {where}"
+            told = (
+                f"the last layer, which the caller has put into the other mode than the model, runs {where}"
             )
+            expect_that(modes == [not training], told)
+            parts = zip(("DDP", "the model", "the last layer"), after, strict=True)
+            changed = [part for part, mode in parts if mode != (training ^ (part == "the last layer"))]
+            told = f"ddp_step leaves other modes than it found {where}"
+            expect_that(not changed, told, changed=", ".join(changed))
             expect_that(kept, f"ddp_step changes its inputs or targets {where}")
 
 

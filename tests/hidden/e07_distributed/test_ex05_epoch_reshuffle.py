@@ -87,6 +87,11 @@ def run_twice(rank, world_size, answer, length, jobs):
     return [run(rank, world_size, answer, length, jobs, stream) for stream in (0, 1000)]
 
 
+def told_sizes(batches):
+    sizes = orders((epoch, [size]) for epoch, size in batches)
+    return "; ".join(f"epoch {epoch}: {', '.join(map(str, each))}" for epoch, each in sizes.items()) or "none"
+
+
 @pytest.mark.parametrize(("world_size", "length"), [(1, 7), (2, 15), (4, 18), (4, 3)])
 def test_complete_epochs(answer, world_size, length):
     """Each epoch gives every example to a rank, equally many to each, in batches of batch_size."""
@@ -103,7 +108,8 @@ def test_complete_epochs(answer, world_size, length):
         for rank, log in enumerate(logs):
             batches = [(epoch, len(numbers)) for epoch, numbers in log]
             right = [(epoch, size) for epoch in wanted for size in sizes]
-            expect_equal(batches, right, f"epochs and sizes of the batches on rank {rank}; {about}")
+            told = f"wrong epochs, or sizes of the batches, on rank {rank}; {about}"
+            expect_that(batches == right, told, yours=told_sizes(batches), wanted=told_sizes(right))
         for epoch in wanted:
             numbers = sorted(set(chain.from_iterable(orders(log)[epoch] for log in logs)))
             right = list(range(0, 10 * length, 10))

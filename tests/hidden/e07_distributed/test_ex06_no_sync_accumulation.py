@@ -249,11 +249,19 @@ def test_one_piece_at_a_time(answer, gen):
     sizes = [[3, 0, 4], [0, 5]]
     for rank, found in enumerate(run_ranks(2, watch, drawn(gen, [sizes]), answer=answer)):
         rows, losses, alive, steps, same_modes, same_pieces = found
-        expect_equal(rows, sizes[rank], f"the rows that the model runs on, on rank {rank}")
-        expect_equal(losses, sizes[rank], f"the rows that loss_fn runs on, on rank {rank}")
-        expect_equal(
-            alive, [0] * len(rows), f"the saved tensors of other pieces alive before each, on rank {rank}"
-        )
+        where = f"on rank {rank}, whose pieces have {' and '.join(map(str, sizes[rank]))} rows"
+        for what, ran in (("the model", rows), ("loss_fn", losses)):
+            told = f"wrong rows that {what} runs on, {where}"
+            expect_that(
+                ran == sizes[rank], told, yours=str(ran), wanted=f"{sizes[rank]}, each piece in its turn"
+            )
+        for number, kept in enumerate(alive, start=1):
+            told = (
+                f"saved tensors of other pieces are there when the forward of piece {number} begins {where}"
+            )
+            expect_that(
+                kept == 0, told, yours=kept, wanted="0: the backward of a piece before the next forward"
+            )
         expect_that(same_modes, f"accumulated_step changes the mode of a layer on rank {rank}")
         expect_that(same_pieces, f"accumulated_step changes the pieces, or the list of them, on rank {rank}")
         expect_equal(steps, [len(rows)], f"the pieces done when the optimizer steps, on rank {rank}")

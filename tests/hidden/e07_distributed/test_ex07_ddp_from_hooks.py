@@ -150,7 +150,14 @@ def expect_as_alone(answer, world_size, **cases):
 def _expect_state(mine, right, when):
     for name, (weight, dtype, gradient) in right.items():
         weight_now, dtype_now, gradient_now = mine[name]
-        expect_that(dtype_now == dtype, f"the gradient of {name} {when}", yours=dtype_now, wanted=dtype)
+        told = (
+            "is there, although it is frozen or was not used"
+            if dtype == "None"
+            else "has another dtype, or is not there"
+        )
+        expect_that(
+            dtype_now == dtype, f"the gradient of {name} {told}, {when}", yours=dtype_now, wanted=dtype
+        )
         if gradient is not None:
             # several steps add up the rounding of each
             expect_close(gradient_now, gradient, f"the gradient of {name} {when}", ulps=500, scale=1.0)
@@ -269,9 +276,14 @@ def test_messages(answer, gen):
         for number, (forward, halfway, calls, sizes) in enumerate(results, start=1):
             where = f"on rank {rank}, in step {number}"
             sent = "the messages sent once the backward has passed the last layer (weight, bias, a scale)"
-            expect_equal(halfway, [3], f"{sent} {where}")
             expect_equal(
-                forward, 0, f"the messages of a forward in train mode, and of one in eval mode, {where}"
+                len(halfway), 1, f"the number of times that the backward passes the last layer {where}"
+            )
+            expect_equal(halfway[0], 3, f"the number of {sent.removeprefix('the ')} {where}")
+            expect_equal(
+                forward,
+                0,
+                f"the number of messages of a forward in train mode, and of one in eval mode, {where}",
             )
             told = ", ".join(f"{call.kind} of {call.bytes} bytes" for call in calls) or "none"
             wanted = ", ".join(f"all_reduce of {size} bytes" for size in sizes) + ", in any order"

@@ -239,7 +239,13 @@ def _raised(answer, file, model, optimizer):
 
 def test_failed_save(answer, path):
     """If rank 0 cannot write, every rank raises, the old file stays, and the ranks can save again."""
-    found = run_ranks(2, save_and_fail, path, answer=answer)
+    try:
+        found = run_ranks(2, save_and_fail, path, answer=answer)
+    except RankFailure as failure:
+        told = (
+            "rank 0 fails on a full disk (OSError), a missing folder, and what cannot be pickled (TypeError)"
+        )
+        raise RankFailure(f"{failure}\n  tried   {told}") from None
     for rank, (raised, _, _) in enumerate(found):
         failures = {"a full disk": "OSError", "a missing folder": "Exception"}
         failures["state that cannot be pickled (a TypeError)"] = "TypeError"
