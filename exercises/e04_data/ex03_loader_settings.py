@@ -13,7 +13,8 @@ Rules:
 - The test loader gives every example once, in the order of the dataset: batches of batch_size, and what is
   left in a shorter one. Without examples there are no batches.
 - The training loader gives the examples in a new order in each epoch, all orders being equally likely, in
-  batches of exactly batch_size. What is left after the last full batch is left out: in each epoch others.
+  batches of exactly batch_size. What is left after the last full batch is left out: in each epoch others. An
+  epoch that was broken off, say after a look at one batch, is not begun again: the next has another order.
   Only if there are fewer examples than batch_size, there is one batch, of all of them.
 - Two calls with the same seed give the same training batches, epoch by epoch; other seeds give others. What
   was drawn from the global stream, or seeded in it, has no part in that; nor has iterating the test loader,

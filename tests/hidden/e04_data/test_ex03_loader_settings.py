@@ -95,7 +95,7 @@ def test_all_orders(answer, gen):
     expect_that(
         int(pairs.min()) >= 1,
         "some examples never come together at the start",
-        yours=pairs,
+        yours=f"{int((pairs == 0).sum())} of 20 pairs never",
         wanted="about 15 times each",
     )
 
@@ -134,6 +134,19 @@ def test_nothing_else_matters(answer):
         yours.append(epoch_of(loader))
         expect_equal(epoch_of(other), yours[-1], "an epoch of another loader with the same seed")
     expect_equal(yours, wanted, "the epochs with those of another loader in between")
+
+
+def test_broken_off(answer):
+    """An epoch that is broken off is not begun again, and two that run side by side are two orders."""
+    loader, _ = answer.make_loaders(numbers(40), numbers(4), 8, seed=5)
+    first, second = next(iter(loader)).tolist(), next(iter(loader)).tolist()
+    expect_that(
+        first != second, "an epoch that was broken off begins again with the same batch", yours=second
+    )
+    pairs = [(one.tolist(), other.tolist()) for one, other in zip(loader, loader, strict=True)]
+    for number, batches in enumerate(zip(*pairs, strict=True)):
+        seen = len({i for batch in batches for i in batch})
+        expect_equal(seen, 40, f"the number of distinct examples in epoch {number} of two side by side")
 
 
 def test_global_stream(answer):
@@ -179,6 +192,7 @@ def test_workers(answer, workers):
     for _ in range(1 if workers == 1 else 2):
         loaders = answer.make_loaders(Read(11), Read(7), 3, seed=2, workers=workers)
         for loader in loaders:
+            expect_equal(loader.num_workers, workers, f"num_workers of a loader made with workers={workers}")
             if workers and hasattr(os, "fork"):
                 loader.multiprocessing_context = "fork"
         with global_rng_untouched(f"iterating loaders with {workers} workers"):

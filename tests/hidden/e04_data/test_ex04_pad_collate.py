@@ -24,6 +24,7 @@ def drawn(gen, lengths, features=(), dtype=torch.float32):
 
 def padded(sequences, padding=0, multiple_of=1):
     """What a batch of them is, written step by step."""
+    expect_that(len(sequences) > 0, "pad_collate takes the sequences out of the list that it was given")
     lengths = [s.shape[0] for s in sequences]
     time = math.ceil(max(lengths) / multiple_of) * multiple_of
     values = torch.full((len(lengths), time, *sequences[0].shape[1:]), padding, dtype=sequences[0].dtype)

@@ -44,6 +44,15 @@ def at_once(model, batches):
     return loss
 
 
+def modes_of(model):
+    return {name or "the model itself": m.training for name, m in model.named_modules()}
+
+
+def expect_modes(model, wanted, when):
+    for name, training in modes_of(model).items():
+        expect_equal(training, wanted[name], f"the training flag of {name} after {when}")
+
+
 def expect_loss(yours, wanted, call, rel_tol=1e-9):
     expect_equal(type(yours).__name__, "float", f"the type of {call}")
     close = yours == wanted or math.isclose(yours, wanted, rel_tol=rel_tol)
@@ -92,11 +101,11 @@ def test_empty_batches(answer, gen):
     }.items():
         model.train()
         model[0][1].eval()
-        modes = [m.training for m in model.modules()]
+        modes = modes_of(model)
         expect_raises(
             ValueError, lambda none=none: answer.evaluate(model, F.mse_loss, none), f"evaluate(…) of {name}"
         )
-        expect_equal([m.training for m in model.modules()], modes, f"the training flags after {name}")
+        expect_modes(model, modes, f"evaluate(…) of {name}")
 
 
 def test_nan_and_inf(answer):
@@ -147,7 +156,7 @@ def test_modes(answer, gen, mode):
         model[2].training = False
     if mode == "inner":  # a dropout that is on in a model that does not train
         model[0][3].train()
-    modes = {name: m.training for name, m in model.named_modules()}
+    modes = modes_of(model)
     seen = []
 
     def loss_fn(predictions, targets):
@@ -159,9 +168,7 @@ def test_modes(answer, gen, mode):
             lambda m, *_, name=name or "the model": seen.append((name, m.training, torch.is_grad_enabled()))
         )
     answer.evaluate(model, loss_fn, batches)
-    expect_equal(
-        {name: m.training for name, m in model.named_modules()}, modes, f"the training flags after {CALL}"
-    )
+    expect_modes(model, modes, CALL)
     for name, training, recorded in seen:
         expect_equal(training, False, f"the training flag of layer {name} in {CALL}")
         expect_equal(recorded, False, f"whether a graph is recorded in {name}")
@@ -189,7 +196,7 @@ def test_errors(answer, gen, where):
     model, two = network(gen), batches_of(gen, 3, 2)
     model.train()
     model[0][1].eval()
-    modes = {name: m.training for name, m in model.named_modules()}
+    modes = modes_of(model)
     runs = []
 
     def fails(place):
@@ -222,8 +229,7 @@ def test_errors(answer, gen, where):
             )
             after = torch.is_grad_enabled()
         expect_equal(after, enabled, f"torch.is_grad_enabled() after an error in {where}")
-        flags = {name: m.training for name, m in model.named_modules()}
-        expect_equal(flags, modes, f"the training flags after an error ({error.__name__}) in {where}")
+        expect_modes(model, modes, f"an error ({error.__name__}) in {where}")
 
 
 def test_nothing_changes(answer, gen):

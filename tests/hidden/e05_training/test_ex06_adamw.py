@@ -286,11 +286,8 @@ def test_memory(answer, gen):
             expect_equal(g, value, "a `.grad` after a step")
             g.zero_()  # the caller's to use: moments have memory of their own
         expect_same(params, twins, f"step {number}, of parameters that are views")
-    expect_equal(
-        [(id(p), p.data_ptr()) for group in yours.param_groups for p in group["params"]],
-        ids,
-        "where the parameters lie",
-    )
+    now = [(id(p), p.data_ptr()) for group in yours.param_groups for p in group["params"]]
+    expect_that(now == ids, "a step puts a parameter into other memory: it is to be written in place")
     for part in (slice(0, 1), slice(7, 9), slice(12, 14)):
         expect_equal(flat[part].detach(), before[part], "what lies next to the parameters in their buffer")
     for p in params:

@@ -194,7 +194,9 @@ def test_not_finite(answer, gen, bad):
             wanted = torch.tensor(abs(bad), dtype=torch.float64 if dtype == torch.float64 else torch.float32)
             expect_equal(norm, wanted, f"clip_by_global_norm(params, {bound}) where a gradient holds {bad}")
             for p, was in zip(params, before, strict=True):
-                expect_equal(p.grad, was, f"a gradient after {CALL} where one holds {bad}")
+                expect_equal(
+                    p.grad, was, f"a gradient, where one holds {bad} and none may change, after {CALL}"
+                )
 
 
 def test_bad_bounds(answer, gen):
@@ -216,7 +218,11 @@ def test_no_graph(answer, gen):
     p.grad.requires_grad_(True)
     wanted = [g.detach() for g in clipped([p, q], 0.2)]
     norm = answer.clip_by_global_norm([p, q], 0.2)
-    expect_equal((norm.requires_grad, norm.grad_fn is None), (False, True), "(requires_grad, no grad_fn)")
+    expect_equal(
+        (norm.requires_grad, norm.grad_fn is None),
+        (False, True),
+        "(requires_grad, without a grad_fn) of the norm",
+    )
     for each, right in zip((p, q), wanted, strict=True):
         expect_close(each.grad.detach(), right, f"a gradient with a graph after {CALL}")
     expect_that(p.grad.is_leaf, "the gradient carries a graph of the clipping")

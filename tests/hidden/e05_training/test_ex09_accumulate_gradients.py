@@ -210,6 +210,8 @@ def test_no_example(answer, gen):
         expect_equal(model.runs, [], f"the pieces that the model runs on in {call}")
         for (name, p), (was, gradient) in zip(model.named_parameters(), before, strict=True):
             expect_equal(p.detach(), was, f"{name} after {call}")
+            lost = gradient is not None and p.grad is None
+            expect_that(not lost, f"the gradient of {name} is cleared, though {call} raises")
             expect_equal(p.grad, gradient, f"the gradient of {name} after {call}")
         expect_equal(optimizer.state_dict()["state"], momentum, f"the optimizer's state after {call}")
 

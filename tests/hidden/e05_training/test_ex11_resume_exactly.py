@@ -401,7 +401,10 @@ def test_other_names(answer, path, gen):
         with global_rng_untouched(call):
             expect_raises(KeyError, lambda t=things: answer.load_checkpoint(path, t), call)
         for name, thing in things.items():
-            expect_equal(dict(thing.state_dict()), wanted[name], f"{name} after {call}")
+            same = dict(thing.state_dict())
+            expect_equal(
+                same, wanted[name], f"{name}, which is to stay as it is where names differ, after {call}"
+            )
     names = [
         "step", "random", "rng", "streams", "states", "things", "names", "python", "numpy", "torch", "cuda",
     ]  # fmt: skip

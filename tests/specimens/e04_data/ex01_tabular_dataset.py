@@ -25,6 +25,16 @@ def instead(body: str) -> list[tuple[str, str]]:
 
 
 SPECIMENS = [
+    Wrong(
+        "pairs of a for loop are views",
+        edits=[
+            (
+                "    def __len__(self) -> int:\n",
+                "    def __iter__(self):\n        return iter(zip(self.features, self.labels))\n\n    def __len__(self) -> int:\n",
+            )
+        ],
+        check="test_pairs_are_the_callers",
+    ),
     Wrong("features keep their dtype", edits=[(FEATURES, "self.features = features")], check="test_features"),
     Wrong(
         "features in float64", edits=[(FEATURES, "self.features = features.double()")], check="test_features"

@@ -12,6 +12,29 @@ RETURN = "    return train_loader, test_loader"
 
 SPECIMENS = [
     Wrong(
+        "an epoch counts when it has ended",
+        edits=[
+            (
+                MAKE,
+                """    class Orders(torch.utils.data.Sampler):
+        epoch = 0
+
+        def __len__(self):
+            return len(train)
+
+        def __iter__(self):
+            stream = torch.Generator().manual_seed(7919 * seed + self.epoch)
+            yield from torch.randperm(len(train), generator=stream).tolist()
+            self.epoch += 1
+
+"""
+                + MAKE,
+            ),
+            (SHUFFLE, "        sampler=Orders(),\n"),
+        ],
+        check="test_broken_off",
+    ),
+    Wrong(
         "shuffles the test set",
         edits=[(TEST, TEST.replace("num_workers", "shuffle=True, num_workers"))],
         check="test_test_loader",
@@ -212,7 +235,7 @@ SPECIMENS = [
         "one worker for training at most",
         edits=[(WORKERS, "        num_workers=min(workers, 1),\n")],
         check="test_workers",
-        says="train loader",
+        says="num_workers",
     ),
     Wrong("no workers for training", edits=[(WORKERS, "")], check="test_workers"),
     Wrong(

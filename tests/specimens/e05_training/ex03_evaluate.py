@@ -158,7 +158,7 @@ SPECIMENS = [
             )
         ],
         check="test_empty_batches",
-        says="training flags",
+        says="training flag of",
     ),
     Wrong(
         "skips losses that are NaN",
@@ -249,19 +249,19 @@ SPECIMENS = [
         "stays in evaluation mode",
         edits=[(RESTORE, "        pass\n")],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "always back to training mode",
         edits=[(RESTORE, "        model.train()\n")],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "restores the mode of the model for all layers",
         edits=[(RESTORE, "        model.train(modes[0][1])\n")],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "restores layer by layer, with train: children follow",
@@ -269,13 +269,13 @@ SPECIMENS = [
             (RESTORE, "        for layer, training in reversed(modes):\n            layer.train(training)\n")
         ],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "train(mode) for each, also for a parent that shares a layer",
         edits=[(RESTORE, "        for layer, training in modes:\n            layer.train(training)\n")],
         check="test_modes",
-        says="training flags",
+        says="training flag of",
     ),
     Wrong(
         "only turns training on again",
@@ -291,7 +291,7 @@ SPECIMENS = [
         "looks at the modes when it is too late",
         edits=[(MODES, "    model.eval()\n" + MODES)],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "restores only where nothing went wrong",
@@ -300,7 +300,7 @@ SPECIMENS = [
             ("    finally:\n", "    if True:\n"),
         ],
         check="test_errors",
-        says="training flags after an error",
+        says="after an error",
     ),
     Wrong(
         "swallows errors",
