@@ -71,13 +71,13 @@ STEALING = [
         says="found nothing",
     ),
     Hostile(
-        "takes the oracle's result from the suite",
-        instead="""import sys, torch
-
-def merge_heads(x):
-    suite = next(m for n, m in sys.modules.items() if n.endswith("test_ex15_merge_heads") and "hidden" in n)
-    return suite.side_by_side(x) if False else x.reshape(x.shape[0], x.shape[2], -1)
-""",
+        "looks for the reference among all functions",
+        "import gc, types\n"
+        "found = [f for f in gc.get_objects()\n"
+        "         if isinstance(f, types.FunctionType) and 'solutions/' in f.__code__.co_filename]\n"
+        "raise RuntimeError('found ' + (str(len(found)) if found else 'nothing'))",
+        statuses=("broken",),
+        says="found nothing",
     ),
     Hostile(
         "follows a descriptor of the worker's",
