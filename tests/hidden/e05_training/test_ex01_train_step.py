@@ -108,6 +108,8 @@ def test_gradients_stay(answer, gen):
     answer.train_step(model, loss_fn, torch.optim.SGD(parameters, lr=0.1), inputs, targets)
     names = [*dict(model.named_parameters()), "temperature, which loss_fn holds"]
     for name, p, right in zip(names, parameters, wanted, strict=True):
+        lost = f"`.grad` of {name} is None after {CALL}"
+        expect_that(p.grad is not None, lost, likely="it was cleared after the step, or its graph is cut")
         expect_gradient(p.grad, right, f"{name} (in `.grad` afterwards)", scale=float(right.abs().max()) + 1)
     expect_close(temperature.detach(), moved, "the temperature in loss_fn afterwards")
 
@@ -223,8 +225,9 @@ def test_shapes_and_dtypes_that_differ(answer, gen, given, returned, wanted, dty
     answer.train_step(model, loss_fn, OPTIMIZERS["SGD"]([weight]), inputs, targets)
     (seen,), (predictions, seen_targets) = model.calls[0], loss_fn.calls[0]
     expect_equal(seen, inputs, "what the model is given")
-    sizes = tuple(predictions.shape), predictions.dtype
-    expect_equal(sizes, (returned, torch.float32), "shape and dtype of the predictions given to loss_fn")
+    sizes = f"{tuple(predictions.shape)} in {predictions.dtype}"
+    wanted = f"{tuple(returned)} in torch.float32"
+    expect_equal(sizes, wanted, "shape and dtype of the predictions given to loss_fn")
     expect_equal(seen_targets, targets, "the targets that loss_fn is given")
 
 
@@ -237,9 +240,9 @@ def test_modes_are_the_callers(answer, training):
     modes = [m.training for m in model.modules()]
     inputs, targets = torch.arange(12.0).view(4, 3), torch.zeros(4, 2)
     answer.train_step(model, F.mse_loss, OPTIMIZERS["SGD"](model.parameters()), inputs, targets)
-    expect_equal(
-        [m.training for m in model.modules()], modes, "the training flag of each layer after train_step(…)"
-    )
+    for (name, m), mode in zip(model.named_modules(), modes, strict=True):
+        layer = f"layer {name}" if name else "the model itself"
+        expect_equal(m.training, mode, f"the training flag of {layer} after train_step(…)")
     expect_that(model[1].bias.grad is not None, f"a model with {training = } gets no gradients")
     ran = int(norm.num_batches_tracked)
     expect_equal(ran, int(norm.training), "the batches that went into the batch norm's statistics")
@@ -297,11 +300,8 @@ def test_graph_is_freed(answer, gen):
     expect_equal(alive, [0], "the activations still held for backward when the optimizer has stepped")
     if any(ref() is not None for ref in results):
         gc.collect()  # what only hangs in a reference cycle is not kept
-    expect_equal(
-        [ref() is not None for ref in results],
-        [False, False],
-        "whether predictions and loss are alive after train_step(…)",
-    )
+    for name, ref in zip(("predictions are", "loss is"), results, strict=True):
+        expect_that(ref() is None, f"the {name} still alive after train_step(…)")
     expect_that(
         all(p.grad is not None and not p.grad.requires_grad for p in model.parameters()),
         "the gradients carry a graph of their own",

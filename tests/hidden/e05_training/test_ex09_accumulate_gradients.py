@@ -116,6 +116,8 @@ def test_gradients_stay(answer, gen):
             if right is None:
                 expect_that(p.grad is None, f"{name}, which no piece uses, has a gradient", yours=p.grad)
             else:
+                lost = f"`.grad` of {name} is None after {CALL}"
+                expect_that(p.grad is not None, lost, likely="it was cleared after the step")
                 expect_gradient(p.grad, right, f"{name} with pieces of {sizes}", scale=10.0)
 
 

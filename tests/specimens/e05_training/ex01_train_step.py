@@ -39,7 +39,7 @@ SPECIMENS = [
         "clears the gradients for the next step only",
         edits=[(ZERO, ""), (STEP, STEP + ZERO)],
         check="test_gradients_stay",
-        says="in `.grad` afterwards",
+        says="cleared after the step",
     ),
     Wrong(
         "clears the gradients before and after",

@@ -274,16 +274,18 @@ SPECIMENS = [
         check="test_groups",
     ),
     Right(
-        "one formula with min and max",
+        "one formula with min and max, and a warning of its own",
         edits=[
+            ("import math\n", "import math\nimport warnings\n"),
             (
                 END + "    if step < warmup:\n" + UP + SHARE + LAST,
-                """    if step < warmup:
+                """    warnings.warn("an experiment", stacklevel=2)
+    if step < warmup:
         return min(step + 1, warmup) / warmup
     share = min(step - warmup, total - warmup) / (total - warmup) if step < total else 1.0
     return float(floor + 0.5 * (1.0 - floor) * (1.0 + math.cos(math.pi * share)))
 """,
-            )
+            ),
         ],
     ),
     Right(
