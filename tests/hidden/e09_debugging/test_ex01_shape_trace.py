@@ -110,6 +110,13 @@ class Wrapper(nn.Module):
         self.inner(*args, **kwargs)
 
 
+class Counts(nn.Module):
+    """Takes anything, and goes through the last argument."""
+
+    def forward(self, *args):
+        return len(list(args[-1]))
+
+
 class Growing(nn.Module):
     """Adds to the list that it is given, as a cache does."""
 
@@ -212,6 +219,12 @@ def test_nested_data(answer):
     outputs = [(), (4, 5), (5, 4), (2, 3), (), (6,), (8,), (1, 9), (0, 2)]
     wanted = [("", "Wrapper", inputs, []), ("inner", "Nested", inputs, outputs)]
     expect_equal(nested_call(answer), wanted, CALL)
+    x, model = torch.zeros(2, 3), Counts()
+    with answer.shape_trace(model) as rows:
+        count = model(x, [x, x], {x}, x.numpy(), (part for part in (x, x)))
+    wanted = [("", "Counts", [(2, 3)] * 3, [])]
+    expect_equal(table(rows), wanted, f"{CALL} for x, [x, x], a set, a NumPy array and a generator")
+    expect_equal(count, 2, "what the model finds in its generator, within the block")
 
 
 def test_inputs_as_the_call_begins(answer):

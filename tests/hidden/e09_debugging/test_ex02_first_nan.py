@@ -534,8 +534,10 @@ class Tracker(nn.Module):
         self.register_buffer("mean", torch.zeros(3))
         self.register_buffer("count", torch.zeros(()), persistent=False)
         self.register_buffer("last", None)
+        self.frozen = nn.Parameter(torch.zeros(3), requires_grad=False)
 
     def forward(self, ids):
+        self.frozen.data += 1
         x = self.embedding(ids)
         self.mean = 0.9 * self.mean + x.detach().mean((0, 1))
         self.count += 1
@@ -567,6 +569,7 @@ def test_what_the_run_changes(answer, gen, kind):
     expect_equal(raised, kind == "raises", "whether the error of compute_loss comes out")
     expect_equal([m.training for m in model.modules()], modes, f"the modes afterwards ({kind})")
     expect_equal(tracker.embedding.weight.detach(), weight, f"an embedding with max_norm afterwards ({kind})")
+    expect_equal(tracker.frozen.detach(), torch.zeros(3), f"a frozen parameter afterwards ({kind})")
     expect_equal(tracker.mean, torch.zeros(3), f"a buffer that is assigned anew, afterwards ({kind})")
     expect_equal(tracker.count, torch.zeros(()), f"a buffer that is not persistent, afterwards ({kind})")
     expect_that(tracker.last is None, f"a buffer that was None is not, afterwards ({kind})")

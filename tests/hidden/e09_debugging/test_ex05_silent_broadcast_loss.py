@@ -215,7 +215,9 @@ def test_train_step_refuses(answer, gen):
         (3, 2, (3,), None),
         (3, 2, (3, 2), None),
         (3, 2, (6,), None),
+        (3, 1, (1, 3), None),
         (3, 1, (3,), (1,)),
+        (3, 1, (3,), (1, 3)),
         (3, 1, (3,), (3, 3)),
     ]
     for size, outputs, targets, weights in cases:

@@ -99,6 +99,8 @@ def test_overlapping(answer, path, gen):
         "repeated": w[0].expand(3, 4),
         "bits": w.view(torch.int32),
         "equal": w.clone(),
+        "block": w[:2, :2],
+        "block, transposed": w[:2, :2].T,
     }
     expect_there_and_back(answer, path, tensors, tensors, {})
 

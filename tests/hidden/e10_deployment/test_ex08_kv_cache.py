@@ -130,7 +130,7 @@ def test_append(answer, gen):
     cache = answer.KVCache(2, 3, 9, 4)
     keys = torch.randn(4, 9, 3, 2, generator=gen).permute(3, 2, 1, 0)
     values = torch.randn(2, 3, 1, 4, generator=gen).expand(2, 3, 9, 4)
-    for start, end in pairwise((0, 2, 3, 3, 7, 9)):
+    for start, end in pairwise((0, 0, 2, 3, 3, 7, 9)):
         k, v = keys[:, :, start:end], values[:, :, start:end]
         with unchanged("cache.append(keys, values)", keys=k, values=v):
             mine = cache.append(k, v)

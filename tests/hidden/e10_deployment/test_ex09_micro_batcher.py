@@ -224,10 +224,11 @@ def test_batches_do_not_wait(answer):
 def test_errors_reach_their_callers(answer):
     """An error of predict reaches all callers of its batch and nobody else, and the batcher goes on."""
     errors = {4: KeyError("token 4"), 10: ZeroDivisionError("no"), 12: asyncio.TimeoutError("slow")}
+    errors[15] = OSError("alone")  # in a batch of one
     for seconds in (0.0, 1.25):
         model = Model(seconds, errors)
         events = [(0.2 * i, i) for i in range(16)]
-        call = "16 callers, where predict raises for 3 batches"
+        call = "16 callers, where predict raises for 4 batches"
         outcomes = play(answer, model, events, call)
         expect_batches(model, expected(events, 3, DELAY), call)
         for time, numbers in model.batches:
@@ -635,7 +636,8 @@ def test_close(answer):
 
 
 def test_two_that_close(answer):
-    """Two may close at the same time, and one that gives up does not stop predict."""
+    """Two may close at the same time, and one that gives up does not stop predict, nor let anybody in."""
+    late = []
 
     async def main():
         model = Model(3.0)
@@ -652,11 +654,15 @@ def test_two_that_close(answer):
 
         first = asyncio.gather(close(1.0), close(30.0))
         await asyncio.sleep(0.25)
-        ends = [*await first, await close(30.0)]
+        ends = await first
+        late.extend(await asyncio.gather(batcher.submit(request(9)), return_exceptions=True))
+        ends.append(await close(30.0))
         rows = await asyncio.gather(*callers, return_exceptions=True)
         return model, ends, rows
 
     model, ends, rows = run(main(), "batcher.close(), called by two")
+    refused = isinstance(late[0], RuntimeError)
+    expect_that(refused, "submit raises no RuntimeError after a close() was cancelled", yours=repr(late[0]))
     wanted = [("time out", 1.5), ("closed", 3.5), ("closed", 3.5)]
     expect_equal(ends, wanted, "when close() returns, for one who gives up after 1 s, and for others")
     expect_equal(sorted(model.done), [(0, "done"), (1, "done")], "how predict ended")

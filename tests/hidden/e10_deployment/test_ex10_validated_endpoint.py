@@ -243,7 +243,7 @@ def test_outputs(answer, gen):
         )
     for spoil, wanted in [
         (lambda y: y.half(), [[22.0, 28.0]]), (lambda y: y[:, 0], [22.0]), (lambda y: y.long(), [[22, 28]]),
-        (lambda y: y[:, :, None], [[[22.0], [28.0]]]),
+        (lambda y: y[:, :, None], [[[22.0], [28.0]]]), (lambda y: y * 0 + LARGEST, [[LARGEST] * 2]),
     ]:  # fmt: skip
         reply = post(answer.make_app(Model(spoil=spoil), 3), "/predict", text([[1, 2, 3]]))
         expect_equal(
@@ -374,10 +374,13 @@ def test_paths_and_methods(answer):
 def test_overlapping_requests(answer):
     """Requests that overlap, right and wrong ones, and two applications do not disturb each other."""
     first, second = answer.make_app(Model(), 3, max_rows=2), answer.make_app(Model(2, 1), 2, max_bytes=60)
+    recording = set()
 
     async def main():
         def pieces(body):
-            return [body[i : i + 4] for i in range(0, len(body), 4)]
+            for i in range(0, len(body), 4):
+                recording.add(torch.is_grad_enabled())  # in the midst of other requests
+                yield body[i : i + 4]
 
         jobs = []
         for i in range(40):
@@ -387,6 +390,7 @@ def test_overlapping_requests(answer):
         return await asyncio.gather(*jobs)
 
     replies = asyncio.run(main())
+    expect_equal(recording, {True}, "whether gradients are recorded in the rest of the process meanwhile")
     for i, (one, two) in enumerate(zip(replies[::2], replies[1::2], strict=True)):
         call = f"POST number {i} of 40 that overlap"
         if i % 4:

@@ -29,6 +29,28 @@ YIELD = "        yield rows\n"
 
 SPECIMENS = [
     Wrong(
+        "a tensor that is given twice has one entry",
+        edits=[
+            (
+                "for item in value for shape in _shapes(item)",
+                "for item in {id(v): v for v in value}.values() for shape in _shapes(item)",
+            )
+        ],
+        check="test_nested_data",
+        says="generator",
+    ),
+    Wrong(
+        "opens whatever can be iterated, and uses up generators",
+        edits=[
+            (
+                "    if isinstance(value, (tuple, list)):",
+                '    if hasattr(value, "__iter__") and not isinstance(value, str):',
+            )
+        ],
+        check="test_nested_data",
+        says="generator",
+    ),
+    Wrong(
         "removes the hooks after errors, and not after an interrupt",
         edits=[
             (

@@ -38,6 +38,17 @@ TRY = "    try:\n"
 
 SPECIMENS = [
     Wrong(
+        "puts back the values of parameters that require a gradient",
+        edits=[
+            (
+                "(*model.parameters(), *model.buffers())]",
+                "(*filter(lambda p: p.requires_grad, model.parameters()), *model.buffers())]",
+            )
+        ],
+        check="test_what_the_run_changes",
+        says="frozen",
+    ),
+    Wrong(
         "judges the backward pass to the inputs where all parameters are frozen",
         edits=[
             (

@@ -31,6 +31,12 @@ def head(fix):
 
 SPECIMENS = [
     Wrong(
+        "train_step flattens the targets, whatever their shape",
+        edits=[(LOSS, LOSS.replace("targets,", "targets.flatten(),"))],
+        check="test_train_step_refuses",
+        says="no error",
+    ),
+    Wrong(
         "leaves out the examples of weight 0, whose weights then have no gradient",
         edits=[
             (

@@ -21,6 +21,30 @@ LAST = "    return model.to(device).eval()\n"
 
 SPECIMENS = [
     Wrong(
+        "reads float64 by way of float32",
+        edits=[
+            (
+                "model.load_state_dict(state)",
+                "model.load_state_dict({n: t.float() if t.dtype.is_floating_point else t for n, t in state.items()})",
+            )
+        ],
+        check="test_into_the_model_s_own_tensors",
+        says="float64 model",
+    ),
+    Wrong(
+        "one name of a tied weight is enough",
+        edits=[
+            (
+                "    faults = [",
+                "    held = {own[name].data_ptr() for name in own if name in state}\n    faults = [",
+            ),
+            ("if name not in state]", "if name not in state and own[name].data_ptr() not in held]"),
+            ("model.load_state_dict(state)", "model.load_state_dict(state, strict=False)"),
+        ],
+        check="test_into_the_model_s_own_tensors",
+        says="tied weight",
+    ),
+    Wrong(
         "asks for the buffers that no state dict holds",
         edits=[("own = model.state_dict()", "own = {**model.state_dict(), **dict(model.named_buffers())}")],
         check="test_loads",

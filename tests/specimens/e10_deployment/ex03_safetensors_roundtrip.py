@@ -23,6 +23,11 @@ LAST = '    return tensors, json.loads(header.get("metadata", "{}"))\n'
 
 SPECIMENS = [
     Wrong(
+        "views of one block that are not contiguous are all the same",
+        edits=[(SEEN, SEEN.replace("tensor.stride()", "tensor.is_contiguous()"))],
+        check="test_overlapping",
+    ),
+    Wrong(
         "every name in full",
         edits=[(IF, "        if False:\n")],
         check="test_shared",

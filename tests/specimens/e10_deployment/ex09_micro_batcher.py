@@ -61,6 +61,30 @@ DUE = "loop.time() + self._max_delay)\n"
 
 SPECIMENS = [
     Wrong(
+        "open again after a close that was cancelled",
+        edits=[
+            (
+                "            await asyncio.wait(self._batches)\n",
+                "            try:\n                await asyncio.wait(self._batches)\n"
+                "            except asyncio.CancelledError:\n                self._closed = False\n"
+                "                raise\n",
+            )
+        ],
+        check="test_two_that_close",
+        says="after a close() was cancelled",
+    ),
+    Wrong(
+        "a copy of the error where one caller waits",
+        edits=[
+            (
+                "request.result.set_exception(told)",
+                "request.result.set_exception(told if len(batch) > 1 else type(told)(*told.args))",
+            )
+        ],
+        check="test_errors_reach_their_callers",
+        says="caller 15",
+    ),
+    Wrong(
         "no batches: predict for each",
         edits=[(FULL, "        if self._waiting:\n            self._send()\n            return\n")],
         check="test_hundreds_of_callers",

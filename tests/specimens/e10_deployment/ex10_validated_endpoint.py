@@ -40,6 +40,23 @@ LIMIT = """        if len(body) > max_bytes:
 
 SPECIMENS = [
     Wrong(
+        "looks at the sum of the outputs",
+        edits=[("outputs.isfinite().all()", "outputs.sum().isfinite()")],
+        check="test_outputs",
+    ),
+    Wrong(
+        "turns gradients off for the whole of a request, also while it waits for the body",
+        edits=[
+            (
+                "            inputs = parse(await _read(request, max_bytes), features, max_rows)\n",
+                "            with torch.no_grad():\n"
+                "                inputs = parse(await _read(request, max_bytes), features, max_rows)\n",
+            )
+        ],
+        check="test_overlapping_requests",
+        says="gradients",
+    ),
+    Wrong(
         "one buffer for the bodies of all requests",
         edits=[
             ("async def _read", "_BODY = bytearray()\n\n\nasync def _read"),
