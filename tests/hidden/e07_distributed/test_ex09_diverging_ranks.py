@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from grader.checks import expect_close, expect_equal
+from grader.checks import expect_close, expect_equal, expect_that
 from grader.checks.ranks import run_ranks
 
 pytestmark = pytest.mark.multi_process
@@ -124,10 +124,11 @@ def expect_as_alone(answer, world_size, **cases):
             where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
             _expect_numbers(history, right[0], f"fit(…) {where}")
             _expect_numbers(logged, [] if rank else right[1], f"what is logged {where}")
-            modes_before = [True, True, True, False, True]
-            expect_equal(
-                modes, modes_before, f"training of DDP, the model and its layers after fit(…) {where}"
-            )
+            parts = {"DDP": True, "the model": True, "layer 0": True, "layer 1": False, "layer 2": True}
+            for (part, before), mode in zip(parts.items(), modes, strict=True):
+                before, mode = ("train" if m else "eval" for m in (before, mode))
+                told = f"fit(…) leaves {part} in another mode {where}"
+                expect_that(mode == before, told, yours=mode, wanted=f"{before}, as before")
             for name, weight in right[2].items():
                 # some steps add up the rounding of each; a right answer may divide in float32
                 expect_close(weights[name].float(), weight.float(), f"{name} {where}", ulps=500, scale=1.0)

@@ -186,8 +186,10 @@ def expect_as_alone(answer, world_size, **cases):
                     ulps = 1e6 if p.dtype == torch.float64 else 500
                     expect_close(state[name], p, of, ulps=ulps, scale=1.0)
                     expect_equal(state[name], found[0][number][0][step - 1][name], f"{of}, as on rank 0")
-            expect_equal(
-                facts["make_optimizer gets"], ["list"], f"the calls of make_optimizer, and with what, {where}"
+            given = facts["make_optimizer gets"]
+            told = f"make_optimizer is not called once, with a list, {where}"
+            expect_that(
+                given == ["list"], told, yours=f"{len(given)} calls, with {', '.join(given) or 'nothing'}"
             )
             expect_that(facts["part"], f"the optimizer has other numbers than those of part {rank} {where}")
             expect_that(facts["gradients"], f"step() changes .grad of the parameters {where}")
@@ -312,11 +314,9 @@ def test_messages(answer, gen):
     part = -(-sum(p.numel() for p in case.model.parameters()) // 3)
     most = {"reduce_scatter": 3 * part * 8, "all_gather": part * 8}
     for rank, (calls, sizes) in enumerate(run_ranks(3, count, case, answer=answer)):
-        expect_equal(
-            dict(sorted(calls.items())),
-            {"all_gather": 1, "reduce_scatter": 1},
-            f"the messages of step() on rank {rank} of 3",
-        )
+        wanted = {"all_gather": 1, "reduce_scatter": 1}
+        told = f"wrong messages of step() on rank {rank} of 3"
+        expect_that(calls == wanted, told, yours=_told(calls), wanted=_told(wanted))
         for kind, size in sizes.items():
             expect_that(
                 size <= most[kind],
@@ -324,6 +324,10 @@ def test_messages(answer, gen):
                 yours=f"{size} bytes",
                 wanted=f"at most {most[kind]}",
             )
+
+
+def _told(kinds):
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "none"
 
 
 def oracle(answer, gen):

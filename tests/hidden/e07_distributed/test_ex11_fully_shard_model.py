@@ -297,14 +297,14 @@ def test_messages(answer):
         for case, (*_, forward, backward) in zip(cases, found, strict=True):
             where = f"on rank {rank}, after {case.shown}"
             blocks = len(case.model.blocks)
-            expect_equal(forward.count, {"all_gather": blocks + 1}, f"the messages of the forward {where}")
+            wanted = {"all_gather": blocks + 1}
+            told = f"wrong messages of the forward {where}"
+            expect_that(forward.count == wanted, told, yours=_told(forward.count), wanted=_told(wanted))
             gathered = backward.count.get("all_gather", 0)
             others = {kind: n for kind, n in backward.count.items() if kind != "all_gather"}
-            expect_equal(
-                others,
-                {"reduce_scatter": blocks + 1},
-                f"the messages of the backward, without all_gather, {where}",
-            )
+            wanted = {"reduce_scatter": blocks + 1}
+            told = f"wrong messages of the backward, without all_gather, {where}"
+            expect_that(others == wanted, told, yours=_told(others), wanted=_told(wanted))
             most = blocks + 1 if case.reshard else 0
             expect_that(
                 (blocks if case.reshard else 0) <= gathered <= most,
@@ -374,11 +374,19 @@ def test_full_state_dict(answer, gen, world_size):
             if rank > 0:
                 expect_equal(list(kept), [], f"the keys of {call}")
                 continue
-            expect_equal(list(kept), list(case.model.state_dict()), f"the keys of {call}")
+            keys = list(case.model.state_dict())
+            expect_equal(sorted(kept), sorted(keys), f"the keys of {call}")
+            told = f"the keys are in another order than in state_dict() of the model in one piece, in {call}"
+            expect_that(list(kept) == keys, told, yours=", ".join(kept), wanted=", ".join(keys))
             expect_equal(kinds, {("Tensor", False)}, f"the types of the values, and requires_grad, in {call}")
             for name, t in kept.items():
                 expect_equal(t, trained[name], f"{name} in {call}")
-                expect_equal(later[name], t, f"one step later, {name} in {call}")
+                told = f"one step later, {name} in the dict has changed with the model: {call}"
+                expect_that(torch.equal(later[name], t), told, wanted="memory of its own")
+
+
+def _told(kinds):
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "none"
 
 
 def oracle(answer, gen):

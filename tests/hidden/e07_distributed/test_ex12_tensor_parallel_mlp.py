@@ -256,7 +256,8 @@ def test_messages(answer, gen):
     for rank, (found, intact) in enumerate(run_ranks(2, count, case, answer=answer)):
         for (calls, size), most, when in zip(found, sizes, whens, strict=True):
             wanted = {"all_reduce": 1} if most else {}
-            expect_equal(calls, wanted, f"the messages of rank {rank} {when}")
+            told = f"wrong messages of rank {rank} {when}"
+            expect_that(calls == wanted, told, yours=_told(calls), wanted=_told(wanted))
             expect_that(
                 size <= most,
                 f"rank {rank} sends too much {when}",
@@ -319,7 +320,8 @@ def test_parts(answer, gen):
                     wanted=f"{right.nbytes} bytes: a copy of the cut, not a view of the whole",
                 )
             expect_that(kept, f"writing to the parameters of the MLP changes the layers on rank {rank}")
-            expect_equal(held, [], f"the layers that the MLP keeps alive on rank {rank}")
+            told = f"the MLP keeps alive the whole layers on rank {rank}"
+            expect_that(not held, told, yours=" and ".join(held), wanted="copies of the cuts only")
 
 
 def build(rank, world_size, answer, sizes):
@@ -332,6 +334,10 @@ def build(rank, world_size, answer, sizes):
 def test_indivisible(answer):
     """Hidden units that the ranks cannot share evenly get a ValueError on every rank."""
     run_ranks(3, build, [4, 5, 2], answer=answer)
+
+
+def _told(kinds):
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "none"
 
 
 def oracle(answer, gen):

@@ -190,9 +190,7 @@ SPECIMENS = [
         edits=[(BACK, BACK.replace("flat.view_as(tensor)", "flat.view_as(tensor) / ranks"))],
         check="test_sums",
     ),
-    Wrong(
-        "returns the sum", edits=[(BACK, BACK + "    return tensor\n")], check="test_sums", says="result"
-    ),
+    Wrong("returns the sum", edits=[(BACK, BACK + "    return tensor\n")], check="test_sums", says="result"),
     Wrong(
         "adds up from rank to rank, each in its own order",
         edits=[

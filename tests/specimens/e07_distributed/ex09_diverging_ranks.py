@@ -193,7 +193,7 @@ SPECIMENS = [
         "evaluation mode for the validation, and for ever",
         edits=[("    inputs, targets = held_out\n", "    inputs, targets = held_out\n    model.eval()\n")],
         check="test_nothing_happens",
-        says="training of DDP",
+        says="leaves DDP in another mode",
     ),
     Wrong(
         "validates in DDP, on the ranks that have rows",
