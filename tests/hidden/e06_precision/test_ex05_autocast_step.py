@@ -158,7 +158,8 @@ def test_weights_stay_in_float32(answer, gen):
 def test_gradients_of_this_batch(answer, gen, dtype):
     """`.grad` holds the gradients of this batch alone, unclipped, and the momentum steps by them."""
     model, (inputs, targets) = Watched(gen), batch(gen)
-    twin, optimizer = copy.deepcopy(model), sgd(model)
+    twin, groups = copy.deepcopy(model), [{"params": [*part.parameters()]} for part in model.children()]
+    optimizer = torch.optim.SGD(groups, lr=0.1, momentum=0.9)
     loss, gradients = reference_step(twin, inputs, targets, dtype)
     wanted = [p.detach() - 0.1 * g for p, g in zip(twin.parameters(), gradients, strict=True)]
     for p in model.parameters():
@@ -277,6 +278,9 @@ def test_no_step_is_skipped(answer, bad):
     expect_equal(loss, bad, f"{CALL} where the loss is {bad}")
     expect_equal(len(steps), 1, f"the number of optimizer steps where the loss is {bad}")
     expect_that(not math.isfinite(model.scale), f"the gradient of a loss of {bad} does not reach the step")
+    model.scale.data.fill_(2.0)
+    answer.autocast_step(model, loss_fn, optimizer, torch.ones(0, 1), torch.ones(0, 1), torch.float16)
+    expect_equal(len(steps), 2, "the number of optimizer steps after another call, of no inputs")
 
 
 def test_no_scaler(answer):
@@ -339,11 +343,17 @@ def test_autocast_is_restored(answer, gen):
             torch.is_autocast_cache_enabled(),
         )
 
+    runs = []
+
     def fails(*_):
         raise KeyError("no such class")
 
+    def runs_out(*_):
+        runs.append(1)
+        raise RuntimeError("out of memory")
+
     model, broken, (inputs, targets) = Watched(gen), Watched(gen), batch(gen)
-    broken.forward = fails
+    broken.forward = runs_out
     before = state()
     answer.autocast_step(model, WatchedLoss(), sgd(model), inputs, targets, torch.float16)
     expect_equal(state(), before, "autocast (enabled, dtype, cache) after autocast_step(…)")
@@ -353,16 +363,20 @@ def test_autocast_is_restored(answer, gen):
         expect_equal(
             state(), around, "autocast (enabled, dtype, cache) after autocast_step(…) inside a region"
         )
-    for what, args in (("the model", (broken, WatchedLoss())), ("loss_fn", (model, fails))):
+    for what, error, args in (
+        ("the model", RuntimeError, (broken, WatchedLoss())),
+        ("loss_fn", KeyError, (model, fails)),
+    ):
         optimizer = sgd(args[0])
         expect_raises(
-            KeyError,
+            error,
             lambda args=args, optimizer=optimizer: answer.autocast_step(
                 *args, optimizer, inputs, targets, torch.float16
             ),
-            f"autocast_step(…) where {what} raises KeyError",
+            f"autocast_step(…) where {what} raises {error.__name__}",
         )
         expect_equal(state(), before, f"autocast (enabled, dtype, cache) after an error in {what}")
+    expect_equal(len(runs), 1, "the number of times that a model which raises RuntimeError runs")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int16, torch.float8_e5m2], ids=str)

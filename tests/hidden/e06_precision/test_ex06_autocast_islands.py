@@ -61,6 +61,17 @@ class Gram(nn.Module):
             return x @ x.mT
 
 
+class Pair(nn.Module):
+    """Runs a block on the first of its arguments."""
+
+    def __init__(self, block):
+        super().__init__()
+        self.block = block
+
+    def forward(self, x, other, bias):
+        return self.block(x)
+
+
 def region(dtype, kind="cpu"):
     return nullcontext() if dtype is None else torch.autocast(kind, dtype=dtype)
 
@@ -129,7 +140,8 @@ def test_arguments(answer, dtype):
         "mean",
     ]
     wide = torch.tensor(values)
-    for given, wanted in [(half, wide) for half in halves] + [(other, other) for other in others]:
+    single = torch.tensor(1.5, dtype=torch.float16), torch.tensor(1.5)
+    for given, wanted in [(half, wide) for half in halves] + [single] + [(other, other) for other in others]:
         block = Given()
         with region(dtype):
             answer.Float32Island(block)(halves[0], given, wide, first=given, last=halves[1])
@@ -137,6 +149,8 @@ def test_arguments(answer, dtype):
         expect_equal(len(block.calls), 1, f"the number of times that the block runs in {what}")
         args, kwargs = block.calls[0]
         expect_equal(list(args), [wide, wanted, wide], f"the positional arguments of the block in {what}")
+        same = given is not wanted or (args[1] is given and kwargs["first"] is given)
+        expect_that(same, f"the block is given a copy, not the argument, in {what}", yours=given)
         expect_equal(kwargs, {"first": wanted, "last": wide}, f"the keyword arguments of the block in {what}")
         if isinstance(given, torch.Tensor):
             block = Given()
@@ -417,6 +431,9 @@ def test_on_a_device(answer, gen, device, dtype):
     with torch.autocast(device.type, dtype=dtype):
         answer.Float32Island(gram)(there)
     expect_all_in(gram.seen, torch.float32, "a block without parameters on another device")
+    with torch.autocast(device.type, dtype=dtype):
+        answer.Float32Island(Pair(gram))(there, torch.ones(1), bias=torch.ones(1))
+    expect_all_in(gram.seen, torch.float32, "a block with x on another device, other arguments on the CPU")
 
 
 @pytest.mark.gpu

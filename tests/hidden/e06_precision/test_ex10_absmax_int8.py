@@ -336,6 +336,9 @@ def test_not_finite(answer, gen, bad):
                 lambda x=x, channel=channel: answer.quantize(x, channel),
                 f"{call_of(x, channel)}, with {bad} in it",
             )
+    enabled = torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    expect_equal(enabled, True, f"the value of torch.is_grad_enabled() after a ValueError for {bad}")
 
 
 def test_bad_arguments(answer):

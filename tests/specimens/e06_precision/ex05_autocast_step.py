@@ -25,6 +25,35 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "clears the gradients of the first group",
+        edits=[
+            (
+                "    optimizer.zero_grad()\n",
+                "    for p in optimizer.param_groups[0]['params']:\n        p.grad = None\n",
+            )
+        ],
+        check="test_gradients_of_this_batch",
+    ),
+    Wrong(
+        "no step where there are no inputs",
+        edits=[
+            (f"    with {REGION}:\n", f"    if not len(inputs):\n        return 0.0\n    with {REGION}:\n")
+        ],
+        check="test_no_step_is_skipped",
+        says="of no inputs",
+    ),
+    Wrong(
+        "once more in float32 where 16 bits fail",
+        edits=[
+            (
+                f"    with {REGION}:\n{FORWARD}",
+                f"    try:\n        with {REGION}:\n    {FORWARD}    except RuntimeError:\n        predictions = model(inputs)\n",
+            )
+        ],
+        check="test_autocast_is_restored",
+        says="which raises RuntimeError",
+    ),
+    Wrong(
         "calls forward, past the hooks",
         edits=[(FORWARD, FORWARD.replace("model(", "model.forward("))],
         check="test_inputs_and_targets_as_they_are",

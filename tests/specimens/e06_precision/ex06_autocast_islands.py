@@ -16,6 +16,33 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "single numbers stay in 16 bits",
+        edits=[(CAST, CAST.replace("in _NARROW", "in _NARROW and value.ndim"))],
+        check="test_arguments",
+    ),
+    Wrong(
+        "the device of the last tensor",
+        edits=[
+            (
+                REGION,
+                REGION.replace(
+                    "x.device",
+                    "[t for t in (x, *args, *kwargs.values()) if isinstance(t, Tensor)][-1].device",
+                ),
+            )
+        ],
+        check="test_on_a_device",
+        says="on the CPU",
+    ),
+    Wrong(
+        "copies what is float32 already",
+        edits=[
+            (CAST, CAST.replace("else value", "else value.clone() if isinstance(value, Tensor) else value"))
+        ],
+        check="test_arguments",
+        says="a copy",
+    ),
+    Wrong(
         "makes the block float32, just in case",
         edits=[(BLOCK, "        self.block = block.float()\n")],
         check="test_part_of_a_model",

@@ -30,6 +30,15 @@ BACK = "    return (q.float() * scale).to(dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "leaves gradients switched off after an error",
+        edits=[
+            (FINITE, "    torch.set_grad_enabled(False)\n" + FINITE),
+            (RETURN, "    torch.set_grad_enabled(True)\n" + RETURN),
+        ],
+        check="test_not_finite",
+        says="is_grad_enabled",
+    ),
+    Wrong(
         "the smallest normal scale counts as zero",
         edits=[(TINY, TINY.replace("scale <", "scale <="))],
         check="test_as_good_as_zero",

@@ -17,6 +17,29 @@ INT_STRENGTH = "        strength = min(1.0, self.steps / self.warmup)\n"
 
 SPECIMENS = [
     Wrong(
+        "no gradients in evaluation mode",
+        edits=[
+            (BIAS, BIAS.replace("self.slopes[", "(self.slopes if self.training else self.slopes.detach())["))
+        ],
+        check="test_gradients",
+        says="evaluation mode",
+    ),
+    Wrong(
+        "makes the bias like the scores by a product with zero",
+        edits=[(RETURN, "        return scores - (bias + 0 * scores).to(scores.dtype)\n")],
+        check="test_strided",
+    ),
+    Wrong(
+        "the warm-up in a buffer that casts to float16",
+        edits=[
+            (
+                "        self.warmup = warmup\n",
+                '        self.register_buffer("warmup", torch.tensor(float(warmup)))\n',
+            )
+        ],
+        check="test_long_warmup",
+    ),
+    Wrong(
         "a table of 4096 positions",
         edits=[
             (POSITION, "        position = torch.arange(4096, device=scores.device)[: scores.shape[-1]]\n")
