@@ -2,11 +2,12 @@
 
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from grader.agreement import disagreement
 from grader.catalog import Exercise
-from grader.findings import Expected, Findings
+from grader.findings import GARBLED, Expected, Findings
 from grader.results import CheckRecord, ExerciseRecord, Outcome, Status
 from grader.untrusted import message, plain
 
@@ -17,6 +18,9 @@ _OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
 
 MOST_SECONDS = 1e6
 """Longer than any check takes."""
+
+MOST_LINES = 10_000
+"""More than judging one answer writes. A pipe takes millions, and each check looks for its own."""
 
 
 def verdict(
@@ -32,6 +36,8 @@ def verdict(
     if findings.lost or wanted_oracle is None:
         reason = findings.lost or "the reference solution has no oracle result"
         return ExerciseRecord("grader_fault", 0.0, exercise.points, flags=(reason,))
+    if len(findings.lines) > MOST_LINES:
+        findings = replace(findings, lines=(*findings.lines[:MOST_LINES], GARBLED))
     forged = _forgery(findings)
     checks = [_check(e, findings) for e in expected]
     checks.append(_oracle(findings, wanted_oracle))

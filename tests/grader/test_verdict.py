@@ -4,7 +4,7 @@ import pytest
 
 from grader.catalog import Exercise
 from grader.findings import Expected, Findings
-from grader.verdict import verdict
+from grader.verdict import MOST_LINES, verdict
 
 EXERCISE = Exercise(
     "merge_heads", "e01_tensors", 1, "Merge", "fix", "core", 2.0, 1, (), ("view",), ("look",), "https://x"
@@ -83,6 +83,7 @@ def test_forged_results_earn_nothing(lines):
 
 def test_too_much_output_earns_nothing():
     assert judged(*HONEST, overflow=True).status == "tampered"
+    assert judged(*HONEST, *[{}] * MOST_LINES).status == "tampered"
 
 
 @pytest.mark.parametrize(
