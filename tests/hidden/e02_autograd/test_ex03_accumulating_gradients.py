@@ -66,11 +66,15 @@ def test_each_batch_alone(answer, gen):
 
 
 def test_float32(answer, gen):
-    """A model in float32 gets gradients in float32."""
+    """A model in float32 gets gradients in float32, and one in bfloat16 in bfloat16."""
     model, batches = network(gen, torch.float32), draw(gen, dtype=torch.float32)
     exactly = [(inputs.double(), targets.double()) for inputs, targets in batches]
     wanted = exact(copy.deepcopy(model).double(), F.mse_loss, exactly)
     expect_all(answer.batch_gradients(model, F.mse_loss, batches), wanted, dtype=torch.float32)
+    half = [(inputs.bfloat16(), targets.bfloat16()) for inputs, targets in batches]
+    found = answer.batch_gradients(model.bfloat16(), F.mse_loss, half)
+    kinds = {str(g.dtype) for gradients in found for g in gradients.values()}
+    expect_equal(kinds, {"torch.bfloat16"}, "the dtypes of the gradients of a model in bfloat16")
 
 
 def test_old_gradients(answer, gen):
@@ -127,6 +131,8 @@ def test_frozen_and_unused_parameters(answer, gen):
     wanted = exact(model, F.mse_loss, batches)
     found = answer.batch_gradients(model, F.mse_loss, batches)
     expect_all(found, wanted, f"{CALL} with frozen and unused parameters")
+    flags = {name: g.requires_grad for one in found for name, g in one.items() if g.requires_grad}
+    expect_equal(flags, {}, "which gradients require gradients, unused parameters included")
     flags = {name: p.requires_grad for name, p in model.named_parameters()}
     expect_equal(flags, {name: name != "trunk.bias" for name in flags}, f"requires_grad after {CALL}")
 

@@ -43,12 +43,17 @@ def test_default_weight_decay(answer, gen):
 
 
 def test_gradient_of_zero(answer, gen):
-    """A gradient of zero is a gradient: the parameter decays, and counts."""
+    """A gradient of zero is a gradient: the parameter decays, and counts. So are huge ones, NaN and inf."""
     p = parameter(gen, 4)
     p.grad.zero_()
     wanted = moved(p, 0.2, 0.5)
     expect_equal(answer.sgd_step([p], 0.2, 0.5), 1, "sgd_step([p], 0.2, 0.5), where p.grad is 0,")
     expect_close(p.detach(), wanted, "p, whose gradient is 0, after sgd_step([p], 0.2, 0.5)")
+    p.grad[:] = torch.tensor([float("nan"), 1e9, float("-inf"), 2.0])
+    wanted, call = moved(p, 0.2, 0.5), "sgd_step([p], 0.2, 0.5), where p.grad is [nan, 1e9, -inf, 2]"
+    expect_equal(answer.sgd_step([p], 0.2, 0.5), 1, call)
+    expect_equal(p.isnan().tolist(), wanted.isnan().tolist(), f"where p is NaN after {call}")
+    expect_close(p.detach()[1:], wanted[1:], f"p[1:] after {call}")
 
 
 def test_several_steps_with_backward(answer, gen):
@@ -218,12 +223,14 @@ def test_any_iterable(answer, gen):
 
 def test_count(answer, gen):
     """The result is the number of parameters that had a gradient."""
-    params = [parameter(gen, 3), parameter(gen, 2, 2), parameter(gen, 4)]
+    params = [parameter(gen, 3), parameter(gen, 0, 2), parameter(gen, 4)]
     expect_equal(answer.sgd_step(params, 0.1), 3, "sgd_step(params, 0.1)")
     expect_equal(answer.sgd_step(params, 0.0), 3, "sgd_step(params, 0.0)")
     params[1].grad = None
     expect_equal(answer.sgd_step(params, 0.1, 0.2), 2, "sgd_step(params, 0.1, 0.2), one without a gradient,")
-    params[0].grad = params[2].grad = None
+    params[0].grad = None
+    expect_equal(answer.sgd_step(params, 0.1), 1, "sgd_step(params, 0.1), only the last one with a gradient,")
+    params[2].grad = None
     expect_equal(answer.sgd_step(iter(params), 0.1), 0, "sgd_step(params, 0.1) without gradients")
     expect_equal(answer.sgd_step([], lr=0.1), 0, "sgd_step([], lr=0.1)")
 

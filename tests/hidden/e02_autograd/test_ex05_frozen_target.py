@@ -124,13 +124,13 @@ def test_nothing_learns_through_the_target(answer, gen):
     states, actions, rewards, next_states, done = draw(gen)
     inputs = [weights(gen), states, weights(gen), rewards, next_states]
 
-    def loss_of(td_loss):
+    def loss_of(td_loss, done):
         return lambda w, s, v, r, n: td_loss(linear(w), linear(v), s, actions, r, n, done, 0.9)
 
     names = "net states target_net rewards next_states"
-    expect_gradients(
-        loss_of(answer.td_loss), inputs, loss_of(exact), gen=gen, call=CALL, names=names, scale=10.0
-    )
+    for over, about in ((done, ""), (done | True, ", all episodes over")):
+        yours, wanted = loss_of(answer.td_loss, over), loss_of(exact, over)
+        expect_gradients(yours, inputs, wanted, gen=gen, call=CALL + about, names=names, scale=10.0)
 
 
 def test_one_encoder(answer, gen):

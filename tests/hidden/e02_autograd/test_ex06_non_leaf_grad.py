@@ -57,7 +57,13 @@ def test_each_activation(answer, gen, dtype):
 
 def test_shapes_and_dtypes_change(answer, gen):
     """Layers may change shape and dtype: each gradient has those of its activation."""
-    layers = [nn.Flatten(), lambda h: h.double(), lambda h: h[:, ::2].square(), lambda h: h.sum()]
+    layers = (
+        nn.Flatten(),
+        torch.Tensor.bfloat16,
+        torch.Tensor.double,
+        lambda h: h[:, ::2].square(),
+        torch.sum,
+    )
     x = torch.randn(2, 3, 2, generator=gen)
     wanted = exact(layers, x, lambda h: h * 3)
     expect_all(answer.backward_with_activations(layers, x, lambda h: h * 3), wanted)
@@ -97,6 +103,11 @@ def test_no_layers_and_idle_layers(answer, gen):
         wanted = exact(layers, x, cubes)
         found = answer.backward_with_activations(layers, x, cubes)
         expect_all(found, wanted, f"{CALL} with {len(layers)} layers, some of them idle")
+    leaf, weight = x.clone().requires_grad_(), torch.ones(2, dtype=torch.float64, requires_grad=True)
+    answer.backward_with_activations([], leaf, lambda h: (h * weight).sum())
+    call = f"{CALL} without layers"
+    expect_gradient(leaf.grad, torch.ones_like(x), f"inputs, a leaf, in `.grad` after {call}")
+    expect_gradient(weight.grad, x.sum(0), f"a parameter of loss_fn, in `.grad` after {call}", scale=10.0)
 
 
 def test_inputs_without_gradients(answer, gen):

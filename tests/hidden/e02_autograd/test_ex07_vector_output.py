@@ -162,6 +162,8 @@ def test_vjp_of_any_shapes(answer, gen):
         value, found = answer.vjp(mixed, x, v)
         expect_close(value, wanted[0], "vjp(fn, x, v)[0]", dims="column output", scale=10.0)
         expect_close(found, wanted[1], "vjp(fn, x, v)[1]", dims="row column", inputs={"x": x}, scale=20.0)
+    x, v = randn(gen, 3), randn(gen, 3)
+    expect_close(answer.vjp(lambda x: x, x, v)[1], v, "vjp(fn, x, v)[1], where fn returns its argument")
     for x, fn, shape in [
         (randn(gen, 3, 4), lambda x: x[:0].sin(), (0, 4)),
         (randn(gen, 0, 4), lambda x: x.sum(1), (0,)),

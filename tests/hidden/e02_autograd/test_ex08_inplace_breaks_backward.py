@@ -132,9 +132,11 @@ def test_gradients_through_many_steps(answer, gen):
         names=NAMES,
         scale=2000.0,
     )
-    x = torch.ones(1200, 1)
-    yours = answer.leaky_traces(x, torch.tensor(0.5), torch.zeros(1))
-    expect_close(yours[-1], torch.full((1,), 2.0), f"the last trace of {CALL} with 1200 steps of ones")
+    initial = torch.zeros((), requires_grad=True)
+    last = answer.leaky_traces(torch.ones(1100), torch.tensor(1.0), initial)[-1]
+    expect_close(last.detach(), torch.tensor(1100.0), f"the last trace of {CALL} with 1100 steps of ones")
+    (found,) = torch.autograd.grad(last, [initial])
+    expect_close(found, torch.tensor(1.0), "the gradient of this trace for initial")
 
 
 def test_gradients_at_the_ends(answer, gen):

@@ -51,7 +51,7 @@ def exact(first, second, *data, **options):
 
 def test_values(answer, gen):
     """The penalty is right for samples of any number of dimensions, batches of one, and any target."""
-    for batch, features in [(4, (3,)), (1, (5,)), (3, (1,)), (3, (2, 2, 3)), (2, (3, 4))]:
+    for batch, features in [(4, (3,)), (1, (5,)), (3, (1,)), (3, (2, 1, 2, 3)), (2, (3, 4))]:
         for options in ({}, {"target": 0.0}, {"target": 2.5}):
             first, second, *data = draw(gen, batch, features)
             wanted, critic = exact(first, second, *data, **options), critic_of(first, second)
@@ -71,6 +71,9 @@ def test_float64(answer, gen):
     wanted = exact(first, second, *data, target=0.3)
     yours = answer.gradient_penalty(critic_of(first, second), *data, target=0.3)
     expect_close(yours.detach(), wanted, f"{CALL} in float64, target 0.3", scale=20.0)
+    half = [t.bfloat16() for t in (first, second, *data)]
+    rough = answer.gradient_penalty(critic_of(*half[:2]), *half[2:]).detach()
+    expect_equal(rough.dtype, torch.bfloat16, f"the dtype of {CALL} in bfloat16")
     small = answer.gradient_penalty(critic_of(first * 1e-9, second), *data, target=0.0)
     wanted = exact(first * 1e-9, second, *data, target=0.0)
     expect_close(small.detach(), wanted, f"{CALL} in float64, gradients near 1e-9", ulps=2000)
@@ -159,7 +162,10 @@ def test_nothing_is_changed(answer, gen):
             )
     for mode in (True, False):
         critic = nn.Sequential(nn.Linear(3, 1)).train(mode)
+        critic[0].bias.requires_grad_(False)
         answer.gradient_penalty(critic, real, fake, mix)
+        flags = [p.requires_grad for p in critic.parameters()]
+        expect_equal(flags, [True, False], f"requires_grad of the critic's parameters after {CALL}")
         modes = [module.training for module in critic.modules()]
         expect_equal(modes, [mode] * 2, f"the training flags of the critic's modules after {CALL}")
 

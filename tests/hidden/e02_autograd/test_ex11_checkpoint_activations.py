@@ -110,23 +110,23 @@ def test_any_arguments(answer, gen):
     ids, mask = torch.tensor([2, 0, 2]), torch.tensor([True, False, True])
     seen = []
 
-    def fn(table, ids, mask, nothing, power, kind, again):
-        seen.append((nothing, power, kind, table is again))
+    def fn(table, ids, mask, nothing, power, kind, sizes, again):
+        seen.append((nothing, power, kind, sizes, table is again))
         rows = gelu(embedding(ids, table)) ** power
         return rows.masked_fill(~mask[:, None], 0.0) * again.sum()
 
     table = torch.randn(3, 4, generator=gen)
     expect_gradients(
-        lambda t: answer.checkpoint(fn, t, ids, mask, None, 3, "gelu", t),
+        lambda t: answer.checkpoint(fn, t, ids, mask, None, 3, "gelu", (3, 4), t),
         [table],
-        lambda t: fn(t, ids, mask, None, 3, "gelu", t),
+        lambda t: fn(t, ids, mask, None, 3, "gelu", (3, 4), t),
         gen=gen,
         call="checkpoint(fn, table, ids, mask, …, table)",
         names="table",
         scale=50.0,
     )
-    values = [plain[:3] for plain in seen]
-    expect_equal(values, [(None, 3, "gelu")] * len(seen), "the plain values that fn is called with")
+    values = [plain[:4] for plain in seen]
+    expect_equal(values, [(None, 3, "gelu", (3, 4))] * len(seen), "the plain values that fn is called with")
 
 
 def test_arguments_are_left_alone(answer, gen):
@@ -155,6 +155,15 @@ def test_nothing_is_held(answer, gen):
             wanted=f"at most {allowed:,} bytes, {x.nbytes:,} of them for the result",
             likely="activations are kept, by autograd or by a variable, or the arguments are copied",
         )
+    turned = torch.randn(128, 64, generator=gen).t().requires_grad_()
+    held = held_bytes(lambda: answer.checkpoint(layers, turned))
+    expect_that(
+        held <= allowed,
+        "checkpoint(block, x) holds more than the result and a random state where x is transposed",
+        yours=f"{held:,} bytes",
+        wanted=f"at most {allowed:,} bytes",
+        likely="the arguments are copied to make them contiguous",
+    )
 
 
 def test_number_of_runs(answer, gen):
@@ -242,6 +251,13 @@ def test_one_block_after_the_other(answer, gen):
     call = "three checkpoints of two blocks"
     expect_close(yours.detach(), wanted.detach(), call)
     expect_same_gradients(mine, plain, call)
+    for run, blocks in ((lambda fn, *args: fn(*args), plain), (answer.checkpoint, mine)):
+        torch.manual_seed(6)
+        results = [run(blocks[index], x) for index in (0, 1)]
+        blocks.zero_grad()
+        results[0].square().sum().backward()  # the first first: not the order that one network has
+        results[1].square().sum().backward()
+    expect_same_gradients(mine, plain, "two checkpoints, the first one first")
 
 
 def test_own_work(answer, gen):

@@ -63,7 +63,7 @@ def test_any_leading_dimensions(answer, gen, bias):
     """Values are right for any leading dimensions, also for none and for empty ones, strided or not."""
     layer = answer.Linear(4, 3, bias=bias)
     state = {name: p.detach() for name, p in layer.named_parameters()}
-    for sizes in [(4,), (5, 4), (1, 4), (4, 4), (2, 5, 4), (2, 1, 3, 4), (0, 4), (2, 0, 4)]:
+    for sizes in [(4,), (5, 4), (1, 4), (4, 4), (2, 5, 4), (2, 1, 3, 2, 4), (0, 4), (2, 0, 4)]:
         x = torch.randn(sizes, generator=gen)
         wanted = linear(state, x, bias)
         with unchanged("layer(x)", x=x):
@@ -124,7 +124,7 @@ def test_replaced_parameters(answer, gen):
     expect_close(layer(x).detach(), wanted, "layer(x), made without a bias, after it got one", scale=4.0)
 
 
-@pytest.mark.parametrize("inputs", [15, 400])
+@pytest.mark.parametrize("inputs", [1, 15, 400])
 def test_start(answer, inputs):
     """Weights and biases start uniformly in ±1/√in_features, anew for each layer, from the global stream."""
     bound, outputs = 1 / math.sqrt(inputs), 1000

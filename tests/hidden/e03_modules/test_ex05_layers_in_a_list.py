@@ -109,6 +109,9 @@ def test_start(answer):
             f"{name} starts with the same numbers as another layer's",
         )
         seen.append(p)
+    other = answer.ResidualNet(40, 3, {"a_head": 40, "b_head": 40})
+    same = torch.equal(net.layers[0].weight, other.layers[0].weight)
+    expect_that(not same, "layers.0.weight starts with the same numbers in two nets")
     with torch.no_grad():
         net.scales[0].fill_(2.0)
     expect_equal([float(s) for s in net.scales], [2.0, 0.5, 0.5], "the scales after the first was set to 2")

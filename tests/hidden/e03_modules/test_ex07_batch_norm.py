@@ -93,6 +93,7 @@ def test_running_statistics(answer, gen, momentum):
         x = 2 + 3 * torch.randn(shape, generator=gen)
         own_view = x.double().flatten(2) if x.dim() > 2 else x.double()
         own(own_view)
+        layer.requires_grad_(number != 3)  # frozen parameters do not stop the statistics
         with torch.no_grad() if number == 2 else torch.enable_grad():
             layer(x)
         for name in STATISTICS:
@@ -284,8 +285,12 @@ def test_difficult_features(answer, gen):
     expect_close(
         layer.running_var[1:2], own.running_var[1:2].float(), "running_var of a mean of 1e4", ulps=2e3
     )
-    yours.sum().backward()
+    cotangent = torch.randn(8, 3, generator=gen)
+    yours.backward(cotangent)
     expect_that(bool(leaf.grad.isfinite().all()), "the gradient of a constant feature is not finite")
+    spread = cotangent[:, 0].double() - cotangent[:, 0].double().mean()
+    slope = (state_of(own)["weight"][0] * spread / 1e-5**0.5).float()  # the variance is 0: eps alone
+    expect_close(leaf.grad[:, 0], slope, "the gradient of x, a constant feature", ulps=1e3, scale=1e3)
 
 
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])

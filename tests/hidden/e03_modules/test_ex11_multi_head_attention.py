@@ -264,6 +264,9 @@ def test_registered(answer):
             )
             expect_that(not any(torch.equal(p, q) for q in seen), f"{name} starts like another parameter")
             seen.append(p)
+        other = answer.MultiHeadAttention(32, 4, bias=bias)
+        same = torch.equal(layer.query.weight, other.query.weight)
+        expect_that(not same, "query.weight starts with the same numbers in two layers")
 
 
 def test_in_use(answer, gen):

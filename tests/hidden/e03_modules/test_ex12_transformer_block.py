@@ -270,6 +270,8 @@ def test_registered(answer):
             yours=p.detach(),
             wanted=f"uniform between -{bound:.3f} and {bound:.3f}",
         )
+    same = torch.equal(block.qkv.weight, answer.TransformerBlock(32, 4, 50, 0.3).qkv.weight)
+    expect_that(not same, "qkv.weight starts with the same numbers in two blocks")
 
 
 def test_in_use(answer, gen):

@@ -26,6 +26,19 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "p * 0 for a parameter that is not used: zeros with a graph",
+        edits=[
+            (GRADIENTS, GRADIENTS.replace("materialize_grads", "allow_unused")),
+            (
+                APPEND,
+                "        pairs = zip(trainable.items(), gradients)\n"
+                "        found.append({name: p * 0 if g is None else g for (name, p), g in pairs})\n",
+            ),
+        ],
+        check="test_frozen_and_unused_parameters",
+        says="require gradients",
+    ),
+    Wrong(
         "takes the difference to what lay in .grad, which may be huge",
         edits=instead("""
     trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}

@@ -15,6 +15,23 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "leaves out gradients that are not finite",
+        edits=[(MOVING, MOVING.replace("is not None]", "is not None and p.grad.isfinite().all()]"))],
+        check="test_gradient_of_zero",
+        says="nan, 1e9",
+    ),
+    Wrong(
+        "clips the gradient",
+        edits=[(UPDATE, UPDATE.replace("(p.grad +", "(p.grad.clamp(-1e4, 1e4) +"))],
+        check="test_gradient_of_zero",
+        says="nan, 1e9",
+    ),
+    Wrong(
+        "parameters without numbers do not count",
+        edits=[(MOVING, MOVING.replace("is not None]", "is not None and p.numel()]"))],
+        check="test_count",
+    ),
+    Wrong(
         "moves a parameter without a gradient by 0, which autograd counts as a write",
         edits=[
             (

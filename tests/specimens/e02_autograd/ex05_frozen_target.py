@@ -16,6 +16,17 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "where all is over the rewards themselves are the target, and get a gradient",
+        edits=[
+            (
+                NO_GRAD,
+                "    if done.all():\n        return (predictions - rewards).square().mean()\n" + NO_GRAD,
+            )
+        ],
+        check="test_nothing_learns_through_the_target",
+        says="all episodes over",
+    ),
+    Wrong(
         "an error in target_net leaves gradients switched off",
         edits=[
             (NO_GRAD, "    torch.set_grad_enabled(False)\n    if True:\n"),

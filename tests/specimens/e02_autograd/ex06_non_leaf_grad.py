@@ -26,6 +26,37 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "adds the layers to a list",
+        edits=[(LOOP, LOOP.replace("in layers:", "in [] + layers:"))],
+        check="test_shapes_and_dtypes_change",
+        says="TypeError",
+    ),
+    Wrong(
+        "without layers the gradient is found, and added nowhere",
+        edits=instead(
+            START
+            + FIRST
+            + "    if not layers:\n        return [torch.autograd.grad(loss_fn(h), h)[0]]\n"
+            + LOOP
+            + RETAIN
+            + BACKWARD
+            + RETURN
+        ),
+        check="test_no_layers_and_idle_layers",
+        says="without layers",
+    ),
+    Wrong(
+        "gradients of half precision in float32",
+        edits=[
+            (
+                RETURN,
+                "    return [h.grad.float() if h.element_size() == 2 else h.grad for h in activations]\n",
+            )
+        ],
+        check="test_shapes_and_dtypes_change",
+        says="dtype",
+    ),
+    Wrong(
         "calls forward of a module, which passes hooks by",
         edits=[(LOOP, LOOP.replace("layer(h)", "getattr(layer, 'forward', layer)(h)"))],
         check="test_runs_once",

@@ -11,6 +11,19 @@ ENABLED = "    with torch.enable_grad():\n        y = fn(leaf)  # (*outputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "takes what no operation has made for a constant",
+        edits=[
+            (
+                CONSTANT,
+                CONSTANT.replace("not y.requires_grad", "y.grad_fn is None").replace(
+                    "y, torch", "y.detach(), torch"
+                ),
+            )
+        ],
+        check="test_vjp_of_any_shapes",
+        says="fn returns its argument",
+    ),
+    Wrong(
         "v of another shape leaves gradients switched on",
         edits=[
             (

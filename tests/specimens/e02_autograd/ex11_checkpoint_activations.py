@@ -43,6 +43,24 @@ def reentrant(old: str, new: str) -> str:
 
 SPECIMENS = [
     Wrong(
+        "copies arguments to make them contiguous",
+        code=reentrant(
+            "ctx.fn, ctx.args, ctx.state = fn, args, torch.get_rng_state()",
+            "ctx.fn, ctx.state = fn, torch.get_rng_state()\n"
+            "        ctx.args = [a.contiguous() if isinstance(a, torch.Tensor) else a for a in args]",
+        ),
+        check="test_nothing_is_held",
+        says="transposed",
+    ),
+    Wrong(
+        "random states on one stack, which only suits backward from the last to the first",
+        code=reentrant("torch.set_rng_state(ctx.state)", "torch.set_rng_state(STATES.pop())")
+        .replace("fn, args, torch.get_rng_state()", "fn, args, STATES.append(torch.get_rng_state())")
+        .replace("class Run", "STATES = []\n\nclass Run"),
+        check="test_one_block_after_the_other",
+        says="the first one first",
+    ),
+    Wrong(
         "fills parameters of modules only, not those that a lambda uses",
         code=reentrant(
             "torch.autograd.backward(out, grad)",

@@ -41,6 +41,18 @@ MICROGRAD = """        order, seen = [], set()
 
 SPECIMENS = [
     Wrong(
+        "x + 0 is x itself",
+        edits=[
+            (
+                "        other = _as_value(other)\n        return _computed(self.data + other.data",
+                "        if not isinstance(other, Value) and other == 0:\n            return self\n"
+                "        other = _as_value(other)\n        return _computed(self.data + other.data",
+            )
+        ],
+        check="test_each_operation",
+        says="is x itself",
+    ),
+    Wrong(
         "raises the recursion limit for as long as backward runs",
         edits=[
             (

@@ -13,6 +13,12 @@ def forward(body):
 
 
 SPECIMENS = [
+    Wrong(
+        "drops a leading dimension of one",
+        edits=forward("return self.layers(x.squeeze(0) if x.dim() > 2 and len(x) == 1 else x)"),
+        check="test_raw_logits",
+        says="shape",
+    ),
     Wrong("softmax at the end", edits=forward("return self.layers(x).softmax(-1)"), check="test_raw_logits"),
     Wrong(
         "softmax in evaluation only",

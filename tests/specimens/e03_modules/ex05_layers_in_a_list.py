@@ -14,6 +14,14 @@ DICT = "{name: nn.Linear(features, size) for name, size in heads.items()}"
 
 SPECIMENS = [
     Wrong(
+        "seeds the global stream: all start alike",
+        edits=[
+            ("        super().__init__()\n", "        super().__init__()\n        torch.manual_seed(0)\n")
+        ],
+        check="test_start",
+        says="in two nets",
+    ),
+    Wrong(
         "keeps the last features, graph and all: after a call it cannot be copied",
         edits=[(RETURN, "self.last = x\n        " + RETURN)],
         check="test_deep_copy",

@@ -16,6 +16,26 @@ SHAPE = "if x.dim() < 2 or x.shape[1] != self.features:"
 
 SPECIMENS = [
     Wrong(
+        "no update while the weights are frozen",
+        edits=[
+            (
+                UPDATE,
+                UPDATE.replace(
+                    "            self._update",
+                    "            if self.weight.requires_grad:\n                self._update",
+                ),
+            )
+        ],
+        check="test_running_statistics",
+        says="after 3 batches",
+    ),
+    Wrong(
+        "a constant feature is set to 0, and its gradient is lost",
+        edits=[("        scale = self.weight *", "        scale = (var != 0) * self.weight *")],
+        check="test_difficult_features",
+        says="constant feature",
+    ),
+    Wrong(
         "1 / count in float32, in a float64 layer too",
         edits=[(MOMENTUM, MOMENTUM.replace("mean.dtype", "torch.float32"))],
         check="test_float64",

@@ -10,6 +10,11 @@ RETURN = "return total / counted.clamp(min=1)"
 
 SPECIMENS = [
     Wrong(
+        "counts in int32, where 2**32 is 0",
+        edits=[(COUNTED, "counted = targets.int().ne(torch.tensor(ignore_index).int()).sum()")],
+        check="test_padding",
+    ),
+    Wrong(
         "takes logits of four dimensions, where the third is 1",
         edits=[
             (SHAPE, SHAPE.replace("logits.dim() != 3", "logits.dim() < 3")),

@@ -15,6 +15,14 @@ OUT = "self.out = nn.Linear(dim, dim, bias=bias)"
 
 SPECIMENS = [
     Wrong(
+        "seeds the global stream: all start alike",
+        edits=[
+            ("        super().__init__()\n", "        super().__init__()\n        torch.manual_seed(0)\n")
+        ],
+        check="test_registered",
+        says="in two layers",
+    ),
+    Wrong(
         "keeps the weights with their graph to look at: after a call it cannot be copied",
         edits=[(RETURN, "self.seen = weights\n        " + RETURN)],
         check="test_in_use",

@@ -16,6 +16,14 @@ DOWN = "self.down = nn.Linear(hidden, dim)"
 
 SPECIMENS = [
     Wrong(
+        "seeds the global stream: all start alike",
+        edits=[
+            ("        super().__init__()\n", "        super().__init__()\n        torch.manual_seed(0)\n")
+        ],
+        check="test_registered",
+        says="in two blocks",
+    ),
+    Wrong(
         "drops the same elements in each sequence",
         edits=[
             (FIRST, "x = x + self._attend(self.norm1(x)) * self.dropout(torch.ones_like(x[:1]))"),
