@@ -155,11 +155,10 @@ def test_any_shards(answer):
     expect_equal(
         [len(mine) for mine in ranks], [2, 2], "how many of the shards a, a, b, a each of 2 ranks has"
     )
-    bounds = answer.ShardedDataset([[0, 2], [2, 3], [3, 3]], lambda shard: range(*shard))
+    bounds = answer.ShardedDataset([[0, 2], (2, 3), [3, 3]], lambda shard: range(*shard))
     for workers in (0, 2):
-        expect_equal(
-            sorted(loader_of(bounds, workers)), [0, 1, 2], f"shards that are lists, {workers} workers"
-        )
+        call = f"shards that are lists and tuples, {workers} workers"
+        expect_equal(sorted(loader_of(bounds, workers)), [0, 1, 2], call)
 
 
 def test_nothing_ahead(answer):

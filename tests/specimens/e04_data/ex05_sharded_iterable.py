@@ -20,6 +20,19 @@ def instead(body: str) -> list[tuple[str, str]]:
 
 SPECIMENS = [
     Wrong(
+        "unpacks a shard that is a tuple",
+        edits=[
+            (
+                YIELD,
+                YIELD.replace(
+                    "self.read(shard)",
+                    "(self.read(*shard) if isinstance(shard, tuple) else self.read(shard))",
+                ),
+            )
+        ],
+        check="test_any_shards",
+    ),
+    Wrong(
         "finds a shard's number by its name",
         edits=instead("""
         for shard in self.shards:
