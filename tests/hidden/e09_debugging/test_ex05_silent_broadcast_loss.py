@@ -76,7 +76,7 @@ def test_gradients(answer, gen, forms):
         given = batch(gen, size)
         given[2][: size // 2] = 0.0  # what counts nothing has a gradient nevertheless: that of counting more
         inputs = [shaped(t, form) for t, form in zip(given, forms, strict=True)]
-        call = f"weighted_mse of {', '.join(str(tuple(t.shape)) for t in inputs)} with weights of 0"
+        call = f"weighted_mse (some weights 0) of {', '.join(str(tuple(t.shape)) for t in inputs)}"
         scale = 1.0  # the gradient for a single weight is 0
         expect_gradients(
             answer.weighted_mse,

@@ -219,7 +219,7 @@ MISFITS = {
         "1.num_batches_tracked",
     ),
     "a missing count of batches": ({"1.num_batches_tracked": None}, "1.num_batches_tracked"),
-    "one number in a row for a single one": (
+    "a shape of (1,) for one of ()": (
         {"1.num_batches_tracked": torch.tensor([3])},
         "1.num_batches_tracked",
     ),

@@ -440,8 +440,12 @@ def test_not_finite(answer):
     for dtype, value in ((torch.float32, 3e38), (torch.float16, 6e4)):
         linear = nn.Linear(3, 2).to(dtype)
         linear.weight.data.fill_(value)  # finite, though their sum is not
-        yours = answer.Int8Linear.from_linear(linear).weight
-        expect_equal(yours, torch.full((2, 3), 127, dtype=torch.int8), f"the weight of {value:g} in {dtype}")
+        call = f"from_linear(linear) with finite weights of {value:g} in {dtype}"
+        try:
+            yours = answer.Int8Linear.from_linear(linear).weight
+        except ValueError as error:
+            expect_that(False, f"a ValueError from {call}", yours=str(error), wanted="an Int8Linear")
+        expect_equal(yours, torch.full((2, 3), 127, dtype=torch.int8), f"the weight of {call}")
 
 
 def test_unknown_names(answer):

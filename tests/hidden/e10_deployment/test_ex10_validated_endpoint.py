@@ -247,7 +247,7 @@ def test_outputs(answer, gen):
     ]:  # fmt: skip
         reply = post(answer.make_app(Model(spoil=spoil), 3), "/predict", text([[1, 2, 3]]))
         expect_equal(
-            reply.json("POST /predict"), {"outputs": wanted}, "the response for a model of other results"
+            reply.json("POST /predict"), {"outputs": wanted}, f"the response for a model that gives {wanted}"
         )
 
 
@@ -390,7 +390,9 @@ def test_overlapping_requests(answer):
         return await asyncio.gather(*jobs)
 
     replies = asyncio.run(main())
-    expect_equal(recording, {True}, "whether gradients are recorded in the rest of the process meanwhile")
+    expect_that(
+        recording == {True}, "gradients are off in the rest of the process while a request waits for its body"
+    )
     for i, (one, two) in enumerate(zip(replies[::2], replies[1::2], strict=True)):
         call = f"POST number {i} of 40 that overlap"
         if i % 4:
