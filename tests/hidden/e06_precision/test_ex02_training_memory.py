@@ -81,7 +81,11 @@ def real_activations(model, x):
 def expect_table(answer, model, parameters, gradients, states, master, activations, note, *args, **kwargs):
     wanted = {"parameters": parameters, "gradients": gradients, "optimizer": states, "master": master}
     wanted |= {"activations": activations, "total": parameters + gradients + states + master + activations}
-    expect_equal(answer.training_memory(model, *args, **kwargs), wanted, f"training_memory(…) {note}")
+    yours, call = answer.training_memory(model, *args, **kwargs), f"training_memory(…) {note}"
+    expect_equal(type(yours).__name__, "dict", f"the type of {call}")
+    expect_equal(sorted(yours), sorted(wanted), f"the keys of {call}")
+    for name, number in wanted.items():
+        expect_equal(yours[name], number, f"the {name!r} bytes of {call}")
 
 
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS])
@@ -151,6 +155,9 @@ def test_once(answer):
     layer, norm = nn.Linear(3, 3), nn.BatchNorm1d(2)
     shared = nn.ModuleList([layer, norm, layer, norm, nn.Linear(3, 3)])
     expect_table(answer, shared, (24 + 4 + 4) * 4 + 8, 28 * 4, 28 * 8, 0, 0, "with shared layers", 0, 0)
+    parts = torch.zeros(10).split([4, 6])
+    flat = nn.ParameterList(nn.Parameter(part) for part in parts)
+    expect_table(answer, flat, 40, 40, 80, 0, 0, "with two parameters that are parts of one tensor", 0, 0)
 
 
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS])

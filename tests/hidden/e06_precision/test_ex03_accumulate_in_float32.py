@@ -157,7 +157,7 @@ def test_no_loop(answer, gen):
 def test_on_a_device(answer, gen, device):
     """On another device the sums are kept there, and nobody waits for a number."""
     for dtype in (torch.bfloat16, torch.float32):
-        batches = [torch.randn(n, 3, generator=gen).to(dtype) for n in (4, 1)]
+        batches = [torch.randn(n, 3, generator=gen).to(dtype) for n in (0, 4, 1)]
         there = [x.to(device) for x in batches]
         with count_traffic() as traffic:
             yours = answer.feature_means(there)

@@ -93,6 +93,7 @@ def test_all_in_float32(answer, gen, dtype):
         with region(dtype):
             yours = island(torch.randn(4, 6, generator=gen).to(kind))
         call = f"{CALL} with x in {kind}, autocast to {dtype}"
+        expect_that(len(head.computed) > 0, f"the block itself does not run in {call}")
         expect_equal(yours.dtype, torch.float32, f"the dtype of {call}")
         expect_all_in(head.computed[-1], torch.float32, f"the block of {call}")
     expect_equal(len(head.computed), 3, "the number of times that the block runs in three calls")
@@ -149,9 +150,9 @@ def test_arguments(answer, dtype):
         expect_equal(len(block.calls), 1, f"the number of times that the block runs in {what}")
         args, kwargs = block.calls[0]
         expect_equal(list(args), [wide, wanted, wide], f"the positional arguments of the block in {what}")
+        expect_equal(kwargs, {"first": wanted, "last": wide}, f"the keyword arguments of the block in {what}")
         same = given is not wanted or (args[1] is given and kwargs["first"] is given)
         expect_that(same, f"the block is given a copy, not the argument, in {what}", yours=given)
-        expect_equal(kwargs, {"first": wanted, "last": wide}, f"the keyword arguments of the block in {what}")
         if isinstance(given, torch.Tensor):
             block = Given()
             with region(dtype):
@@ -373,9 +374,9 @@ def test_part_of_a_model(answer, gen):
     expect_equal([*other.state_dict()], [], "the names in the state dict of an island without parameters")
     expect_that(island.block is head, "island.block is not the block", yours=island.block)
     island.eval()
-    expect_equal(head.training, False, "whether the block trains after island.eval()")
+    expect_equal(head.training, False, "the `training` of the block after island.eval()")
     island.train()
-    expect_equal(head.training, True, "whether the block trains after island.train()")
+    expect_equal(head.training, True, "the `training` of the block after island.train()")
     hooked = []
     head.register_forward_hook(lambda *_: hooked.append(1))
     x = torch.randn(2, 6, generator=gen)
@@ -383,7 +384,7 @@ def test_part_of_a_model(answer, gen):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         mine, yours = island(x), twin(x)
         shares = other(torch.zeros(2, 5, dtype=torch.bfloat16))
-    expect_equal(head.training, True, "whether the block trains after a call of an island that trains")
+    expect_equal(head.training, True, "the `training` of the block after a call of an island that trains")
     expect_equal(len(hooked), 2, "the times that hooks of the block run in an island and its copy")
     expect_equal(shares, torch.full((2, 5), 0.2), "Float32Island(nn.Softmax(-1))(x)")
     expect_equal(yours.detach(), mine.detach(), "a deep copy of an island, called")

@@ -359,6 +359,7 @@ def test_goes_on_as_if_it_had_not_stopped(answer, gen, kind):
     torch.save(training.state_dict(), file)
     file.seek(0)
     saved = torch.load(file, weights_only=True)
+    expect_equal(type(saved["masters"]).__name__, "list", "the type of state_dict()['masters']")
     kept = [value.detach().clone() for value in saved["masters"]]
     expect_equal(len(kept), len(training.masters), "the number of masters in the state dict")
     for value, master in zip(kept, training.masters, strict=True):

@@ -17,6 +17,20 @@ NEGATIVE = "    if batch < 0 or saved < 0:\n"
 
 SPECIMENS = [
     Wrong(
+        "one tensor for each memory",
+        edits=[
+            (
+                TENSORS,
+                TENSORS.replace(
+                    "[*model.parameters(), *model.buffers()]",
+                    "[*{t.untyped_storage()._cdata: t for t in [*model.parameters(), *model.buffers()]}.values()]",
+                ),
+            )
+        ],
+        check="test_once",
+        says="parts of one tensor",
+    ),
+    Wrong(
         "adds up in floating point",
         edits=[
             (

@@ -82,7 +82,7 @@ SPECIMENS = [
         "in evaluation mode",
         edits=[(REGION, "        self.block.eval()\n" + REGION)],
         check="test_part_of_a_model",
-        says="trains after a call",
+        says="of the block after a call",
     ),
     Wrong(
         "lists become tuples",

@@ -20,7 +20,7 @@ SPECIMENS = [
         "in inference mode, as benchmarks often run",
         edits=[("def measure(", "@torch.inference_mode()\ndef measure(")],
         check="test_modes_and_errors",
-        says="in the calls of step",
+        says="calls step",
     ),
     Wrong(
         "without the garbage collector, and after an error too",
