@@ -131,8 +131,8 @@ def test_region_ends_with_the_forward(answer, gen):
     optimizer, stepping = sgd(model), []
     optimizer.register_step_post_hook(lambda *_: stepping.append(torch.is_autocast_enabled("cpu")))
     answer.autocast_step(model, WatchedLoss(), optimizer, inputs, targets)
-    expect_equal(model.backward_under_autocast, False, "whether the backward pass runs under autocast")
-    expect_equal(stepping, [False], "whether optimizer.step, once, runs under autocast")
+    expect_equal(model.backward_under_autocast, False, "the state of autocast (on?) in the backward pass")
+    expect_equal(stepping, [False], "the state of autocast (on?) in optimizer.step, called once")
 
 
 def test_weights_stay_in_float32(answer, gen):

@@ -213,8 +213,8 @@ def test_overflow_skips_the_step(answer, gen, how):
     loss, norm = answer.scaled_step(model, spoiled(how), optimizer, scaler, inputs, targets)
     where = f"where a gradient is spoiled ({how})"
     expect_equal(len(steps), 0, f"the number of steps {where}")
-    expect_equal(math.isfinite(norm), False, f"whether the norm is finite {where}")
-    expect_equal(math.isfinite(loss), how == "overflow", f"whether the loss is finite {where}")
+    expect_equal(math.isfinite(norm), False, f"the finiteness of the norm {where}")
+    expect_equal(math.isfinite(loss), how == "overflow", f"the finiteness of the loss {where}")
     expect_equal(scaler.get_scale(), scale / 4, f"the scale {where}")
     for name, p in model.state_dict().items():
         expect_equal(p, before[0][name], f"{name} {where}")
@@ -328,8 +328,8 @@ def test_forward_and_loss_stay(answer, gen):
     expect_equal(counts, (1, 1, 1), f"the number of times that model, loss_fn and step run in {CALL}")
     expect_products_in(model.computed[0], torch.float16, "the forward pass")
     expect_all_in(losses[0], torch.float32, "loss_fn")
-    expect_equal(steps, [False], "whether the optimizer steps under autocast")
-    expect_equal(torch.is_autocast_enabled("cpu"), False, f"whether autocast is on after {CALL}")
+    expect_equal(steps, [False], "the state of autocast (on?) in each optimizer.step")
+    expect_equal(torch.is_autocast_enabled("cpu"), False, f"the state of autocast (on?) after {CALL}")
 
 
 def check_there(answer, gen, where):
@@ -352,7 +352,7 @@ def check_there(answer, gen, where):
     expect_weights(model, twin, "scaled_step(…) on another device")
     scaler.update(2.0**40)
     _, norm = answer.scaled_step(model, F.mse_loss, optimizer, scaler, inputs, targets)
-    expect_equal(math.isfinite(norm), False, "whether the norm is finite after an overflow on a device")
+    expect_equal(math.isfinite(norm), False, "the finiteness of the norm after an overflow on a device")
     expect_equal(scaler.get_scale(), 2.0**39, "the scale after an overflow on another device")
     expect_weights(model, twin, "an overflow on another device")
 

@@ -248,17 +248,15 @@ def test_dtype_of_scores(answer, gen):
 def test_strided(answer, gen):
     """Scores that are transposed, expanded, masked with -inf, of length 1 or of no batch are like any."""
     module = advanced(built(answer, gen), 5)
-    for scores in (
-        scores_of(gen, 4).transpose(-1, -2),
-        scores_of(gen, 4, batch=1).expand(3, 3, 4, 4),
-        scores_of(gen, 1),
-        scores_of(gen, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -torch.inf),
-        scores_of(gen, 3, batch=0),
-    ):
+    for how, scores in {
+        "transposed": scores_of(gen, 4).transpose(-1, -2),
+        "expanded": scores_of(gen, 4, batch=1).expand(3, 3, 4, 4),
+        "of length 1": scores_of(gen, 1),
+        "masked with -inf": scores_of(gen, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -torch.inf),
+        "of an empty batch": scores_of(gen, 3, batch=0),
+    }.items():
         wanted = biased(scores, module.slopes.detach(), 1.0).float()
-        expect_close(
-            module(scores).detach(), wanted, f"bias(scores) of shape {tuple(scores.shape)}", scale=10.0
-        )
+        expect_close(module(scores).detach(), wanted, f"bias(scores), scores {how}", scale=10.0)
 
 
 def test_long_scores(answer, gen):

@@ -28,6 +28,7 @@ SPECIMENS = [
         "makes the bias like the scores by a product with zero",
         edits=[(RETURN, "        return scores - (bias + 0 * scores).to(scores.dtype)\n")],
         check="test_strided",
+        says="masked with -inf",
     ),
     Wrong(
         "the warm-up in a buffer that casts to float16",
