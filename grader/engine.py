@@ -181,12 +181,13 @@ class Worker:
                 return
             job = Job(**json.loads(message))
             if job.slug in self.engine.on_device and not self._has_device:
-                reply = self._ask_twin(message, fds)
+                reply = self._ask_twin(message, fds) or _reply(job, Ended(lost="a worker was ended"))
             else:
-                reply = json.dumps(asdict(self._one(job, *fds))).encode()
+                reply = _reply(job, self._one(job, *fds))
             self.channel.sendall(reply)
 
     def _ask_twin(self, message: bytes, fds: list[int]) -> bytes:
+        """The twin's reply; nothing where it was ended."""
         self._twin = self._twin or self._fork_twin()
         try:
             socket.send_fds(self._twin, [message], fds)
@@ -195,10 +196,9 @@ class Worker:
             reply = b""
         for fd in fds:
             os.close(fd)
-        if reply:
-            return reply
-        self._twin = None
-        return json.dumps(asdict(Ended(lost="a worker was ended"))).encode()
+        if not reply:
+            self._twin = None
+        return reply
 
     def _fork_twin(self) -> socket.socket:
         ours, theirs = socket.socketpair()
@@ -240,6 +240,11 @@ class Worker:
         checks = self.engine.suites.checks.get(job.slug, ())
         ours = [check.item for check in checks if not job.only or check.id in job.only]
         return any(item.get_closest_marker("slow") for item in ours)
+
+
+def _reply(job: Job, ended: Ended) -> bytes:
+    """A line that says which job it is about: who asked may have given up and asked something else."""
+    return json.dumps({"mark": job.mark, **asdict(ended)}).encode() + b"\n"
 
 
 def main() -> None:

@@ -1,19 +1,12 @@
-"""The grading parent's side of the engine: start it, send it answers, read what comes back.
-
-Nothing here trusts what a child writes. Results arrive as JSON lines on a pipe of their own, capped in
-bytes; how the child ended arrives from the worker.
-"""
+"""The grading parent's side of the engine: start it, hand out answers to its workers, end it."""
 
 import json
 import os
-import secrets
-import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
@@ -21,14 +14,12 @@ from types import TracebackType
 from typing import IO, Any
 
 from grader import paths, sandbox
-from grader.catalog import SLOW_SECONDS, Exercise
+from grader.catalog import Exercise
+from grader.channel import GRACE, ask
 from grader.errors import KataError
 from grader.findings import Expected, Findings, Request
 
 __all__ = ["Expected", "Findings", "Pool", "Request"]
-
-MOST_BYTES = 8 << 20
-"""What one child may write about its answer."""
 
 READABLE = (
     paths.ROOT / "grader",
@@ -44,14 +35,8 @@ READABLE = (
 _ENGINE = "import gc; gc.disable(); from grader.engine import main; main()"
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
 
-DRAIN_EVERY = 20
-"""Milliseconds between two looks at what a child has written; when the pipe is full, it waits as long."""
-
 HAND_OVER = 0.0005
 """Seconds after which the thread that makes verdicts lets one go on whose worker waits for an answer."""
-
-GRACE = 8.0
-"""Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
 
 
 class Pool:
@@ -137,7 +122,7 @@ class Pool:
 
     def reference(self, request: Request) -> Findings:
         """Run the oracle on a reference solution, in a worker that never sees an answer."""
-        return _ask(self._trusted, request)
+        return ask(self._trusted, request)
 
     def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
         """Judge the answers, as many at a time as there are workers; in the order they finish.
@@ -166,9 +151,9 @@ class Pool:
         """Judge one answer, as soon as a worker is free."""
         channel = self._channels.get()
         try:
-            findings = _ask(channel, request)
+            findings = ask(channel, request)
             # A worker that died was replaced; what it was doing deserves a second try.
-            return _ask(channel, request) if findings.lost else findings
+            return ask(channel, request) if findings.lost else findings
         finally:
             self._channels.put(channel)
 
@@ -182,85 +167,3 @@ def _probe() -> Future[str | None]:
         return aside.submit(sandbox.unavailable)
     finally:
         aside.shutdown(wait=False)
-
-
-def _ask(channel: socket.socket, request: Request) -> Findings:
-    """Send one answer to a worker and read until the child has ended."""
-    reader, writer = os.pipe()
-    mark = secrets.token_hex(8)
-    try:
-        with _scratch() as answer:
-            answer.write(request.answer)
-            answer.flush()
-            os.lseek(answer.fileno(), 0, os.SEEK_SET)
-            job = {
-                "slug": request.exercise.slug,
-                "seed": request.seed,
-                "seconds": request.exercise.seconds,
-                "mode": request.mode,
-                "shuffled": request.shuffled,
-                "only": request.only,
-                "mark": mark,
-            }
-            socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer])
-    except OSError as error:
-        os.close(reader)
-        return Findings(lost=f"the engine is gone ({error.strerror})")
-    finally:
-        os.close(writer)
-    try:
-        most = request.exercise.seconds + SLOW_SECONDS + GRACE
-        return _read(channel, reader, mark.encode(), time.monotonic() + most)
-    finally:
-        os.close(reader)
-
-
-def _scratch() -> IO[bytes]:
-    """A file that is nowhere on disk, where the system has such."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("answer"), "w+b")
-    return tempfile.TemporaryFile()
-
-
-def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Findings:
-    os.set_blocking(reader, False)
-    written = bytearray()
-    waiting = select.poll()
-    waiting.register(channel, select.POLLIN)
-    more = False
-    while True:
-        # Not for what is written: to wake up at every line takes time from the child that writes it.
-        ended = waiting.poll(0 if more else DRAIN_EVERY)
-        more = _drain(reader, written)
-        if ended:
-            reply = channel.recv(65536)
-            if not reply:
-                return Findings(lost="the engine is gone")
-            while more:
-                more = _drain(reader, written)
-            overflow = len(written) >= MOST_BYTES
-            return Findings(_lines(written, mark), overflow=overflow, **json.loads(reply))
-        if time.monotonic() >= deadline:
-            return Findings(lost="a worker did not answer in time")
-
-
-def _drain(reader: int, written: bytearray) -> bool:
-    """Read what there is, keeping no more than `MOST_BYTES`; whether there may be more."""
-    try:
-        piece = os.read(reader, 1 << 20)
-    except BlockingIOError:
-        return False
-    written += piece[: MOST_BYTES - len(written)]
-    return bool(piece)
-
-
-def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
-    """What a child told. Lines that lack this job's mark were written by somebody who did not know it."""
-    found = []
-    for line in bytes(written).splitlines():
-        try:
-            data = json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
-        except (ValueError, RecursionError):
-            data = {"garbled": True}
-        found.append(data if isinstance(data, dict) else {"garbled": True})
-    return tuple(found)

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.agreement import disagreement
 from grader.catalog import Exercise
-from grader.findings import GARBLED, Expected, Findings
+from grader.findings import GARBLED, MOST_LINES, Expected, Findings
 from grader.results import CheckRecord, ExerciseRecord, Outcome, Status
 from grader.untrusted import message, plain
 
@@ -18,9 +18,6 @@ _OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
 
 MOST_SECONDS = 1e6
 """Longer than any check takes."""
-
-MOST_LINES = 10_000
-"""More than judging one answer writes. A pipe takes millions, and each check looks for its own."""
 
 
 def verdict(

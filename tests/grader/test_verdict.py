@@ -3,8 +3,8 @@
 import pytest
 
 from grader.catalog import Exercise
-from grader.findings import Expected, Findings
-from grader.verdict import MOST_LINES, verdict
+from grader.findings import MOST_LINES, Expected, Findings
+from grader.verdict import verdict
 
 EXERCISE = Exercise(
     "merge_heads", "e01_tensors", 1, "Merge", "fix", "core", 2.0, 1, (), ("view",), ("look",), "https://x"

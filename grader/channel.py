@@ -1,0 +1,120 @@
+"""One job on the way to a worker of the engine, and what comes back.
+
+Nothing here trusts what a child writes. Its findings arrive as JSON lines on a pipe of their own, capped in
+bytes; how it ended arrives from the worker.
+"""
+
+import json
+import os
+import secrets
+import select
+import socket
+import tempfile
+import time
+from typing import IO, Any
+
+from grader.catalog import SLOW_SECONDS
+from grader.findings import GARBLED, MOST_LINES, Findings, Request
+
+MOST_BYTES = 8 << 20
+"""What one child may write about its answer."""
+
+DRAIN_EVERY = 20
+"""Milliseconds between two looks at what a child has written; when the pipe is full, it waits as long."""
+
+GRACE = 8.0
+"""Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
+
+
+def ask(channel: socket.socket, request: Request) -> Findings:
+    """Send one answer to a worker and read until the child has ended."""
+    reader, writer = os.pipe()
+    mark = secrets.token_hex(8)
+    try:
+        with _scratch() as answer:
+            answer.write(request.answer)
+            answer.flush()
+            os.lseek(answer.fileno(), 0, os.SEEK_SET)
+            job = {
+                "slug": request.exercise.slug,
+                "seed": request.seed,
+                "seconds": request.exercise.seconds,
+                "mode": request.mode,
+                "shuffled": request.shuffled,
+                "only": request.only,
+                "mark": mark,
+            }
+            socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer])
+    except OSError as error:
+        os.close(reader)
+        return Findings(lost=f"the engine is gone ({error.strerror})")
+    finally:
+        os.close(writer)
+    try:
+        most = request.exercise.seconds + SLOW_SECONDS + GRACE
+        return _read(channel, reader, mark.encode(), time.monotonic() + most)
+    finally:
+        os.close(reader)
+
+
+def _scratch() -> IO[bytes]:
+    """A file that is nowhere on disk, where the system has such."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("answer"), "w+b")
+    return tempfile.TemporaryFile()
+
+
+def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Findings:
+    os.set_blocking(reader, False)
+    written = bytearray()
+    waiting = select.poll()
+    waiting.register(channel, select.POLLIN)
+    more = False
+    while True:
+        # Not for what is written: to wake up at every line takes time from the child that writes it.
+        ended = waiting.poll(0 if more else DRAIN_EVERY)
+        more = _drain(reader, written)
+        if ended:
+            reply = channel.recv(65536)
+            if not reply:
+                return Findings(lost="the engine is gone")
+            ending = _about(mark, reply)
+            if ending is None:
+                continue
+            while more:
+                more = _drain(reader, written)
+            overflow = len(written) >= MOST_BYTES
+            return Findings(_lines(written, mark), overflow=overflow, **ending)
+        if time.monotonic() >= deadline:
+            return Findings(lost="a worker did not answer in time")
+
+
+def _about(mark: bytes, reply: bytes) -> dict[str, Any] | None:
+    """How this job's child ended; None where a worker speaks of one that was given up for lost."""
+    endings: list[dict[str, Any]] = [json.loads(line) for line in reply.splitlines()]
+    return next((ending for ending in endings if ending.pop("mark").encode() == mark), None)
+
+
+def _drain(reader: int, written: bytearray) -> bool:
+    """Read what there is, keeping no more than `MOST_BYTES`; whether there may be more."""
+    try:
+        piece = os.read(reader, 1 << 20)
+    except BlockingIOError:
+        return False
+    written += piece[: MOST_BYTES - len(written)]
+    return bool(piece)
+
+
+def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
+    """What a child told. Lines that lack this job's mark were written by somebody who did not know it."""
+    # One more than a verdict looks at, which tells that there were too many.
+    *lines, rest = bytes(written).split(b"\n", MOST_LINES + 1)
+    return tuple(_line(line, mark) for line in (*lines, *filter(None, [rest])))
+
+
+def _line(line: bytes, mark: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
+    except (ValueError, RecursionError):
+        data = None
+    return data if isinstance(data, dict) else GARBLED

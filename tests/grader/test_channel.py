@@ -1,0 +1,64 @@
+"""What a worker says, and what a child writes, with nobody real at the other end."""
+
+import json
+import os
+import socket
+import threading
+
+import pytest
+
+from grader import channel
+from grader.catalog import load
+from grader.findings import MOST_LINES, Request
+
+REQUEST = Request(load().exercise("merge_heads"), b"", 0)
+ENDED = {"exit": 0, "signal": 0, "timed_out": False, "lost": ""}
+
+
+@pytest.fixture
+def sockets():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def asked(sockets, *replies, write=b""):
+    """What is found by who asks a worker that gives these replies; "MARK" stands for the job's mark."""
+    ours, theirs = sockets
+
+    def work():
+        message, fds, _, _ = socket.recv_fds(theirs, 65536, 2)
+        mark = json.loads(message)["mark"]
+        os.write(fds[1], write.replace(b"MARK", mark.encode()))
+        for fd in fds:
+            os.close(fd)
+        for reply in replies:
+            theirs.sendall(json.dumps(reply).replace("MARK", mark).encode() + b"\n")
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    found = channel.ask(ours, REQUEST)
+    worker.join()
+    return found
+
+
+def test_a_late_word_about_another_job_is_passed_over(sockets):
+    late, right = {"mark": "another", **ENDED, "signal": 9}, {"mark": "MARK", **ENDED, "exit": 3}
+    found = asked(sockets, late, right, write=b'MARK{"done": true}\n')
+    assert (found.exit, found.signal, found.lines) == (3, 0, ({"done": True},))
+
+
+def test_lines_without_the_mark_are_garbled(sockets):
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=b'{"done": true}\nMARK[1]\nMARK{\nMARK{"a": 1}')
+    assert found.lines == ({"garbled": True},) * 3 + ({"a": 1},)
+
+
+def test_of_a_flood_of_lines_no_more_are_read_than_a_verdict_looks_at(sockets):
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=b"\n" * 40_000)
+    assert len(found.lines) == MOST_LINES + 2
+    assert all("garbled" in line for line in found.lines)
+
+
+def test_a_worker_that_is_gone_is_told(sockets):
+    sockets[1].close()
+    assert "the engine is gone" in channel.ask(sockets[0], REQUEST).lost
