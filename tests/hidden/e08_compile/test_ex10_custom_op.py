@@ -257,6 +257,7 @@ def import_again(_rank, _world_size, first):
         spec.loader.exec_module(second)
     except Exception as error:
         return f"it raises {type(error).__name__}: {str(error).strip()[:200]}", []
+    torch.set_default_dtype(torch.float32)  # the file may set another
     ops = [overload(module.scan) for module in (first, second)]
     if ops[0] is not ops[1] and ops[0]._schema.name == ops[1]._schema.name:
         return f"{ops[0]._schema.name} is registered anew, which ends the operator of the first import", []
