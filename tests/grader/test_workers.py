@@ -43,6 +43,7 @@ def test_errors_come_back():
         list(DataLoader(Squares(3), num_workers=1, multiprocessing_context=PICKLED))
 
 
+@pytest.mark.filterwarnings("ignore:Got pickle error")  # torch says so too, where we say what to do
 def test_what_no_pickle_holds():
     with pytest.raises(Exception, match="pickle"):
         list(DataLoader(Squares(lambda: 1), num_workers=1, multiprocessing_context=PICKLED))
@@ -53,6 +54,7 @@ def test_what_is_closed_before_the_worker_starts():
         list(DataLoader(Squares(torch.Generator()), num_workers=1, multiprocessing_context=PICKLED))
 
 
+@pytest.mark.filterwarnings("ignore:Got pickle error")  # torch says so too, where we say what to do
 def test_what_no_spawned_worker_gets():
     with pytest.raises((AttributeError, pickle.PicklingError), match="lambda"):
         list(DataLoader(Squares(lambda: 1), num_workers=1, multiprocessing_context="spawn"))
