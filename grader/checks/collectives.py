@@ -1,12 +1,14 @@
 """Which collectives a rank really issues, and how many bytes it hands to them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.checks.memory import tensors_in
 
 _KINDS = {
     "allreduce": "all_reduce",
@@ -66,6 +68,11 @@ class Collectives:
         return {kind: sum(c.bytes for c in self.calls if c.kind == kind) for kind in self.count}
 
 
+def in_words(count: Mapping[str, int]) -> str:
+    """`Collectives.count` for a line of feedback: "2 all_gather, 1 broadcast", or "none"."""
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(count.items())) or "none"
+
+
 class _Counting(TorchDispatchMode):
     """Every collective passes the dispatcher, those of DDP's C++ reducer too."""
 
@@ -90,18 +97,10 @@ def _calls(func: Any, args: Any, kwargs: Any) -> Iterator[Call]:
     if kind == "barrier":
         yield Call(kind, 0)
     elif kind:
-        tensors = list(_tensors(next((values[n] for n in _HANDED_IN if n in values), ())))
+        handed_in = next((values[n] for n in _HANDED_IN if n in values), ())
+        tensors = list(tensors_in((handed_in,)))
         peer = values.get("dst" if kind == "send" else "src") if kind in _MESSAGES else None
         yield Call(kind, sum(t.nbytes for t in tensors), peer, tensors[0].dtype if tensors else None)
-
-
-def _tensors(handed_in: Any) -> Iterator[torch.Tensor]:
-    """A tensor, or the tensors in lists."""
-    if isinstance(handed_in, torch.Tensor):
-        yield handed_in
-    else:
-        for each in handed_in:
-            yield from _tensors(each)
 
 
 @contextmanager

@@ -87,10 +87,10 @@ class _Storages(TorchDispatchMode):
         self.live -= self.known.pop(key, 0)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        for given in _tensors((*args, *(kwargs or {}).values())):
+        for given in tensors_in((*args, *(kwargs or {}).values())):
             self._follow(given.untyped_storage(), 0)
         result = func(*args, **(kwargs or {}))
-        for made in _tensors((result,)):
+        for made in tensors_in((result,)):
             if made.device.type == "meta":  # which has sizes, but no memory
                 continue
             storage = made.untyped_storage()
@@ -99,13 +99,13 @@ class _Storages(TorchDispatchMode):
         return result
 
 
-def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
     """What an operation takes or returns: tensors, and lists of them. (PyTree is many times slower.)"""
     for value in values:
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from _tensors(value)
+            yield from tensors_in(value)
 
 
 def peak_bytes(fn: Callable[[], object]) -> int:

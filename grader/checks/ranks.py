@@ -15,7 +15,7 @@ from typing import Any
 import torch.distributed as dist
 
 from grader.checks.alarm import at_most_the_alarm
-from grader.checks.collectives import Call, Collectives, count_collectives
+from grader.checks.collectives import Call, Collectives, count_collectives, in_words
 from grader.checks.launcher import Launcher
 from grader.checks.rank_process import Ending, Job
 from grader.checks.rank_report import RankFailure, RankTodo, failure_of
@@ -26,6 +26,7 @@ __all__ = [
     "RankFailure",
     "RankTodo",
     "count_collectives",
+    "in_words",
     "is_available",
     "prepare",
     "run_ranks",

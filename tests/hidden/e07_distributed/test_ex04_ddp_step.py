@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.ranks import count_collectives, run_ranks
+from grader.checks.ranks import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 
@@ -215,18 +215,14 @@ def test_messages(answer, gen):
     case = drawn(gen, [[9, 30], [12, 5], [40, 20]])
     for rank, (plain, mine) in enumerate(run_ranks(2, count, case, answer=answer)):
         facts = {
-            "yours": f"{mine[0]} collectives, {mine[1]} bytes: {_told(mine[2])}",
-            "wanted": f"those of DDP, here {plain[0]} of {plain[1]} bytes ({_told(plain[2])}), and at most "
-            f"{EXTRA_CALLS} more of {EXTRA_BYTES} bytes together",
+            "yours": f"{mine[0]} collectives, {mine[1]} bytes: {in_words(mine[2])}",
+            "wanted": f"those of DDP, here {plain[0]} of {plain[1]} bytes ({in_words(plain[2])}), and "
+            f"at most {EXTRA_CALLS} more of {EXTRA_BYTES} bytes together",
         }
         expect_that(
             mine[0] <= plain[0] + EXTRA_CALLS, f"too many messages from rank {rank} in a step", **facts
         )
         expect_that(mine[1] <= plain[1] + EXTRA_BYTES, f"too many bytes from rank {rank} in a step", **facts)
-
-
-def _told(kinds):
-    return ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
 
 
 class Modes(nn.Module):

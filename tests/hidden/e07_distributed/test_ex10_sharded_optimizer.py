@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, held_bytes
-from grader.checks.ranks import count_collectives, run_ranks
+from grader.checks.ranks import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 
@@ -316,7 +316,7 @@ def test_messages(answer, gen):
     for rank, (calls, sizes) in enumerate(run_ranks(3, count, case, answer=answer)):
         wanted = {"all_gather": 1, "reduce_scatter": 1}
         told = f"wrong messages of step() on rank {rank} of 3"
-        expect_that(calls == wanted, told, yours=_told(calls), wanted=_told(wanted))
+        expect_that(calls == wanted, told, yours=in_words(calls), wanted=in_words(wanted))
         for kind, size in sizes.items():
             expect_that(
                 size <= most[kind],
@@ -324,10 +324,6 @@ def test_messages(answer, gen):
                 yours=f"{size} bytes",
                 wanted=f"at most {most[kind]}",
             )
-
-
-def _told(kinds):
-    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "none"
 
 
 def oracle(answer, gen):

@@ -10,7 +10,7 @@ from torch import nn
 from torch.func import functional_call
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.ranks import count_collectives, run_ranks
+from grader.checks.ranks import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 
@@ -299,12 +299,12 @@ def test_messages(answer):
             blocks = len(case.model.blocks)
             wanted = {"all_gather": blocks + 1}
             told = f"wrong messages of the forward {where}"
-            expect_that(forward.count == wanted, told, yours=_told(forward.count), wanted=_told(wanted))
+            expect_that(forward.count == wanted, told, yours=in_words(forward.count), wanted=in_words(wanted))
             gathered = backward.count.get("all_gather", 0)
             others = {kind: n for kind, n in backward.count.items() if kind != "all_gather"}
             wanted = {"reduce_scatter": blocks + 1}
             told = f"wrong messages of the backward, without all_gather, {where}"
-            expect_that(others == wanted, told, yours=_told(others), wanted=_told(wanted))
+            expect_that(others == wanted, told, yours=in_words(others), wanted=in_words(wanted))
             most = blocks + 1 if case.reshard else 0
             expect_that(
                 (blocks if case.reshard else 0) <= gathered <= most,
@@ -383,10 +383,6 @@ def test_full_state_dict(answer, gen, world_size):
                 expect_equal(t, trained[name], f"{name} in {call}")
                 told = f"one step later, {name} in the dict has changed with the model: {call}"
                 expect_that(torch.equal(later[name], t), told, wanted="memory of its own")
-
-
-def _told(kinds):
-    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "none"
 
 
 def oracle(answer, gen):

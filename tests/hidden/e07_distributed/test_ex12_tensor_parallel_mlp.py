@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_raises, expect_that
-from grader.checks.ranks import count_collectives, run_ranks
+from grader.checks.ranks import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 
@@ -257,7 +257,7 @@ def test_messages(answer, gen):
         for (calls, size), most, when in zip(found, sizes, whens, strict=True):
             wanted = {"all_reduce": 1} if most else {}
             told = f"wrong messages of rank {rank} {when}"
-            expect_that(calls == wanted, told, yours=_told(calls), wanted=_told(wanted))
+            expect_that(calls == wanted, told, yours=in_words(calls), wanted=in_words(wanted))
             expect_that(
                 size <= most,
                 f"rank {rank} sends too much {when}",
@@ -334,10 +334,6 @@ def build(rank, world_size, answer, sizes):
 def test_indivisible(answer):
     """Hidden units that the ranks cannot share evenly get a ValueError on every rank."""
     run_ranks(3, build, [4, 5, 2], answer=answer)
-
-
-def _told(kinds):
-    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "none"
 
 
 def oracle(answer, gen):
