@@ -251,9 +251,8 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     catalog = load()
     exercises = tuple(catalog.exercise(slug) for slug in settings["slugs"])
-    gathering = threading.Thread(
-        target=hugepages.collapse
-    )  # what torch has filled, while suites are imported
+    # What torch has filled by now is gathered while suites are imported.
+    gathering = threading.Thread(target=hugepages.collapse)
     gathering.start()
     with os.fdopen(settings["control"], "w") as control:
         try:
