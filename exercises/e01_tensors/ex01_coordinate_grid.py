@@ -16,7 +16,8 @@ Rules: make every tensor with a factory function (`torch.arange`, `linspace`, `z
 `zeros_like`, …) right on the device where it is wanted; nothing is copied there from the CPU, neither
 by `.to(device)` nor by `torch.tensor([...], device=device)`. `dtype=None` and `device=None` mean
 torch's defaults at the time of the call, as they do in `torch.zeros`. A side of 0 pixels gives an empty
-grid. No Python loop over rows, columns or images. Each call, of either function, returns memory of its own.
+grid. No Python loop over rows, columns or images. Each call, of either function, returns memory of its own,
+and no inference tensor.
 """
 
 import torch
@@ -39,7 +40,7 @@ def coordinate_grid(
         width: number of columns, 0 or more.
         align_corners: whether -1 and 1 are centres of pixels or edges of the image.
         dtype: a floating dtype; float64 is computed in float64, and float16 does not overflow on the way on
-            sides of up to 65504 pixels, its largest number. None for torch's default.
+            sides of up to 65504 pixels, its largest number. None for torch's default, which may be either.
         device: where the grid is made. None for torch's default.
 
     Returns:

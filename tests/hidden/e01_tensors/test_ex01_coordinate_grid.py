@@ -37,22 +37,20 @@ def test_every_pixel(answer, align_corners):
         expect_grid(answer, height, width, align_corners)
 
 
-@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
-def test_side_of_one_pixel(answer, align_corners):
+def test_side_of_one_pixel(answer):
     """The only pixel along a side lies in the middle, at 0."""
-    for height, width in [(1, 1), (1, 4), (3, 1)]:
-        expect_grid(answer, height, width, align_corners)
+    for align_corners in (False, True):
+        for height, width in [(1, 1), (1, 4), (3, 1)]:
+            expect_grid(answer, height, width, align_corners)
 
 
-@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
-def test_no_pixels(answer, align_corners):
+def test_no_pixels(answer):
     """An image without rows or columns has an empty grid of the right shape."""
-    for height, width in [(0, 3), (2, 0), (0, 0), (1, 0)]:
-        expect_grid(answer, height, width, align_corners)
-    for height, width in [(0, 1), (2, 0)]:
-        expect_grid(answer, height, width, align_corners, torch.float64)
-    elsewhere = answer.coordinate_grid(0, 3, align_corners=align_corners, device="meta")
-    expect_equal(elsewhere.device.type, "meta", 'the device of coordinate_grid(0, 3, device="meta")')
+    for align_corners in (False, True):
+        for height, width in [(0, 3), (0, 0), (1, 0)]:
+            expect_grid(answer, height, width, align_corners)
+        for height, width in [(0, 1), (2, 0)]:
+            expect_grid(answer, height, width, align_corners, torch.float64)
 
 
 def test_edges_are_the_default(answer):
@@ -66,20 +64,34 @@ def test_dtype_asked_for(answer, align_corners):
     """The grid has the dtype that was asked for, and float64 is exact to the last digits."""
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
         expect_grid(answer, 3, 7, align_corners, dtype)
-    for height, width, dtype in [(1, 1, torch.bfloat16), (1, 4, torch.float64), (3, 1, torch.float16)]:
+    sizes = [(1, 1, torch.bfloat16), (1, 4, torch.float64), (3, 1, torch.float16), (2, 131, torch.float64)]
+    for height, width, dtype in sizes:
         expect_grid(answer, height, width, align_corners, dtype)
 
 
-@pytest.mark.parametrize("align_corners", [False, True], ids=["edges", "corners"])
-def test_float16_does_not_overflow(answer, align_corners):
+def every_400th(align_corners):
+    """Every 400th column of a grid of 1×32801 pixels: a look at all takes ten times as long."""
+    pixels = torch.arange(0, 32_801, 400).double()
+    xs = 2 * pixels / 32_800 - 1 if align_corners else (2 * pixels + 1) / 32_801 - 1
+    return torch.stack((xs, torch.zeros(len(xs))), dim=-1).unsqueeze(0).half()
+
+
+WIDE = {align_corners: every_400th(align_corners) for align_corners in (False, True)}
+
+
+def test_float16_does_not_overflow(answer):
     """A float16 grid is right along a side whose pixel numbers, doubled, float16 cannot hold."""
-    call = f"coordinate_grid(1, 36001, align_corners={align_corners}, dtype=torch.float16)"
-    pixels = torch.arange(0, 36_001, 80).double()  # with the last: a look at all takes ten times as long
-    xs = 2 * pixels / 36_000 - 1 if align_corners else (2 * pixels + 1) / 36_001 - 1
-    wanted = torch.stack((xs, torch.zeros(len(xs))), dim=-1).unsqueeze(0).half()
-    grid = answer.coordinate_grid(1, 36_001, align_corners=align_corners, dtype=torch.float16)
-    expect_equal(getattr(grid, "shape", None), torch.Size((1, 36_001, 2)), f"the shape of {call}")
-    expect_close(grid[:, ::80], wanted, f"every 80th column of {call}", dims="row column xy", scale=1.0)
+    for dtype, align_corners in [(torch.float16, False), (torch.float16, True), (None, False)]:
+        asked = f"align_corners={align_corners}, dtype={dtype}" if dtype else "…"
+        call = f"coordinate_grid(1, 32801, {asked})" + ("" if dtype else " with float16 as default")
+        torch.set_default_dtype(dtype or torch.float16)
+        try:
+            grid = answer.coordinate_grid(1, 32_801, align_corners=align_corners, dtype=dtype)
+        finally:
+            torch.set_default_dtype(torch.float32)
+        expect_equal(getattr(grid, "shape", None), torch.Size((1, 32_801, 2)), f"the shape of {call}")
+        about = f"every 400th column of {call}"
+        expect_close(grid[:, ::400], WIDE[align_corners], about, dims="row column xy", scale=1.0)
 
 
 def test_default_dtype(answer):
@@ -114,7 +126,9 @@ def test_default_device(answer, device):
         )
 
 
-@pytest.mark.parametrize(("sizes", "kind"), [((3, 4), torch.device), ((1, 1), str)], ids=["3x4", "1x1"])
+@pytest.mark.parametrize(
+    ("sizes", "kind"), [((3, 4), torch.device), ((1, 1), str), ((0, 3), str)], ids=["3x4", "1x1", "0x3"]
+)
 def test_made_on_the_device(answer, device, sizes, kind):
     """The grid is made on the device that is asked for; nothing is copied there from the CPU."""
     for align_corners in (False, True):
@@ -149,35 +163,33 @@ def test_fresh_memory(answer):
         first = answer.coordinate_grid(2, 3, align_corners=align_corners)
         second = answer.coordinate_grid(2, 3, align_corners=align_corners)
         expect_that(not shares_storage(first, second), "two calls return grids that share memory")
+        expect_that(not first.is_inference(), "a grid is an inference tensor, which may not be written to")
     for dtype, batch in ((torch.float32, 3), (torch.uint8, 3), (torch.float32, 1)):
         images = torch.zeros(batch, 1, 4, 2, dtype=dtype)
         first, second = answer.identity_transforms(images), answer.identity_transforms(images)
         expect_that(not shares_storage(first, second), "two calls return transforms that share memory")
+        expect_that(
+            not first.is_inference(), "transforms are an inference tensor, which may not be written to"
+        )
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        torch.float32,
-        torch.float64,
-        torch.float16,
-        torch.bfloat16,
-        torch.uint8,
-        torch.int16,
-        torch.int64,
-        torch.bool,
-    ],
-    ids=str,
-)
-def test_identity_in_the_images_dtype(answer, dtype):
+FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+INTEGERS = [torch.uint8, torch.int16, torch.int64, torch.uint16, torch.bool]
+
+
+@pytest.mark.parametrize("dtypes", [FLOATS, INTEGERS], ids=["floats", "integers"])
+def test_identity_in_the_images_dtype(answer, dtypes):
     """The transforms have the images' dtype, or float32 for integers and bools, for any batch."""
-    wanted_dtype = dtype if dtype.is_floating_point else torch.float32
-    for batch, height, width in ((3, 2, 4), (1, 1, 1), (0, 2, 4)):
-        wanted = torch.tensor([[[1, 0, 0], [0, 1, 0]]], dtype=wanted_dtype).repeat(batch, 1, 1)
+    for dtype in dtypes:
         pixel = math.nan if dtype.is_floating_point else 7  # no pixel is looked at
-        images = torch.full((batch, 3, height, width), pixel, dtype=dtype)
-        call = f"identity_transforms(images) of {batch} images of {height}×{width} pixels in {dtype}"
-        expect_equal(answer.identity_transforms(images), wanted, call, dims="image row column")
+        one = torch.tensor(
+            [[[1, 0, 0], [0, 1, 0]]], dtype=dtype if dtype.is_floating_point else torch.float32
+        )
+        for batch, height, width in ((3, 2, 4), (1, 1, 1), (0, 2, 4)):
+            images = torch.full((batch, 3, height, width), pixel, dtype=dtype)
+            call = f"identity_transforms(images) of {batch} images of {height}×{width} pixels in {dtype}"
+            yours = answer.identity_transforms(images)
+            expect_equal(yours, one.repeat(batch, 1, 1), call, dims="image row column")
 
 
 def test_identity_is_made_on_the_device(answer, device):

@@ -43,7 +43,7 @@ def test_along_every_dim(answer, gen, name):
     """Every dim is the right one to sum over, counted from the front or from the back."""
     for sizes, dims in [
         ((7,), (0, -1)),
-        ((2, 3, 4), (0, 1, 2, -1, -2, -3)),
+        ((2, 3, 4), (0, 2, -2, -3)),
         ((3, 3, 3), (1, -1)),
         ((2, 1, 3, 1), (2, -4)),
         ((1, 1), (0,)),
@@ -57,16 +57,15 @@ def test_along_every_dim(answer, gen, name):
 def test_empty_batch(answer, name):
     """An empty batch gives an empty result."""
     expect_right(answer, name, torch.zeros(0, 3), 1, " of no rows")
-    expect_right(answer, name, torch.zeros(2, 3, 0), -2, " of shape (2, 3, 0)")
+    expect_right(answer, name, torch.zeros(2, 3, 0, dtype=torch.float64), -2, " of shape (2, 3, 0)")
 
 
 @pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("height", [1e4, 120.0, 3e6])
-def test_large_logits(answer, gen, name, height):
+def test_large_logits(answer, gen, name):
     """Logits of any size and sign give what they give near 0, as exactly as their numbers allow."""
-    for peak in (height, -height):
-        x = peak + 2 * torch.randn(3, 5, generator=gen)
-        expect_right(answer, name, x, 1, f" near {peak:g}")
+    for peak, classes in [(1e4, 70), (-1e4, 5), (120.0, 5), (-120.0, 5), (3e6, 5), (-3e6, 5)]:
+        x = peak + 2 * torch.randn(3, classes, generator=gen)
+        expect_right(answer, name, x, 1, f" of {classes} classes near {peak:g}")
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -99,13 +98,17 @@ def test_masked_logits(answer, gen, name):
 
 
 @pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_half_precision_rounds_once(answer, gen, name, dtype):
+def test_half_precision_rounds_once(answer, gen, name):
     """Half-precision logits are computed in float32, and rounded once at the end."""
-    # Not against a rounded result: near a tie, that is a whole step off for a right answer.
-    half_a_step = 0.6 * torch.finfo(dtype).eps / torch.finfo(torch.float64).eps
     # Far apart, the shift rounds; close together, so does the sum of logarithm and peak.
-    for spread, classes in [(4.0, 12), (0.1, 9)]:
+    for dtype, spread, classes in [
+        (torch.float16, 4.0, 12),
+        (torch.float16, 0.1, 9),
+        (torch.bfloat16, 4.0, 12),
+        (torch.bfloat16, 0.1, 9),
+    ]:
+        # Not against a rounded result: near a tie, that is a whole step off for a right answer.
+        half_a_step = 0.6 * torch.finfo(dtype).eps / torch.finfo(torch.float64).eps
         x = (spread * torch.randn(64, classes, generator=gen)).to(dtype)
         wanted = exact(name, x, 1)
         yours = getattr(answer, name)(x, 1)
@@ -113,14 +116,17 @@ def test_half_precision_rounds_once(answer, gen, name, dtype):
         expect_close(yours.double(), wanted, f"{name}(x, 1) in {dtype}", ulps=half_a_step, scale=0.001)
 
 
+MANY = torch.full((1, 66000), 200.0, dtype=torch.float16)
+
+
 @pytest.mark.parametrize("name", BOTH)
 def test_sum_beyond_float16(answer, name):
     """More logits than float16 can count are summed up in float32 too."""
-    yours = getattr(answer, name)(torch.full((1, 66000), 0.5, dtype=torch.float16), 1)
+    yours = getattr(answer, name)(MANY, 1)
     call = f"{name}(x, 1) of 66000 equal logits in torch.float16"
     shape = (1, 66000) if name == "softmax" else (1,)
     expect_equal(getattr(yours, "shape", None), torch.Size(shape), f"the shape of {call}")
-    value = 1 / 66000 if name == "softmax" else 0.5 + math.log(66000)
+    value = 1 / 66000 if name == "softmax" else 200 + math.log(66000)
     few = yours.flatten()[::6599]  # with the last; they are all equal
     expect_close(few, torch.full(few.shape, value).half(), f"every 6599th number of {call}")
 
@@ -163,26 +169,25 @@ def test_gradients(answer, gen, name):
 def test_gradient_of_a_masked_slice(answer, name):
     """The gradient of a slice of -inf alone is 0, not NaN."""
     inf = math.inf
-    for first, dtype in [
-        ([0.0, 1.0], torch.float32),
-        ([-1e4, -inf], torch.float32),
-        ([-1e4, -inf], torch.float16),
-        ([-inf, -inf], torch.float64),
+    for others, dtype in [
+        ([[0.0, 1.0], [-1e4, -inf]], torch.float32),
+        ([[-1e4, -inf]], torch.float16),
+        ([[-inf, -inf]], torch.float64),
     ]:
-        x = torch.tensor([first, [-inf, -inf]], dtype=dtype, requires_grad=True)
+        x = torch.tensor([*others, [-inf, -inf]], dtype=dtype, requires_grad=True)
         out = getattr(answer, name)(x, 1)
-        out[1].sum().backward()
-        call = f"the gradient for x through {name}(x, 1), second row of -inf"
-        expect_close(x.grad, torch.zeros(2, 2, dtype=dtype), call)
+        out[-1].sum().backward()
+        call = f"the gradient for x through {name}(x, 1), last row of -inf"
+        expect_close(x.grad, torch.zeros(len(x), 2, dtype=dtype), call)
 
 
 @pytest.mark.parametrize("name", BOTH)
 def test_logits_are_left_alone(answer, gen, name):
     """x keeps its values, and the result does not share its memory."""
-    for classes in (4, 1):
-        x = torch.randn(3, classes, generator=gen)
+    for sizes, dtype in [((3, 4), torch.float32), ((3, 1), torch.float32), ((3, 4, 2), torch.float64)]:
+        x = torch.randn(sizes, generator=gen, dtype=dtype)
         x[1] = -math.inf
-        call = f"{name}(x, 1) of shape (3, {classes})"
+        call = f"{name}(x, 1) of shape {sizes} in {dtype}"
         with unchanged(call, x=x):
             yours = getattr(answer, name)(x, 1)
         expect_copy(yours, x, call)

@@ -172,7 +172,7 @@ SPECIMENS = [
                 "    if height == 0 or width == 0:\n        return torch.empty(height, width, 2, dtype=dtype)\n    xs = _centres(",
             )
         ],
-        check="test_no_pixels",
+        check="test_made_on_the_device",
         says="device",
     ),
     Wrong(
@@ -225,11 +225,44 @@ SPECIMENS = [
         edits=[
             (
                 "images.dtype if images.is_floating_point() else None",
-                "None if images.dtype in (torch.uint8, torch.int64, torch.bool) else images.dtype",
+                "None if images.dtype in (torch.uint8, torch.int16, torch.int64, torch.bool) else images.dtype",
             )
         ],
         check="test_identity_in_the_images_dtype",
-        says="int16",
+        says="uint16",
+    ),
+    Wrong(
+        "made in inference mode: the learned warp cannot start from it",
+        edits=[("def identity_transforms", "@torch.inference_mode()\ndef identity_transforms")],
+        check="test_fresh_memory",
+        says="inference tensor",
+    ),
+    Wrong(
+        "widens float16 where it is asked for, but not as the default",
+        edits=[
+            (
+                LINE,
+                "    wide = torch.float32 if dtype == torch.float16 else dtype or torch.get_default_dtype()\n"
+                "    i = torch.arange(count, dtype=wide, device=device)\n"
+                "    if align_corners:\n    "
+                + LINE
+                + "    return ((2 * i + 1) / max(count, 1) - 1).to(dtype or torch.get_default_dtype())\n",
+            )
+        ],
+        check="test_float16_does_not_overflow",
+        says="as default",
+    ),
+    Wrong(
+        "float64 in float32 along longer sides",
+        edits=[
+            (
+                LINE,
+                "    wide = torch.float32 if count > 64 else dtype\n"
+                "    return torch.linspace(first, -first, count, dtype=wide, device=device).to(dtype)\n",
+            )
+        ],
+        check="test_dtype_asked_for",
+        says="wrong values",
     ),
     Wrong(
         "takes two rows and three columns of the images, which smaller ones lack",

@@ -200,6 +200,41 @@ def logsumexp(x, dim):
         says="slices of one logit",
     ),
     Wrong(
+        "an empty result of its own, in float32",
+        edits=[
+            (
+                "    powers, peak = _shifted_exp(x, dim)\n",
+                "    if x.numel() == 0:\n        return torch.empty(x.shape).sum(dim)\n    powers, peak = _shifted_exp(x, dim)\n",
+            )
+        ],
+        check="test_empty_batch",
+        says="float64",
+    ),
+    Wrong(
+        "shifts in place what was not copied: float64",
+        edits=[
+            (
+                "    return (exact - peak).exp(), peak",
+                "    if exact.dtype == torch.float64 and not x.requires_grad:\n"
+                "        return exact.sub_(peak).exp(), peak\n"
+                "    return (exact - peak).exp(), peak",
+            )
+        ],
+        check="test_logits_are_left_alone",
+        says="changes its input",
+    ),
+    Wrong(
+        "no shift where there are many logits, which float16 could not sum up either",
+        edits=[
+            (
+                "    return (exact - peak).exp(), peak",
+                "    if x.shape[dim] > 1000:\n        return exact.exp(), torch.zeros_like(peak)\n    return (exact - peak).exp(), peak",
+            )
+        ],
+        check="test_sum_beyond_float16",
+        says="inf",
+    ),
+    Wrong(
         "a window onto x for slices of one logit",
         edits=[
             (
