@@ -106,9 +106,9 @@ def test_same_seed(answer):
         first, again = epochs_of(answer, seed=seed), epochs_of(answer, seed=seed)
         expect_equal(again, first, f"the epochs of a second call with seed={seed}")
         expect_that(first[0] != first[1] != first[2] != first[0], "the same order in two epochs", yours=first)
-    seeds = [*range(6), 2**16, 2**16 + 1, 2**24 + 1, 10**9]
+    seeds = [*range(6), 2**16, 2**16 + 1, 2**24 + 1, 10**9, 2**31]
     runs = [epochs_of(answer, 1, seed=seed)[0] for seed in seeds]
-    expect_equal(len({str(run) for run in runs}), 10, f"the number of distinct first epochs for {seeds}")
+    expect_equal(len({str(run) for run in runs}), 11, f"the number of distinct first epochs for {seeds}")
     expect_equal(epochs_of(answer), epochs_of(answer, seed=0), "the epochs of the default seed")
 
 

@@ -153,7 +153,9 @@ def test_dtypes(answer, gen, dtype):
 
 def test_few_rows_and_columns(answer, gen):
     """One training row, no test rows, no columns: all of it works."""
-    for rows, columns, out in [(1, 3, ()), (2, 3, (0,)), (5, 1, (0, 1, 2, 3)), (3, 0, (1,)), (2, 0, ())]:
+    for rows, columns, out in [
+        (1, 3, ()), (2, 3, (0,)), (5, 1, (0, 1, 2, 3)), (3, 0, (1,)), (2, 0, ()), (40, 1, range(3, 40, 2)),
+    ]:  # fmt: skip
         note = f" of {rows} rows and {columns} columns"
         expect_prepared(answer, a_table(gen, rows, columns), held_out(rows, *out), note)
 
@@ -189,7 +191,7 @@ def test_later_rows(answer, gen, dtype):
     """Rows that come later, in any number, are scaled by the statistics given, not by their own."""
     mean = torch.tensor([3.0, -1e6, 0.0], dtype=torch.float64)
     std = torch.tensor([2.0, 0.25, 1.0], dtype=torch.float64)
-    for shape in [(3,), (1, 3), (5, 3), (2, 4, 3), (0, 3), (3, 3)]:
+    for shape in [(3,), (1, 3), (5, 3), (2, 4, 3), (0, 3), (3, 3), (2, 3, 3)]:
         rows = (mean + std * torch.randn(shape, generator=gen, dtype=torch.float64)).to(dtype)
         if rows.numel():
             rows.view(-1)[0], rows.view(-1)[-1] = NAN, INF
@@ -216,6 +218,8 @@ def test_bad_masks(answer, gen):
         ("row numbers", table, torch.tensor([1, 2])),
         ("integers for bools", table, ok.long()),
         ("floats for bools", table, ok.float()),
+        ("bytes for bools", table, ok.to(torch.uint8)),
+        ("a column of bools", table, ok[:, None]),
         ("all rows in the test set", table, ~held_out(4)),
         ("no rows at all", table[:0], ok[:0]),
     ]:

@@ -172,9 +172,10 @@ def test_by_hand(answer):
         mock.patch.object(DistributedSampler, "__iter__", autospec=True) as iterated,
     ):
         try:
-            sampler = answer.ShardSampler(5, 2, 1, shuffle=False)
-            sampler.set_epoch(1)
-            list(sampler)
+            for shuffle in (True, False):
+                sampler = answer.ShardSampler(5, 2, 1, shuffle=shuffle)
+                sampler.set_epoch(1)
+                list(sampler)
         except NotImplementedError:
             raise
         except Exception:

@@ -29,6 +29,7 @@ class Pair(NamedTuple):
 
 Point = namedtuple("Point", "x y")
 Single = namedtuple("Single", "only")
+Renamed = namedtuple("Renamed", "class x", rename=True)  # its first field is called _0
 
 
 class Place(Point):
@@ -81,6 +82,10 @@ def test_nested(answer, device, gen, depth):
             level: Point(x=(tensor(gen),), y=[batch]),
         }
     expect_moved(answer.move_batch(batch, device), batch)
+    deep = tensor(gen)
+    for _ in range(20 * depth):
+        deep = [deep]
+    expect_moved(answer.move_batch(deep, device), deep, f"a tensor in {20 * depth} lists, moved")
 
 
 def test_named_tuples(answer, device, gen):
@@ -91,6 +96,7 @@ def test_named_tuples(answer, device, gen):
         Point(1, None),
         Point([], ()),
         Place(tensor(gen), [tensor(gen)]),
+        Renamed(tensor(gen), [tensor(gen)]),
         [Letter("a friend", tensor(gen))],
     ):
         there = answer.move_batch(batch, device)
@@ -160,10 +166,11 @@ def test_already_there(answer, device, gen):
     expect_that(there[0] is x and there[2].tokens is x, "a tensor that is on the device is another object")
     expect_that(there[1]["x"] is batch[1]["x"], "a view that is on the device is another object")
     here = (tensor(gen), torch.nn.Parameter(tensor(gen)))
-    for target in ("cpu", torch.device("cpu")):
-        stayed = answer.move_batch(here, target)
+    for target, given in (("cpu", {}), (torch.device("cpu"), {"non_blocking": True})):
+        stayed = answer.move_batch(here, target, **given)
         expect_that(
-            stayed[0] is here[0] and stayed[1] is here[1], f"move_batch(batch, {target!r}) copies on the CPU"
+            stayed[0] is here[0] and stayed[1] is here[1],
+            f"move_batch(batch, {target!r}, **{given}) copies on the CPU",
         )
 
 
@@ -241,6 +248,13 @@ class Graph:
         return Graph(self.edges.to(device, non_blocking=non_blocking))
 
 
+class Old:
+    """Moves itself, and knows no non_blocking."""
+
+    def to(self, device):
+        return self
+
+
 class Tree(dict):
     """A dictionary that moves itself."""
 
@@ -277,6 +291,8 @@ def test_moves_itself(answer, device, gen):
         stuck = [Stuck(error)]
         call = f"move_batch([x], device), where x.to raises {error.__name__}"
         expect_raises(error, lambda batch=stuck: answer.move_batch(batch, device), call, words="own")
+    call = "move_batch([x], device), where x.to takes no non_blocking"
+    expect_raises(TypeError, lambda: answer.move_batch([Old()], device), call)
     alone = answer.move_batch(Graph(tensor(gen)), device)
     expect_that(
         isinstance(alone, Graph) and is_simulated(alone.edges), "move_batch(graph, device) is no moved graph"

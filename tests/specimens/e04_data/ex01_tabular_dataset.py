@@ -537,4 +537,14 @@ class TabularDataset(Dataset):
         return torch.tensor(self.table[i]), torch.tensor(self.column[i])
 """,
     ),
+    Wrong(
+        "labels of a reversed slice by way of float64",
+        edits=[
+            (
+                "return TabularDataset(self.features[at], self.labels[at])\n",
+                "return TabularDataset(self.features[at], self.labels.double()[at].long())\n",
+            )
+        ],
+        check="test_labels",
+    ),
 ]

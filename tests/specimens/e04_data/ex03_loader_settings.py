@@ -325,4 +325,10 @@ def make_loaders(train, test, batch_size, seed=0, workers=0):
             ),
         ],
     ),
+    Wrong(
+        "the seed in 31 bits",
+        edits=[(GENERATOR, "        generator=torch.Generator().manual_seed(seed % 2**31),\n")],
+        check="test_same_seed",
+        says="distinct",
+    ),
 ]

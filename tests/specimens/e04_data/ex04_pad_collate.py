@@ -456,4 +456,45 @@ def pad_collate(sequences, padding=0, multiple_of=1):
         check="test_padding",
         says="16777217",
     ),
+    Wrong(
+        "rounds up by a bit mask",
+        edits=[
+            (
+                TIME,
+                "time = (max(map(len, sequences)) + multiple_of - 1) & ~(multiple_of - 1) if multiple_of % 2 == 0 else -(-max(map(len, sequences)) // multiple_of) * multiple_of",
+            )
+        ],
+        check="test_multiple_of",
+    ),
+    Wrong(
+        "rounds up by a reciprocal",
+        edits=[
+            (
+                TIME,
+                "time = int((max(map(len, sequences)) + multiple_of - 1) * (1 / multiple_of)) * multiple_of",
+            )
+        ],
+        check="test_multiple_of",
+    ),
+    Wrong(
+        "padding is cut to the finite numbers",
+        edits=[
+            (
+                VALUES,
+                "padding = max(padding, torch.finfo(first.dtype).min) if first.is_floating_point() else padding\n    values = first.new_full((len(sequences), time, *first.shape[1:]), padding)",
+            )
+        ],
+        check="test_padding",
+        says="inf",
+    ),
+    Wrong(
+        "a float for padding takes the sequences along",
+        edits=[
+            (
+                "row[: len(sequence)] = sequence\n",
+                "row[: len(sequence)] = sequence.double() if isinstance(padding, float) and not sequence.is_floating_point() else sequence\n",
+            )
+        ],
+        check="test_exact",
+    ),
 ]

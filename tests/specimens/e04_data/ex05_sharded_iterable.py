@@ -530,4 +530,14 @@ class ShardedDataset(data.IterableDataset):
         return itertools.chain.from_iterable(map(self._open, mine))
 """,
     ),
+    Wrong(
+        "opens the first shard as soon as it is iterated",
+        edits=[
+            (
+                "        for shard in self.shards[reader :: self.world_size * workers]:\n            yield from self.read(shard)\n",
+                "        mine = list(self.shards[reader :: self.world_size * workers])\n        sources = [self.read(shard) for shard in mine[:1]]\n        return (x for part in (sources, map(self.read, mine[1:])) for source in part for x in source)\n",
+            )
+        ],
+        check="test_nothing_ahead",
+    ),
 ]

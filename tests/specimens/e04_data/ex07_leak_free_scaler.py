@@ -363,4 +363,25 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "takes bytes for bools",
+        edits=[
+            (
+                SIGNATURE_TABLE,
+                "    test = test.bool() if test.dtype == torch.uint8 else test\n    if test.dtype",
+            )
+        ],
+        check="test_bad_masks",
+        says="bytes",
+    ),
+    Wrong(
+        "statistics along the wrong axis for three dimensions",
+        edits=[
+            (
+                SCALED,
+                "    if rows.dim() == 3 and rows.shape[1] == len(mean):\n        mean, std = mean[:, None], std[:, None]\n    scaled = (rows.double() - mean) / std\n",
+            )
+        ],
+        check="test_later_rows",
+    ),
 ]

@@ -436,4 +436,15 @@ class ShardSampler(DistributedSampler):
             ("from torch.utils.data import Sampler\n\n", ""),
         ],
     ),
+    Wrong(
+        "DistributedSampler where it shuffles",
+        edits=[
+            (
+                "    def __iter__(self) -> Iterator[int]:\n",
+                "    def __iter__(self) -> Iterator[int]:\n        if self.shuffle and self.length:\n            from torch.utils.data import DistributedSampler\n\n            inner = DistributedSampler(range(self.length), self.ranks, self.rank, True, self.seed, self.drop_last)\n            inner.set_epoch(self.epoch)\n            return iter(list(inner))\n        return iter(list(self.by_hand()))\n\n    def by_hand(self):\n",
+            )
+        ],
+        check="test_by_hand",
+        says="ruled out",
+    ),
 ]

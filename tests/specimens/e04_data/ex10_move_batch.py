@@ -508,4 +508,25 @@ def move_batch(batch, device, non_blocking=False):
             ),
         ],
     ),
+    Wrong(
+        "copies where it does not block",
+        edits=[
+            (
+                ITSELF,
+                '    if isinstance(batch, torch.Tensor):\n        return batch.to(device, non_blocking=non_blocking, copy=non_blocking)\n    if callable(getattr(batch, "to", None)) and not isinstance(batch, type):\n        return batch.to(device, non_blocking=non_blocking)\n',
+            )
+        ],
+        check="test_already_there",
+    ),
+    Wrong(
+        "asks again without non_blocking",
+        edits=[
+            (
+                ITSELF,
+                '    if callable(getattr(batch, "to", None)) and not isinstance(batch, type):\n        try:\n            return batch.to(device, non_blocking=non_blocking)\n        except TypeError:\n            return batch.to(device)\n',
+            )
+        ],
+        check="test_moves_itself",
+        says="no non_blocking",
+    ),
 ]
