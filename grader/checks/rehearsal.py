@@ -20,6 +20,8 @@ class _Rehearsal(TorchDispatchMode):
 
 def rehearse() -> None:
     """Run them, without a gradient: a parent must not start a backward."""
+    with torch.device("cpu"):  # the first default device makes torch gather its factory functions
+        torch.empty(0)
     with _Rehearsal(), torch.no_grad():
         x, ids = torch.ones(2, 3, 4), torch.arange(2)
         _elementwise(x)

@@ -45,11 +45,11 @@ def expect_crop(answer, images, height, width):
     expect_equal(crop, wanted, call, dims=DIMS.get(images.ndim, ""))
 
 
-@pytest.mark.parametrize("size", [(7, 10), (6, 9)], ids=str)
+@pytest.mark.parametrize("size", [(7, 10), (6, 28)], ids=str)
 def test_the_middle(answer, size):
     """The right pixels are kept; of an odd number to cut, the bottom and the right lose one more."""
     image = distinct(size)
-    for height, width in [(2, 4), (3, 4), (2, 5), (3, 5), (1, 1), (5, 2), (6, 8), (4, 9)]:
+    for height, width in [(2, 4), (3, 4), (2, 5), (3, 5), (1, 1), (5, 2), (6, 8)]:
         expect_crop(answer, image, height, width)
 
 
@@ -65,12 +65,12 @@ def test_full_size(answer):
         expect_view(crop, images, f"center_crop(images, {height}, {width}) with requires_grad")
 
 
-@pytest.mark.parametrize("leading", [(), (2,), (2, 3), (2, 1, 3), (1, 2, 1, 2)], ids=str)
-def test_leading_dims(answer, leading):
+def test_leading_dims(answer):
     """Any number of leading dims comes through as it is."""
-    images = distinct((*leading, 5, 8))
-    expect_crop(answer, images, 2, 3)
-    expect_crop(answer, images, 4, 7)
+    for leading in [(), (2,), (2, 3), (2, 1, 3), (1, 2, 1, 2)]:
+        images = distinct((*leading, 5, 8))
+        expect_crop(answer, images, 2, 3)
+        expect_crop(answer, images, 4, 7)
 
 
 def test_empty_batch(answer):
@@ -94,10 +94,10 @@ def test_strided(answer):
             expect_view(answer.center_crop(images, *size), images, call)
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float16, torch.int64], ids=str)
-def test_dtype_is_kept(answer, dtype):
+def test_dtype_is_kept(answer):
     """Pixels of any dtype stay as they are."""
-    expect_crop(answer, (distinct((3, 6, 7), torch.int64) % 251).to(dtype), 3, 3)
+    for dtype in (torch.uint8, torch.bool, torch.float16, torch.int64):
+        expect_crop(answer, (distinct((3, 6, 7), torch.int64) % 251).to(dtype), 3, 3)
 
 
 def test_writes_reach_the_images(answer):
@@ -126,7 +126,7 @@ def test_images_are_left_alone(answer):
 def test_gradient(answer, gen):
     """Gradients flow to the pixels inside the crop, and the others get 0."""
     images = torch.randn(2, 5, 6, generator=gen)
-    for height, width in [(2, 3), (5, 6)]:
+    for height, width in [(2, 3), (5, 6), (1, 1)]:
         expect_gradients(
             lambda x, h=height, w=width: answer.center_crop(x, h, w),
             [images],
@@ -137,7 +137,7 @@ def test_gradient(answer, gen):
         )
 
 
-@pytest.mark.parametrize("shape", [(4, 6), (2, 3, 4, 6), (0, 4, 6)], ids=str)
+@pytest.mark.parametrize("shape", [(4, 6), (0, 4, 6)], ids=str)
 def test_crop_that_does_not_fit(answer, shape):
     """A height or width below 1, or larger than the images', raises ValueError."""
     images = torch.zeros(shape)

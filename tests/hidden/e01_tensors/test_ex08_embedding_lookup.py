@@ -41,6 +41,9 @@ def test_any_shape(answer, gen):
         ids = ids_of(shape, gen)
         wanted = looked_up(weight, ids)
         expect_equal(answer.embedding_lookup(weight, ids), wanted, f"{CALL} with ids of shape {shape}")
+    empty = table(0)
+    yours = answer.embedding_lookup(empty, torch.zeros(2, 0, dtype=torch.int64))
+    expect_equal(yours, torch.zeros(2, 0, 3), f"{CALL} with no ids and an empty table")
 
 
 def test_strided_inputs(answer, gen):
@@ -83,7 +86,7 @@ def test_many_rows(answer):
 def test_dtype_of_weight(answer, gen):
     """The result has the dtype of weight, bit for bit."""
     ids = ids_of((2, 3), gen)
-    for dtype in (torch.bfloat16, torch.float64, torch.int64):
+    for dtype in (torch.bfloat16, torch.float64, torch.int64, torch.bool):
         weight = table(dtype=dtype) if dtype is not torch.float64 else table(dtype=dtype) / 3
         wanted = looked_up(weight, ids)
         expect_equal(answer.embedding_lookup(weight, ids), wanted, f"{CALL} of a {dtype} weight")
@@ -120,15 +123,17 @@ def test_other_rows_have_no_influence(answer):
     expect_equal(answer.embedding_lookup(weight, ids), wanted, f"{CALL} beside rows of inf and NaN")
 
 
+VOCAB, DIM = 800, 32
+TABLES = {
+    "contiguous": torch.zeros(VOCAB, DIM),
+    "transposed": torch.zeros(DIM, VOCAB).t(),
+    "sliced": torch.zeros(VOCAB, DIM + 1)[:, 1:],
+    "bfloat16": torch.zeros(VOCAB, DIM, dtype=torch.bfloat16),
+}
+
+
 def test_memory_in_proportion_to_the_result(answer):
     """A lookup copies the rows that are asked for, not the table, and builds no one-hot matrix."""
-    vocab, dim = 800, 32
-    tables = {
-        "contiguous": torch.zeros(vocab, dim),
-        "transposed": torch.zeros(dim, vocab).t(),
-        "sliced": torch.zeros(vocab, dim + 1)[:, 1:],
-        "bfloat16": torch.zeros(vocab, dim, dtype=torch.bfloat16),
-    }
     many = 32 * torch.arange(24)
     for kind, ids in [
         ("contiguous", many),
@@ -139,12 +144,12 @@ def test_memory_in_proportion_to_the_result(answer):
         ("sliced", many.view(4, 6)),
         ("bfloat16", many),
     ]:
-        weight = tables[kind]
+        weight = TABLES[kind]
         used = peak_bytes(lambda weight=weight, ids=ids: answer.embedding_lookup(weight, ids))
-        result = ids.numel() * dim * weight.itemsize
+        result = ids.numel() * DIM * weight.itemsize
         # A few copies of the result and a few numbers for each row of the table do no harm.
         expect_that(
-            used <= 4 * result + 32 * vocab,
+            used <= 4 * result + 32 * VOCAB,
             f"{CALL} takes too much memory",
             yours=f"{used:,} bytes for a result of {result:,}, with a {kind} weight of {weight.nbytes:,}",
             wanted="memory in proportion to the result",

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 
 from grader.checks import (
@@ -60,17 +59,22 @@ def test_any_dimensions_before_the_classes(answer, gen):
 def test_sizes_of_one_and_empty(answer, gen):
     """A batch of one, a single class and an empty batch keep their dimensions."""
     for sizes in [(1, 4), (4, 1), (1, 1), (3, 1, 4), (0, 4), (2, 0, 3), (0, 2, 3), (0, 0, 3)]:
-        logits = draw(sizes, gen)
+        dtype = torch.float64 if 0 in sizes[1:] else torch.float32
+        logits = draw(sizes, gen, dtype)
         wanted = exact(logits)
-        expect_pair(answer.best_and_confidence(logits), wanted, torch.float32, f"{CALL} for {sizes}")
+        expect_pair(answer.best_and_confidence(logits), wanted, dtype, f"{CALL} for {sizes}")
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
-def test_dtypes(answer, gen, dtype):
+def test_dtypes(answer, gen):
     """best is int64, and confidence has the dtype of logits."""
-    logits = draw((4, 5), gen, dtype)
-    wanted = exact(logits)
-    expect_pair(answer.best_and_confidence(logits), wanted, dtype, f"{CALL} for {dtype}", "batch")
+    for dtype in (torch.float16, torch.bfloat16, torch.float64):
+        logits = draw((4, 5), gen, dtype)
+        wanted = exact(logits)
+        expect_pair(answer.best_and_confidence(logits), wanted, dtype, f"{CALL} for {dtype}", "batch")
+    many = torch.zeros(2, 2054, dtype=torch.float16)
+    many[range(2), [2051, 2053]] = 9.0
+    wanted = exact(many)
+    expect_pair(answer.best_and_confidence(many), wanted, many.dtype, f"{CALL} for 2054 classes in float16")
 
 
 def close_logits():
@@ -80,7 +84,7 @@ def close_logits():
     narrow = torch.full((3, 5), 0.1, dtype=torch.bfloat16)
     narrow[range(3), [2, 4, 1]] = 0.1006
     wide = torch.ones(3, 5, dtype=torch.float64)
-    wide[range(3), [4, 1, 2]] += 1e-12
+    wide[range(3), [4, 1, 2]] += 2.3e-16
     low = torch.full((2, 5), -30.0)
     low[range(2), [3, 1]] += 4e-6
     return tiny, narrow, wide, low
@@ -113,36 +117,44 @@ def test_large_and_forbidden_logits(answer):
     expect_pair(yours, wanted, torch.float32, f"{CALL} for extreme logits", "batch")
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
-def test_large_logits_in_every_dtype(answer, dtype):
-    """Large logits, of either sign, cost the confidence none of its digits, nor does one close to 1."""
+def large_logits():
+    """Of either sign, with one class a little or far above the others."""
     for height, gap in ((1000.0, 4.0), (-1000.0, 4.0), (1000.0, 24.0)):
         logits = torch.full((3, 30), height - gap)
         logits[range(3), [7, 0, 29]] = height
         logits[0, :5] = -math.inf
-        logits = logits.to(dtype)
-        wanted = exact(logits)
-        about = f"{CALL} for {dtype} logits near {height:g}"
-        expect_pair(answer.best_and_confidence(logits), wanted, dtype, about, "batch")
+        for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            yield height, logits.to(dtype), exact(logits.to(dtype))
+
+
+LARGE = list(large_logits())
+
+
+def test_large_logits_in_every_dtype(answer):
+    """Large logits, of either sign, cost the confidence none of its digits, nor does one close to 1."""
+    for height, logits, wanted in LARGE:
+        about = f"{CALL} for {logits.dtype} logits near {height:g}"
+        expect_pair(answer.best_and_confidence(logits.clone()), wanted, logits.dtype, about, "batch")
 
 
 def test_strided_logits(answer, gen):
     """Transposed and expanded logits are read like any others, and nothing is changed in them."""
-    for logits in (draw((5, 4), gen).t(), draw((1, 5), gen).expand(3, 5), draw((2, 3, 4), gen)[:, ::2]):
+    strided = draw((2, 3, 4), gen, torch.float64)[:, ::2]
+    for logits in (draw((5, 4), gen).t(), draw((1, 5), gen).expand(3, 5), strided):
         wanted = exact(logits)
         with unchanged(CALL, logits=logits):
             yours = answer.best_and_confidence(logits)
-        expect_pair(yours, wanted, torch.float32, f"{CALL} for strided logits")
+        expect_pair(yours, wanted, logits.dtype, f"{CALL} for strided logits")
 
 
 def test_gradient(answer, gen):
     """Gradients flow from confidence to all logits of a row, with none and with many dimensions before."""
     call = f"the confidence of {CALL}"
     fn, reference = (lambda x: answer.best_and_confidence(x)[1]), (lambda x: exact(x)[1])
-    for sizes in [(2, 3, 4), (4,), (2, 1)]:
+    for sizes in [(4,), (2, 1)]:
         expect_gradients(fn, [draw(sizes, gen)], reference, gen=gen, call=call, names="logits")
-    ruled_out = draw((3, 4), gen)
-    ruled_out[range(3), ruled_out.argmin(-1)] = -math.inf
+    ruled_out = draw((2, 3, 4), gen)
+    ruled_out[0] = ruled_out[0].masked_fill(ruled_out[0] == ruled_out[0].amin(-1, keepdim=True), -math.inf)
     expect_gradients(
         fn, [ruled_out], reference, gen=gen, call=f"{call} with classes ruled out", names="logits"
     )

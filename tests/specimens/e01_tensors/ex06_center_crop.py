@@ -165,6 +165,16 @@ SPECIMENS = [
         says="no gradient",
     ),
     Wrong(
+        "a number for a crop of one pixel",
+        edits=[
+            (
+                "    return images[..., top",
+                "    if height == width == 1:\n        images = images.detach()\n    return images[..., top",
+            )
+        ],
+        check="test_gradient",
+    ),
+    Wrong(
         "floats for the network",
         edits=[(CROP, CROP + ".float()")],
         check="test_dtype_is_kept",

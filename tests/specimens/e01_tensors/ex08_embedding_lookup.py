@@ -135,6 +135,14 @@ def embedding_lookup(weight, ids):
         says="too much memory",
     ),
     Wrong(
+        "bools as bytes",
+        edits=[
+            ("rows = weight[flat]", "rows = (weight.byte() if weight.dtype == torch.bool else weight)[flat]")
+        ],
+        check="test_dtype_of_weight",
+        says="uint8",
+    ),
+    Wrong(
         "clones the table first",
         edits=instead("    return weight.clone()[flat].reshape(*ids.shape, dim)\n"),
         check="test_memory_in_proportion_to_the_result",

@@ -253,6 +253,17 @@ SPECIMENS = [
         says="nan",
     ),
     Wrong(
+        "zeros for single numbers, also for a NaN",
+        edits=[
+            (
+                "    return (centred",
+                "    if variance.numel() == x.numel():\n        return torch.zeros_like(x)\n    return (centred",
+            )
+        ],
+        check="test_constant_and_single_numbers",
+        says="nan",
+    ),
+    Wrong(
         "eps as a tensor in the dtype of x, which is 0 in float16",
         edits=[
             (

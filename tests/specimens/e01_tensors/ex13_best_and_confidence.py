@@ -214,6 +214,23 @@ SPECIMENS = [
         check="test_large_logits_in_every_dtype",
     ),
     Wrong(
+        "class numbers through float16, which holds integers up to 2048",
+        edits=[("    return best, confidence", "    return best.to(logits.dtype).long(), confidence")],
+        check="test_dtypes",
+        says="2054 classes",
+    ),
+    Wrong(
+        "an empty result of its own, in float32",
+        edits=[
+            (
+                "    probabilities = logits",
+                "    if logits.numel() == 0:\n        return best, best.float()\n    probabilities = logits",
+            )
+        ],
+        check="test_sizes_of_one_and_empty",
+        says="float64",
+    ),
+    Wrong(
         "ones for a single class, which no gradient can pass",
         edits=[
             (

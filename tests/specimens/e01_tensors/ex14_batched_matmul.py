@@ -65,6 +65,28 @@ SPECIMENS = [
         check="test_sizes_of_one",
     ),
     Wrong(
+        "keys without heads go with the batch: aligned from the left where the sizes allow it",
+        edits=[
+            (
+                SCORES,
+                "query @ (key.unsqueeze(1) if query.dim() == 4 and key.dim() == 3 and len(key) == len(query) else key).mT",
+            )
+        ],
+        check="test_leading_dims_broadcast",
+    ),
+    Wrong(
+        "an empty result of its own, in float32",
+        edits=[
+            (
+                "    return left.unsqueeze(-1)",
+                "    if left.numel() == 0 and left.shape == right.shape[:-1] + left.shape[-1:]:\n"
+                "        return torch.empty(*left.shape, right.shape[-1])\n    return left.unsqueeze(-1)",
+            )
+        ],
+        check="test_products",
+        says="float64",
+    ),
+    Wrong(
         "a broadcast product where there are no leading dimensions",
         edits=[(SCORES, "query @ key.mT if query.dim() > 2 else (query[:, None] * key).sum(-1)")],
         check="test_scores_need_no_third_dimension",

@@ -232,6 +232,27 @@ SPECIMENS = [
         says="(5, 300) in torch.bfloat16",
     ),
     Wrong(
+        "positions in float16, which counts to 2048",
+        edits=[
+            (
+                "    return every_pair.tril(diagonal=keys - queries)",
+                "    at = torch.arange(keys, device=device).half()\n    return at <= at[keys - queries:, None]",
+            )
+        ],
+        check="test_mask",
+    ),
+    Wrong(
+        "a copy without gradients for a single query, which hides nothing",
+        edits=[
+            (
+                "    return scores.masked_fill",
+                "    if scores.shape[-2] == 1:\n        return scores.detach().clone()\n    return scores.masked_fill",
+            )
+        ],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
         "one True, seen as a whole row, for a single query",
         edits=[
             (

@@ -327,6 +327,43 @@ def sample_top_k(logits, k, generator):
         says="float16",
     ),
     Wrong(
+        "Gumbel noise in bfloat16 only: near 256 it knows steps of 2",
+        edits=[
+            (
+                "    chances = largest.float()",
+                "    if logits.dtype == torch.bfloat16:\n"
+                "        noise = torch.empty_like(largest).exponential_(generator=generator).log().neg()\n"
+                "        return ids.gather(-1, (largest + noise).argmax(-1, keepdim=True)).squeeze(-1)\n"
+                "    chances = largest.float()",
+            )
+        ],
+        check="test_every_floating_dtype",
+        says="wrong frequencies",
+    ),
+    Wrong(
+        "masks a single row in place",
+        edits=[
+            (
+                "    chances = largest.float()",
+                "    if logits.dim() == 1:\n        logits.masked_fill_(logits < largest[-1], -float('inf'))\n"
+                "    chances = largest.float()",
+            )
+        ],
+        check="test_logits_are_left_alone",
+        says="changes its input",
+    ),
+    Wrong(
+        "skips a draw at every second call: the same state gives other ids",
+        edits=[
+            (
+                "    vocab = logits.shape[-1]\n",
+                "    sample_top_k.calls = getattr(sample_top_k, 'calls', 0) + 1\n"
+                "    torch.rand(sample_top_k.calls % 2, generator=generator)\n    vocab = logits.shape[-1]\n",
+            )
+        ],
+        check="test_generator_decides",
+    ),
+    Wrong(
         "sums of probabilities in bfloat16: most steps of 0.1 % vanish",
         edits=[
             (

@@ -178,6 +178,34 @@ SPECIMENS = [
         check="test_widest_dtype",
     ),
     Wrong(
+        "asks angle_dtype about the CPU, wherever x is",
+        edits=[("wide = angle_dtype(x.device)", 'wide = angle_dtype(torch.device("cpu"))')],
+        check="test_angle_dtype_is_asked",
+        says="asks angle_dtype about",
+    ),
+    Wrong(
+        "adds in place to a single sequence",
+        edits=[
+            (
+                "    return x + table",
+                "    if x.dim() == 2 and not x.requires_grad:\n        return x.add_(table.to(x.dtype))\n    return x + table",
+            )
+        ],
+        check="test_x_is_left_alone",
+        says="changes its input",
+    ),
+    Wrong(
+        "half precision without gradients",
+        edits=[
+            (
+                "    return x + table",
+                "    x = x if x.dtype.itemsize > 2 else x.detach()\n    return x + table",
+            )
+        ],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
         "the dtype for the best device there is, not for that of x",
         edits=[("    wide = angle_dtype(x.device)\n", "    wide = angle_dtype(pick_device())\n")],
         check="test_angle_dtype_is_asked",
