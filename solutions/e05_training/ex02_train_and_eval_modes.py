@@ -23,7 +23,9 @@ Rules:
 - When fit returns, the model is in evaluation mode, ready for use, also for 0 epochs.
 - Training: for each batch, in order, one step of the optimizer with the gradient of loss_fn(model(inputs),
   targets), old gradients cleared. Validating records no graph, changes no tensor (nor which parameters are
-  frozen) and runs each batch once. No epoch is left out, whatever the losses are.
+  frozen) and runs each batch once. No epoch is left out, whatever the losses are; a NaN is reported.
+- fit itself draws no random number and seeds nothing. An error of the model or of loss_fn comes through, and
+  leaves it as it was before whether gradients are recorded.
 - A validation loss is the mean over all examples: loss_fn gives the mean of a batch, the last one may be
   shorter, and a batch has len(targets) examples, at least one.
 - train_batches and val_batches hold pairs (inputs, targets). They can be gone through again and again; a

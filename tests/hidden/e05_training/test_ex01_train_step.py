@@ -278,7 +278,7 @@ def test_graph_is_freed(answer, gen):
     """No activation outlives `backward`, and neither predictions nor loss outlive the call."""
     model, (inputs, targets) = network(gen), batches(gen, 1)[0]
     optimizer = OPTIMIZERS["AdamW"](model.parameters())
-    saved, alive, results = [], [], []
+    saved, alive, results, memory = [], [], [], []
 
     class Kept:
         def __init__(self, tensor):
@@ -292,16 +292,19 @@ def test_graph_is_freed(answer, gen):
     def loss_fn(predictions, targets):
         loss = F.mse_loss(predictions, targets)
         results.extend((weakref.ref(predictions), weakref.ref(loss)))
+        memory.extend(weakref.ref(tensor.untyped_storage()) for tensor in (predictions, loss))
         return loss
 
     optimizer.register_step_post_hook(lambda *_: alive.append(sum(ref() is not None for ref in saved)))
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
         answer.train_step(model, loss_fn, optimizer, inputs, targets)
     expect_equal(alive, [0], "the activations still held for backward when the optimizer has stepped")
-    if any(ref() is not None for ref in results):
+    if any(ref() is not None for ref in [*results, *memory]):
         gc.collect()  # what only hangs in a reference cycle is not kept
     for name, ref in zip(("predictions are", "loss is"), results, strict=True):
         expect_that(ref() is None, f"the {name} still alive after train_step(…)")
+    for name, ref in zip(("predictions is", "loss is"), memory, strict=True):
+        expect_that(ref() is None, f"the memory of the {name} still held after train_step(…)")
     expect_that(
         all(p.grad is not None and not p.grad.requires_grad for p in model.parameters()),
         "the gradients carry a graph of their own",

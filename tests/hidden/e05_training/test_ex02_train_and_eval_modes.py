@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import expect_close, expect_equal, expect_raises, expect_that, global_rng_untouched
 
 CALL = "fit(model, loss_fn, optimizer, train_batches, val_batches, epochs)"
 
@@ -149,7 +149,9 @@ def test_evaluation_mode_at_the_end(answer, gen, epochs):
     model, steps = network(gen), []
     optimizer, bad = sgd(model), lambda out, targets: F.mse_loss(out, targets) * math.nan
     optimizer.register_step_post_hook(lambda *_: steps.append(1))
-    answer.fit(model, bad, optimizer, batches(gen, 4), batches(gen, 3), epochs)
+    yours = answer.fit(model, bad, optimizer, batches(gen, 4), batches(gen, 3), epochs)
+    hidden = [loss for loss in yours if not math.isnan(loss)]
+    expect_equal(hidden, [], "the losses from fit(…) that are not NaN, where all are,")
     expect_equal(len(steps), epochs, "the steps of the optimizer in fit(…), where the loss is NaN")
     flags = [m.training for m in model.modules()]
     expect_equal(flags, [False] * len(flags), "the training flag of each layer after fit(…)")
@@ -206,9 +208,13 @@ def test_validation_changes_nothing(answer, gen):
     """Validation batches leave no trace in weights and statistics."""
     model, val = network(gen), batches(gen, 3, 4)
     before = {name: t.clone() for name, t in model.state_dict().items()}
-    answer.fit(model, F.mse_loss, sgd(model), [], val, 2)
+    with global_rng_untouched("fit(…) without training batches"):
+        answer.fit(model, F.mse_loss, sgd(model), [], val, 2)
     for name, was in before.items():
         expect_equal(model.state_dict()[name], was, f"{name} after fit(…) without training batches")
+    none = lambda out, targets: 1 / 0  # noqa: E731
+    expect_raises(ZeroDivisionError, lambda: answer.fit(model, none, sgd(model), [], val, 1), "fit(…)")
+    expect_equal(torch.is_grad_enabled(), True, "torch.is_grad_enabled() after an error in validation")
 
 
 class Shuffled:

@@ -110,6 +110,10 @@ def test_on_gradients_changes_them(answer, gen):
     expect_weights(model, twin, "two batches where on_gradients changes the gradients")
 
 
+class Exploded(FloatingPointError, RuntimeError, ValueError):
+    """An error of several kinds, so that whoever catches one of them is found out."""
+
+
 def test_error_in_on_gradients(answer, gen):
     """An error in on_gradients comes through, and that batch moves no weights."""
     model, batches = network(gen), batches_of(gen, 4, 2, 3)
@@ -119,10 +123,10 @@ def test_error_in_on_gradients(answer, gen):
     def on_gradients():
         calls.append(1)
         if len(calls) == 2:
-            raise FloatingPointError("the gradients explode")
+            raise Exploded("the gradients explode")
 
     expect_raises(
-        FloatingPointError,
+        Exploded,
         lambda: answer.train_epoch(
             model, F.mse_loss, OPTIMIZERS["SGD"](model.parameters()), batches, on_gradients
         ),
@@ -175,10 +179,11 @@ def test_parameters_of_others(answer, gen):
     _, seen = written_out(twin, params, OPTIMIZERS["SGD"](twin[2].parameters()), batches)
     for p in body:
         p.grad = torch.full_like(p, 3.0)
+    body[1].grad = None  # nothing is there yet
     answer.train_epoch(model, F.mse_loss, OPTIMIZERS["SGD"](head), batches)
     expect_weights(model, twin, "two batches with an optimizer for the last layer")
     for index, p in enumerate(body):
-        wanted = 3.0 + seen[0][index] + seen[1][index]
+        wanted = (0.0 if index == 1 else 3.0) + seen[0][index] + seen[1][index]
         where = "the gradient of a parameter of another optimizer"
         expect_that(p.grad is not None, f"{where} is None after {CALL}")
         expect_close(p.grad, wanted, where, scale=10.0)
@@ -215,9 +220,9 @@ def test_called_once(answer, gen):
             losses.append(targets)
             return F.mse_loss(predictions, targets) * (math.nan if len(losses) == 2 else 1.0)
 
-        # a NaN is no reason to leave a step out, nor is what on_gradients returns
+        # no reason to leave a step out: a NaN, what on_gradients returns, and that it leaves no gradient
         given = (batch for batch in batches)
-        yours = answer.train_epoch(model, loss_fn, optimizer, given, lambda: False)
+        yours = answer.train_epoch(model, loss_fn, optimizer, given, lambda m=model: bool(m.zero_grad()))
         expect_equal(len(yours), count, f"the number of losses from {count} batches")
         expect_equal(len(steps), count, f"the steps of the optimizer in {count} batches")
         expect_equal(len(losses), count, f"the runs of loss_fn in {count} batches")

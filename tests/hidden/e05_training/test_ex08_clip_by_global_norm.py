@@ -120,6 +120,13 @@ def test_missing_gradients(answer, gen):
         expect_that(all(p.grad is None for p in nobody), f"{CALL} makes gradients where there are none")
     empty = parameters(gen, [(0,), (3, 0)], torch.float32)
     expect_equal(answer.clip_by_global_norm(empty, 1.0), torch.tensor(0.0), f"{CALL} with empty gradients")
+    (empty,) = parameters(gen, [(0,)])
+    zero = torch.zeros((), dtype=torch.float64)
+    expect_equal(answer.clip_by_global_norm([empty], 1.0), zero, f"{CALL} with an empty float64 gradient")
+    single = parameters(gen, [(3,)], torch.float32)
+    norm = answer.clip_by_global_norm([*single, nn.Parameter(torch.ones(2).double())], 1.0)
+    what = "the dtype of the norm of a float32 gradient, where a float64 parameter has none"
+    expect_equal(str(norm.dtype), "torch.float32", what)
 
 
 def test_generator(answer, gen):

@@ -263,6 +263,9 @@ def test_nearly_equal_logits(answer):
             truth = torch.tensor(labels)
             call = f"compute() with {given.dtype} logits that nearly tie, and labels {labels}"
             expect_metrics(fed(answer, 3, (given, truth)).compute(), judged(given, truth, 3), call)
+    two, truth = torch.tensor([[1.0, 1.0], [0.0, 0.0], [-2.0, 3.0]]), torch.tensor([0, 1, 1])
+    call = "compute() with two classes, whose logits tie, and labels [0, 1, 1]"
+    expect_metrics(fed(answer, 2, (two, truth)).compute(), judged(two, truth, 2), call)
 
 
 def test_many_examples(answer):

@@ -197,7 +197,7 @@ def test_steps(answer, path, gen, monkeypatch):
     model, folder = model_with(gen), path.parent
     monkeypatch.chdir(folder)
     Path("other.tmp").write_text("somebody else's")
-    for step, given in ((0, path), (1, path.name), (10**9, Path(path.name))):
+    for step, given in ((0, path), (1, path.name), (2**40, Path(path.name))):
         with torch.no_grad():
             model.weight += 1
         wanted = copy.deepcopy(model.state_dict())
@@ -273,6 +273,13 @@ class Bomb:
         return (int, ())
 
 
+class Stateless:
+    """Has no state to tell."""
+
+    def state_dict(self):
+        return 1 / 0
+
+
 def interrupted():
     raise KeyboardInterrupt
 
@@ -289,6 +296,11 @@ def test_atomic(answer, path, gen, how):
         )
         left = [f.name for f in path.parent.iterdir()]
         expect_equal(left, [], "the files in the folder after the first save has failed")
+        stuck = {"model": model, "stuck": Stateless()}
+        call = "save_checkpoint of something whose state_dict() raises"
+        expect_raises(ZeroDivisionError, lambda: answer.save_checkpoint(path, stuck, 1), call)
+        left = [f.name for f in path.parent.iterdir()]
+        expect_equal(left, [], f"the files in the folder after {call}")
         path.mkdir()  # which no file can replace
         call = "save_checkpoint to a path where a folder is"
         expect_raises(OSError, lambda: answer.save_checkpoint(path, {"model": model}, 2), call)
@@ -342,7 +354,7 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
         monkeypatch.setattr(os, was.__name__, now)
         for name in [name for name, value in vars(answer).items() if value is was]:  # from os import …
             monkeypatch.setattr(answer, name, now)
-    answer.save_checkpoint(path, {"model": model}, 2)
+    answer.save_checkpoint(str(path), {"model": model}, 2)
     monkeypatch.undo()
     seen = [e for i, e in enumerate(events) if e != "fsync" or "replace" not in events[:i]]
     story = ", then ".join(dict.fromkeys(seen))

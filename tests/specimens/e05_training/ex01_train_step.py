@@ -482,4 +482,10 @@ SPECIMENS = [
     return number
 """),
     ),
+    Wrong(
+        "keeps the loss, detached, for whoever logs it",
+        edits=[(STEP, "    optimizer.step()\n    train_step.last_loss = loss.detach()\n")],
+        check="test_graph_is_freed",
+        says="memory of the loss",
+    ),
 ]

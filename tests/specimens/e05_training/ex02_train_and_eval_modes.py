@@ -283,4 +283,26 @@ SPECIMENS = [
         ],
         check="test_time_first",
     ),
+    Wrong(
+        "seeds each epoch, for runs that repeat",
+        edits=[(LOOP, "    for epoch in range(epochs):\n        torch.manual_seed(epoch)\n")],
+        check="test_validation_changes_nothing",
+        says="global random stream",
+    ),
+    Wrong(
+        "reports inf for NaN",
+        edits=[(RETURN, '    return [loss if loss == loss else float("inf") for loss in history]\n')],
+        check="test_evaluation_mode_at_the_end",
+        says="not NaN",
+    ),
+    Wrong(
+        "an error in validation leaves gradients off",
+        edits=[
+            (NO_GRAD, ""),
+            ("    total, count = 0.0, 0\n", "    torch.set_grad_enabled(False)\n    total, count = 0.0, 0\n"),
+            ("    return total / count\n", "    torch.set_grad_enabled(True)\n    return total / count\n"),
+        ],
+        check="test_validation_changes_nothing",
+        says="is_grad_enabled",
+    ),
 ]

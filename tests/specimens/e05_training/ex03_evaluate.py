@@ -562,4 +562,27 @@ def evaluate(""",
         ],
         check="test_every_example_counts_the_same",
     ),
+    Wrong(
+        "looks at the first batch to see whether there is one, and holds it",
+        edits=[
+            (
+                LOOP,
+                "            batches = iter(batches)\n            first = next(batches, None)\n            for inputs, targets in itertools.chain([] if first is None else [first], batches):\n",
+            ),
+            ("import torch\n", "import itertools\n\nimport torch\n"),
+        ],
+        check="test_large_data",
+        says="still held",
+    ),
+    Wrong(
+        "loss_fn stays in evaluation mode",
+        edits=[
+            (
+                "        model.eval()\n",
+                "        model.eval()\n        if isinstance(loss_fn, nn.Module):\n            loss_fn.eval()\n",
+            )
+        ],
+        check="test_nothing_changes",
+        says="loss_fn, a module",
+    ),
 ]

@@ -277,4 +277,38 @@ SPECIMENS = [
         optimizer.step(closure)
 """),
     ),
+    Wrong(
+        "an error in on_gradients skips the step",
+        edits=[
+            (
+                CALL,
+                "        try:\n            if on_gradients is not None:\n                on_gradients()\n        except RuntimeError:\n            continue\n",
+            )
+        ],
+        check="test_error_in_on_gradients",
+    ),
+    Wrong(
+        "no step where no gradient is left",
+        edits=[
+            (
+                STEP,
+                '        if any(p.grad is not None for group in optimizer.param_groups for p in group["params"]):\n            optimizer.step()\n',
+            )
+        ],
+        check="test_called_once",
+    ),
+    Wrong(
+        "puts the gradients of others back",
+        edits=[
+            (
+                ZERO,
+                '        mine = {p for group in optimizer.param_groups for p in group["params"]}\n        others = [(p, p.grad) for p in model.parameters() if p not in mine]\n        optimizer.zero_grad()\n',
+            ),
+            (
+                STEP,
+                "        optimizer.step()\n        for p, gradient in others:\n            p.grad = gradient\n",
+            ),
+        ],
+        check="test_parameters_of_others",
+    ),
 ]

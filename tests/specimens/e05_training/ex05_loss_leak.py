@@ -308,4 +308,9 @@ SPECIMENS = [
         ],
         check="test_called_once",
     ),
+    Wrong(
+        "the metric goes along with a weight of 0",
+        edits=[(BACKWARD, "        (loss + 0 * metric if metric.requires_grad else loss).backward()\n")],
+        check="test_weights",
+    ),
 ]

@@ -359,4 +359,23 @@ SPECIMENS = [
         edits=[(GRADS, GRADS.replace("is not None]", "is not None and p.requires_grad]"))],
         check="test_missing_gradients",
     ),
+    Wrong(
+        "the parameters decide the dtype",
+        edits=[
+            (
+                GRADS,
+                "    params = list(params)\n    grads = [p.grad for p in params if p.grad is not None]\n",
+            ),
+            ("any(g.dtype == torch.float64 for g in grads)", "any(p.dtype == torch.float64 for p in params)"),
+        ],
+        check="test_missing_gradients",
+        says="a float64 parameter has none",
+    ),
+    Wrong(
+        "empty gradients are left out",
+        edits=[
+            (GRADS, "    grads = [p.grad for p in params if p.grad is not None and p.grad.numel() > 0]\n")
+        ],
+        check="test_missing_gradients",
+    ),
 ]

@@ -275,4 +275,14 @@ SPECIMENS = [
         ],
         check="test_uneven_shapes",
     ),
+    Wrong(
+        "at most sixteen pieces in a step",
+        edits=[
+            (
+                BACK,
+                "        loss.backward()\n        if len(pieces) > 16:\n            optimizer.step()\n            optimizer.zero_grad()\n",
+            )
+        ],
+        check="test_steps_of_the_whole_batch",
+    ),
 ]

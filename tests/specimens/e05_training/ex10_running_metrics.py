@@ -472,4 +472,15 @@ SPECIMENS = [
         ],
         check="test_compute_in_between",
     ),
+    Wrong(
+        "two classes: the second where they tie",
+        edits=[
+            (
+                "logits.argmax(-1)",
+                "(logits.argmax(-1) if self.classes != 2 else (logits[:, 1] >= logits[:, 0]).long())",
+            )
+        ],
+        check="test_nearly_equal_logits",
+        says="two classes",
+    ),
 ]

@@ -507,4 +507,32 @@ SPECIMENS = [
         check="test_atomic",
         says="files in the folder",
     ),
+    Wrong(
+        "the new file is there before the states are asked for",
+        edits=[
+            ("    states = {name: thing.state_dict() for name, thing in things.items()}\n", ""),
+            (
+                "    try:\n        with os.fdopen",
+                "    states = {name: thing.state_dict() for name, thing in things.items()}\n    try:\n        with os.fdopen",
+            ),
+        ],
+        check="test_atomic",
+        says="state_dict() raises",
+    ),
+    Wrong(
+        "the new file is in the working folder where path is a str",
+        edits=[
+            (
+                "    path = Path(path)\n    states",
+                "    folder = path.parent if isinstance(path, Path) else Path.cwd()\n    path = Path(path)\n    states",
+            ),
+            ("dir=path.parent", "dir=folder"),
+        ],
+        check="test_replaced_in_one_go",
+    ),
+    Wrong(
+        "the step in 32 bits",
+        edits=[('{"step": step,', '{"step": torch.tensor(step % 2**31, dtype=torch.int32),')],
+        check="test_steps",
+    ),
 ]
