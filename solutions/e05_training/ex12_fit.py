@@ -15,7 +15,7 @@ come, does not.
 
 Rules:
 - On new rows of the same kind the accuracy is at least 0.9 and the mean cross-entropy of the logits below
-  0.5, for every seed and data set that is tried: two or three classes, 385 training rows or more, 100 for
+  0.5, for every seed and data set that is tried: two to four classes, 385 training rows or more, 100 for
   validation.
 - model takes the features in their own units: (rows, features) float32, also 0 rows, to (rows, classes)
   float32 logits. Columns differ in size by a factor of a million; one may hold the same number in every row.
@@ -27,7 +27,8 @@ Rules:
 - accuracy is a plain Python float: the share of validation rows that the model, as it is returned, gets
   right. These rows only measure: the weights do not depend on them.
 - The same data and seed give the same weights to the last bit, whatever was drawn before; another seed gives
-  others. torch's global random stream is afterwards where it was.
+  others. The global random streams of torch, NumPy and Python are afterwards where they were, and gradients
+  are recorded as before.
 - The tensors in train and valid are not changed. A call may take some 5 seconds on one core.
 """
 
@@ -80,7 +81,7 @@ def fit(train: Table, valid: Table, classes: int, seed: int) -> tuple[nn.Module,
     Args:
         train: features (rows, features) and int64 labels (rows,), from 0 to classes - 1.
         valid: rows of the same kind that take no part in the training.
-        classes: number of classes.
+        classes: number of classes; some may have no rows.
         seed: decides all that is random.
 
     Returns:

@@ -242,4 +242,38 @@ SPECIMENS = [
             ("    width = 48\n", "    width = 64\n"),
         ],
     ),
+    Wrong(
+        "gradients are off afterwards",
+        edits=[
+            (RETURN, "    torch.set_grad_enabled(False)\n    return model, hits.double().mean().item()\n")
+        ],
+        check="test_new_rows",
+        says="is_grad_enabled",
+    ),
+    Wrong(
+        "seeds Python's stream as well",
+        edits=[(SEED, '        torch.manual_seed(seed)\n        __import__("random").seed(seed)\n')],
+        check="test_same_seed",
+        says="Python or NumPy",
+    ),
+    Wrong(
+        "as many classes as the labels hold",
+        edits=[("width, classes)", "width, int(labels.max()) + 1)")],
+        check="test_new_rows",
+    ),
+    Wrong(
+        "the seed in eight bits",
+        edits=[(SEED, "        torch.manual_seed(seed % 256)\n")],
+        check="test_other_seed",
+    ),
+    Wrong(
+        "a little of the other rows' logits",
+        edits=[
+            (
+                FORWARD,
+                "        logits = self.net((features - self.mean) / self.scale)\n        return logits if self.training or len(logits) < 2 else logits + 1e-4 * logits.mean(0)\n",
+            )
+        ],
+        check="test_rows_alone",
+    ),
 ]
