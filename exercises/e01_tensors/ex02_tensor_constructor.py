@@ -14,7 +14,8 @@ numbers or bools, strided or reversed (`ids[::-1]`) as it may be. Rules:
 
 - A single number, Python's or NumPy's or a 0-d array, becomes a vector with one element.
 - Without `dtype`, bools become torch.bool, ints int64, and floats, or ints mixed with floats, torch's
-  default dtype at the time of the call (float32 unless `torch.set_default_dtype` changed it). NumPy
+  default dtype at the time of the call (float32 unless `torch.set_default_dtype` changed it). A bool among
+  ints or floats is one of them: [True, 2] becomes tensor([1, 2]). NumPy
   numbers and arrays keep their dtype: float64 stays float64, int32 stays int32.
 - With `dtype`, the vector has that one. An int never passes through a float on its way to an int64.
 - No values make a vector of shape (0,): from an empty list or tuple in the default dtype, from an empty

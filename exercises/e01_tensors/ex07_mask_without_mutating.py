@@ -16,7 +16,7 @@ Rules:
 - The result has the shape, dtype and device of x, and memory of its own even if nothing is clipped.
   Unless x is 0-d, no number is copied to the host on the way: no `.item()`, no `if` that asks for values.
 - A clipped number is the bound as exactly as the dtype of x holds it: in float64, 0.1 is 0.1.
-- inf and -inf are clipped like other numbers; NaN stays NaN.
+- inf and -inf are clipped like other numbers; NaN stays NaN, and -0.0 stays -0.0 within the bounds.
 - Gradients flow to x: 1 for a number within the bounds or equal to one of them, as the dtype
   of x holds it, 0 for one clipped.
 """

@@ -13,7 +13,8 @@ targets and weights come from columns of a table and are (batch,). The loss is t
 The first try at this raised nothing and trained, but the model learnt to predict the mean of all
 targets, whatever its input: each prediction was compared with the targets of all other rows.
 
-Rules: the result is 0-d, in the dtype of the three inputs (float32 or float64) and on their device.
+Rules: the result is 0-d, in the dtype of the three inputs (float32 or float64) and on their device, and
+small errors of predictions near 10000 lose no digits.
 Gradients flow to all three. Any batch of at least one row, any strides. The inputs are not changed,
 neither their values nor their shapes. Memory grows in proportion to batch (no (batch, batch) tensor
 on the way), and there is no Python loop over rows.

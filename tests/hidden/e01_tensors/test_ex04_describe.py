@@ -94,6 +94,8 @@ def test_views_count_their_own_elements(answer):
         (table[1].view(2, 2), "table[1].view(2, 2)", 32),
     ]:
         expect_record(answer, x, f"describe({name}) of a table with 192 bytes", bytes=size, storage_bytes=192)
+    odd = torch.zeros(10, dtype=torch.uint8)[:8].view(torch.int32)
+    expect_record(answer, odd, "describe of two int32 in a storage of 10 bytes", bytes=8, storage_bytes=10)
 
 
 def test_expanded(answer):
@@ -122,6 +124,7 @@ def test_contiguity(answer):
         (x[:, :1, :1], "x[:, :1, :1]", False),
         (torch.zeros(1, 5).t(), "torch.zeros(1, 5).t()", True),
         (torch.zeros(3, 0).t(), "torch.zeros(3, 0).t()", True),
+        (torch.zeros(0, 3).t(), "torch.zeros(0, 3).t()", True),
         (torch.zeros(5)[::2], "torch.zeros(5)[::2]", False),
         (torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last), "a channels_last tensor", False),
     ]:
@@ -139,6 +142,12 @@ def test_requires_grad(answer):
         (torch.nn.Parameter(torch.zeros(2), requires_grad=False), "a frozen parameter", False),
     ]:
         expect_record(answer, x, f"describe of {name}", requires_grad=wanted)
+    with torch.no_grad():
+        expect_record(answer, leaf, "describe of a leaf under no_grad", requires_grad=True)
+    x = torch.zeros(2)
+    for wanted in (False, True):
+        x.requires_grad_(wanted)
+        expect_record(answer, x, f"describe(x) after x.requires_grad_({wanted})", requires_grad=wanted)
 
 
 def test_without_values(answer):
@@ -169,6 +178,7 @@ def test_nothing_is_copied(answer):
     for x, name in [
         (torch.zeros(1).expand(200, 100), "an expanded"),
         (torch.zeros(200, 100).t(), "a transposed"),
+        (torch.zeros(200, dtype=torch.complex64).conj(), "a conjugated"),
     ]:
         made = peak_bytes(lambda x=x: answer.describe(x))
         few = "less than 1000 bytes"

@@ -150,7 +150,7 @@ def test_read_only_array_is_left_alone(answer):
     strided = np.arange(8.0)[::2]
     repeated = np.broadcast_to(np.array([[1.0], [2.0]]), (2, 3))
     for array, name in [(np.arange(4.0), "a"), (strided, "a strided"), (repeated, "an expanded")]:
-        array = array.view()
+        array = array if array.flags.owndata else array.view()  # one that owns its memory could be unlocked
         array.flags.writeable = False
         wanted = torch.tensor(array.tolist(), dtype=torch.float64)
         with no_warning(f"from_numpy of {name} read-only array"):

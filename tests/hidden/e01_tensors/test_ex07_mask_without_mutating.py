@@ -73,6 +73,7 @@ def test_bounds_in_the_dtype_of_x(answer, dtype):
     x = torch.tensor([-5.0, -0.125, 0.0, 0.0625, 3.0], dtype=dtype)
     wanted = torch.tensor([-0.3, -0.125, 0.0, 0.0625, 0.1], dtype=dtype)
     expect_equal(answer.clip_outliers(x, -0.3, 0.1), wanted, "clip_outliers(x, -0.3, 0.1)")
+    expect_equal(answer.clip_outliers(x[0], -0.3, 0.1), wanted[0], "clip_outliers(x, -0.3, 0.1) of a 0-d x")
 
 
 def test_readings_close_to_the_bounds(answer):
@@ -85,10 +86,13 @@ def test_readings_close_to_the_bounds(answer):
 
 
 def test_inf_and_nan(answer):
-    """Infinite readings are clipped to the bounds, and NaN stays NaN."""
-    x = torch.tensor([math.inf, -math.inf, math.nan, 0.5, 9.0])
-    wanted = torch.tensor([2.0, -1.0, math.nan, 0.5, 2.0])
-    expect_equal(answer.clip_outliers(x, -1.0, 2.0), wanted, "clip_outliers(x, -1.0, 2.0) with inf and NaN")
+    """Infinite readings are clipped to the bounds; NaN stays NaN, and -0.0 keeps its sign."""
+    x = torch.tensor([math.inf, -math.inf, math.nan, 0.5, 9.0, -0.0, 0.0])
+    wanted = torch.tensor([2.0, -1.0, math.nan, 0.5, 2.0, -0.0, 0.0])
+    yours = answer.clip_outliers(x, -1.0, 2.0)
+    expect_equal(yours, wanted, "clip_outliers(x, -1.0, 2.0) with inf and NaN")
+    call = "torch.signbit(clip_outliers(tensor([-0.0, 0.0]), -1.0, 2.0))"
+    expect_equal(torch.signbit(yours[5:]), torch.tensor([True, False]), call)
 
 
 def test_gradient(answer, gen):

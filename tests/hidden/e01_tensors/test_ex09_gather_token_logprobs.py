@@ -59,7 +59,8 @@ def test_strided_inputs(answer, gen):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_half_precision_is_computed_in_float32(answer, gen, dtype):
     """float16 and bfloat16 logits become float32 first: the result has the digits of float32."""
-    logits, targets = draw((2, 3, 50), gen, dtype)
+    logits, targets = draw((2, 3, 130), gen, dtype)
+    targets[0, 0], targets[1, 2] = 0, 129  # the first and the last token are like any others
     wanted = picked(logits, targets).float()
     expect_close(
         answer.token_logprobs(logits, targets), wanted, f"{CALL} of {dtype} logits", dims="batch time"
@@ -108,11 +109,17 @@ def test_forbidden_tokens(answer):
 
 def test_gradient(answer, gen):
     """The gradient reaches every logit of a position: those of the target and those of all others."""
-    for dtype in (torch.float64, torch.bfloat16):
-        logits, targets = draw((3, 4, 5), gen, dtype)
+    for sizes, dtype in [
+        ((3, 4, 5), torch.float64),
+        ((3, 4, 5), torch.bfloat16),
+        ((2, 3, 1), torch.float32),
+    ]:
+        logits, targets = draw(sizes, gen, dtype)
         fn = lambda x, targets=targets: answer.token_logprobs(x, targets)  # noqa: E731
         reference = lambda x, targets=targets: picked(x, targets)  # noqa: E731
-        expect_gradients(fn, [logits], reference, gen=gen, call=f"{CALL} of {dtype} logits", names="logits")
+        expect_gradients(
+            fn, [logits], reference, gen=gen, call=f"{CALL} of {dtype} logits of {sizes}", names="logits"
+        )
 
 
 def test_gradient_beside_forbidden_tokens(answer, gen):

@@ -116,7 +116,7 @@ def test_gradient(answer, gen):
         return forward
 
     fn, reference = joined(answer.collate_detections), joined(collated)
-    for counts, names in [((2, 3), "image_0 boxes_0 image_1 boxes_1"), ((2,), "image_0 boxes_0")]:
+    for counts, names in [((1, 3), "image_0 boxes_0 image_1 boxes_1"), ((2,), "image_0 boxes_0")]:
         inputs = [part for sample in draw(counts, gen) for part in sample]
         expect_gradients(fn, inputs, reference, gen=gen, call=CALL, names=names)
 
@@ -142,6 +142,7 @@ def test_images_that_differ_in_shape(answer, gen):
         (1, 5, 7),
         (3, 5, 1),
         (5, 7),
+        (3, 5),
         (1, 3, 5, 7),
         (3, 0, 7),
     ]:

@@ -41,10 +41,11 @@ def test_each_row_has_its_own_target(answer, gen):
 
 def test_each_row_has_its_own_weight(answer, gen):
     """Each error counts with the weight of its own row, and the sum is divided by that of the weights."""
-    for batch in (1, 2, 5, 33):
-        inputs = draw(batch, gen)
+    for batch, size in [(1, 1.0), (2, 1e-9), (5, 1.0), (33, 1e6)]:
+        predictions, targets, weights = draw(batch, gen)
+        inputs = predictions, targets, weights * size
         wanted = exact(*inputs).float()
-        expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} rows")
+        expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} weights of about {size:g}")
 
 
 def test_float64(answer, gen):
@@ -52,6 +53,14 @@ def test_float64(answer, gen):
     inputs = draw(7, gen, torch.float64)
     wanted = exact(*inputs)
     expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} in float64")
+
+
+def test_small_errors_of_large_numbers(answer):
+    """Predictions near 10000 are compared as exactly as those near 0."""
+    errors, targets = torch.tensor([0.5, -0.25, 1.0, 0.0]), torch.tensor([1e4, 9999.0, -1e4, 1e4])
+    yours = answer.weighted_mse((targets + errors)[:, None], targets, torch.tensor([1.0, 2.0, 1.0, 4.0]))
+    wanted = torch.tensor((0.25 + 2 * 0.0625 + 1.0) / 8)
+    expect_close(yours, wanted, f"{CALL} near 10000")
 
 
 def test_columns_of_a_table(answer, gen):
@@ -67,6 +76,7 @@ def test_columns_of_a_table(answer, gen):
 def test_gradient(answer, gen):
     """Gradients flow to predictions, targets and weights, each to its own row."""
     inputs = draw(6, gen, torch.float64)
+    inputs[1][2] = inputs[0][2, 0]  # a perfect prediction: its gradient is 0
     expect_gradients(
         answer.weighted_mse, inputs, exact, gen=gen, call=CALL, names="predictions targets weights"
     )
@@ -146,6 +156,7 @@ def test_several_wrong_shapes(answer):
         ((4, 2), (8,), (8,)),
         ((0, 1), (1,), (1,)),
         ((1, 4, 1), (1, 4), (1, 4)),
+        ((4, 1), (3,), (5,)),
     ]:
         inputs = [torch.ones(shape) for shape in shapes]
         call = f"{CALL} of shapes {', '.join(map(str, shapes))}"

@@ -30,7 +30,7 @@ def distinct(sizes, dtype=torch.float32):
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_heads_lie_side_by_side(answer, sizes):
     """At every position the numbers of head 0 come first, then those of head 1, for all sizes."""
-    x = distinct(sizes)
+    x = distinct(sizes, torch.float64 if 0 in sizes else torch.float32)
     wanted = side_by_side(x)
     expect_equal(answer.merge_heads(x), wanted, "merge_heads(x)", dims="batch time width")
 
@@ -71,6 +71,8 @@ def test_no_copy_where_none_is_needed(answer):
         wanted, yours = merged.clone(), answer.merge_heads(split)
         expect_view(yours, split, "merge_heads(x) of a transposed view")
         expect_equal(yours, wanted, "merge_heads(x) of a transposed view", dims="batch time width")
+    split = whole.view(3, 4, 3, 5).transpose(1, 2).requires_grad_()
+    expect_view(answer.merge_heads(split), split, "merge_heads(x) of a transposed view with requires_grad")
 
 
 def test_input_is_left_alone(answer):

@@ -34,8 +34,9 @@ def test_every_beam_gets_the_prompt(answer, name):
     """Every beam holds the whole prompt, whatever the prompt's shape, for 0, 1 and 3 beams."""
     for sizes in PROMPTS:
         for beams in BEAMS:
-            wanted = stacked(distinct(sizes), beams)
-            yours = getattr(answer, name)(distinct(sizes), beams)
+            prompt = distinct(sizes, torch.float32 if beams else torch.float64)
+            wanted = stacked(prompt, beams)
+            yours = getattr(answer, name)(prompt, beams)
             expect_equal(yours, wanted, f"{name}(prompt, {beams}) of a prompt of shape {sizes}")
 
 
@@ -43,14 +44,15 @@ def test_every_beam_gets_the_prompt(answer, name):
 def test_layout_and_dtype(answer, name):
     """Transposed prompts and prompts of token ids or flags are treated like any others."""
     tail, expanded = distinct((4, 6))[1:, 2:], distinct((1, 3)).expand(2, 3)
-    for prompt in (distinct((4, 3)).T, distinct((3, 2), torch.int64), distinct((4,)) > 1, tail, expanded):
+    numbers = distinct((3, 2), torch.int64), distinct((4,)) > 1, distinct((4,)) * (1 + 2j)
+    for prompt in (distinct((4, 3)).T, tail, expanded, *numbers):
         wanted = stacked(prompt.clone(), 2)
         expect_equal(getattr(answer, name)(prompt, 2), wanted, f"{name}(prompt, 2)")
 
 
 def test_sharing_copies_nothing(answer):
     """`share` returns a view of the prompt and allocates nothing, for a transposed prompt too."""
-    for prompt in (distinct((4, 8)), distinct((8, 4)).T, distinct(())):
+    for prompt in (distinct((4, 8)), distinct((8, 4)).T, distinct(()), distinct((4, 8)).requires_grad_()):
         expect_view(answer.share(prompt, 5), prompt, "share(prompt, 5)")
         expect_view(answer.share(prompt, 1), prompt, "share(prompt, 1)")
         peak = peak_bytes(lambda prompt=prompt: answer.share(prompt, 5))
@@ -103,18 +105,20 @@ def test_positions(answer):
     wanted = plain_sum(x, table)
     expect_equal(answer.add_positions(x, table), wanted, "add_positions(x, table) of a strided x and table")
     for dtype in (torch.float16, torch.float64):
-        x, table = distinct((2, 3, 4), dtype), distinct((6, 4), dtype)
+        x, table = distinct((2, 3, 4), dtype) / 3, distinct((6, 4), dtype) / 7
         wanted = plain_sum(x, table)
         expect_equal(answer.add_positions(x, table), wanted, f"add_positions(x, table) in {dtype}")
 
 
 def test_positions_allocate_the_sum_only(answer):
     """`add_positions` makes a new tensor for the sums, and nothing else of that size."""
-    table = distinct((300, 4))
-    for x in (distinct((16, 8, 4)), distinct((8, 16, 4)).transpose(0, 1), distinct((128, 4))):
+    long = distinct((300, 4))
+    strided, half = distinct((8, 16, 4)).transpose(0, 1), distinct((16, 8, 4), torch.float16)
+    for x in (distinct((16, 8, 4)), strided, distinct((128, 4)), half):
+        table = long.to(x.dtype)
         expect_copy(answer.add_positions(x, table), x, "add_positions(x, table)")
-        peak = peak_bytes(lambda x=x: answer.add_positions(x, table))
-        size = 4 * x.numel()
+        peak = peak_bytes(lambda x=x, table=table: answer.add_positions(x, table))
+        size = x.nbytes
         expect_that(
             peak < size + size // 2,
             f"add_positions(x, table) of x of shape {tuple(x.shape)} holds more than the sums",

@@ -4,6 +4,17 @@ from grader.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(
+        "takes the first value for the kind of all",
+        edits=[
+            (
+                "    vector = torch.tensor(values, dtype=dtype)",
+                "    if dtype is None and isinstance(values, (list, tuple)) and values and isinstance(values[0], bool):\n"
+                "        dtype = torch.bool\n    vector = torch.tensor(values, dtype=dtype)",
+            )
+        ],
+        check="test_bools_stay_bools",
+    ),
+    Wrong(
         "wraps a single int in a list and still builds with the class",
         edits=[
             (

@@ -7,6 +7,18 @@ WHOLE = '"storage_bytes": x.untyped_storage().nbytes()'
 
 SPECIMENS = [
     Wrong(
+        "resolves a lazy conjugate first",
+        edits=[("    return {", "    x = x.resolve_conj()\n    return {")],
+        check="test_nothing_is_copied",
+        says="copies",
+    ),
+    Wrong(
+        "whether gradients are recorded now",
+        edits=[("x.requires_grad", "x.requires_grad and __import__('torch').is_grad_enabled()")],
+        check="test_requires_grad",
+        says="no_grad",
+    ),
+    Wrong(
         "the bytes of the whole storage for a view",
         edits=[(OWN, '"bytes": x.untyped_storage().nbytes()')],
         check="test_views_count_their_own_elements",

@@ -8,6 +8,16 @@ CAST = "    if values.dtype == torch.bfloat16:\n        values = values.float()\
 
 SPECIMENS = [
     Wrong(
+        "makes a read-only array writable, where NumPy lets it",
+        edits=[
+            (
+                "    if not array.flags.writeable or",
+                "    if array.flags.owndata:\n        array.flags.writeable = True\n    if not array.flags.writeable or",
+            )
+        ],
+        check="test_read_only_array_is_left_alone",
+    ),
+    Wrong(
         "detaches and forgets other devices",
         edits=[("x.detach().cpu()", "x.detach()")],
         check="test_from_another_device",

@@ -13,6 +13,22 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "adds 0.0 for memory of its own, which makes 0.0 of -0.0",
+        edits=instead("    return torch.where(x > high, high, torch.where(x < low, low, x)) + 0.0\n"),
+        check="test_inf_and_nan",
+        says="signbit",
+    ),
+    Wrong(
+        "bounds as float32 tensors: a 0-d x in half precision comes back in float32",
+        edits=instead(
+            "    low, high = torch.full((1,), low, device=x.device), torch.full((1,), high, device=x.device)\n"
+            "    if x.dim() or x.dtype.itemsize > 4:\n        low, high = low.to(x.dtype), high.to(x.dtype)\n"
+            "    return torch.where(x > high, high, torch.where(x < low, low, x)).view(x.shape)\n"
+        ),
+        check="test_bounds_in_the_dtype_of_x",
+        says="float32",
+    ),
+    Wrong(
         "writes through a slice, which is a view",
         edits=instead("""
     y = x[:] if x.dim() else x.clone()

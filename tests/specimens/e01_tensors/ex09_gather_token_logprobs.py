@@ -12,6 +12,24 @@ UPCAST = """    if logits.dtype in (torch.float16, torch.bfloat16):
 
 SPECIMENS = [
     Wrong(
+        "zeros for a vocabulary of one token, which no gradient can pass",
+        edits=[
+            (
+                SOFTMAX,
+                "    if logits.shape[-1] == 1:\n        return torch.zeros_like(logits[..., 0])\n" + SOFTMAX,
+            )
+        ],
+        check="test_gradient",
+        says="no gradient",
+    ),
+    Wrong(
+        "takes token 0 for padding",
+        edits=[
+            ("    return picked.squeeze(-1)", "    return picked.squeeze(-1).masked_fill(targets == 0, 0)")
+        ],
+        check="test_half_precision_is_computed_in_float32",
+    ),
+    Wrong(
         "log of softmax: -inf for unlikely tokens",
         edits=[(".log_softmax(dim=-1)", ".softmax(dim=-1).log()")],
         check="test_large_logits",

@@ -17,6 +17,44 @@ def instead(compute):
 
 SPECIMENS = [
     Wrong(
+        "squares first: p² - 2pt + t² rounds small errors of large numbers away",
+        code="""
+def weighted_mse(predictions, targets, weights):
+    batch = weights.numel()
+    if predictions.shape != (batch, 1) or targets.shape != (batch,) or weights.shape != (batch,):
+        raise ValueError("shapes")
+    predictions = predictions[:, 0]
+    squares = predictions**2 - 2 * predictions * targets + targets**2
+    return (weights * squares).sum() / weights.sum()
+""",
+        check="test_small_errors_of_large_numbers",
+    ),
+    Wrong(
+        "a little in the denominator, against weights of 0 that never come",
+        code="""
+def weighted_mse(predictions, targets, weights):
+    batch = weights.numel()
+    if predictions.shape != (batch, 1) or targets.shape != (batch,) or weights.shape != (batch,):
+        raise ValueError("shapes")
+    return (weights * (predictions[:, 0] - targets) ** 2).sum() / weights.sum().clamp(min=1e-6)
+""",
+        check="test_each_row_has_its_own_weight",
+    ),
+    Wrong(
+        "counts the targets and weights together",
+        code="""
+def weighted_mse(predictions, targets, weights):
+    batch = len(predictions) if predictions.dim() == 2 else -1
+    if predictions.shape != (batch, 1) or targets.dim() != 1 or weights.dim() != 1:
+        raise ValueError("dims")
+    if len(targets) + len(weights) != 2 * batch:
+        raise ValueError("sizes")
+    n = min(len(targets), len(weights))
+    return (weights[:n] * (predictions[:n, 0] - targets[:n]) ** 2).sum() / weights[:n].sum()
+""",
+        check="test_several_wrong_shapes",
+    ),
+    Wrong(
         "checks the shapes, then computes as before",
         edits=[("predictions.squeeze(1) - targets", "predictions - targets")],
         check="test_each_row_has_its_own_target",

@@ -4,6 +4,30 @@ from grader.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(
+        "a copy where gradients are wanted",
+        code="""
+def merge_heads(x):
+    merged = x.transpose(1, 2).flatten(2)
+    return merged.clone() if x.requires_grad else merged
+""",
+        check="test_no_copy_where_none_is_needed",
+        says="copies",
+    ),
+    Wrong(
+        "an empty result of its own, in float32",
+        code="""
+import torch
+
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    if x.numel() == 0:
+        return torch.empty(batch, time, heads * dim)
+    return x.transpose(1, 2).flatten(2)
+""",
+        check="test_heads_lie_side_by_side",
+        says="float64",
+    ),
+    Wrong(
         "as_strided from the beginning of the storage, where x may start later",
         code="""
 import torch

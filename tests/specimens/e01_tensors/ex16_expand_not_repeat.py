@@ -8,6 +8,35 @@ SUM = "x + table[:time]  # (*batch, time, dim) + (time, dim)"
 
 SPECIMENS = [
     Wrong(
+        "no beams, in float32",
+        edits=[
+            (
+                "return " + OWN,
+                "return "
+                + OWN.replace(")  #", ") if beams else prompt.new_empty((0, *prompt.shape)).float()  #"),
+            )
+        ],
+        check="test_every_beam_gets_the_prompt",
+        says="float64",
+    ),
+    Wrong(
+        "shares a copy where gradients are wanted",
+        edits=[(SHARE, "(prompt * 1 if prompt.requires_grad else prompt).expand(beams, *prompt.shape)")],
+        check="test_sharing_copies_nothing",
+        says="copies",
+    ),
+    Wrong(
+        "half precision by way of float32, twice as large",
+        edits=[
+            (
+                SUM,
+                "(x.float() + table[:time].float()).to(x.dtype) if x.dtype.itemsize == 2 else x + table[:time]",
+            )
+        ],
+        check="test_positions_allocate_the_sum_only",
+        says="holds more",
+    ),
+    Wrong(
         "takes the whole table for sequences without a position",
         edits=[("table[:time]", "table[: time or None]")],
         check="test_positions",
