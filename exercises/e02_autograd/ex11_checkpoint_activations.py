@@ -19,7 +19,8 @@ Rules, without torch.utils.checkpoint:
   up to 12 kB for everything else, such as the state of a random generator.
 - fn may draw from PyTorch's global CPU generator, as dropout does. The result, and the generator's state
   after forward, are those of plain fn. The second run draws the same numbers as the first, whatever was
-  drawn in between. backward leaves the generator as it was before backward.
+  drawn in between. backward leaves the generator as it was before backward, also where fn raises an error
+  there.
 - args are passed on to fn in order: tensors of any dtype, with a gradient or without, perhaps one of them
   twice, and values such as None, 3 or "gelu". Neither their values nor their `requires_grad` change.
 - fn returns one new tensor and changes no arg. It may be checkpointed several times in one network.

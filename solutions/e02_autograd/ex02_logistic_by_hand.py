@@ -20,8 +20,8 @@ Rules:
   fields. Any strides, at least one message, no Python loop over messages or features.
 - No field requires gradients or carries a graph, even if the inputs do. The inputs and their `.grad` stay as
   they are.
-- Where |z| is in the hundreds, a rounds to 0 or 1. The loss and dloss_da may be inf or NaN there, but z, a,
-  da_dz, dloss_dz, dw and db have to be right. Multiply ∂L/∂a and ∂a/∂z on paper first: much cancels.
+- Where |z| is in the tens or hundreds, a rounds to 0 or 1. The loss and dloss_da may be inf or NaN there, but
+  z, a, da_dz, dloss_dz, dw and db have to be right. Multiply ∂L/∂a and ∂a/∂z on paper first: much cancels.
 """
 
 from typing import NamedTuple

@@ -14,15 +14,16 @@ first report had turned to 52. When training went on afterwards, its next step w
 
 Rules:
 - The loss of a batch is `loss_fn(model(inputs), targets)`, a tensor without dimensions. It depends on one
-  trainable parameter or more, through the predictions alone. The model runs once for each batch, in the mode
-  that it is in. batches may be any iterable, also a generator, or empty.
+  trainable parameter or more, through the predictions alone. The model itself, no copy of it, runs once for
+  each batch, in the mode that it is in. batches may be any iterable, also a generator, or empty.
 - Each dict has the names of `model.named_parameters()` that require gradients, and their gradients in their
   shape, dtype and device: zeros for a parameter that the loss of this batch does not depend on. Frozen
   parameters do not appear.
 - A gradient is that of its batch alone: earlier batches, earlier calls and what lies in `.grad` have no
   influence. Nor does it change later, whatever happens to `.grad` and in further calls.
-- This only measures. Afterwards all parameters and their `.grad` are as they were: None is still None. So are
-  tensors outside of the model, such as a temperature or inputs that require gradients.
+- This only measures. Afterwards, also after an error in the model or in loss_fn, all parameters and their
+  `.grad` are as they were: None is still None. So are tensors outside of the model, such as a temperature or
+  inputs that require gradients.
 - The gradients carry no graph.
 """
 

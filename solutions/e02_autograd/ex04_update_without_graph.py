@@ -18,10 +18,11 @@ Rules:
   even if its gradient does, so the next backward ends at it as before.
 - A parameter whose `.grad` is None stays exactly as it is. All others move, also one that has been frozen
   since it got its gradient. No `.grad` is written to, cleared or replaced.
-- Autograd counts the writes to a tensor, and must count this one. Where a graph from before the step has
-  saved a parameter, as that of (w * w).sum() has, its backward must now raise an error: with the new
-  numbers it would give wrong gradients in silence. (A write through `p.data` is not counted.)
-- It is called inside and outside of `torch.no_grad()`, and leaves that mode as it is.
+- Autograd counts the writes to a tensor, and must count this one, with an lr of 0 too. Where a graph from
+  before the step has saved a parameter, as that of (w * w).sum() has, its backward must now raise an error:
+  with the new numbers it would give wrong gradients in silence. (A write through `p.data` is not counted.)
+- It is called inside and outside of `torch.no_grad()`, and leaves that mode as it is, also where params
+  raises an error.
 - params may be any iterable, also a generator such as `model.parameters()`, or empty; no parameter is in it
   twice. Each keeps its dtype and device, whatever its strides. Gradients are dense. lr and weight_decay are
   numbers, zero or above.

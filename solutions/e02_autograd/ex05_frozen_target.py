@@ -24,8 +24,9 @@ Rules:
 - target_net, and it alone, tells what next states are worth. It may be net itself.
 - Where done is True the next state may hold anything, even NaN and inf, and has no influence. NaN anywhere
   else comes through to the loss.
-- Only the loss is computed: no backward, and nothing changes for the caller, such as `.grad`, `requires_grad`
-  of parameters, training modes, or whether gradients are recorded (also where a network raises an error).
+- Only the loss is computed: no backward. Networks run in the mode that they are in, and nothing changes for
+  the caller, also where a network raises an error: neither `.grad` nor `requires_grad` of parameters, nor
+  training modes, nor whether gradients are recorded.
 - The batch has one entry or more; all that is floating has one dtype, float32 or float64, and one device.
 """
 

@@ -18,7 +18,8 @@ Rules:
   the critic's mode.
 - The norm of a sample is the Euclidean one over all its dimensions, one or more. The critic's scores
   have the shape (B,) or (B, 1); each score depends on its own sample alone.
-- The critic is called once, on the whole batch between real and fake. No loop over the samples.
+- The critic is called once, on the whole batch between real and fake, in the mode that it is in. No loop over
+  the samples.
 - A sample whose gradient is exactly 0 counts target², and adds 0 to the gradients of the parameters, not NaN.
   Nothing is added to the norm to get there: in float64 the penalty is exact up to rounding.
 - real, fake and mix are floats of one dtype, which is that of the penalty.

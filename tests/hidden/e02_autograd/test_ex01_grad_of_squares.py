@@ -40,7 +40,7 @@ def expect_both(yours, wanted, call=CALL):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_value_and_gradient(answer, gen, dtype):
     """The value is the sum of squares, and the gradient is exact for residuals of any form."""
-    for size, count in [(3, 7), (5, 2), (1, 1)]:
+    for size, count in [(3, 7), (5, 2), (1, 1), (2, 2051)]:
         params = torch.randn(size, generator=gen, dtype=torch.float64).to(dtype)
         residuals = bent((size,), gen, count, dtype)
         wanted = exact(residuals, params)
@@ -48,7 +48,7 @@ def test_value_and_gradient(answer, gen, dtype):
 
 
 def test_perfect_fit(answer, gen):
-    """Where all residuals are 0 the gradient is 0, and where some are, it comes from the others."""
+    """Where residuals are 0 the gradient comes from the others, and NaN and inf are not hidden."""
     for goal, about in [
         (torch.zeros(4, dtype=torch.float64), "all residuals are 0"),
         (torch.tensor([0.0, 2.0, 0.0, -1.0], dtype=torch.float64), "some residuals are 0"),
@@ -60,6 +60,15 @@ def test_perfect_fit(answer, gen):
         residuals = lambda p, fitted=fitted, goal=goal: (p - fitted) * 3 - goal  # noqa: E731
         wanted = exact(residuals, params)
         expect_both(answer.grad_of_squares(residuals, params), wanted, f"{CALL}, where {about},")
+    goal = torch.tensor([float("nan"), 2.0, float("inf"), -1.0], dtype=torch.float64)
+    for part, mine, lost in zip(
+        ("value", "gradient"),
+        answer.grad_of_squares(lambda p: 3 * p - goal, params),
+        (True, [True, True]),
+        strict=True,
+    ):
+        found = mine[::2] if part == "gradient" else mine
+        expect_equal((~found.isfinite()).tolist(), lost, f"if the {part} is NaN or inf, where residuals are")
 
 
 def test_any_shape(answer, gen):
@@ -81,11 +90,11 @@ def test_any_shape(answer, gen):
 def test_dtypes(answer, gen):
     """The value has the dtype of the residuals, and the gradient that of params."""
     data = torch.randn(6, 4, generator=gen, dtype=torch.float64)
-    residuals = lambda p: data @ p.double() - 1  # noqa: E731
     params = torch.randn(4, generator=gen)
-    wanted = exact(residuals, params)
-    yours = answer.grad_of_squares(residuals, params)
-    expect_both(yours, wanted, f"{CALL}, params float32, residuals float64")
+    for residuals in (lambda p: data @ p.double() - 1, lambda p: p.double() - params.double()):
+        wanted = exact(residuals, params)
+        yours = answer.grad_of_squares(residuals, params)
+        expect_both(yours, wanted, f"{CALL}, params float32, residuals float64")
 
 
 def test_strided_and_expanded_params(answer, gen):

@@ -80,7 +80,13 @@ def test_dtype(answer, gen):
 def test_labels_from_zero_to_one(answer, gen):
     """Labels may be 0, 1 or anything between."""
     x, w, b, _ = draw(6, 3, gen)
-    for labels in ([0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.25, 0.5, 0.75, 1.0, 0.1], [1.0] * 6, [0.0] * 6):
+    for labels in (
+        [0.0, 1.0, 0.0, 1.0, 1.0, 0.0],
+        [0.0, 0.25, 0.5, 0.75, 1.0, 0.1],
+        [0.9995, 1e-4, 1e-6, 0.03, 1.0, 0.99],
+        [1.0] * 6,
+        [0.0] * 6,
+    ):
         y = torch.tensor(labels, dtype=torch.float64)
         wanted = exact(x, w, b, y)
         expect_steps(answer.logistic_by_hand(x, w, b, y), wanted, f"{CALL} with y = {labels}")
@@ -88,14 +94,16 @@ def test_labels_from_zero_to_one(answer, gen):
 
 def test_large_z(answer):
     """Where the probability rounds to 0 or 1, the gradients are right all the same."""
-    x = torch.tensor([[200.0, 1.0], [-300.0, 2.0], [250.0, 0.5], [-150.0, -1.0], [0.5, 3.0]])
-    y = torch.tensor([0.0, 1.0, 1.0, 0.0, 0.0])
+    far = [[200.0, 1.0], [-300.0, 2.0], [250.0, 0.5], [-150.0, -1.0], [0.5, 3.0]]
+    near = [[8.5, 2.0], [10.0, 2.0], [-12.5, 2.0], [20.0, 2.0], [-27.5, 2.0]]  # z = 17, 20, -25, 40, -55
+    x = torch.tensor(far + near)
+    y = torch.tensor([0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 1.0])
     w, b = torch.tensor([2.0, 0.25]), torch.tensor(-0.5)
     for dtype in (torch.float32, torch.float64):
         inputs = [t.to(dtype) for t in (x, w, b, y)]
         z = (x * w).sum(1) + b
-        a = torch.tensor([1.0, 0.0, 1.0, 0.0, 1 / (1 + math.exp(-1.25))], dtype=torch.float64)
-        slope = a * torch.tensor([0.0, 0.0, 0.0, 0.0, 1 / (1 + math.exp(1.25))], dtype=torch.float64)
+        a, rest = (torch.tensor([1 / (1 + math.exp(s * t)) for t in z], dtype=torch.float64) for s in (-1, 1))
+        slope = a * rest
         difference = a - y
         wanted = {"z": z, "a": a, "da_dz": slope, "dloss_dz": difference, "db": difference.mean()}
         wanted["dw"] = (difference.unsqueeze(1) * x).mean(0)

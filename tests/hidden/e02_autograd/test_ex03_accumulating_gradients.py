@@ -1,5 +1,6 @@
 """What grades batch_gradients: each batch alone, no trace in `.grad`, unused parameters, later changes."""
 
+import contextlib
 import copy
 
 import torch
@@ -63,6 +64,11 @@ def test_each_batch_alone(answer, gen):
     expect_all(answer.batch_gradients(model, F.mse_loss, batches), wanted)
     backwards = answer.batch_gradients(model, F.mse_loss, batches[::-1])
     expect_all(backwards, wanted[::-1], f"a second call of {CALL}")
+    torn = [(inputs, torch.full_like(targets, torch.nan)) for inputs, targets in batches[:1]]
+    lost = {
+        name: bool(g.isnan().all()) for name, g in answer.batch_gradients(model, F.mse_loss, torn)[0].items()
+    }
+    expect_equal(lost, dict.fromkeys(lost, True), f"which gradients are NaN, as the loss is, in {CALL}")
 
 
 def test_float32(answer, gen):
@@ -96,6 +102,15 @@ def test_old_gradients(answer, gen):
         expect_equal(p.grad, old[name], f"the `.grad` of {name} after {CALL}")
     expect_all(found, wanted, f"{CALL} with old gradients")
 
+    def failing(predictions, targets):
+        raise ArithmeticError("no loss here")
+
+    with contextlib.suppress(ArithmeticError):
+        answer.batch_gradients(model, failing, batches)
+    kept = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
+    for name, right in old.items():
+        expect_equal(kept[name], right, f"the `.grad` of {name} after an error that loss_fn raises")
+
 
 def test_tensors_outside_of_the_model(answer, gen):
     """Inputs that require gradients, and a temperature in the loss, get no `.grad` either."""
@@ -117,9 +132,11 @@ class TwoHeads(nn.Module):
     def __init__(self):
         super().__init__()
         self.trunk, self.even, self.odd = nn.Linear(3, 3), nn.Linear(3, 2), nn.Linear(3, 2)
+        self.gain = nn.Parameter(torch.tensor(1.5))  # of the even head
 
     def forward(self, x):
-        return (self.odd if len(x) % 2 else self.even)(self.trunk(x).tanh())
+        h = self.trunk(x).tanh()
+        return self.odd(h) if len(x) % 2 else self.gain * self.even(h)
 
 
 def test_frozen_and_unused_parameters(answer, gen):
@@ -182,8 +199,9 @@ def test_model_runs_once_for_each_batch(answer, gen):
     wanted = exact(model, F.mse_loss, batches)
 
     def note(module, args):
-        sizes.append(len(args[0]))
-        modes.append(module.training)
+        if module is model:
+            sizes.append(len(args[0]))
+            modes.append(module.training)
 
     model.register_forward_pre_hook(note)
     model.eval()

@@ -1,5 +1,7 @@
 """What grades sgd_step: values, the same object and memory, leaves, counted writes, `.grad` left alone."""
 
+import contextlib
+
 import pytest
 import torch
 from torch import nn
@@ -82,20 +84,22 @@ def test_several_steps_with_backward(answer, gen):
 
 def test_same_memory(answer, gen):
     """A step writes to the parameter's own memory: part of a buffer, or transposed, it moves there."""
-    flat = torch.randn(12, generator=gen, dtype=torch.float64)
+    flat = torch.randn(5500, generator=gen, dtype=torch.float64)
     before = flat.clone()
-    w, bias = flat[:6].view(3, 2).t(), flat[8:]
+    w, bias = flat[:5400].view(90, 60).t(), flat[5402:]
     for p in (w, bias):
         p.requires_grad_()
         p.grad = torch.randn(p.shape, generator=gen, dtype=torch.float64)
     wanted = before.clone()
-    wanted[:6] = moved(w, 0.1, 0.5).t().reshape(-1)
-    wanted[8:] = moved(bias, 0.1, 0.5)
+    wanted[:5400] = moved(w, 0.1, 0.5).t().reshape(-1)
+    wanted[5402:] = moved(bias, 0.1, 0.5)
     address = [p.data_ptr() for p in (w, bias)]
     answer.sgd_step([w, bias], lr=0.1, weight_decay=0.5)
-    expect_close(w.detach(), wanted[:6].view(3, 2).t(), f"a transposed parameter after {CALL}", scale=4.0)
+    expect_close(
+        w.detach(), wanted[:5400].view(90, 60).t(), f"a transposed parameter after {CALL}", scale=4.0
+    )
     expect_close(flat, wanted, f"the buffer that holds the parameters, after {CALL}", scale=4.0)
-    expect_equal(flat[6:8], before[6:8], "what lies between the parameters")
+    expect_equal(flat[5400:5402], before[5400:5402], "what lies between the parameters")
     expect_that([p.data_ptr() for p in (w, bias)] == address, "a parameter lies in other memory after a step")
 
 
@@ -127,8 +131,8 @@ def test_still_a_leaf(answer, gen):
     frozen.grad = None
     frozen.requires_grad_(False)
     before = frozen.clone()
-    wanted, wanted_late = moved(curved, 0.1), moved(late, 0.1)
-    answer.sgd_step([plain, curved, frozen, late], lr=0.1)
+    wanted, wanted_late = moved(curved, 0.1, 0.4), moved(late, 0.1, 0.4)
+    answer.sgd_step([plain, curved, frozen, late], lr=0.1, weight_decay=0.4)
     for name, p in {"p": plain, "p, whose gradient carries a graph,": curved}.items():
         facts = (p.is_leaf, p.requires_grad, p.grad_fn is None)
         expect_equal(
@@ -156,17 +160,17 @@ def test_next_backward_ends_here(answer, gen):
 
 def test_writes_are_counted(answer, gen):
     """The backward of a graph that was recorded before the step, and needs the old values, raises."""
-    for where in ("outside", "inside"):
+    for where, lr in (("outside", 0.1), ("inside", 0.1), ("outside", 0.0)):
         p = parameter(gen, 3)
         old_loss = (p * p).sum()
         with torch.set_grad_enabled(where == "outside"):
-            answer.sgd_step([p], lr=0.1)
+            answer.sgd_step([p], lr=lr)
         try:
             old_loss.backward()
         except RuntimeError:
             continue
         raise CheckFailure(
-            f"a graph from before the step computes wrong gradients, after sgd_step {where} of no_grad\n"
+            f"a graph from before computes wrong gradients, after sgd_step with lr={lr} {where} of no_grad\n"
             "  yours   its backward raises no error\n"
             "  wanted  RuntimeError: … has been modified by an inplace operation\n"
             "  likely  the write is hidden from autograd (`.data`?), or goes to other memory"
@@ -211,13 +215,23 @@ def test_grad_mode(answer, gen):
             p.detach(), wanted, f"p after a step with gradients {'on' if enabled else 'off'}", scale=4.0
         )
 
+        def failing(p=p):
+            yield p
+            raise ArithmeticError("no more parameters")
+
+        with torch.set_grad_enabled(enabled):
+            with contextlib.suppress(ArithmeticError):
+                answer.sgd_step(failing(), lr=0.1)
+            after = torch.is_grad_enabled()
+        expect_equal(after, enabled, "torch.is_grad_enabled() after an error that params raises")
+
 
 def test_any_iterable(answer, gen):
     """params may be a generator, a tuple or the values of a dict, and may be empty."""
     for make in (iter, tuple, lambda ps: dict(enumerate(ps)).values(), lambda ps: (p for p in ps)):
-        params = [parameter(gen, 2), parameter(gen, 3)]
+        params = [parameter(gen, n % 4) for n in range(20)]
         wanted = [moved(p, 0.1) for p in params]
-        answer.sgd_step(make(params), lr=0.1)
+        expect_equal(answer.sgd_step(make(params), lr=0.1), 20, "sgd_step(params, lr=0.1) on 20 parameters")
         for p, right in zip(params, wanted, strict=True):
             expect_close(p.detach(), right, "a parameter after a step on a generator or tuple", scale=4.0)
 

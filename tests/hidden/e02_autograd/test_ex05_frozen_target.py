@@ -79,6 +79,10 @@ def test_loss(answer, gen, dtype):
         wanted = exact(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9).detach()
         yours = answer.td_loss(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9)
         expect_close(yours, wanted, f"{CALL} with a batch of {size} and a single action", scale=10.0)
+    batch, w = draw(gen, 9, actions=700, dtype=dtype), weights(gen, actions=700, dtype=dtype)
+    wanted = exact(linear(w), linear(w), *batch, 0.9).detach()
+    yours = answer.td_loss(linear(w), linear(w), *batch, 0.9)
+    expect_close(yours, wanted, f"{CALL} with 700 actions", scale=10.0)
 
 
 def test_gamma(answer, gen):
@@ -157,18 +161,18 @@ def test_ended_episodes(answer, gen):
     states, actions, rewards, next_states, done = draw(gen)
     broken = next_states.clone()
     broken[done] = torch.tensor([math.nan, math.inf, -math.inf], dtype=torch.float64)
-    net = lambda w: lambda states: states @ w  # noqa: E731
     w = weights(gen).requires_grad_()
+    net = lambda states: states @ w  # noqa: E731
     for over in (done, torch.ones_like(done)):
         after = torch.where(over.unsqueeze(1), math.nan, next_states) if over.all() else broken
-        wanted = exact(net(w), net(w), states, actions, rewards, after, over, 0.9)
+        wanted = exact(net, net, states, actions, rewards, after, over, 0.9)
         (gradient,) = torch.autograd.grad(wanted, [w])
-        yours = answer.td_loss(net(w), net(w), states, actions, rewards, after, over, 0.9)
+        yours = answer.td_loss(net, net, states, actions, rewards, after, over, 0.9)
         expect_close(yours.detach(), wanted.detach(), f"{CALL} with NaN after the end", scale=10.0)
         (mine,) = torch.autograd.grad(yours, [w])
         expect_gradient(mine, gradient, f"net where next_states has NaN after the end of {CALL}", scale=10.0)
     broken[~done] = math.nan
-    loss = answer.td_loss(net(w), net(w), states, actions, rewards, broken, done, 0.9)
+    loss = answer.td_loss(net, net, states, actions, rewards, broken, done, 0.9)
     expect_that(bool(loss.isnan()), f"{CALL} hides NaN in an episode that goes on", yours=loss.detach())
 
 
@@ -188,13 +192,18 @@ def test_nan_comes_through(answer, gen):
 
 
 def test_states_with_more_dimensions(answer, gen):
-    """States may be images: whatever the nets take."""
+    """States may be images, or single numbers: the nets get them as they are."""
     batch = list(draw(gen, 5))
     batch[0], batch[3] = (torch.randn(5, 1, 2, 3, generator=gen, dtype=torch.float64) for _ in range(2))
     w = weights(gen, 6)
     wanted = exact(linear(w), linear(w), *batch, 0.9)
     yours = answer.td_loss(linear(w), linear(w), *batch, 0.9)
     expect_close(yours, wanted, f"{CALL} with states of shape (batch, 1, 2, 3)", scale=10.0)
+    batch[0], batch[3] = batch[0][:, 0, 0, 0], batch[3][:, 0, 0, 0]
+    of_numbers = lambda states: torch.outer(states, w[0])  # noqa: E731
+    wanted = exact(of_numbers, of_numbers, *batch, 0.9)
+    yours = answer.td_loss(of_numbers, of_numbers, *batch, 0.9)
+    expect_close(yours, wanted, f"{CALL} with states of shape (batch,)", scale=10.0)
 
 
 def test_nothing_changes_for_the_caller(answer, gen):
@@ -231,12 +240,21 @@ def test_grad_mode(answer, gen):
     expect_equal(enabled, False, f"torch.is_grad_enabled() inside no_grad, after {CALL}")
     expect_close(yours.detach(), wanted, f"{CALL} inside no_grad", scale=10.0)
 
-    def failing(states):
-        raise ArithmeticError("no estimates here")
+    class Failing(nn.Module):
+        def forward(self, states):
+            modes.append(self.training)
+            raise ArithmeticError("no estimates here")
 
+    modes, failing = [], Failing()
     for nets in ((linear(w), failing), (failing, linear(w))):
         with contextlib.suppress(ArithmeticError):
             answer.td_loss(*nets, *batch)
+        modes.append(failing.training)
+        expect_equal(
+            modes,
+            [True] * len(modes),
+            "training of a network while it runs, and after an error that it raises",
+        )
         enabled = torch.is_grad_enabled()
         torch.set_grad_enabled(True)
         expect_equal(enabled, True, "torch.is_grad_enabled() after an error that a network raises")

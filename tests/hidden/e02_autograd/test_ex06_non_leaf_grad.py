@@ -1,5 +1,8 @@
 """What grades backward_with_activations: each gradient, any kind of inputs, parameters, later calls."""
 
+import contextlib
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -53,6 +56,14 @@ def test_each_activation(answer, gen, dtype):
         layers, x = network(gen, dtype), torch.randn(size, 3, generator=gen, dtype=torch.float64).to(dtype)
         wanted = exact(layers, x, cubes)
         expect_all(answer.backward_with_activations(layers, x, cubes), wanted)
+    found = answer.backward_with_activations(
+        [torch.sqrt, lambda h: h * 2], torch.zeros(2, dtype=dtype), torch.sum
+    )
+    expect_equal(
+        [g.tolist() for g in found],
+        [[math.inf] * 2, [2.0] * 2, [1.0] * 2],
+        f"{CALL} of [sqrt, double] at 0, whose gradient is infinite",
+    )
 
 
 def test_shapes_and_dtypes_change(answer, gen):
@@ -64,9 +75,10 @@ def test_shapes_and_dtypes_change(answer, gen):
         lambda h: h[:, ::2].square(),
         torch.sum,
     )
-    x = torch.randn(2, 3, 2, generator=gen)
-    wanted = exact(layers, x, lambda h: h * 3)
-    expect_all(answer.backward_with_activations(layers, x, lambda h: h * 3), wanted)
+    for x in (torch.randn(2, 3, 2, generator=gen), torch.randn(2, 3, 2, generator=gen).half()):
+        wanted = exact(layers, x, lambda h: h * 3)
+        found = answer.backward_with_activations(layers, x, lambda h: h * 3)
+        expect_all(found, wanted, f"{CALL} of {x.dtype} inputs")
 
 
 def test_single_numbers_and_empty_inputs(answer, gen):
@@ -116,6 +128,12 @@ def test_inputs_without_gradients(answer, gen):
     with unchanged(CALL, inputs=x):
         answer.backward_with_activations(layers, x, cubes)
     expect_that(x.grad is None, f"inputs that require no gradients have a `.grad` after {CALL}")
+
+    def failing(h):
+        raise ArithmeticError("no activations here")
+
+    with unchanged(f"{CALL}, where a layer raises an error,", inputs=x), contextlib.suppress(ArithmeticError):
+        answer.backward_with_activations([*layers, failing], x, cubes)
 
 
 def test_frozen_layers(answer, gen):

@@ -58,6 +58,11 @@ def test_values(answer, gen):
                 wanted = exact(*given)
                 call = f"{CALL}, {steps} steps of features {features}, decay of shape {tuple(given[1].shape)}"
                 expect_close(answer.leaky_traces(*given), wanted, call, scale=5.0)
+    x, decay, initial = inputs(gen)
+    x[0, 0] = torch.nan
+    lost = answer.leaky_traces(x, decay, initial).isnan()
+    wanted = torch.tensor([[True, False, False]] * 4)
+    expect_equal(lost, wanted, f"where {CALL} is NaN, if x is in the first step of the first feature,")
 
 
 def test_no_steps(answer, gen):
@@ -96,7 +101,7 @@ def test_inputs_are_left_alone(answer, gen):
 
 def test_gradients(answer, gen):
     """Gradients reach x, decay and initial through all steps, of first and of second order."""
-    for steps, features, each in [(4, (3,), True), (4, (2, 3), False), (1, (3,), False)]:
+    for steps, features, each in [(4, (3,), True), (4, (2, 3), False), (1, (3,), False), (3, (), True)]:
         for dtype in (torch.float32, torch.float64):
             given = inputs(gen, steps, features, each, dtype)
             call = f"leaky_traces(…), {steps} steps, decay {tuple(given[1].shape)}, {dtype}"

@@ -246,6 +246,12 @@ def test_large_numbers(answer, gen):
         expect_close(answer.swish(x, beta), wanted, f"swish(x, {sharpness}), x up to 1e4")
         call = f"swish(x, {sharpness}), x up to 1e4"
         expect_gradients(answer.swish, [x, beta], right, gen=gen, call=call, names="x beta", scale=1.0)
+    # float64 resolves what is left of the gate where it is nearly shut or open
+    x = torch.tensor([16.0, -16.0, 20.0, -20.0, 31.0, -31.0, -36.0], dtype=torch.float64)
+    beta = torch.ones_like(x)
+    expect_close(answer.swish(x, beta), right(x, beta), "swish(x, 1.0) in float64, x from 16 to 36")
+    call = "swish(x, 1.0) in float64, x from 16 to 36"
+    expect_gradients(answer.swish, [x, beta], right, gen=gen, call=call, names="x beta", scale=1000.0)
 
 
 def oracle(answer, gen):

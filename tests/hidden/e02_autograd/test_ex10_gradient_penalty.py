@@ -51,7 +51,7 @@ def exact(first, second, *data, **options):
 
 def test_values(answer, gen):
     """The penalty is right for samples of any number of dimensions, batches of one, and any target."""
-    for batch, features in [(4, (3,)), (1, (5,)), (3, (1,)), (3, (2, 1, 2, 3)), (2, (3, 4))]:
+    for batch, features in [(4, (3,)), (1, (5,)), (150, (1,)), (3, (2, 1, 2, 3)), (2, (3, 4))]:
         for options in ({}, {"target": 0.0}, {"target": 2.5}):
             first, second, *data = draw(gen, batch, features)
             wanted, critic = exact(first, second, *data, **options), critic_of(first, second)
@@ -77,6 +77,11 @@ def test_float64(answer, gen):
     small = answer.gradient_penalty(critic_of(first * 1e-9, second), *data, target=0.0)
     wanted = exact(first * 1e-9, second, *data, target=0.0)
     expect_close(small.detach(), wanted, f"{CALL} in float64, gradients near 1e-9", ulps=2000)
+    for factor, wanted in ((1e6, (5e6 - 1) ** 2), (torch.nan, torch.nan)):
+        slope = torch.tensor([3.0, 0.0, 4.0], dtype=torch.float64) * factor
+        large = answer.gradient_penalty(lambda x, slope=slope: x @ slope, *data).detach()
+        call = f"{CALL}, where the critic is x @ {slope.tolist()}"
+        expect_close(large, torch.tensor(wanted, dtype=torch.float64), call)
 
 
 def test_mix_says_where(answer, gen):
@@ -163,11 +168,14 @@ def test_nothing_is_changed(answer, gen):
     for mode in (True, False):
         critic = nn.Sequential(nn.Linear(3, 1)).train(mode)
         critic[0].bias.requires_grad_(False)
+        ran = []
+        critic.register_forward_pre_hook(lambda module, args, ran=ran: ran.append(module.training))
         answer.gradient_penalty(critic, real, fake, mix)
         flags = [p.requires_grad for p in critic.parameters()]
         expect_equal(flags, [True, False], f"requires_grad of the critic's parameters after {CALL}")
         modes = [module.training for module in critic.modules()]
         expect_equal(modes, [mode] * 2, f"the training flags of the critic's modules after {CALL}")
+        expect_equal(ran, [mode], f"the critic's training flag while it runs in {CALL}")
 
 
 def test_gradient_of_zero(answer, gen):
@@ -180,7 +188,11 @@ def test_gradient_of_zero(answer, gen):
         critic = lambda x: x.matmul(first).relu().matmul(second)  # noqa: E731
         return answer.gradient_penalty(critic, samples, samples, torch.full((len(samples),), 0.5), target)
 
-    expect_close(penalty(data[:1], 1.5).detach(), torch.tensor(2.25), f"{CALL}, gradient 0, target 1.5")
+    still = penalty(data[:1], 1.5)
+    expect_close(still.detach(), torch.tensor(2.25), f"{CALL}, gradient 0, target 1.5")
+    expect_that(still.requires_grad, f"{CALL} carries no graph where the gradients of all samples are 0")
+    (found,) = torch.autograd.grad(still, first)
+    expect_equal(found, torch.zeros(3, 5), "the gradient of the critic's weight, all samples' being 0")
     zeros, wanted = torch.zeros(2, 3, dtype=torch.float64), torch.tensor(2.25, dtype=torch.float64)
     flat = answer.gradient_penalty(lambda x: (x * 0).sum(1), zeros, zeros, zeros[:, 0], 1.5)
     expect_close(flat.detach(), wanted, f"{CALL} in float64, gradient 0, target 1.5")

@@ -1,5 +1,6 @@
 """What grades checkpoint_activations: gradients, memory, number of runs, random numbers, arguments."""
 
+import contextlib
 import copy
 import sys
 
@@ -52,12 +53,12 @@ def test_gradients_of_arguments(answer, gen):
 
 def test_in_the_middle_of_a_network(answer, gen):
     """Gradients go on behind the arguments, once, also through strided and expanded ones."""
-    fn = lambda x, y: (x * y).exp().sin()  # noqa: E731
+    fn = lambda x, y, factor: (x * y).exp().sin() * factor  # noqa: E731
 
     def network(run):
         def forward(w, v):
             x = w.sigmoid() * 2
-            y = run(fn, x.t()[::2], v.tanh().expand(2, 3))
+            y = run(fn, x.t()[::2], v.tanh().expand(2, 3), v.sum())
             return (y + y.square()) * x.sum()
 
         return forward
@@ -98,22 +99,29 @@ def test_gradients_of_parameters(answer, gen):
         expect_gradient(scale.grad, x.detach().sum(0), f"scale through {call}", scale=10.0)
 
     frozen, scale = block(gen).requires_grad_(False), torch.tensor(2.0, requires_grad=True)
+    runs = []
+    answer.checkpoint(lambda: runs.append(1) or scale.square()).backward()
+    expect_gradient(scale.grad, torch.tensor(4.0), "scale through checkpoint(fn), where fn takes no argument")
+    expect_equal(len(runs), 2, "the number of runs of checkpoint(fn) without arguments, and its backward")
+    scale.grad = None
     wanted = frozen(x).sum()
     (answer.checkpoint(frozen, x) * scale).sum().backward()
     expect_gradient(
         scale.grad, wanted, "what comes after checkpoint(block, x), where all in it is frozen", scale=10.0
     )
+    flags = {p.requires_grad for p in frozen.parameters()}
+    expect_equal(flags, {False}, "requires_grad of frozen parameters after checkpoint(block, x) and backward")
 
 
 def test_any_arguments(answer, gen):
     """Arguments of every kind reach the function, in order: ids, masks, plain values, a tensor twice."""
-    ids, mask = torch.tensor([2, 0, 2]), torch.tensor([True, False, True])
+    ids, mask = torch.tensor([2, 0, 2]), torch.tensor([1, 0, 1], dtype=torch.uint8)
     seen = []
 
     def fn(table, ids, mask, nothing, power, kind, sizes, again):
-        seen.append((nothing, power, kind, sizes, table is again))
+        seen.append((nothing, power, kind, (*sizes, str(mask.dtype)), table is again))
         rows = gelu(embedding(ids, table)) ** power
-        return rows.masked_fill(~mask[:, None], 0.0) * again.sum()
+        return rows.masked_fill(mask[:, None] == 0, 0.0) * again.sum()
 
     table = torch.randn(3, 4, generator=gen)
     expect_gradients(
@@ -126,18 +134,19 @@ def test_any_arguments(answer, gen):
         scale=50.0,
     )
     values = [plain[:4] for plain in seen]
-    expect_equal(values, [(None, 3, "gelu", (3, 4))] * len(seen), "the plain values that fn is called with")
+    wanted = (None, 3, "gelu", (3, 4, "torch.uint8"))
+    expect_equal(values, [wanted] * len(seen), "the plain values, and a dtype, that fn is called with")
 
 
 def test_arguments_are_left_alone(answer, gen):
     """Arguments keep their values, their requires_grad and, where they require none, no gradient."""
     x, y, w = (torch.randn(3, 4, generator=gen) for _ in range(3))
     w.requires_grad_()
-    inner = w * 2
-    fn = lambda x, y, z: (x * y).sin() * z.exp()  # noqa: E731
-    with unchanged("checkpoint(fn, x, y, z) and its backward", x=x, y=y, z=inner):
-        answer.checkpoint(fn, x, y, inner).sum().backward()
-    for name, tensor in (("x", x), ("y", y)):
+    inner, one, idle = w * 2, torch.tensor([2.0]), torch.ones(2, requires_grad=True)
+    fn = lambda x, y, z, one, idle: (x * y).sin() * z.exp() * one  # noqa: E731 # an argument may be idle
+    with unchanged("checkpoint(fn, x, y, z) and its backward", x=x, y=y, z=inner, one=one, idle=idle):
+        answer.checkpoint(fn, x, y, inner, one, idle).sum().backward()
+    for name, tensor in (("x", x), ("y", y), ("one", one)):
         expect_that(tensor.grad is None, f"{name} requires no gradient, and gets one", grad=tensor.grad)
 
 
@@ -206,6 +215,14 @@ def test_same_dropout_mask(answer, gen):
     yours.sum().backward()
     expect_close(yours.detach(), wanted.detach(), "checkpoint(block, x) with dropout")
     expect_same_gradients(mine, plain, "checkpoint(block, x) with dropout")
+    weight = torch.randn(8, generator=gen).requires_grad_()
+    y = answer.checkpoint(lambda x: torch.rand(8) * x * weight, torch.ones(8))
+    torch.randn(100)
+    drawn = y.detach() / weight.detach()
+    y.sum().backward()
+    expect_gradient(
+        weight.grad, drawn, "a weight through checkpoint(lambda x: torch.rand(8) * x * weight, x)"
+    )
 
 
 def test_random_stream(answer, gen):
@@ -221,7 +238,7 @@ def test_random_stream(answer, gen):
             torch.equal(torch.get_rng_state(), wanted),
             "after checkpoint(block, x), the global random generator is not where block(x) leaves it",
         )
-        torch.randn(7)
+        torch.randn(7) if seed == 11 else torch.manual_seed(seed)
         before = torch.get_rng_state()
         y.sum().backward()
         expect_that(
@@ -229,6 +246,22 @@ def test_random_stream(answer, gen):
             "backward through checkpoint(block, x) moves the global random generator",
             likely="the old random state is set for the second run, and the present one not set again",
         )
+    runs = []
+
+    def failing(x):
+        runs.append(1)
+        if len(runs) == 2:
+            raise ArithmeticError("not again")
+        return x * torch.rand(3, 4)
+
+    y = answer.checkpoint(failing, x)
+    before = torch.get_rng_state()
+    with contextlib.suppress(ArithmeticError):
+        y.sum().backward()
+    expect_that(
+        torch.equal(torch.get_rng_state(), before),
+        "a backward in which fn raises an error moves the global random generator",
+    )
 
 
 def test_one_block_after_the_other(answer, gen):

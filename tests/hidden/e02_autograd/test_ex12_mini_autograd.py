@@ -27,6 +27,7 @@ OPERATIONS = {
     "x ** -2": lambda x, y: x**-2,
     "x ** 2.0": lambda x, y: x**2.0,
     "(x * x) ** 0.5": lambda x, y: (x * x) ** 0.5,
+    "(x * x) ** 1.0005": lambda x, y: (x * x) ** 1.0005,
     "x ** 0": lambda x, y: x**0,
     "x.exp()": lambda x, y: x.exp(),
     "(x * x).log()": lambda x, y: (x * x).log(),
@@ -111,7 +112,12 @@ def test_at_zero(answer):
 
 
 def test_large_numbers(answer):
-    """Far from 0, where exp(x) is beyond any float, tanh is 1 or -1, and flat."""
+    """Far from 0, where exp(x) is beyond any float, tanh is 1 or -1, and flat; near it, log is steep."""
+    value = answer.Value(1e-40)
+    result = value.log()
+    result.backward()
+    found, wanted = numbers([result.data, value.grad / 1e40]), doubles(-92.10340371976183, 1.0)
+    expect_close(found, wanted, "the data of x.log(), and x.grad / 1e40, at x = 1e-40")
     value = answer.Value(30.0)
     result = value.exp()
     result.backward()

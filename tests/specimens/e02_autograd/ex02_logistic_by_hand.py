@@ -278,4 +278,10 @@ def logistic_by_hand(x, w, b, y):
                      torch.mv(x.mT, delta).div(n), delta.sum().div(n))
 """,
     ),
+    Wrong(
+        "the product of both factors wherever |z| is below 50",
+        edits=[(DLOSS_DZ, "    dloss_dz = torch.where(z.abs() > 50, a - y, dloss_da * da_dz)\n")],
+        check="test_large_z",
+        says="dloss_dz",
+    ),
 ]

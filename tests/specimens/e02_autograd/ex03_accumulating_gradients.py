@@ -367,16 +367,18 @@ SPECIMENS = [
     trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     aside = [p.grad for p in trainable.values()]
     result = []
-    for inputs, targets in batches:
-        for p in trainable.values():
-            p.grad = None
-        loss_fn(model(inputs), targets).backward(inputs=list(trainable.values()))
-        result.append({
-            name: torch.zeros_like(p) if p.grad is None else p.grad.detach().clone()
-            for name, p in trainable.items()
-        })
-    for p, gradient in zip(trainable.values(), aside):
-        p.grad = gradient
+    try:
+        for inputs, targets in batches:
+            for p in trainable.values():
+                p.grad = None
+            loss_fn(model(inputs), targets).backward(inputs=list(trainable.values()))
+            result.append({
+                name: torch.zeros_like(p) if p.grad is None else p.grad.detach().clone()
+                for name, p in trainable.items()
+            })
+    finally:
+        for p, gradient in zip(trainable.values(), aside):
+            p.grad = gradient
     return result
 """),
     ),

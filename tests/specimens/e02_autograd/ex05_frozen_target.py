@@ -301,4 +301,20 @@ SPECIMENS = [
     return (net(states)[mask] - target).square().mean()
 """),
     ),
+    Wrong(
+        "asks one net for both at once, so that NaN after an end reaches its weights",
+        edits=[
+            (
+                "    predictions = net(states)",
+                "    both = net(torch.cat([states, next_states])) if net is target_net else None\n"
+                "    predictions = (net(states) if both is None else both[: len(states)])",
+            ),
+            (
+                "target_net(next_states)",
+                "(target_net(next_states) if both is None else both[len(states) :])",
+            ),
+        ],
+        check="test_ended_episodes",
+        says="NaN after the end",
+    ),
 ]

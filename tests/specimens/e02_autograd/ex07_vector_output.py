@@ -250,7 +250,7 @@ SPECIMENS = [
     ),
     Right(
         "autograd turns the weights into the right dtype itself",
-        edits=[("weights.detach().to(outputs.dtype)", "weights")],
+        edits=[("weights.detach().to(outputs.dtype)", "weights.detach()")],
     ),
     Right(
         "a weighted sum of constants, and torch.func",

@@ -23,10 +23,12 @@ class Run(torch.autograd.Function):
     def backward(ctx, grad):
         args = [a.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a for a in ctx.args]
         now = torch.get_rng_state()
-        torch.set_rng_state(ctx.state)
-        with torch.enable_grad():
-            out = ctx.fn(*args)
-        torch.set_rng_state(now)
+        try:
+            torch.set_rng_state(ctx.state)
+            with torch.enable_grad():
+                out = ctx.fn(*args)
+        finally:
+            torch.set_rng_state(now)
         if out.requires_grad:
             torch.autograd.backward(out, grad)
         return None, None, *[a.grad if isinstance(a, torch.Tensor) else None for a in args]
@@ -51,6 +53,15 @@ SPECIMENS = [
         ),
         check="test_nothing_is_held",
         says="transposed",
+    ),
+    Wrong(
+        "sets the random state back for modules in training mode only",
+        code=reentrant(
+            "torch.set_rng_state(ctx.state)",
+            "torch.set_rng_state(ctx.state if getattr(ctx.fn, 'training', False) else now)",
+        ),
+        check="test_same_dropout_mask",
+        says="torch.rand",
     ),
     Wrong(
         "random states on one stack, which only suits backward from the last to the first",
