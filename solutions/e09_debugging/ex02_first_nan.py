@@ -30,7 +30,7 @@ Rules:
 - Afterwards, also if `compute_loss` raises (the error reaches the caller as it is), the model is as before:
   hooks, modes, `.grad` of the parameters (which may hold anything, NaN too), values of parameters and
   buffers, such as running statistics, whoever has changed them.
-- Numbers are judged as they are: a sum of large ones may overflow.
+- Numbers are judged as they are, complex ones too: a sum of large ones may overflow.
 """
 
 from collections.abc import Callable

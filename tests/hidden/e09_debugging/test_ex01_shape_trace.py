@@ -95,6 +95,9 @@ class Halving(nn.Module):
 class Nested(nn.Module):
     """Takes and returns tensors in tuples, lists and dicts."""
 
+    def _get_name(self):
+        return "Another"  # what it prints as, not the name of its class
+
     def forward(self, batch, *extra, mask=None, scale=1.0, states=()):
         first, (second, label) = batch["pair"], batch["rest"]
         out = OrderedDict(loss=first.sum(), deep=[(second, [None, {"b": second.mT, "a": first}])], name="x")
@@ -367,7 +370,8 @@ def test_blocks_nest(answer):
     model, other = nn.Sequential(nn.Linear(2, 3)), nn.Sequential(nn.ReLU())
     with answer.shape_trace(model) as outer:
         model(torch.zeros(1, 2))
-        with answer.shape_trace(model[0]) as inner, answer.shape_trace(other) as apart:
+        trace = answer.shape_trace
+        with trace(model[0]) as inner, trace(other) as apart, trace(model) as again:
             model(other(torch.zeros(4, 2)))
         model(torch.zeros(5, 2))
     linear = [("", "Linear", [(4, 2)], [(4, 3)])]
@@ -380,6 +384,7 @@ def test_blocks_nest(answer):
         for row in [("", "Sequential", [(n, 2)], [(n, 3)]), ("0", "Linear", [(n, 2)], [(n, 3)])]
     ]
     expect_equal(table(outer), wanted, "the rows of the outer block")
+    expect_equal(table(again), wanted[2:4], "the rows of a block for the same model within")
 
 
 def oracle(answer, gen):

@@ -119,10 +119,10 @@ def test_forward(answer, gen, bad):
     expect_found(answer, gen, half, ("forward", "1"), "an overflow in float16")
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64, torch.complex64], ids=str)
 def test_other_dtypes(answer, gen, dtype):
-    """Tensors of every floating dtype are looked at, in both passes."""
-    cast, back = Fn(lambda x: x.to(dtype)), Fn(lambda x: x.float())
+    """Tensors of every floating or complex dtype are looked at, in both passes."""
+    cast, back = Fn(lambda x: x.to(dtype)), Fn(lambda x: x.real.float())
     expect_found(answer, gen, layers(cast, spoils(INF), back), ("forward", "2"), f"inf in {dtype}")
     expect_found(answer, gen, layers(cast, spoils_backward(), back), ("backward", "2"), f"NaN in {dtype}")
     expect_found(answer, gen, layers(cast, nn.Identity(), back), None, f"{dtype} in the middle")
@@ -308,6 +308,10 @@ def test_healthy(answer, gen):
     old = layers()
     old[0].weight.grad = torch.full_like(old[0].weight, NAN)
     expect_found(answer, gen, old, None, "an old gradient of NaN")
+    old[0].weight.requires_grad_(False)
+    expect_found(answer, gen, old, None, "an old gradient of NaN at a parameter that is frozen now")
+    steep = lambda out: out.mean() * 1e30  # noqa: E731
+    expect_found(answer, gen, layers(), None, "gradients with squares beyond float32", loss=steep)
     unused = layers()
     unused[0].spare = nn.Linear(2, 2)
     unused[0].spare.weight.data.fill_(NAN)

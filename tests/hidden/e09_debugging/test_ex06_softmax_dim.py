@@ -182,6 +182,7 @@ def test_predict(answer, gen):
     for batch, time, dim, classes in SIZES:
         for training in (True, False):
             model = classifier(answer, gen, dim, classes).train(training)
+            model.head.train(not training)
             tokens, mask = reviews(gen, batch, time, dim)
             confidence, labels = exact(model, tokens, mask)[1].exp().max(1)
             with unchanged("predict(model, tokens, mask)", tokens=tokens, mask=mask):
@@ -190,7 +191,9 @@ def test_predict(answer, gen):
             call = "the confidence of predict(model, tokens, mask)"
             expect_close(yours[1], confidence.float(), call, ulps=200, scale=1.0)
             expect_that(not yours[1].requires_grad, "the confidence carries a graph")
-            expect_equal(model.training, training, "model.training after predict")
+            modes = [m.training for m in (model, model.score, model.head)]
+            wanted = [training, training, not training]
+            expect_equal(modes, wanted, "the training flags of model, score and head after predict")
             grads = [p.grad for p in model.parameters()]
             expect_equal(grads, [None] * len(grads), "the parameters' gradients after predict")
 

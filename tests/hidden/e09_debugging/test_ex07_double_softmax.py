@@ -42,7 +42,8 @@ def exact_loss(topic_scores, urgent_scores, topic, urgent, weight=1.0):
     """In float64, from the definition."""
     s, u, y = topic_scores.double(), urgent_scores.double(), urgent.double()
     own = s.gather(1, topic[:, None]).squeeze(1)
-    return (s.logsumexp(1) - own).mean() + weight * (F.softplus(u) - u * y).mean()
+    urgency = -(y * F.logsigmoid(u) + (1 - y) * F.logsigmoid(-u))  # softplus is a line from 20 on
+    return (s.logsumexp(1) - own).mean() + weight * urgency.mean()
 
 
 def test_raw_scores(answer, gen):
@@ -99,6 +100,7 @@ def test_loss_of_large_scores(answer, size):
 def test_gradient(answer, gen, size):
     """The gradient at the scores is right, also where the model is certain and wrong."""
     scores, urgent_scores, topic, urgent = tickets(gen, 6, 3, size=size)
+    scores[0], urgent_scores[:2] = 0.0, 0.0  # as of a layer that starts at 0
     x = torch.zeros(6, 2)
     for weight in (1.0, 0.3):
         expect_gradients(
@@ -133,10 +135,10 @@ def test_probabilities(answer, gen, dtype):
 def test_certain_probabilities(answer):
     """Scores of any size give probabilities, and the default temperature is 1."""
     for size in (1e3, 1e30):
-        scores, urgent_scores = torch.tensor([[size, 0.0, -size]]), torch.tensor([-size])
-        topics, urgent = answer.predict(Fixed(scores, urgent_scores), torch.zeros(1, 2))
-        expect_close(topics, torch.tensor([[1.0, 0.0, 0.0]]), f"predict(…)[0] for scores of ±{size:g}")
-        expect_close(urgent, torch.tensor([0.0]), f"predict(…)[1] for scores of ±{size:g}")
+        scores, urgent_scores = torch.tensor([[size, 0.0, -size]] * 2), torch.tensor([-size, size])
+        topics, urgent = answer.predict(Fixed(scores, urgent_scores), torch.zeros(2, 2))
+        expect_close(topics, torch.tensor([[1.0, 0.0, 0.0]] * 2), f"predict(…)[0] for scores of ±{size:g}")
+        expect_close(urgent, torch.tensor([0.0, 1.0]), f"predict(…)[1] for scores of ±{size:g}")
     scores = torch.tensor([[1.0, 0.0]])
     topics, _ = answer.predict(Fixed(scores, torch.zeros(1)), torch.zeros(1, 2))
     expect_close(topics, torch.tensor([[0.7310586, 0.2689414]]), "predict(model, x)[0]", ulps=20)

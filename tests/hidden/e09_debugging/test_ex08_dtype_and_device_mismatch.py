@@ -97,6 +97,7 @@ KINDS = [
     (np.float16, np.uint16, np.uint8),
     (np.int32, np.int32, np.int16),
     (np.int64, np.int8, np.uint16),
+    (np.uint32, np.uint32, np.uint32),
 ]
 
 
@@ -105,6 +106,8 @@ def test_arrays_of_all_dtypes(answer, gen, kinds):
     """Features of any floating or integer dtype, stores and labels of any integer dtype, become a batch."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         model, arrays = make(answer, gen).to(dtype), rows(gen, 5, *kinds)
+        if kinds[0] is np.int64:
+            arrays["features"][0] = 2**24 + 1  # float64 holds it, float32 does not
         before = {name: array.copy() for name, array in arrays.items()}
         batch = answer.to_batch(arrays, model)
         call = f"to_batch(arrays, model) for a model in {dtype}"
@@ -170,7 +173,7 @@ def test_buffers(answer, gen):
     expect_probabilities(yours, state_of(other), arrays, torch.float32, "predict(…) after load_state_dict")
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64], ids=lambda d: d.__name__)
 def test_buffers_are_copies(answer, gen, dtype):
     """Who writes to the arrays after the model was built does not change the model."""
     given = [np.arange(2, 2 + FEATURES).astype(dtype), np.arange(1, 1 + FEATURES).astype(dtype)]

@@ -38,6 +38,28 @@ TRY = "    try:\n"
 
 SPECIMENS = [
     Wrong(
+        "judges the parameters' gradients by their norms, which overflow",
+        edits=[
+            (
+                "strict=bool(grads)) if not _finite(grad)]",
+                "strict=bool(grads)) if grad is not None and not grad.norm().isfinite()]",
+            )
+        ],
+        check="test_healthy",
+        says="beyond float32",
+    ),
+    Wrong(
+        "looks at floating tensors, and not at complex ones",
+        edits=[
+            (
+                FINITE,
+                FINITE.replace("isinstance(x, Tensor)", "isinstance(x, Tensor) and x.is_floating_point()"),
+            )
+        ],
+        check="test_other_dtypes",
+        says="complex64",
+    ),
+    Wrong(
         "puts back the values of parameters that require a gradient",
         edits=[
             (

@@ -14,6 +14,23 @@ RESULT = "    return logits.detach().softmax(dim=-1).float().cpu().numpy()"
 
 SPECIMENS = [
     Wrong(
+        "integer features by way of float32",
+        edits=[
+            (
+                "torch.as_tensor(array)",
+                'torch.as_tensor(array.astype("f4") if name == "features" and array.dtype.kind in "iu" else array)',
+            )
+        ],
+        check="test_arrays_of_all_dtypes",
+        says="features",
+    ),
+    Wrong(
+        "halves stay halves",
+        edits=[(MEAN, MEAN.replace("dtype=dtype", "dtype=torch.float16 if mean.itemsize == 2 else dtype"))],
+        check="test_buffers_are_copies",
+        says="float16",
+    ),
+    Wrong(
         "predict clears the gradients",
         edits=[(RESULT, "    model.zero_grad()\n" + RESULT)],
         check="test_prediction_leaves_the_model_alone",

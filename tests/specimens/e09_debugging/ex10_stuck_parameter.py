@@ -44,6 +44,22 @@ def stuck_parameters(model, optimizer, train_step):
 
 SPECIMENS = [
     Wrong(
+        "takes its hook away after errors, but not after Ctrl-C",
+        edits=[
+            (
+                TRY,
+                "    try:\n        train_step()\n    except Exception:\n        handle.remove()\n        raise\n    handle.remove()\n",
+            )
+        ],
+        check="test_no_trace_is_left",
+        says="hooks",
+    ),
+    Wrong(
+        "compares real parts",
+        edits=[(NAN, "    now, before = now.real, before.real\n" + NAN)],
+        check="test_what_moves_is_not_stuck",
+    ),
+    Wrong(
         "takes a tiny rate for zero",
         edits=[("float(rate) == 0.0", "float(rate) < 1e-8")],
         check="test_rates",

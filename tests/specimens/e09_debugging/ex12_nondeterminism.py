@@ -25,6 +25,18 @@ DEF = "@contextmanager\n"
 
 SPECIMENS = [
     Wrong(
+        "leaves the workspace of cuBLAS in the environment",
+        edits=[
+            (
+                STRICT,
+                STRICT
+                + '            __import__("os").environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")\n',
+            )
+        ],
+        check="test_other_settings",
+        says="CUBLAS_WORKSPACE_CONFIG",
+    ),
+    Wrong(
         "leaves the precision of matrix products at its highest",
         edits=[
             (
