@@ -111,8 +111,9 @@ def column(gen, smallest, largest):
 def test_columns(answer, gen, smallest, largest, error, wanted):
     """A column comes back in the dtype of its range, and each number within the error of a float64 run."""
     x = column(gen, smallest, largest)
-    for y in (x, x.t(), x[:, ::7], x.flatten()[3:8]):
-        call = f"compact(x, error={error}) of {smallest:g} to {largest:g}"
+    long = torch.cat([torch.ones(3000, dtype=DOUBLE), x.flatten()])
+    for y in (x, x.t(), x[:, ::7], x.flatten()[3:8], long):
+        call = f"compact(x, error={error}) of {y.numel()} numbers, {smallest:g} to {largest:g}"
         with unchanged(call, x=x):
             yours = answer.compact(y, error)
         expect_rounded(yours, y, wanted, call)
@@ -171,10 +172,17 @@ def test_integer_columns(answer):
         ([-7], torch.int8),
         ([-7, 200], torch.int16),
         (5, torch.uint8),
+        ([0, 0], torch.uint8),
         ([], torch.uint8),
     ):
         x = torch.tensor(numbers, dtype=torch.int64)
         expect_equal(answer.compact(x, 0.1), x.to(wanted), f"compact({numbers}, 0.1)")
+    for at in (7, 2999):
+        x = torch.ones(3000, dtype=torch.int64)
+        x[at] = -(2**31) - 1
+        expect_equal(
+            answer.compact(x, 0.1), x, f"compact(x, 0.1) of 3000 numbers, of which x[{at}] is the least"
+        )
     for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32):
         x = torch.tensor([[3, 1, 0]], dtype=dtype)
         expect_equal(answer.compact(x, 0.0), x.to(torch.uint8), f"compact(x, 0.0) from {dtype}")

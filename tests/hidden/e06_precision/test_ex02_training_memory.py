@@ -155,9 +155,15 @@ def test_once(answer):
     layer, norm = nn.Linear(3, 3), nn.BatchNorm1d(2)
     shared = nn.ModuleList([layer, norm, layer, norm, nn.Linear(3, 3)])
     expect_table(answer, shared, (24 + 4 + 4) * 4 + 8, 28 * 4, 28 * 8, 0, 0, "with shared layers", 0, 0)
+    one, other, table = nn.Linear(3, 3), nn.Linear(3, 3), torch.zeros(50)
+    for part in (one, other):
+        part.register_buffer("table", table)
+    both = nn.ModuleList([one, other]).eval()
+    expect_table(answer, both, 24 * 4 + 200, 96, 192, 0, 0, "with a buffer of two layers, in eval mode", 0, 0)
     parts = torch.zeros(10).split([4, 6])
-    flat = nn.ParameterList(nn.Parameter(part) for part in parts)
-    expect_table(answer, flat, 40, 40, 80, 0, 0, "with two parameters that are parts of one tensor", 0, 0)
+    flat = nn.ParameterList(nn.Parameter(part) for part in (*parts, torch.tensor(2.0)))
+    note = "with two parameters that are parts of one tensor, and one without dimensions"
+    expect_table(answer, flat, 44, 44, 88, 0, 0, note, 0, 0)
 
 
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS])

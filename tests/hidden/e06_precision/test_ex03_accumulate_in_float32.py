@@ -49,6 +49,8 @@ def test_sum_of_a_batch(answer, gen, dtype):
         expect_means(answer, batches, f"of {sizes} rows in {dtype}")
     batches = [torch.randn(40, 6, generator=gen).to(dtype) for _ in range(4)]
     expect_means(answer, batches, f"of numbers of both signs in {dtype}")
+    many = (1 + torch.rand(7, 1100, generator=gen)).to(dtype)
+    expect_means(answer, [many, many[:2]], f"of 1100 features in {dtype}")
     single = torch.tensor([[1.0, -0.1, 7.0]]).to(dtype)
     expect_means(answer, [single], f"of one row in {dtype}")
 
@@ -77,6 +79,8 @@ def test_every_row_counts_once(answer, gen, dtype):
         for features in (3, 1, 0):
             batches = [torch.randn(n, features, generator=gen).to(dtype) * 1.1 + 1 for n in sizes]
             expect_means(answer, batches, f"of {sizes} rows in {dtype}", tuple(batches))
+    long = torch.randn(2100, 2, generator=gen, dtype=torch.float64).to(dtype)
+    expect_means(answer, [long, long[:3]], f"of 2100 and 3 rows in {dtype}")
     x = torch.randn(6, 8, generator=gen).to(dtype)
     expect_means(answer, [x.t(), x[:, 2:].t()], f"of transposed batches in {dtype}")
     expect_means(answer, [x[::2, 1::3], x[1:2, 1::3].expand(4, 3)], f"of strided batches in {dtype}")

@@ -23,10 +23,10 @@ def formula(weights):
 
 def expect_shares(answer, weights, note):
     """Compare with a run in float64: one rounding, and what a sum in float32 or float64 may lose."""
-    exact = formula(on_host(weights).double())
+    exact = formula(on_host(weights.detach()).double())
     wide = torch.promote_types(weights.dtype, SINGLE)
     slack = (weights.shape[-1] + 3) * torch.finfo(wide).eps * exact
-    expect_rounded(answer.to_shares(weights), exact, weights.dtype, f"{CALL} {note}", slack=slack)
+    expect_rounded(answer.to_shares(weights).detach(), exact, weights.dtype, f"{CALL} {note}", slack=slack)
 
 
 def drawn(gen, *shape, dtype=SINGLE, low=0.5, high=4.0):
@@ -75,6 +75,8 @@ def test_one_rounding(answer, gen, dtype):
     wide = drawn(gen, 6, 2, dtype=dtype)
     wide[:, 0] *= 1e-4
     expect_shares(answer, wide, f"of unequal weights in {dtype}")
+    leaf = drawn(gen, 90, 7, dtype=dtype).requires_grad_()
+    expect_shares(answer, leaf, f"of weights that require a gradient in {dtype}")
 
 
 def test_overflow(answer, gen):

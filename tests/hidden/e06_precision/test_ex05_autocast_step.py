@@ -253,6 +253,16 @@ def test_inputs_of_any_dtype(answer, gen, kind):
     expect_equal(given[0][1], targets, "the targets that loss_fn is given")
 
 
+def test_weights_of_now(answer):
+    """Each call computes with the weights that the one before has left."""
+    for dtype in DTYPES:
+        model = nn.Linear(1, 1, bias=False)
+        nn.init.ones_(model.weight)
+        optimizer, x = torch.optim.SGD(model.parameters(), lr=0.25), torch.ones(1, 1)
+        losses = [answer.autocast_step(model, F.l1_loss, optimizer, x, 9 * x, dtype) for _ in range(3)]
+        expect_equal(losses, [8.0, 7.75, 7.5], f"the losses of three calls of autocast_step(…, {dtype})")
+
+
 def test_all_digits_of_the_loss(answer):
     """A loss in float64 is not rounded on its way to the float."""
     model, targets = Scaled(torch.float32), torch.tensor([[1 / 3], [1e-9]], dtype=torch.float64)

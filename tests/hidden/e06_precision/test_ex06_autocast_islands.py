@@ -145,7 +145,7 @@ def test_arguments(answer, dtype):
     for given, wanted in [(half, wide) for half in halves] + [single] + [(other, other) for other in others]:
         block = Given()
         with region(dtype):
-            answer.Float32Island(block)(halves[0], given, wide, first=given, last=halves[1])
+            answer.Float32Island(block)(halves[0], given, halves[1], first=given, last=halves[1])
         what = f"{CALL}, autocast to {dtype}"
         expect_equal(len(block.calls), 1, f"the number of times that the block runs in {what}")
         args, kwargs = block.calls[0]
@@ -224,8 +224,14 @@ def test_gradients(answer, gen, dtype, kind):
     weight = block.weight.detach().double().requires_grad_()
     pull = torch.randn(5, 4, generator=gen)
     (wanted,) = torch.autograd.grad((x.double() @ weight).tanh(), weight, pull.double())
-    (yours,) = torch.autograd.grad(run(x, 0.0), block.weight, pull)
-    expect_close(yours, wanted.float(), f"the gradient for a parameter of {call}", scale=8.0)
+    for mode in ("training", "evaluation"):
+        island.train(mode == "training")
+        result = run(x, 0.0)
+        expect_that(result.requires_grad, f"no gradient flows through {call} in {mode} mode")
+        (yours,) = torch.autograd.grad(result, block.weight, pull)
+        expect_close(
+            yours, wanted.float(), f"the gradient for a parameter of {call} in {mode} mode", scale=8.0
+        )
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)

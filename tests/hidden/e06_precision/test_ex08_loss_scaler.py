@@ -184,6 +184,9 @@ def test_unscale_then_step(answer, gen):
     scaler.step(optimizer)
     for p, was in zip(params, before, strict=True):
         expect_close(p.detach(), was - 0.5, "a parameter after the step of the next iteration")
+    scaler.update()
+    optimizer.step = lambda: 0.25  # an optimizer may return anything
+    expect_equal(scaler.step(optimizer), True, "scaler.step(optimizer), where optimizer.step() returns 0.25")
 
 
 def test_what_was_noted_counts(answer, gen):
@@ -264,6 +267,10 @@ def test_ends_of_the_scale(answer):
         iterate(scaler, optimizer, [p])
         expect_scale(scaler, 2.0**126, "where growing would end in inf")
         expect_equal(scaler.state_dict()["_growth_tracker"], wanted, "the count where growing ends in inf")
+    scaler = answer.LossScaler(1e38, growth_factor=3.0, growth_interval=1)
+    for _ in range(2):
+        iterate(scaler, optimizer, [p])
+        expect_scale(scaler, 3e38, "where float32 holds 3e38, and not 9e38")
     scaler = answer.LossScaler(2.0, backoff_factor=0.25)
     for wanted in (0.5, 0.125, 0.03125):
         iterate(scaler, optimizer, [p], math.nan)
@@ -423,6 +430,12 @@ def test_state_dict(answer):
     p = nn.Parameter(torch.zeros(1))
     optimizer = torch.optim.SGD([p], lr=0.1)
     options = {"init_scale": 96.0, "growth_factor": 3.0, "backoff_factor": 0.25, "growth_interval": 4}
+    whole = answer.LossScaler(8, 2, 0.5, 4)
+    expect_scale(whole, 8.0, "of LossScaler(8, 2, 0.5, 4)")
+    kinds = {name: type(number).__name__ for name, number in whole.state_dict().items()}
+    wanted = dict.fromkeys(("scale", "growth_factor", "backoff_factor"), "float")
+    wanted |= dict.fromkeys(("growth_interval", "_growth_tracker"), "int")
+    expect_equal(kinds, wanted, "the types in LossScaler(8, 2, 0.5, 4).state_dict()")
     scaler = answer.LossScaler(**options)
     for value in (math.inf, 1.0, 1.0, 1.0):
         iterate(scaler, optimizer, [p], value)
@@ -496,6 +509,7 @@ def test_own_computation(answer, gen):
         {"backoff_factor": 0.0},
         {"backoff_factor": 2.0},
         {"backoff_factor": -0.5},
+        {"backoff_factor": math.nan},
         {"growth_interval": 0},
         {"growth_interval": -3},
     ],

@@ -23,6 +23,7 @@ def network(gen, dtype=torch.bfloat16, norm=torch.float32):
     """Linear layers in `dtype`, and a norm between them in another one."""
     model = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 2)).to(dtype)
     model[1].to(norm)
+    model[2].gain = nn.Parameter(torch.ones((), dtype=dtype))
     model[2].weight.data = model[2].weight.data.t().contiguous().t()  # in another layout
     with torch.no_grad():
         for p in model.parameters():
@@ -216,7 +217,7 @@ def test_missing_gradients(answer, gen, kind):
     exact = exact_of(model)
     training, other = answer.MasterWeights(model, MAKERS[kind]), MAKERS[kind](exact)
     params = list(model.parameters())
-    for number, skip in enumerate([(1,), (0, 2), (), (0, 1, 2, 3, 4, 5), (5,)]):
+    for number, skip in enumerate([(1,), (0, 2), (), (0, 1, 2, 3, 4, 5, 6), (5,)]):
         training.zero_grad()
         expect_that(all(p.grad is None for p in params), "zero_grad() leaves a gradient in the model")
         give(gen, model)
@@ -229,6 +230,29 @@ def test_missing_gradients(answer, gen, kind):
         for index in skip:
             expect_equal(params[index].detach(), before[index], f"parameter {index} without a gradient")
             expect_that(params[index].grad is None, f"parameter {index} has got a gradient in step()")
+
+
+class Shrinking(torch.optim.SGD):
+    """Halves all parameters, with gradients or without."""
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.mul_(0.5)
+
+
+def test_moved_without_gradients(answer, gen):
+    """Each parameter is its master after a step, also where an optimizer moves what has no gradient."""
+    model = network(gen)
+    exact = exact_of(model)
+    training, other = answer.MasterWeights(model, Shrinking), Shrinking(exact)
+    give(gen, model)
+    next(model.parameters()).grad = None
+    for number in range(2):
+        exact_step(model, exact, other)
+        training.step()
+        expect_follows(training, model, exact, f"step {number}, which halves all masters")
 
 
 def test_same_parameters(answer, gen):

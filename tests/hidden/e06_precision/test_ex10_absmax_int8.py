@@ -100,6 +100,7 @@ def test_error_bound(answer, gen, dtype):
     for shape, channel in CASES:
         for size in (1.0, 300.0):
             expect_quantized(answer, draw(gen, shape, dtype, size), channel)
+    expect_quantized(answer, draw(gen, (1100, 3), dtype), 0)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -276,6 +277,12 @@ def test_there_and_back(answer, gen, dtype):
         for size in (1.0, 0.9 * min(info.max, 1e37), 1e-5):
             x = draw(gen, shape, dtype, size)
             back = answer.dequantize(*answer.quantize(x, channel=channel), dtype=dtype)
+            facts = (dtype, tuple(shape))
+            expect_equal(
+                (back.dtype, tuple(back.shape)),
+                facts,
+                f"(dtype, shape) of what comes back from {call_of(x, channel)}",
+            )
             exact, scale = x.double(), exact_scale(x, channel)
             allowed = scale * (0.5 + 127 * 2.0**-21) + 0.5 * info.eps * (exact.abs() + scale)
             allowed = allowed + info.smallest_normal * info.eps
@@ -290,7 +297,8 @@ def test_there_and_back(answer, gen, dtype):
 def test_strides_and_memory(answer, gen):
     """Transposed, expanded and sliced x are as good, x stays as it is, and scale has memory of its own."""
     base = draw(gen, (4, 6), torch.float32)
-    for x in (base.t(), base[:, ::2], base[1].expand(3, 6), base[:, 2:3].expand(4, 5), base.flip(0)):
+    cube = draw(gen, (2, 3, 4), torch.float32).permute(2, 0, 1)
+    for x in (cube, base.t(), base[:, ::2], base[1].expand(3, 6), base[:, 2:3].expand(4, 5), base.flip(0)):
         for channel in (None, 0, 1):
             with unchanged(call_of(x, channel), x=x):
                 _, scale = expect_quantized(answer, x, channel, " with other strides")

@@ -391,4 +391,20 @@ def compact(x, error):
         check="test_integer_columns",
         says="ValueError",
     ),
+    Wrong(
+        "looks at the first 1024 numbers",
+        edits=[("    sizes = x.abs()\n", "    sizes = x.flatten()[:1024].abs()\n")],
+        check="test_columns",
+        says="3040 numbers",
+    ),
+    Wrong(
+        "leaves out zeros among integers as well, and nothing is left",
+        edits=[
+            (
+                "if x.numel() else (0, 0)",
+                "if x.numel() else (0, 0)\n        low, high = int(x[x != 0].min()), int(x[x != 0].max())",
+            )
+        ],
+        check="test_integer_columns",
+    ),
 ]

@@ -460,4 +460,22 @@ def largest_batch(model, saved, budget=6 * 2**30, dtype=torch.float32, optimizer
             (BYTES, '"parameters": sum(t.nbytes for t in tensors),'),
         ],
     ),
+    Wrong(
+        "a buffer of two layers twice",
+        edits=[
+            (
+                TENSORS,
+                "    buffers = [b for m in model.modules() for b in m._buffers.values() if b is not None]\n"
+                "    tensors = [*model.parameters(), *buffers]\n",
+            )
+        ],
+        check="test_once",
+        says="a buffer of two layers",
+    ),
+    Wrong(
+        "a parameter without dimensions is no number",
+        edits=[(TRAINABLE, TRAINABLE.replace("p.numel() for", "p.numel() * (p.ndim > 0) for"))],
+        check="test_once",
+        says="without dimensions",
+    ),
 ]

@@ -345,4 +345,10 @@ return (wide * keep / (total + 1e-300)).to(weights.dtype)
             (RETURN, "    return (shares * ~empty).to(weights.dtype)\n"),
         ],
     ),
+    Wrong(
+        "in 16 bits where a gradient is asked for",
+        edits=[(WIDE, WIDE + "    if weights.requires_grad:\n        wide = weights\n")],
+        check="test_one_rounding",
+        says="require a gradient",
+    ),
 ]

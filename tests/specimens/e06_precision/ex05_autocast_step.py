@@ -539,4 +539,27 @@ SPECIMENS = [
         check="test_predictions_become_float32",
         says="predictions given to loss_fn",
     ),
+    Wrong(
+        "switches autocast on by hand: the weights of the first step stay in its cache",
+        edits=instead("""
+    kind = inputs.device.type
+    before = torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
+    torch.set_autocast_enabled(kind, True)
+    torch.set_autocast_dtype(kind, dtype)
+    torch.autocast_increment_nesting()
+    try:
+        predictions = model(inputs)
+    finally:
+        torch.autocast_decrement_nesting()
+        torch.set_autocast_enabled(kind, before[0])
+        torch.set_autocast_dtype(kind, before[1])
+    loss = loss_fn(predictions.float(), targets)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+"""),
+        check="test_weights_of_now",
+        says="three calls",
+    ),
 ]

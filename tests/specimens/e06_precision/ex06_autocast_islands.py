@@ -531,4 +531,22 @@ finally:
         check="test_arguments",
         says="float8",
     ),
+    Wrong(
+        "no gradients in evaluation mode",
+        edits=[
+            (
+                REGION,
+                REGION.replace(
+                    ":\n", ", torch.set_grad_enabled(self.training and torch.is_grad_enabled()):\n"
+                ).replace("enabled=False),", "enabled=False),"),
+            )
+        ],
+        check="test_gradients",
+        says="evaluation mode",
+    ),
+    Wrong(
+        "widens the first two arguments",
+        edits=[(RUN, RUN.replace("*map(_widen, args)", "*map(_widen, args[:1]), *args[1:]"))],
+        check="test_arguments",
+    ),
 ]

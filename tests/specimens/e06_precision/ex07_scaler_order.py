@@ -384,4 +384,10 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "takes a norm above 10,000 for an overflow",
+        edits=[(STEP, "    if not 1e4 < norm < float('inf'):\n    " + STEP)],
+        check="test_small_gradients_arrive",
+        says="gradients of 3e6",
+    ),
 ]

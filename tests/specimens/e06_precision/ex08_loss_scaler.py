@@ -809,4 +809,28 @@ class LossScaler:
         check="test_half_gradients",
         says="has been stepped since",
     ),
+    Wrong(
+        "grows to 2¹²⁷ at most",
+        edits=[("grown <= torch.finfo(torch.float32).max", "grown <= 2.0**127")],
+        check="test_ends_of_the_scale",
+        says="3e38",
+    ),
+    Wrong(
+        "NaN is no backoff_factor out of range",
+        edits=[("if not 0.0 < backoff_factor < 1.0:", "if backoff_factor <= 0.0 or backoff_factor >= 1.0:")],
+        check="test_bad_arguments",
+        says="nan",
+    ),
+    Wrong(
+        "keeps the scale as an int",
+        edits=[("self._scale = float(init_scale)", "self._scale = init_scale")],
+        check="test_state_dict",
+        says="float",
+    ),
+    Wrong(
+        "a step that returns something was not taken",
+        edits=[("            optimizer.step()\n", "            return optimizer.step() is None\n")],
+        check="test_unscale_then_step",
+        says="0.25",
+    ),
 ]

@@ -570,4 +570,33 @@ class MasterWeights:
         check="test_goes_on_as_if_it_had_not_stopped",
         says="before any step",
     ),
+    Wrong(
+        "writes back what has a gradient",
+        edits=[
+            (
+                STEP,
+                STEP.replace(
+                    "        self._round()\n",
+                    "        with torch.no_grad():\n            for p, master in zip(self._params, self.masters):\n                if master.grad is not None:\n                    p.copy_(master)\n",
+                ),
+            )
+        ],
+        check="test_moved_without_gradients",
+        says="twice the wanted",
+    ),
+    Wrong(
+        "a master of one number where there are no dimensions",
+        edits=[
+            (MASTERS, MASTERS.replace(".float()", ".float().reshape(p.shape or (1,))")),
+            (
+                GRADIENT,
+                GRADIENT.replace(
+                    "/ loss_scale",
+                    "/ loss_scale\n            if master.grad is not None:\n                master.grad = master.grad.view_as(master)",
+                ),
+            ),
+            (ROUND, "            p.copy_(master.view_as(p))\n"),
+        ],
+        check="test_steps",
+    ),
 ]

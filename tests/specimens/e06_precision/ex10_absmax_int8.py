@@ -535,4 +535,21 @@ def dequantize(q, scale, dtype=torch.float32):
             ),
         ],
     ),
+    Wrong(
+        "one number comes back as a row of one",
+        edits=[(BACK, "    return (q.float() * scale.reshape(scale.shape or (1,))).to(dtype)\n")],
+        check="test_there_and_back",
+        says="shape",
+    ),
+    Wrong(
+        "one scale for more than 1024 channels",
+        edits=[
+            (
+                SCALE,
+                SCALE + "    if scale.numel() > 1024:\n        scale = scale.amax().expand(scale.shape)\n",
+            )
+        ],
+        check="test_error_bound",
+        says="1100",
+    ),
 ]
