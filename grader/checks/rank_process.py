@@ -111,17 +111,21 @@ def keep_store(port: Connection) -> None:
 
 
 def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
-    os.environ.update(
-        RANK=str(rank),
-        LOCAL_RANK=str(rank),
-        WORLD_SIZE=str(job.world_size),
-        LOCAL_WORLD_SIZE=str(job.world_size),
-        MASTER_ADDR="127.0.0.1",
-        GLOO_SOCKET_IFNAME="lo" if sys.platform == "linux" else "lo0",
-    )
+    torchrun = {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(job.world_size),
+        "LOCAL_WORLD_SIZE": str(job.world_size),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        # The store is not rank 0's: all ranks are clients of a process that is there.
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+    }
+    for name in torchrun:
+        os.environ.pop(name, None)  # a group that is there tells who is who, however it was joined
     if not job.init:
-        # As under torchrun, the store is not rank 0's: all ranks are clients of a process that is there.
-        os.environ.update(MASTER_PORT=str(port), TORCHELASTIC_USE_AGENT_STORE="True")
+        os.environ.update(torchrun)
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo" if sys.platform == "linux" else "lo0"
     sys.path[:] = job.path
     os.chdir(job.folder)
     torch.set_num_threads(1)
@@ -141,6 +145,12 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
         )
         dist.barrier()  # so that no rank runs the answer, and perhaps leaves, before all have joined
     result = worker(rank, job.world_size, answer, *args)
+    if not torch.is_grad_enabled():
+        raise CheckFailure(
+            f"gradients are switched off for the rest of the program, on rank {rank}\n"
+            "  hint    `with torch.no_grad():` switches them on again at its end, also after an error; "
+            "torch.set_grad_enabled(False) by itself does not"
+        )
     # Tensors from functional collectives may still be on their way, and are then pickled without numbers.
     return pickle.dumps(tree_map_only(AsyncCollectiveTensor, lambda t: t.wait(), result))
 

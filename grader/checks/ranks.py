@@ -77,8 +77,9 @@ def run_ranks(
             tensors and plain data.
         answer: the module under judgement; each rank loads it afresh from its file.
         timeout: seconds for the whole run, at most what is left of the check's own.
-        init: join the ranks to a gloo group first. Without it, they only find the environment that
-            `torchrun` makes: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.
+        init: join the ranks to a gloo group first; they have no other way to tell who is who. Without it,
+            they only find the environment that `torchrun` makes: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR,
+            MASTER_PORT.
         seed: seeds the global random streams, the same on every rank.
         grace: seconds for which all ranks may wait before that counts as a hang. Raise it for answers
             that are to run into a time-out of their own.

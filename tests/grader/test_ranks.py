@@ -156,6 +156,24 @@ def test_ranks_that_join_by_themselves_as_under_torchrun(write):
     assert run_ranks(2, step, answer=answer, init=False) == [(False, 0, 2, 3), (False, 1, 2, 3)]
 
 
+def test_ranks_that_have_been_joined_do_not_find_the_environment_of_torchrun(write, monkeypatch):
+    monkeypatch.setenv("RANK", "7")
+    answer = write("""
+        def step(rank):
+            return sorted({"RANK", "LOCAL_RANK", "WORLD_SIZE"} & {*os.environ}), dist.get_rank()
+    """)
+    assert run_ranks(2, step, answer=answer) == [([], 0), ([], 1)]
+
+
+def test_gradients_that_an_answer_leaves_switched_off(write):
+    answer = write("""
+        def step(rank):
+            torch.set_grad_enabled(rank != 1)
+    """)
+    with pytest.raises(RankFailure, match="gradients are switched off"):
+        run_ranks(2, step, answer=answer)
+
+
 def test_error_in_one_rank(write):
     answer = write("""
         def step(rank):
