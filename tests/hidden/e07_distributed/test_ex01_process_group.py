@@ -66,6 +66,14 @@ def summed(number):
     return total.item()
 
 
+def timeout_of_the_group():
+    """How long its collectives wait; ten minutes where this PyTorch does not tell."""
+    if not dist.is_initialized():
+        return None
+    backend = dist.group.WORLD._get_backend(torch.device("cpu"))
+    return str(getattr(getattr(backend, "options", None), "_timeout", timedelta(minutes=10)))
+
+
 def meet(rank, world_size):
     """Wait for all ranks, by other means than a group, so that none leaves while another is connecting."""
     store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), is_master=False)
@@ -78,12 +86,12 @@ def join(rank, world_size, answer):
     os.environ["LOCAL_RANK"] = str(rank % 2)
     before = dict(os.environ)
     with answer.process_group("cpu") as me:
-        inside, total = group(), summed(rank + 1)
+        inside, total, patience = group(), summed(rank + 1), timeout_of_the_group()
         whole = dist.new_group().size()
         same = dict(os.environ) == before
         meet(rank, world_size)
     same = same and dict(os.environ) == before
-    return (me.rank, me.local_rank, me.world_size, me.device), (inside, total, whole), group(), same
+    return (me.rank, me.local_rank, me.world_size, me.device), (inside, total, whole, patience), group(), same
 
 
 def expect_member(member, wanted, where):
@@ -106,11 +114,12 @@ def test_members(answer, world_size):
     total = world_size * (world_size + 1) // 2
     for rank, found in enumerate(run_ranks(world_size, join, answer=answer, init=False)):
         where = f"with RANK={rank}, LOCAL_RANK={rank % 2}, WORLD_SIZE={world_size}"
-        member, (mine, sum_inside, size), after, same = found
+        member, (mine, sum_inside, size, patience), after, same = found
         expect_member(member, (rank, rank % 2, world_size, torch.device("cpu")), where)
         expect_group(mine, (rank, world_size, "gloo"), f"inside the block {where}")
         expect_equal(sum_inside, total, f"the sum of rank + 1 over the group {where}")
         expect_equal(size, world_size, f"the size of dist.new_group() inside the block {where}")
+        expect_equal(patience, "0:10:00", f'the timeout of the group in process_group("cpu") {where}')
         expect_equal(after, None, f"the group after the block {where}")
         expect_that(same, f"os.environ has changed {where}")
 

@@ -79,7 +79,7 @@ def test_integers(answer, gen):
     """Integers and booleans are summed exactly, whatever their size, and their mean is a float."""
     cases = {
         f"{dtype} numbers": [
-            torch.randint(lowest, 120, (2, 4), generator=gen).to(dtype) + 7 * rank for rank in range(3)
+            (torch.randint(lowest, 120, (2, 4), generator=gen) + 7 * rank).to(dtype) for rank in range(3)
         ]
         for dtype, lowest in {
             torch.int8: 60,
@@ -89,6 +89,7 @@ def test_integers(answer, gen):
             torch.int64: -99,
         }.items()
     }
+    cases["no integers, (0, 3)"] = [torch.zeros(0, 3, dtype=torch.int32)] * 3
     cases["booleans"] = [torch.tensor([True, rank > 0, rank > 1, False]) for rank in range(3)]
     wanted = {about: mean_of(tensors) for about, tensors in cases.items()}
     huge = 2**60
@@ -147,7 +148,10 @@ def in_groups(rank, world_size, answer):
     groups = [dist.new_group([0, 2]), dist.new_group([1])]
     x = torch.tensor([1.0, 10.0]) * (rank + 1)
     group = groups[rank % 2]
-    found = [answer.all_reduce_mean(x, group), answer.all_reduce_mean(x, group=group, async_op=True).wait()]
+    y = x.clone()
+    handle = answer.all_reduce_mean(y, group=group, async_op=True)
+    y.zero_()  # of no account, also to a group of one
+    found = [answer.all_reduce_mean(x, group), handle.wait()]
     found += [answer.all_reduce_mean(x, None), answer.all_reduce_mean(x.int(), group)]
     results = [mean.clone() for mean in found]
     with torch.inference_mode():  # where tensors that were made in it may be changed as well

@@ -189,13 +189,15 @@ def begin(rank, world_size, answer):
     module.register_buffer("order", torch.arange(4), persistent=False)
     module.register_buffer("column", torch.zeros(4, 3)[:, 1])
     module.register_buffer("large", torch.zeros(2, dtype=torch.int64))
+    module.register_buffer("mask", torch.zeros(3, dtype=torch.bool))
     module[1].eval()
     modes = [m.training for m in module.modules()]
     tensors = dict([*module.named_parameters(), *module.named_buffers()])
     with torch.no_grad():
         for number, tensor in enumerate(tensors.values(), start=1):
             tensor.copy_(torch.arange(tensor.numel()).view(tensor.shape) + number + 100 * (rank + 1))
-        tensors["large"] += 2**40
+        tensors["large"] += 2**60  # no number of float64
+        tensors["mask"][rank] = False
     before = {name: tensor.clone().detach() for name, tensor in tensors.items()}
     flags = {name: tensor.requires_grad for name, tensor in tensors.items()}
     model = answer.DataParallelModel(module)
@@ -348,23 +350,25 @@ class Pair(nn.Linear):
 
 
 def call(rank, world_size, answer):
-    model = answer.DataParallelModel(Ranker())
+    model, hooked = answer.DataParallelModel(Ranker()), []
+    model.module.register_forward_hook(lambda *_: hooked.append(1))
     x = torch.arange(6.0).view(2, 3)
     trained, evaluated = model(x, x + 1, scale=3.0, top="k"), model.eval()(x)
     score = model.module.score(x).detach()
     found = [s.detach() for s in trained["scores"]], trained["options"], trained["mode"], evaluated["mode"]
     pair = answer.DataParallelModel(Pair())(x)
-    found = *found, type(pair).__name__, [type(part).__name__ for part in pair]
+    found = *found, len(hooked), type(pair).__name__, [type(part).__name__ for part in pair]
     return *found, [score * 3, model.module.score(x + 1).detach() * 3]
 
 
 def test_calls(answer):
     """The model takes what the module takes, returns what it returns, and passes on modes."""
-    ((scores, options, training, evaluating, *pair, wanted),) = run_ranks(1, call, answer=answer)
+    ((scores, options, training, evaluating, hooked, *pair, wanted),) = run_ranks(1, call, answer=answer)
     expect_equal(len(scores), 2, "the number of results of a module that takes two tensors")
     for mine, right in zip(scores, wanted, strict=True):
         expect_close(mine, right, "model(x, x + 1, scale=3.0)")
     expect_equal(options, {"top": "k"}, "the other keyword arguments that reach the module")
+    expect_equal(hooked, 2, "the runs of a forward hook on the module, in two calls of the model")
     expect_equal(pair, ["tuple", ["Tensor", "NoneType"]], "the result of a module that returns a tuple")
     expect_equal((training, evaluating), (True, False), "the module's mode, in training and after eval()")
 

@@ -25,7 +25,7 @@ CALL = "save_checkpoint(path, model, optimizer, step)"
 @pytest.fixture
 def path():
     with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder) / "run.pt"
+        yield Path(folder).resolve() / "run.pt"
 
 
 def kill_me():
@@ -36,8 +36,19 @@ def fail():
     raise OSError("no space left on device")
 
 
+class Refused(TypeError):
+    """An error that is lost where it is pickled: it does not keep the arguments that it takes."""
+
+    def __init__(self, what, why):
+        super().__init__(f"cannot pickle {what}: {why}")
+
+
 def refuse():
-    raise TypeError("cannot pickle a lock")
+    raise Refused("a lock", "it belongs to this process")
+
+
+def lose():
+    raise KeyError("a weight that was given back")
 
 
 def nap():
@@ -70,6 +81,8 @@ class Net(nn.Module):
         return self.module(self.enter(x).tanh())  # without the norm, which would see one shard only
 
     def get_extra_state(self):
+        if self.strike is lose:
+            lose()
         return Trap(self.strike) if self.strike else {}
 
     def set_extra_state(self, state):
@@ -145,18 +158,19 @@ class Scribes:
         elif event in ("os.remove", "os.rename", "os.mkdir"):
             self._note(event, args[0])
             if event == "os.rename":
-                self.moves.append((os.fsdecode(args[0]), os.fsdecode(args[1])))
+                self.moves.append([str(Path(os.fsdecode(name)).absolute()) for name in args[:2]])
 
     def _note(self, what, file):
-        if not isinstance(file, int) and self.folder in os.fsdecode(file):
-            self.seen.append((what, os.fsdecode(file)))
+        if not isinstance(file, int) and self.folder in (where := str(Path(os.fsdecode(file)).absolute())):
+            self.seen.append((what, where))
 
 
 def save(rank, world_size, answer, path, wrapped):
     """A second save: what this rank has, what it does to files, and from where the file got its name."""
     os.environ["LOCAL_RANK"] = "0"  # each is the first one of its machine
     model, optimizer, net = prepared(rank, wrapped)
-    file = path if wrapped else str(path)
+    os.chdir(path.parent)
+    file = path if wrapped else path.name  # in the current folder
     net.norm.eval()
     first = everything(net, optimizer)
     answer.save_checkpoint(file, model, optimizer, 16)
@@ -213,16 +227,31 @@ def test_waits_for_the_writer(answer, path):
         expect_equal(steps, [1, 2], f"the steps in the file after two saves, read by rank {rank}")
 
 
+FAILURES = {  # what strikes, and the file in the folder of run.pt
+    "a full disk (an OSError)": (fail, "run.pt"),
+    "a missing folder": (None, "missing/run.pt"),
+    "state that cannot be pickled (a TypeError)": (refuse, "run.pt"),
+    "a state_dict that raises a KeyError": (lose, "run.pt"),
+    "a path that is a folder": (None, "folder"),
+    "a path through a file": (None, "run.pt/run.pt"),
+}
+
+
 def save_and_fail(rank, world_size, answer, path):
-    """A good save, three that fail on rank 0, one of them into a folder that is missing, and a good one."""
+    """A good save, some that fail on rank 0, and a good one."""
     model, optimizer, net = prepared(rank, True)
     answer.save_checkpoint(path, model, optimizer, 1)
     state, raised = everything(net, optimizer), []
-    for strike, file in ((fail, path), (None, path.parent / "missing" / "run.pt"), (refuse, path)):
+    if rank == 0:
+        path.with_name("folder").mkdir()
+    for strike, name in FAILURES.values():
+        file = path.parent / name
         net.strike = strike if rank == 0 else None
         raised.append(_raised(answer, file, model, optimizer))
     net.strike = None
-    between = (path.read_bytes(), files_beside(path)) if rank == 0 else None
+    between = (
+        (path.read_bytes(), [name for name in files_beside(path) if name != "folder"]) if rank == 0 else None
+    )
     answer.save_checkpoint(path.with_name("next.ckpt"), model, optimizer, 3)
     return raised, state, between
 
@@ -242,15 +271,12 @@ def test_failed_save(answer, path):
     try:
         found = run_ranks(2, save_and_fail, path, answer=answer)
     except RankFailure as failure:
-        told = (
-            "rank 0 fails on a full disk (OSError), a missing folder, and what cannot be pickled (TypeError)"
-        )
+        told = f"rank 0 fails on {', then '.join(FAILURES)}"
         raise RankFailure(f"{failure}\n  tried   {told}") from None
     for rank, (raised, _, _) in enumerate(found):
-        failures = {"a full disk": "OSError", "a missing folder": "Exception"}
-        failures["state that cannot be pickled (a TypeError)"] = "TypeError"
-        for (about, kind), kinds in zip(failures.items(), raised, strict=True):
-            kind = "RuntimeError" if rank else kind
+        errors = ["OSError", "Exception", "TypeError", "KeyError", "OSError", "Exception"]
+        for about, error, kinds in zip(FAILURES, errors, raised, strict=True):
+            kind = "RuntimeError" if rank else error
             expect_that(
                 kind in kinds, f"{CALL} with {about}, on rank {rank}", yours=f"raises {kinds[0]}", wanted=kind
             )

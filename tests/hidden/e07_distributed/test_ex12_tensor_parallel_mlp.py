@@ -287,7 +287,7 @@ def _parts(answer, case):
         for p in mlp.parameters():
             p.zero_()
     kept = all(
-        torch.equal(now.get_parameter(name), was)
+        torch.equal(now.get_parameter(name), was) and now.get_parameter(name).requires_grad
         for now, before in ((up, case.up), (down, case.down))
         for name, was in before.named_parameters()
     )
@@ -319,7 +319,10 @@ def test_parts(answer, gen):
                     yours=f"{size} bytes",
                     wanted=f"{right.nbytes} bytes: a copy of the cut, not a view of the whole",
                 )
-            expect_that(kept, f"writing to the parameters of the MLP changes the layers on rank {rank}")
+            told = (
+                "building the MLP, or writing to its parameters, changes the layers (values, requires_grad)"
+            )
+            expect_that(kept, f"{told} on rank {rank}")
             told = f"the MLP keeps alive the whole layers on rank {rank}"
             expect_that(not held, told, yours=" and ".join(held), wanted="copies of the cuts only")
 

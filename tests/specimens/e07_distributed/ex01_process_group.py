@@ -326,6 +326,12 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
         check="test_timeout",
         says="rank 1 is still running",
     ),
+    Wrong(
+        "half an hour, as for torch itself",
+        edits=[("timeout: timedelta = timedelta(minutes=10)", "timeout: timedelta = timedelta(minutes=30)")],
+        check="test_members",
+        says="timeout",
+    ),
     Right(
         "a class, a TCP store at any free port, ranks from the group",
         code="""

@@ -238,6 +238,31 @@ SPECIMENS = [
         check="test_asynchronous",
         says="waits",
     ),
+    Wrong(
+        "no numbers come back as they are",
+        edits=[
+            (
+                "    is_floating = tensor",
+                "    if tensor.numel() == 0 and not async_op:\n        return tensor.detach()\n    is_floating = tensor",
+            )
+        ],
+        check="test_integers",
+        says="no integers",
+    ),
+    Wrong(
+        "a group of one: no message, and the input itself until wait",
+        edits=[
+            (REDUCE, "    work = None\n    if dist.get_world_size(group) > 1:\n    " + REDUCE),
+            (COPY, COPY + " if dist.get_world_size(group) > 1 else tensor.detach()"),
+        ],
+        check="test_groups",
+    ),
+    Wrong(
+        "gradients stay switched off",
+        edits=[("    is_floating = tensor", "    torch.set_grad_enabled(False)\n    is_floating = tensor")],
+        check="test_floats",
+        says="switched off",
+    ),
     Right(
         "a future that divides, floats in float64",
         code="""

@@ -315,6 +315,26 @@ SPECIMENS = [
         check="test_messages",
         says="a scale",
     ),
+    Wrong(
+        "the module's forward, without its hooks",
+        edits=[(CALL, CALL.replace("self.module(", "self.module.forward("))],
+        check="test_calls",
+        says="forward hook",
+    ),
+    Wrong(
+        "the number of ranks that torchrun would tell",
+        edits=[
+            ("grad /= dist.get_world_size()", 'grad /= int(os.environ.get("WORLD_SIZE", "1"))'),
+            ("from typing import Any", "import os\nfrom typing import Any"),
+        ],
+        check="test_steps_of_one_process",
+    ),
+    Wrong(
+        "everything through float64",
+        edits=[("whole = tensor.contiguous()", "whole = tensor.double().contiguous()")],
+        check="test_start",
+        says="large",
+    ),
     Right(
         "closures, averages before sending, flat views",
         edits=[

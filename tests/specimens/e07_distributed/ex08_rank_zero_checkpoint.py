@@ -270,6 +270,52 @@ SPECIMENS = [
         check="test_file",
         says="a mode",
     ),
+    Wrong(
+        "a state_dict that raises is not told to the others",
+        edits=[
+            (
+                "    if dist.get_rank() == 0:\n        try:\n",
+                "    if dist.get_rank() == 0:\n        model.state_dict()\n        try:\n",
+            )
+        ],
+        check="test_failed_save",
+        says="a state_dict that raises",
+    ),
+    Wrong(
+        "the other file stays where it cannot be renamed",
+        edits=[
+            (
+                DRAFT,
+                """    draft = path.with_name(path.name + ".draft")
+    try:
+        torch.save(checkpoint, draft)
+    except Exception:
+        draft.unlink(missing_ok=True)
+        raise
+    draft.replace(path)
+""",
+            )
+        ],
+        check="test_failed_save",
+        says="folder.draft",
+    ),
+    Wrong(
+        "the other file of a bare name lies in the temporary folder",
+        edits=[
+            (
+                'path.with_name(path.name + ".draft")',
+                "Path(tempfile.mktemp(dir=os.path.dirname(path) or None))",
+            ),
+            ("from pathlib import Path", "import os\nimport tempfile\nfrom pathlib import Path"),
+        ],
+        check="test_file",
+        says="another folder",
+    ),
+    Wrong(
+        "sends the error itself, which may not come back out of its pickle",
+        edits=[("told = [error and repr(error)]", "told = [error]")],
+        check="test_failed_save",
+    ),
     Right(
         "gathers news from everybody, a named temporary file, a lambda for the device",
         edits=[
@@ -317,7 +363,11 @@ SPECIMENS = [
     draft = f"{path}~"
     with open(draft, "wb") as file:
         file.write(stream.getvalue())
-    os.rename(draft, path)
+    try:
+        os.rename(draft, path)
+    except OSError:
+        os.remove(draft)
+        raise
 """,
             ),
             (

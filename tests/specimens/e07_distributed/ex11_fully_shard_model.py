@@ -198,6 +198,35 @@ SPECIMENS = [
         check="test_full_state_dict",
         says="a mode (train or eval) changes",
     ),
+    Wrong(
+        "the parameters as a forward has left them",
+        edits=[
+            (
+                ITEMS,
+                """    found = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    for name in model.state_dict():
+        value = found[name]
+""",
+            )
+        ],
+        check="test_full_state_dict",
+    ),
+    Wrong(
+        "one rank needs no sharding",
+        edits=[(BROADCAST, "    if dist.get_world_size() == 1:\n        return model\n" + BROADCAST)],
+        check="test_full_state_dict",
+        says="dtypes",
+    ),
+    Wrong(
+        "frozen parameters stay each rank's own",
+        edits=[
+            (
+                "for t in (*model.parameters(), *model.buffers()):",
+                "for t in (*(p for p in model.parameters() if p.requires_grad), *model.buffers()):",
+            )
+        ],
+        check="test_copies_that_differ",
+    ),
     Right(
         "rank 0's state goes round after the model was cut up, and the tool of the checkpoints copied",
         code='''"""Another answer."""
