@@ -141,13 +141,12 @@ def test_no_loop(answer, name):
 
     def make(n):
         shapes = {
-            "scores": [(2, n, n), (2, n, n)],
-            "outer": [(2, n), (2, n)],
-            "bilinear": [(2, n), (n, n, n), (2, n)],
+            "scores": [(n, n, n), (n, n, n)],
+            "outer": [(n, n), (n, n)],
+            "bilinear": [(n, n), (n, n, n), (n, n)],
         }
-        rest = [torch.ones(sizes) for sizes in shapes[name]]
-        one, two = arguments((n,), (n,), torch.ones)[name], arguments((n, 2), (n, 2), torch.ones)[name]
-        return lambda: (function(*one), function(*two), function(*rest))
+        one, two = [torch.ones(sizes) for sizes in shapes[name]], arguments((n, 2), (n, 2), torch.ones)[name]
+        return lambda: (function(*one), function(*two))
 
     expect_flat_cost(make, CALLS[name], sizes=(4, 12), over="the batch or another size")
 

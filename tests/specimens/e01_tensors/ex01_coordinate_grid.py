@@ -77,10 +77,10 @@ SPECIMENS = [
         edits=[
             (
                 LINE,
-                "    if align_corners:\n    "
+                "    if not align_corners or count < 2:\n    "
                 + LINE
                 + "    i = torch.arange(count, dtype=dtype or torch.get_default_dtype(), device=device)\n"
-                "    return (2 * i + 1) / max(count, 1) - 1\n",
+                "    return 2 * i / (count - 1) - 1\n",
             )
         ],
         check="test_float16_does_not_overflow",
