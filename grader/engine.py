@@ -101,7 +101,12 @@ class Engine:
         self.guard = Guard(self.suites.modules)
         self.confined = confined
         self._warm: set[str] = set()
-        self.on_device = frozenset(slug for slug in self.suites.checks if self._needs_device(slug))
+        items = {slug: [check.item for check in found] for slug, found in self.suites.checks.items()}
+        self.on_ranks = frozenset(slug for slug in items if plugin.needs_ranks(items[slug]))
+        # A worker can install the simulated device once for all answers to an exercise. Not where ranks are
+        # started: their launcher must come first.
+        needing = frozenset(slug for slug in items if plugin.needs_device(items[slug]))
+        self.on_device = needing - self.on_ranks
 
     def warm_up_for(self, slug: str) -> None:
         """Run the `warm_up` of an exercise's suites, once in each worker, when its first answer comes.
@@ -115,14 +120,6 @@ class Engine:
             self.guard = Guard(self.suites.modules)
             gc.freeze()
         self._warm.add(slug)
-
-    def _needs_device(self, slug: str) -> bool:
-        """Whether a worker can install the simulated device once for all answers to an exercise.
-
-        Not where ranks are started: their launcher must come first.
-        """
-        items = [check.item for check in self.suites.checks[slug]]
-        return plugin.needs_device(items) and not plugin.needs_ranks(items)
 
     def install_device(self) -> None:
         devices.install()
@@ -217,7 +214,9 @@ class Worker:
     def _one(self, job: Job, answer: int, results: int) -> Ended:
         try:
             self.engine.warm_up_for(job.slug)
-            pid = self.sandbox.fork(sandbox.Limits(), keep=(answer, results))
+            # Ranks talk by ports, of which an answer before might have left none.
+            limits = sandbox.Limits(network=job.slug in self.engine.on_ranks)
+            pid = self.sandbox.fork(limits, keep=(answer, results))
         except KataError as error:
             pid, trouble = -1, str(error)
         if pid == 0:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 MIB = 1 << 20
 
+_HAS_PROC = Path("/proc/self/statm").exists()
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -16,6 +18,9 @@ class Limits:
 
     `wall_seconds` is for whoever waits for the child. `memory_bytes` counts on top of what the engine
     has mapped already, for each process. `tmp_bytes` holds for the work folder and for shared memory.
+
+    A child without a `network` of its own has one, as empty, with all such children of its worker: one comes
+    after the other, and its sockets go with it. That takes it a millisecond less.
     """
 
     wall_seconds: float = 60.0
@@ -25,6 +30,7 @@ class Limits:
     tmp_bytes: int = 512 * MIB
     open_files: int = 256
     processes: int = 64
+    network: bool = True
 
 
 def apply(limits: Limits) -> None:
@@ -33,12 +39,28 @@ def apply(limits: Limits) -> None:
     lower(resource.RLIMIT_CPU, limits.cpu_seconds)
     lower(resource.RLIMIT_FSIZE, limits.file_bytes)
     lower(resource.RLIMIT_NOFILE, limits.open_files)
-    mapped = Path("/proc/self/statm")
-    if mapped.exists():  # not on macOS, which has no limit on memory either
-        size = int(mapped.read_text().split()[0]) * resource.getpagesize()
-        lower(resource.RLIMIT_AS, size + limits.memory_bytes)
+    if _HAS_PROC:  # macOS has no limit on memory either
+        mapped = int(_read("/proc/self/statm").split()[0]) * resource.getpagesize()
+        lower(resource.RLIMIT_AS, mapped + limits.memory_bytes)
         # When the machine runs out of memory all the same, end this process first.
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        write("/proc/self/oom_score_adj", b"1000")
+
+
+def write(file: str, text: bytes) -> None:
+    """Write to one of the kernel's files; unlike Python's own ways, in next to no memory that a fork shares."""
+    descriptor = os.open(file, os.O_WRONLY)
+    try:
+        os.write(descriptor, text)
+    finally:
+        os.close(descriptor)
+
+
+def _read(file: str) -> bytes:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 4096)
+    finally:
+        os.close(descriptor)
 
 
 def lower(kind: int, value: int) -> None:

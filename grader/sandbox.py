@@ -137,6 +137,7 @@ class Sandbox(abc.ABC):
 def prepare() -> None:
     """Do the slow part of making a `Confinement`: a parent does for all its workers what each would do."""
     namespaces.build_filter()
+    namespaces.counts_processes_by_namespace()
 
 
 class Confinement(Sandbox):
@@ -150,8 +151,11 @@ class Confinement(Sandbox):
         self._filter = namespaces.build_filter()
         self._user = os.getuid(), os.getgid()
         outside = namespaces.pid_namespace("self")
-        namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS)
+        namespaces.unshare(
+            namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS | namespaces.NEW_NETWORK
+        )
         namespaces.map_user(*self._user)
+        namespaces.loopback_up()
         for folder in hide:
             if folder.is_dir():
                 namespaces.cover(str(folder), 4096, read_only=True)
@@ -177,11 +181,11 @@ class Confinement(Sandbox):
 
     def _settle(self, limits: Limits, keep: set[int]) -> None:
         os.setsid()  # a signal to its group goes past every namespace
-        namespaces.unshare(
-            namespaces.NEW_USER | namespaces.NEW_MOUNTS | namespaces.NEW_NETWORK | namespaces.NEW_IPC
-        )
+        namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_MOUNTS | namespaces.NEW_IPC)
         namespaces.map_user(*self._user)
-        namespaces.loopback_up()
+        if limits.network:
+            namespaces.unshare(namespaces.NEW_NETWORK)
+            namespaces.loopback_up()
         namespaces.cover(WORK, limits.tmp_bytes, keep=self._kept)
         namespaces.cover("/dev/shm", limits.tmp_bytes)
         os.chdir(WORK)

@@ -83,6 +83,39 @@ def test_a_listener_on_the_machines_loopback_is_out_of_reach(worker):
         assert worker.run(connects, "127.0.0.1", port, abstract).value == refused
 
 
+def listens(host, port, abstract):
+    """Leave a daemon that listens, and say what can be changed about the network."""
+    import fcntl
+    import os
+    import socket
+    import struct
+    import time
+
+    servers = [socket.create_server((host, port)), socket.socket(socket.AF_UNIX)]
+    servers[1].bind(abstract)
+    servers[1].listen()
+    ready, say = os.pipe()
+    if os.fork() == 0:
+        os.write(say, b"!")
+        time.sleep(1000)
+    os.read(ready, 1)
+    try:
+        fcntl.ioctl(servers[0], 0x8914, struct.pack("16sh22x", b"lo", 0))
+    except PermissionError:
+        return "kept"
+    return "changed"
+
+
+def test_children_that_share_a_network_one_after_the_other_meet_nobody_in_it(worker):
+    place = ("127.0.0.1", 4321, "\0kata-left")
+    assert worker.run(listens, *place, network=False).value == "kept"
+    refused = ["ConnectionRefusedError", "ConnectionRefusedError"]
+    assert worker.run(connects, *place, network=False).value == refused
+    with socket.create_server(("127.0.0.1", 0)) as outside:
+        here = ("127.0.0.1", outside.getsockname()[1], "\0kata-nobody")
+        assert worker.run(connects, *here, network=False).value == refused
+
+
 def attack():
     """Signal, trace and read the memory of everything in sight; return what worked."""
     import ctypes
