@@ -6,6 +6,7 @@ test regrades only its exercise, and a run that was killed goes on where it stop
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,13 +91,12 @@ def grade(
     missing = [task for task in tasks.values() if store.get(task.key) is None]
     if missing:
         _judge(missing, settings, store, progress)
-    records = []
-    for submission in submissions:
-        file = settings.out / f"{submission.student}.json"
-        record = _student(submission, exercises, settings, store)
-        record = merged(read_student(file), record, [e.slug for e in load().exercises])
-        _write(file, student_to_json(record))
-        records.append(record)
+    order = [exercise.slug for exercise in load().exercises]
+    files = [settings.out / f"{submission.student}.json" for submission in submissions]
+    found = (_student(submission, exercises, settings, store) for submission in submissions)
+    records = [merged(read_student(f), r, order) for f, r in zip(files, found, strict=True)]
+    with ThreadPoolExecutor() as threads:  # each waits for the disk, most of its time
+        list(threads.map(_write, files, map(student_to_json, records)))
     return records
 
 
@@ -121,7 +121,7 @@ class _Store:
         self._known: dict[str, ExerciseRecord] = {}
 
     def _file(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key}.json"
+        return self.folder / f"{key}.json"
 
     def get(self, key: str) -> ExerciseRecord | None:
         """The verdict, or None where there is none or its file is damaged: it is judged again then."""

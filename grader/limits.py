@@ -47,7 +47,7 @@ def apply(limits: Limits) -> None:
 
 
 def write(file: str, text: bytes) -> None:
-    """Write to one of the kernel's files; unlike Python's own ways, in next to no memory that a fork shares."""
+    """Write to a file of the kernel's; unlike Python's own way, touching hardly any memory."""
     descriptor = os.open(file, os.O_WRONLY)
     try:
         os.write(descriptor, text)

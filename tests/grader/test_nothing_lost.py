@@ -138,7 +138,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("files", [".judged/*/*.json", "*.json"])
+@pytest.mark.parametrize("files", [".judged/*.json", "*.json"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_verdict_or_record_is_made_again(run, tmp_path, undisturbed, damage, files):
     out = tmp_path / "out"
