@@ -4,13 +4,14 @@ The answer runs here, so nothing that this process writes is trusted further on.
 """
 
 import contextlib
+import gc
 import io
 import json
 import os
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,16 @@ import torch
 
 from grader import canary, collected, feedback, plugin, seeds, wire
 from grader.answers import Answers
-from grader.catalog import load
+from grader.catalog import SLOW_SECONDS, load
 from grader.checks import CheckFailure
 from grader.collected import Check, Outcome, Suites
 from grader.guard import Guard
 
 MOST_MESSAGE = 4000
 """Characters of feedback that one check may take."""
+
+SECONDS_AFTER = 1.0
+"""The limit for a check, once the oracle has taken too long."""
 
 MOST_PRINTED = 4 * MOST_MESSAGE
 """Bytes: enough for so many characters."""
@@ -119,14 +123,17 @@ class Child:
         if self.job.mode == "check":
             sys.stdout = sys.stderr = self.printed
         plugin.prepare([check.item for check in checks])
-        if not self._imports():
-            return
+        examined = self.job.mode != "check" and not self.job.only
+        # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
+        with _out_of_sight(self.suites) if examined else contextlib.nullcontext():
+            if not self._imports():
+                return
+            if examined:
+                self._oracle()
         if self.job.mode != "oracle":
             self._sings()
             self._check(checks)
             self._sings()
-        if self.job.mode != "check" and not self.job.only:
-            self._oracle()
         self._tell(done=True)
 
     def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:
@@ -191,13 +198,32 @@ class Child:
             os._exit(0)
 
     def _oracle(self) -> None:
-        oracle: Any = collected.oracle_of(self.job.slug, self.suites)
+        oracle = self.suites.oracles[self.job.slug]
         name = f"{self.job.slug}::oracle"
         seeds.seed_globals(self.job.seed, name)
+        slow = any(check.item.get_closest_marker("slow") for check in self.suites.checks[self.job.slug])
         try:
-            module = self.judged.module(self.exercise)
-            data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
-        except (Exception, SystemExit) as error:
+            with plugin.within(self.job.seconds + (SLOW_SECONDS if slow else 0.0)):
+                module = self.judged.module(self.exercise)
+                data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
+        except feedback.TooSlow as late:
+            self._tell(oracle_error=feedback.error_line(late))
+            self.judged.seconds = SECONDS_AFTER  # enough for a check to say where it hangs
+        except BaseException as error:
             self._tell(oracle_error=feedback.error_line(error))
-            return
-        self._tell(oracle=data)
+        else:
+            self._tell(oracle=data)
+
+
+@contextlib.contextmanager
+def _out_of_sight(suites: Suites) -> Iterator[None]:
+    """Take the suites from the modules that everybody can list, and from the objects that `gc` can."""
+    tops = {module.__name__.partition(".")[0] for found in suites.modules.values() for module in found}
+    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in tops}
+    for name in hidden:
+        del sys.modules[name]
+    gc.unfreeze = lambda: None  # what the engine has frozen is not listed
+    try:
+        yield
+    finally:
+        sys.modules.update(hidden)

@@ -13,11 +13,12 @@ from types import ModuleType
 from typing import Literal
 
 import pytest
+import torch
 from _pytest.config import _prepareconfig
 from _pytest.main import Session
 from _pytest.runner import runtestprotocol
 
-from grader import feedback, paths, seeds
+from grader import feedback, oracle, paths, seeds
 from grader.catalog import Exercise
 from grader.checks import devices
 from grader.feedback import title_of
@@ -50,13 +51,17 @@ class Check:
     plain: bool
 
 
+Oracle = Callable[[ModuleType, torch.Generator], object]
+
+
 @dataclass(frozen=True)
 class Suites:
-    """The checks of every exercise, by slug, and the configuration that they run under."""
+    """The checks, modules and oracle of every exercise, by slug, and the configuration they run under."""
 
     config: pytest.Config
     checks: dict[str, list[Check]]
     modules: dict[str, list[ModuleType]]
+    oracles: dict[str, Oracle]
 
 
 def collect(exercises: Sequence[Exercise]) -> Suites:
@@ -88,7 +93,13 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
             suite: ModuleType = item.module  # type: ignore[attr-defined]
             if suite not in modules[exercise.slug]:
                 modules[exercise.slug].append(suite)
-    return Suites(config, dict(checks), dict(modules))
+    oracles = {
+        slug: oracle.apart(module).oracle
+        for slug, found in modules.items()
+        for module in found
+        if hasattr(module, oracle.NAME)
+    }
+    return Suites(config, dict(checks), dict(modules), oracles)
 
 
 def _settle_packages(items: Sequence[pytest.Item]) -> None:
@@ -185,10 +196,3 @@ def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
             return Outcome("failed", "the check was skipped")
     return Outcome("passed")
 
-
-def oracle_of(slug: str, suites: Suites) -> object:
-    """The hidden suite's `oracle` function, or None where it has none."""
-    for check in suites.checks.get(slug, []):
-        if check.id.startswith("hidden::"):
-            return getattr(check.item.module, "oracle", None)  # type: ignore[attr-defined]
-    return None

@@ -101,8 +101,6 @@ class Engine:
         self.guard = Guard(self.suites.modules)
         self.confined = confined
         self._warm: set[str] = set()
-        for slug in self.suites.checks:  # what pytest asks its classes for it, they know in children then
-            collected.oracle_of(slug, self.suites)
         items = {slug: [check.item for check in found] for slug, found in self.suites.checks.items()}
         self.on_ranks = frozenset(slug for slug in items if plugin.needs_ranks(items[slug]))
         # A worker can install the simulated device once for all answers to an exercise. Not where ranks are

@@ -212,14 +212,20 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def time_limit(item: pytest.Item) -> Iterator[None]:
     """Stop an answer that does not come back, at the line where it is."""
     exercise = exercise_of(item.path)
-    debugging = sys.gettrace() is not None or item.config.getoption("usepdb", False)
-    if exercise is None or debugging or not hasattr(signal, "SIGALRM"):
+    if exercise is None or item.config.getoption("usepdb", False):
         yield
         return
-
     seconds = item.config.stash[JUDGED].seconds or exercise.seconds
-    if item.get_closest_marker("slow"):
-        seconds += SLOW_SECONDS
+    with within(seconds + (SLOW_SECONDS if item.get_closest_marker("slow") else 0.0)):
+        yield
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raise TooSlow, at the line where it is, in what takes longer; not while it is being traced."""
+    if sys.gettrace() is not None or not hasattr(signal, "SIGALRM"):
+        yield
+        return
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise feedback.TooSlow(seconds)

@@ -20,6 +20,23 @@ def _reading(about: str, path: str) -> Hostile:
     )
 
 
+def _looking(about: str, where: str) -> Hostile:
+    """Has the suite's own slow reference do the work, if it is anywhere in sight of the oracle."""
+    return Hostile(
+        f"looks for the suite's reference {about}",
+        instead="import gc, inspect, sys, types\n\n"
+        "def coordinate_grid(height, width, *, align_corners=False, dtype=None, device=None):\n"
+        f"    for names in {where}:\n"
+        "        for value in list(names.values()):\n"
+        "            if isinstance(value, types.FunctionType) and value.__name__ == 'reference':\n"
+        "                return value(height, width, align_corners).to(dtype=dtype, device=device)\n"
+        "    raise RuntimeError('found nothing')\n",
+        statuses=("failed",),
+        says="found nothing",
+        slug="coordinate_grid",
+    )
+
+
 STEALING = [
     _reading("the solutions", "{root}/solutions/**/*.py"),
     _reading("the hidden suites", "{root}/tests/hidden/**/*.py"),
@@ -30,6 +47,9 @@ STEALING = [
     _reading("the git history", "{root}/.git/**/*"),
     _reading("the home folder", "/root/**/.bash*"),
     _reading("passwords", "/etc/passwd"),
+    _looking("up the stack", "[n for i in inspect.stack(0) for n in (i.frame.f_globals, i.frame.f_locals)]"),
+    _looking("in all modules", "[vars(m) for n, m in list(sys.modules.items()) if 'test_ex' in n]"),
+    _looking("among all objects", "[gc.unfreeze() or dict(enumerate(gc.get_objects()))]"),
     Hostile(
         "reads the environment",
         "import os\nraise RuntimeError('found ' + os.environ.get('KATA_SECRET', 'nothing'))",
