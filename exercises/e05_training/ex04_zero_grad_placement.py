@@ -22,7 +22,7 @@ Rules:
   gradients are complete, no weight has moved. What it does to `.grad`, also putting another tensor or None
   there, is what the step uses. If it raises an error, that comes through, and the weights do not move.
 - Each batch runs once, in order: `loss_fn(model(inputs), targets)`, then one step. batches may be any
-  iterable and may be empty. Training modes and learning rates are the caller's.
+  iterable and may be empty. Training modes, learning rates and random streams are the caller's.
 - The result holds the loss of each batch before its step, as Python floats. What the optimizer's parameters
   have in `.grad` after the last step is left open.
 """

@@ -25,8 +25,8 @@ Rules:
 - Each batch runs once, in order, and the optimizer takes one step for it, with the gradient of its loss
   alone. The metric has no influence on the step. It may or may not carry a graph. What loss_fn and
   metric_fn return is theirs, and is not changed.
-- batches may be any iterable, also a generator, of one batch or more; none is empty. Training modes are the
-  caller's.
+- batches may be any iterable, also a generator, of one batch or more; none is empty. Training modes and
+  random streams are the caller's.
 """
 
 from collections.abc import Callable, Iterable

@@ -110,6 +110,7 @@ def test_kinds_of_integers(answer, gen):
     data = answer.TabularDataset(x, y)
     for index in (np.int8(-1), torch.tensor(-1, dtype=torch.int8)):
         expect_pair(data[index], x[-1], y[-1], f"data[{index!r}] of 300 rows")
+    expect_pair(data[::-1][0], x[-1], y[-1], "data[::-1][0] of 300 rows")
 
 
 SLICES = [
@@ -201,11 +202,15 @@ def test_not_copied(answer, gen):
 def test_slices_copy_no_rows(answer, gen):
     """A slice with a positive step copies no rows."""
     x, y = torch.randn(64, 100, generator=gen), torch.zeros(64, dtype=torch.int64)
-    data = answer.TabularDataset(x, y)
-    for part in (slice(None), slice(2, 60), slice(0, None, 2)):
-        cost = peak_bytes(lambda part=part: data[part])
-        call = f"data[{part.start}:{part.stop}:{part.step}]".replace("None", "")
-        expect_that(cost < 3000, f"{call} copies rows", yours=f"{cost} bytes", wanted="a view, or indices")
+    for features, labels in ((x, y), (x.double(), y.int())):
+        data = answer.TabularDataset(features, labels)
+        for part in (slice(None), slice(2, 60), slice(0, None, 2)):
+            cost = peak_bytes(lambda part=part, data=data: data[part])
+            call = f"data[{part.start}:{part.stop}:{part.step}] of features in {features.dtype}".replace(
+                "None", ""
+            )
+            wanted = "a view, or indices"
+            expect_that(cost < 3000, f"{call} copies rows", yours=f"{cost} bytes", wanted=wanted)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -256,16 +261,21 @@ def test_other_indices(answer, gen):
             expect_raises(TypeError, lambda index=index, data=data: data[index], f"data[{index!r}]")
 
 
+def array_of(floats):
+    """NumPy has no bfloat16."""
+    return (floats.float() if floats.dtype == torch.bfloat16 else floats).numpy()
+
+
 def test_bad_tables(answer):
     """Floats as labels raise TypeError, and shapes that do not fit ValueError."""
     column = torch.zeros(4, dtype=torch.int64)
-    for dtype in (torch.float32, torch.float64, torch.float16):
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         floats = torch.ones(4, dtype=dtype)
         call = f"TabularDataset(features, labels in {dtype})"
         expect_raises(TypeError, lambda floats=floats: answer.TabularDataset(torch.ones(4, 2), floats), call)
         expect_raises(
             TypeError,
-            lambda floats=floats: answer.TabularDataset(np.ones((4, 2)), floats.numpy()),
+            lambda floats=floats: answer.TabularDataset(np.ones((4, 2)), array_of(floats)),
             f"{call} as arrays",
         )
         call = f"TabularDataset without rows, labels in {dtype}"

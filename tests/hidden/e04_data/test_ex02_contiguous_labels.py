@@ -1,5 +1,7 @@
 """What grades contiguous_labels: any integers, dtypes, ignored labels, shapes, errors, devices, cost."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -238,14 +240,15 @@ def test_no_classes(answer):
 def test_floats(answer, dtype):
     """Floats raise TypeError, also whole ones and empty tensors."""
     classes = answer.ClassMap(torch.tensor([0, 1, 2]), ignore=9)
-    for values in ([0.0, 1.0], [0.5], []):
-        floats = torch.tensor(values, dtype=dtype)
+    kinds = [dtype] if dtype != torch.float16 else [dtype, torch.bfloat16]
+    for values, kind in itertools.product(([0.0, 1.0], [0.5], []), kinds):
+        floats = torch.tensor(values, dtype=kind)
         for name, call in (
             ("ClassMap", answer.ClassMap),
             ("encode", classes.encode),
             ("decode", classes.decode),
         ):
-            expect_raises(TypeError, lambda call=call, x=floats: call(x), f"{name}({values} in {dtype})")
+            expect_raises(TypeError, lambda call=call, x=floats: call(x), f"{name}({values} in {kind})")
 
 
 def test_memory(answer, gen):
@@ -278,7 +281,9 @@ def test_memory(answer, gen):
     given = torch.tensor([8])
     classes = answer.ClassMap(given)
     given.fill_(77)
-    expect_map(classes, [8], torch.int64, "ClassMap(tensor([8])), after its argument was overwritten")
+    classes.decode(torch.tensor([0])).fill_(77)
+    call = "ClassMap(tensor([8])), after its argument and what decode gave were overwritten"
+    expect_map(classes, [8], torch.int64, call)
     labels, codes = torch.tensor([6, 0, 5]), torch.tensor([1, -100, 0])
     with unchanged("encode(labels) with ignored ones", labels=labels):
         expect_equal(other.encode(labels), codes, "encode with another map")

@@ -101,6 +101,7 @@ def test_missing_numbers(answer, gen):
     """Missing numbers count nowhere, and become 0 in train and in test."""
     table, test = a_table(gen, 9, 5), held_out(9, 0, 4)
     table[2, 0] = table[4, 0] = table[1, 1] = NAN
+    table[6, 0] = table[7, 1] = 0.0  # not missing
     table[[1, 2, 3, 5, 6, 7], 2] = NAN  # one number is left
     table[[1, 2, 3, 5, 6, 7, 8], 3] = NAN  # none, but for the test rows
     table[:, 4] = NAN

@@ -117,9 +117,11 @@ def test_dictionaries(answer, device, gen):
     key = torch.tensor([1.0])
     mixed = {3: tensor(gen), ("a", 1): [tensor(gen)], None: 2, "x": tensor(gen), key: tensor(gen)}
     expect_moved(answer.move_batch(mixed, device), mixed)
-    lists = defaultdict(list, b=[tensor(gen)], a=[])
+    lists = defaultdict(lambda: [], b=[tensor(gen)], a=[])
     there = answer.move_batch(lists, device)
     expect_moved(there, lists)
+    kept = there.default_factory is lists.default_factory
+    expect_that(kept, "the moved defaultdict has another factory", yours=there.default_factory)
     expect_equal(there["new"], [], "a key that the moved defaultdict lacks")
     expect_equal(list(lists), ["b", "a"], "the keys of the batch afterwards")
 

@@ -12,7 +12,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_gradient, expect_that, expect_view, unchanged
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_gradient,
+    expect_that,
+    expect_view,
+    global_rng_untouched,
+    unchanged,
+)
 from grader.checks.devices import count_traffic
 from grader.checks.registered import expect_weights, randomize
 
@@ -255,7 +263,7 @@ def test_nothing_else_happens(answer, gen):
     (gradient,) = torch.autograd.grad(loss_fn(model(inputs), targets), [model[2].weight])
     wanted = model[2].weight.detach() - 0.1 * gradient
     optimizer = OPTIMIZERS["SGD"](model.parameters())
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
+    with contextlib.redirect_stdout(io.StringIO()) as printed, global_rng_untouched(CALL):
         answer.train_step(model, loss_fn, optimizer, inputs, targets)
     expect_close(model[2].weight.detach(), wanted, "the last weight after a step with large gradients")
     expect_equal(printed.getvalue(), "", "what train_step(…) prints")

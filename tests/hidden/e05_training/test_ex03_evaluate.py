@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_equal, expect_raises, expect_that, unchanged
+from grader.checks import expect_equal, expect_raises, expect_that, global_rng_untouched, unchanged
 from grader.checks.devices import count_traffic
 
 CALL = "evaluate(model, loss_fn, batches)"
@@ -112,8 +112,11 @@ def test_nan_and_inf(answer):
     """A loss of NaN or inf is not hidden."""
     for bad in (math.nan, math.inf, -math.inf):
         batches, loss_fn = of([(torch.tensor(1.0), 2), (torch.tensor(bad), 1), (torch.tensor(2.0), 3)])
-        loss = answer.evaluate(nn.Identity(), loss_fn, batches)
+        runs = []
+        counted = lambda out, targets, runs=runs, loss_fn=loss_fn: (runs.append(1), loss_fn(out, targets))[1]  # noqa: E731
+        loss = answer.evaluate(nn.Identity(), counted, batches)
         expect_loss(loss, bad, f"evaluate(…) where the loss of one batch is {bad}")
+        expect_equal(len(runs), 3, f"the runs of loss_fn on three batches, one with a loss of {bad}")
 
 
 def test_double_precision(answer):
@@ -243,7 +246,11 @@ def test_nothing_changes(answer, gen):
     loss_fn = nn.MSELoss()
     for enabled in (True, False):
         loss_fn.train(enabled)
-        with torch.set_grad_enabled(enabled), unchanged(CALL, inputs=batches[0][0], targets=batches[0][1]):
+        with (
+            torch.set_grad_enabled(enabled),
+            unchanged(CALL, inputs=batches[0][0], targets=batches[0][1]),
+            global_rng_untouched(CALL),
+        ):
             answer.evaluate(model, loss_fn, batches)
             after = torch.is_grad_enabled()
         expect_equal(after, enabled, f"torch.is_grad_enabled() after {CALL}")

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_raises, expect_that
+from grader.checks import expect_close, expect_equal, expect_raises, expect_that, global_rng_untouched
 from grader.checks.registered import expect_weights, randomize
 
 CALL = "train_epoch(model, loss_fn, optimizer, batches, on_gradients)"
@@ -63,9 +63,11 @@ def expect_losses(yours, wanted, call):
 def test_weights_and_losses(answer, gen, kind):
     """Weights and losses are those of a loop in which each step sees its own batch alone."""
     model, batches = network(gen), batches_of(gen, 4, 1, 3)
+    batches[2][1].mul_(1e4)  # large gradients are nobody's to clip
     twin = copy.deepcopy(model)
     wanted, _ = written_out(twin, list(twin.parameters()), OPTIMIZERS[kind](twin.parameters()), batches)
-    yours = answer.train_epoch(model, F.mse_loss, OPTIMIZERS[kind](model.parameters()), iter(batches))
+    with global_rng_untouched(CALL):
+        yours = answer.train_epoch(model, F.mse_loss, OPTIMIZERS[kind](model.parameters()), iter(batches))
     expect_losses(yours, wanted, f"train_epoch(…) with {kind}")
     expect_weights(model, twin, f"three batches with {kind}")
 
@@ -110,7 +112,7 @@ def test_on_gradients_changes_them(answer, gen):
     expect_weights(model, twin, "two batches where on_gradients changes the gradients")
 
 
-class Exploded(FloatingPointError, RuntimeError, ValueError):
+class Exploded(FloatingPointError, RuntimeError, ValueError, KeyboardInterrupt):
     """An error of several kinds, so that whoever catches one of them is found out."""
 
 
@@ -209,7 +211,7 @@ def test_parameters_outside_the_model(answer, gen):
 
 def test_called_once(answer, gen):
     """For each batch, model, loss and optimizer run once; without batches nothing does."""
-    for count in (3, 0):
+    for count in (3, 1, 0):
         model, batches = network(gen).eval(), batches_of(gen, *[2] * count)
         runs, steps, losses = [], [], []
         optimizer = OPTIMIZERS["SGD"](model.parameters())
@@ -223,6 +225,7 @@ def test_called_once(answer, gen):
         # no reason to leave a step out: a NaN, what on_gradients returns, and that it leaves no gradient
         given = (batch for batch in batches)
         yours = answer.train_epoch(model, loss_fn, optimizer, given, lambda m=model: bool(m.zero_grad()))
+        expect_equal(type(yours).__name__, "list", f"the type of what {count} batches give")
         expect_equal(len(yours), count, f"the number of losses from {count} batches")
         expect_equal(len(steps), count, f"the steps of the optimizer in {count} batches")
         expect_equal(len(losses), count, f"the runs of loss_fn in {count} batches")

@@ -320,13 +320,14 @@ def test_closure(answer, gen):
         params = parameters(gen, (3,), (2,))  # in two groups, and the second has no gradient
         twins = twins_of(params)
         yours = answer.AdamW([{"params": [p]} for p in params], lr=0.1)
-        wanted, calls = real(twins, lr=0.1), []
+        wanted, calls, returned = real(twins, lr=0.1), [], []
 
-        def closure(params=params, yours=yours, calls=calls):
+        def closure(params=params, yours=yours, calls=calls, returned=returned):
             calls.append(torch.is_grad_enabled())
             yours.zero_grad()
             loss = (params[0] ** 2).sum()
             loss.backward()
+            returned.append(loss)
             return loss
 
         for number in range(1, 3):
@@ -340,6 +341,7 @@ def test_closure(answer, gen):
                 isinstance(result, torch.Tensor), "step(closure) does not return its loss", yours=result
             )
             expect_close(result.detach(), loss, "step(closure)")
+            expect_that(result is returned[-1], "step(closure) returns another tensor than closure")
             expect_same(params, twins, f"step {number} with a closure")
     params[0].grad = torch.ones(3).double()
     expect_equal(yours.step(), None, "step() without a closure")

@@ -547,4 +547,17 @@ class TabularDataset(Dataset):
         ],
         check="test_labels",
     ),
+    Wrong(
+        "converts when it is sliced",
+        edits=[
+            (FEATURES, "self.features = features"),
+            (
+                FORWARD,
+                "return TabularDataset(self.features[start:stop:step].float(), self.labels[start:stop:step])",
+            ),
+            (ITEM, "return self.features[row].to(torch.float32, copy=True), self.labels[row].clone()"),
+        ],
+        check="test_slices_copy_no_rows",
+        says="copies rows",
+    ),
 ]

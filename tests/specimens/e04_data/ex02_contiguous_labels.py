@@ -509,4 +509,15 @@ class ClassMap:
         check="test_label_sets",
         says="16777217",
     ),
+    Wrong(
+        "a single class is expanded",
+        edits=[
+            (
+                BACK,
+                "if len(self) == 1 and self.ignore is None:\n            return self.labels.to(codes.device).expand(codes.shape)\n        return table[codes.masked_fill(ignored, len(self))]",
+            )
+        ],
+        check="test_memory",
+        says="what decode gave",
+    ),
 ]

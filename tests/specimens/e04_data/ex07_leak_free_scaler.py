@@ -384,4 +384,9 @@ SPECIMENS = [
         ],
         check="test_later_rows",
     ),
+    Wrong(
+        "zeros count as missing",
+        edits=[(KNOWN, "    known = train.nan_to_num() != 0\n")],
+        check="test_missing_numbers",
+    ),
 ]

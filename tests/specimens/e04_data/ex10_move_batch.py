@@ -529,4 +529,15 @@ def move_batch(batch, device, non_blocking=False):
         check="test_moves_itself",
         says="no non_blocking",
     ),
+    Wrong(
+        "a factory of the same kind",
+        edits=[
+            (
+                COPY,
+                '        moved = copy.copy(batch)\n        if getattr(batch, "default_factory", None):\n            moved.default_factory = type(batch.default_factory())\n',
+            )
+        ],
+        check="test_dictionaries",
+        says="factory",
+    ),
 ]

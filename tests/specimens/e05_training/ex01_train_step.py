@@ -488,4 +488,10 @@ SPECIMENS = [
         check="test_graph_is_freed",
         says="memory of the loss",
     ),
+    Wrong(
+        "seeds dropout",
+        edits=[(STEP, "    optimizer.step()\n    torch.manual_seed(0)\n")],
+        check="test_nothing_else_happens",
+        says="random stream",
+    ),
 ]

@@ -585,4 +585,21 @@ def evaluate(""",
         check="test_nothing_changes",
         says="loss_fn, a module",
     ),
+    Wrong(
+        "seeds dropout",
+        edits=[("        model.eval()\n", "        model.eval()\n        torch.manual_seed(0)\n")],
+        check="test_nothing_changes",
+        says="random stream",
+    ),
+    Wrong(
+        "leaves off where the sum is not finite",
+        edits=[
+            (
+                COUNT,
+                '                    count += len(targets)\n                    if not abs(total) < float("inf"):\n                        break\n',
+            )
+        ],
+        check="test_nan_and_inf",
+        says="runs of loss_fn",
+    ),
 ]

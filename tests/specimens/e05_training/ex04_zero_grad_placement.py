@@ -311,4 +311,29 @@ SPECIMENS = [
         ],
         check="test_parameters_of_others",
     ),
+    Wrong(
+        "clips large gradients",
+        edits=[
+            (
+                STEP,
+                '        torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 100.0)\n        optimizer.step()\n',
+            )
+        ],
+        check="test_weights_and_losses",
+    ),
+    Wrong(
+        "one batch, one number",
+        edits=[("    return losses\n", "    return losses if len(losses) != 1 else losses[0]\n")],
+        check="test_called_once",
+    ),
+    Wrong(
+        "Ctrl-C in on_gradients ends the epoch quietly",
+        edits=[
+            (
+                CALL,
+                "        try:\n            if on_gradients is not None:\n                on_gradients()\n        except KeyboardInterrupt:\n            break\n",
+            )
+        ],
+        check="test_error_in_on_gradients",
+    ),
 ]

@@ -313,4 +313,14 @@ SPECIMENS = [
         edits=[(BACKWARD, "        (loss + 0 * metric if metric.requires_grad else loss).backward()\n")],
         check="test_weights",
     ),
+    Wrong(
+        "clips large gradients",
+        edits=[
+            (
+                STEP,
+                "        torch.nn.utils.clip_grad_norm_(model.parameters(), 1e3)\n        optimizer.step()\n",
+            )
+        ],
+        check="test_weights",
+    ),
 ]

@@ -651,4 +651,15 @@ class AdamW(torch.optim.Optimizer):
             (DECAY, '        p = p.data\n        p -= lr * group["weight_decay"] * p\n'),
         ],
     ),
+    Wrong(
+        "returns a detached loss",
+        edits=[
+            (
+                "        return result\n",
+                "        return result.detach() if isinstance(result, Tensor) else result\n",
+            )
+        ],
+        check="test_closure",
+        says="another tensor",
+    ),
 ]
