@@ -24,7 +24,8 @@ Rules:
 - Gradients that lie in `.grad` beforehand have no influence. Afterwards every rank has in `.grad` what the
   optimizer was given: the gradient of the whole batch, clipped if asked.
 - Call the model itself, once: `model.module` does not synchronise. loss_fn and `optimizer.step` run once as
-  well. The modes of the model (train or eval), the inputs and the targets stay as they are.
+  well. The modes of the model (train or eval), the inputs and the targets stay as they are, and in a later
+  backward of the caller's own DDP averages as before.
 - A step costs the messages that one forward and backward of DDP send, and at most two collectives more, into
   which a rank hands at most 128 bytes together.
 - The result is the loss of the batch before the update: a Python float, the same on every rank.

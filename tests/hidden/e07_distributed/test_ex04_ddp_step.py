@@ -157,13 +157,13 @@ def test_uneven_shards(answer, gen):
 def test_empty_shards(answer, gen):
     """A rank without rows takes part in the step, and gets its loss and its weights."""
     sizes = [[2, 0, 1], [0, 0, 3], [1, 4, 0]]
-    broken = drawn(gen, sizes)
-    broken.steps[2][1][1][0, 0] = torch.nan  # a loss of NaN is none of an empty shard
+    broken = drawn(gen, sizes, options={"max_norm": 1.0})
+    broken.steps[2][1][1][0] = torch.nan  # a loss of NaN is none of an empty shard
     expect_as_alone(
         answer,
         3,
         with_empty_shards=drawn(gen, sizes, optimizer="momentum"),
-        with_a_target_of_NaN_in_step_3=broken,
+        with_targets_of_NaN_in_step_3_and_max_norm=broken,
     )
 
 
@@ -267,15 +267,19 @@ def _watched(answer, case, rank, training):
     before = inputs.clone(), targets.clone()
     answer.ddp_step(wrapped, loss_fn, optimizer, inputs, targets)
     kept = torch.equal(inputs, before[0]) and torch.equal(targets, before[1])
+    kept = kept and not inputs.requires_grad
     after = [wrapped.training, wrapped.module.training, probe.training]
-    return runs, int(probe.runs), probe.modes, after, kept
+    found = dict(runs), int(probe.runs), list(probe.modes), after, kept
+    optimizer.zero_grad()
+    wrapped(inputs).sum().backward()  # of the caller's own, by which the last bias counts a rank's rows
+    return *found, wrapped.module[0][2].bias.grad
 
 
 def test_what_runs(answer, gen):
     """The wrapped model, loss_fn and the optimizer run once each, in the modes that the caller chose."""
     found = run_ranks(2, watch, drawn(gen, [[3, 0]]), answer=answer)
     for rank, both in enumerate(found):
-        for training, (runs, inner, modes, after, kept) in zip((True, False), both, strict=True):
+        for training, (runs, inner, modes, after, kept, own) in zip((True, False), both, strict=True):
             where = f"on rank {rank}, {'train' if training else 'eval'} mode"
             for what, number in runs.items():
                 expect_equal(number, 1, f"the number of times that {what} runs {where}")
@@ -289,6 +293,9 @@ def test_what_runs(answer, gen):
             told = f"ddp_step leaves other modes than it found {where}"
             expect_that(not changed, told, changed=", ".join(changed))
             expect_that(kept, f"ddp_step changes its inputs or targets {where}")
+            # 3 rows on rank 0, none on rank 1
+            told = f"the gradient of the last bias after ddp_step and a backward of the caller's own {where}"
+            expect_close(own, torch.full_like(own, 1.5), told)
 
 
 def oracle(answer, gen):

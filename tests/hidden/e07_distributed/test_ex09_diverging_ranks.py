@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 import pytest
 import torch
@@ -205,16 +206,27 @@ ENDS = {  # (epochs, patience): the epochs that are run
 
 
 class Scripted(torch.optim.Optimizer):
-    """Sets the weight to the next of a script."""
+    """Sets the weight to the next of a script, whose last one stays."""
 
     def __init__(self, parameters, script):
         super().__init__(parameters, {})
-        self.script = iter(script)
+        self.script = chain(script, repeat(script[-1]))
 
     @torch.no_grad()
     def step(self, closure=None):
         for p in self.param_groups[0]["params"]:
             p.fill_(next(self.script))
+
+
+UNMEASURED = [-4.0, 9.0, 3.0, 9.0, 4.0]
+"""Weights of which the 9 has a validation loss of NaN."""
+CLOSE = [1.0, 0.99999, 0.99998]
+
+
+def gap_at_nine(predictions, targets):
+    """The mean squared error, but NaN for a prediction of 9 of a held-out row, whose target is 4 or -4."""
+    loss = F.mse_loss(predictions, targets)
+    return loss * math.nan if 9 in predictions and 4 in targets.abs() else loss
 
 
 def end(rank, world_size, answer):
@@ -226,6 +238,7 @@ def end(rank, world_size, answer):
     )  # (w - 4)² on one rank, (w + 4)² on the other, on average w² + 16
     # where the weight becomes NaN, no step and no new best follow
     settings = [*((*setting, WEIGHTS) for setting in ENDS), (9, 2, [5.0, math.nan])]
+    settings += [(9, 2, UNMEASURED), (len(CLOSE), 1, CLOSE)]
     for epochs, patience, script in settings:
         model = DistributedDataParallel(nn.Linear(1, 1, bias=False))
         optimizer = Scripted(model.parameters(), script)
@@ -234,14 +247,14 @@ def end(rank, world_size, answer):
         def log(loss, weights=weights, weight=model.module.weight):
             weights.append(weight.item())
 
-        history = answer.fit(model, F.mse_loss, optimizer, [(x, x)], held_out, epochs, patience, log)
+        history = answer.fit(model, gap_at_nine, optimizer, [(x, x)], held_out, epochs, patience, log)
         found.append((history, weights))
     return found
 
 
 def test_end(answer):
     """All ranks end in the same epoch: when there is no new best for `patience` epochs, or at the last."""
-    for rank, (*results, (broken, _)) in enumerate(run_ranks(2, end, answer=answer)):
+    for rank, (*results, (broken, _), (gaps, _), (close, _)) in enumerate(run_ranks(2, end, answer=answer)):
         for (epochs, patience), (mine, logged) in zip(ENDS, results, strict=True):
             weights = WEIGHTS[: ENDS[epochs, patience]]
             where = f"with epochs={epochs}, patience={patience} on rank {rank}"
@@ -252,6 +265,11 @@ def test_end(answer):
                 )
         where = f"with a validation loss of NaN from the second epoch on, patience=2, on rank {rank}"
         _expect_numbers(broken, [41.0, math.nan, math.nan], f"fit(…) {where}")
+        right = [math.nan if w == 9 else w * w + 16 for w in UNMEASURED]
+        where = f"with a validation loss of NaN in the second and fourth epoch, patience=2, on rank {rank}"
+        _expect_numbers(gaps, right, f"fit(…) {where}")
+        where = f"with a validation loss that falls by 0.00002 in each epoch, patience=1, on rank {rank}"
+        _expect_numbers(close, [w * w + 16 for w in CLOSE], f"fit(…) {where}")
 
 
 def oracle(answer, gen):

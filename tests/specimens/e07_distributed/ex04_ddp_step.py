@@ -188,7 +188,7 @@ SPECIMENS = [
         "takes every NaN for the loss of an empty shard",
         edits=[(FORWARD, FORWARD + "    losses = torch.nan_to_num(losses)\n")],
         check="test_empty_shards",
-        says="with a target of NaN",
+        says="with targets of NaN",
     ),
     Wrong(
         "leaves the model out where there are no rows",
@@ -305,6 +305,38 @@ SPECIMENS = [
         ],
         check="test_old_gradients",
         says="with old gradients of NaN",
+    ),
+    Wrong(
+        "a communication hook that sums, for good",
+        edits=[
+            (
+                ZERO,
+                ZERO
+                + """    if not getattr(model, "sums", False):
+        model.sums = True
+
+        def send(state, bucket):
+            return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(lambda f: f.value()[0])
+
+        model.register_comm_hook(None, send)
+""",
+            ),
+            (SCALED, "(losses.sum() / rows).backward()"),
+        ],
+        check="test_what_runs",
+        says="a backward of the caller's own",
+    ),
+    Wrong(
+        "the inputs require gradients afterwards",
+        edits=[(FORWARD, "    inputs.requires_grad_()\n" + FORWARD)],
+        check="test_what_runs",
+        says="changes its inputs",
+    ),
+    Wrong(
+        "an error where the norm is NaN",
+        edits=[("(model.parameters(), max_norm)", "(model.parameters(), max_norm, error_if_nonfinite=True)")],
+        check="test_empty_shards",
+        says="RuntimeError",
     ),
     Right(
         "scales the gradients after the backward, one message last",

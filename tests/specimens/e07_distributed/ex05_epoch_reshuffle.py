@@ -242,6 +242,39 @@ SPECIMENS = [
         check="test_seeds",
         says="seeds the global random stream of torch for train_batch",
     ),
+    Wrong(
+        "another order for another batch_size",
+        edits=[("seed=seed)", "seed=1000 * seed + batch_size)")],
+        check="test_restart",
+        says="batch_size=4",
+    ),
+    Wrong(
+        "the low byte of the seed",
+        edits=[("seed=seed)", "seed=5000 * (seed % 256))")],
+        check="test_seeds",
+        says="12800",
+    ),
+    Wrong(
+        "the last example as often as numbers are missing",
+        edits=[
+            (
+                ALL,
+                """    ranks, rank, size = dist.get_world_size(), dist.get_rank(), len(dataset)
+    for epoch in range(first_epoch, epochs):
+        order = torch.randperm(size, generator=torch.Generator().manual_seed(5000 * seed + epoch)).tolist()
+        order += [order[-1]] * (-size % ranks)
+        for batch in DataLoader(dataset, batch_size=batch_size, sampler=order[rank::ranks]):
+            train_batch(epoch, batch)
+""",
+            ),
+            (
+                "from typing import Any",
+                "from typing import Any\n\nimport torch\nimport torch.distributed as dist",
+            ),
+        ],
+        check="test_complete_epochs",
+        says="more than twice",
+    ),
     Right(
         "a permutation of its own",
         edits=own("torch.Generator().manual_seed(1_000_003 * seed + epoch)"),

@@ -264,6 +264,18 @@ SPECIMENS = [
         check="test_no_rows_held_out",
         says="with a held out target of NaN",
     ),
+    Wrong(
+        "a NaN in the middle is kept as the best",
+        edits=[("best = min(best, history[-1])", "best = min(history[-1], best)")],
+        check="test_end",
+        says="NaN in the second",
+    ),
+    Wrong(
+        "wants the loss to fall by 0.0001",
+        edits=[("history[-1] < best ", "history[-1] < best - 1e-4 ")],
+        check="test_end",
+        says="0.00002",
+    ),
     Right(
         "flags by MIN, an object from rank 0 for the end, gathered sums",
         edits=[
