@@ -27,6 +27,7 @@ class Machine:
         self.calls += 1
         self.now += self.queueing[number % len(self.queueing)]
         self.idle_at = max(self.idle_at, self.now) + self.running[number % len(self.running)]
+        return number % 2 > 0  # a step may return anything
 
     def synchronize(self):
         self.now = max(self.now, self.idle_at) + self.waiting
@@ -156,7 +157,7 @@ def test_median(answer, runs):
 
 
 def test_an_old_clock(answer, gen):
-    """A clock that started long ago has the same precision, and so have the times."""
+    """A clock that started long ago has the same precision, and so have the times, which are floats."""
     running = drawn(gen, 0.0001, 0.0002, 8)
     expect_times(
         answer,
@@ -165,6 +166,13 @@ def test_an_old_clock(answer, gen):
         tolerance=1e-4,
         warmup=1,
         runs=4,
+    )
+    expect_times(
+        answer,
+        lambda: Machine([1], [2, 4], waiting=0, busy=0, since=0),
+        "measure(step, warmup=0, runs=2), the clock returns whole numbers",
+        warmup=0,
+        runs=2,
     )
 
 

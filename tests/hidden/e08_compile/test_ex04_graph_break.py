@@ -125,10 +125,12 @@ def test_limit(answer, gen, limit):
 
 
 def test_tiny_numbers(answer, gen):
-    """Updates and limits of a millionth are bounded by the same rule."""
+    """Updates and limits of a millionth, and updates of a trillion, are bounded by the same rule."""
     for kind in ("small", "large"):
         x, update = (1e-6 * t for t in drawn(gen, kind))
         expect_result(answer, x, update, f"bounded_residual(x, update, limit=1e-6), {kind} update", 1e-6)
+        x, update = drawn(gen, kind)
+        expect_result(answer, x, 1e12 * update, f"{CALL}, update near 1e12")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)

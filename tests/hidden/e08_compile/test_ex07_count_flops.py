@@ -109,12 +109,15 @@ def test_forward(answer, name):
         wanted = counted(MODELS[name], batch, time)
         yours = answer.count_flops(decoder_of(answer, MODELS[name]), batch, time)
         expect_equal(yours, wanted, f"count_flops(decoder, {batch}, {time}), {name}")
+        yours.clear()  # it is the caller's now
+        yours = answer.count_flops(decoder_of(answer, MODELS[name]), batch, time)
+        expect_equal(yours, wanted, f"count_flops(decoder, {batch}, {time}), {name}, called again")
 
 
 @pytest.mark.parametrize("name", ["plain", "grouped"])
 def test_with_a_cache(answer, name):
     """New positions attend to the cached ones, and nothing else is computed for those."""
-    for batch, time, past in ((1, 1, 9), (3, 4, 6), (2, 5, 1)):
+    for batch, time, past in ((1, 1, 9), (3, 4, 6), (2, 5, 1), (1, 2, 1100)):
         wanted = counted(MODELS[name], batch, time, past)
         yours = answer.count_flops(decoder_of(answer, MODELS[name]), batch, time, past)
         expect_equal(yours, wanted, f"count_flops(decoder, {batch}, {time}, past={past}), {name}")
@@ -211,6 +214,8 @@ def test_bad_input(answer):
         "count_flops(odd, 1, 8)": lambda: answer.count_flops(odd, 1, 8),
         "training_flops(odd, 1, 8)": lambda: answer.training_flops(odd, 1, 8),
         "count_flops(decoder, 1, 8), 6 heads and 12 kv_heads": lambda: answer.count_flops(fewer, 1, 8),
+        "count_flops(odd, 0, 8)": lambda: answer.count_flops(odd, 0, 8),
+        "training_flops(decoder, 0, 8, frozen=4)": lambda: answer.training_flops(fine, 0, 8, 4),
         "utilisation(odd, 100, 8, 1e9)": lambda: answer.utilisation(odd, 100, 8, 1e9),
         "training_flops(decoder, 1, 8, frozen=4)": lambda: answer.training_flops(fine, 1, 8, 4),
         "training_flops(decoder, 1, 8, frozen=-1)": lambda: answer.training_flops(fine, 1, 8, -1),

@@ -341,7 +341,10 @@ def test_results_are_dropped(answer):
 
 def test_nothing_runs(answer):
     """A step without operations gives an empty table."""
-    expect_equal(answer.profile_top_ops(lambda: None), [], "profile_top_ops of a step that does nothing")
+    ran = []
+    rows = answer.profile_top_ops(lambda: ran.append(1), 2, 3, 20)
+    expect_equal(rows, [], "profile_top_ops of a step that does nothing")
+    expect_equal(len(ran), 25, "the calls of step by profile_top_ops(step, 2, 3, 20)")
 
 
 def test_calls_do_not_mix(answer):

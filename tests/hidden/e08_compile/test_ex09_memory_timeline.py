@@ -400,6 +400,9 @@ def test_computes_the_same(answer):
     for name, wanted, yours in zip(("result", "gradient", "next random numbers"), *results, strict=True):
         expect_that(yours is not None, f"no {name} in the block")
         expect_close(yours, wanted, f"the {name} in the block")
+    with torch.no_grad(), answer.memory_timeline():
+        on = torch.is_grad_enabled()
+    expect_equal(on, False, "torch.is_grad_enabled() in a block under no_grad")
 
 
 def oracle(answer, gen):

@@ -344,4 +344,37 @@ SPECIMENS = [
             (RETURN, "    return mixed.transpose(1, 2)[:, -time:]\n"),
         ],
     ),
+    Wrong(
+        "float16 in the digits of bfloat16",
+        edits=[
+            (
+                START,
+                START
+                + "    kind = query.dtype\n    if kind == torch.float16:\n        query, key, value = (x.bfloat16() for x in (query, key, value))\n",
+            ),
+            (RETURN, "    return mixed.transpose(1, 2).to(kind)\n"),
+        ],
+        check="test_dtypes",
+        says="float16",
+    ),
+    Wrong(
+        "in two blocks, and the second is aligned with the first key",
+        edits=[
+            (
+                START,
+                START
+                + """    if causal and time == keys > 256:
+        first, second = (
+            F.scaled_dot_product_attention(
+                *(x.transpose(1, 2) for x in (q, key, value)), is_causal=True, scale=scale, enable_gqa=True
+            )
+            for q in (query[:, :256], query[:, 256:])
+        )
+        return torch.cat([first, second], 2).transpose(1, 2)
+""",
+            )
+        ],
+        check="test_values",
+        says="300 positions",
+    ),
 ]

@@ -429,4 +429,21 @@ def utilisation(decoder, tokens_per_second, time, peak, devices=1, frozen=0):
     return float(training_flops(decoder, 1, time, frozen) * sequences / Fraction(peak) / devices)
 """,
     ),
+    Wrong(
+        "keeps a table, and the caller has it too",
+        edits=[("def count_flops(", "import functools\n\n\n@functools.cache\ndef count_flops(")],
+        check="test_forward",
+        says="called again",
+    ),
+    Wrong(
+        "nothing to compute, so nothing to check",
+        edits=[
+            (
+                "    if not 0 <= frozen <= decoder.layers:\n",
+                "    if batch * time and not 0 <= frozen <= decoder.layers:\n",
+            )
+        ],
+        check="test_bad_input",
+        says="training_flops(decoder, 0, 8",
+    ),
 ]

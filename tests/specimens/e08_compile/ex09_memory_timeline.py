@@ -502,4 +502,10 @@ def memory_timeline():
     return Timeline()
 """,
     ),
+    Wrong(
+        "switches gradients on in the block",
+        edits=[(BODY, BODY.replace("_Follow(timeline):", "_Follow(timeline), torch.enable_grad():"))],
+        check="test_computes_the_same",
+        says="no_grad",
+    ),
 ]

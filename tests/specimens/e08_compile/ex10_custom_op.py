@@ -406,4 +406,20 @@ SPECIMENS = [
             (FAKE, "    return torch.empty(x.size(), dtype=x.dtype, device=x.device)\n"),
         ],
     ),
+    Wrong(
+        "the earlier state by way of a division, which a decay of zero does not let",
+        edits=[
+            (SAVE, "    ctx.save_for_backward(decay, output, inputs[0])\n"),
+            ("    decay, states = ctx.saved_tensors\n", "    decay, states, x = ctx.saved_tensors\n"),
+            (RETURN, "    return for_x, for_x * (states - x) / decay, None\n"),
+        ],
+        check="test_gradients",
+    ),
+    Wrong(
+        "a view of the gradient as rows of steps",
+        edits=[
+            (FOR_X, FOR_X.replace("scan(grad,", "scan(grad.view(-1, *grad.shape[-1:]).view(grad.shape),"))
+        ],
+        check="test_gradients",
+    ),
 ]
