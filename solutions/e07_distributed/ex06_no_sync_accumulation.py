@@ -29,8 +29,8 @@ Rules:
 - `optimizer.step` runs once, at the end. Gradients that lie in `.grad` beforehand have no influence.
   Afterwards every rank has in `.grad` what the optimizer was given: the gradient of the whole batch. The
   modes of the model (train or eval) and the pieces stay as they are.
-- If loss_fn raises (on every rank), the exception comes out, and the model is as ready to synchronise as
-  before: later backwards outside of accumulated_step do it.
+- If loss_fn raises (on every rank; perhaps a KeyboardInterrupt), the exception comes out, and the model is as
+  ready to synchronise as before: later backwards outside of accumulated_step do it.
 - The result is the loss of the batch before the update: a Python float, the same on every rank.
 """
 

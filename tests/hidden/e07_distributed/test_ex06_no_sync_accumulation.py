@@ -264,21 +264,25 @@ def test_one_piece_at_a_time(answer, gen):
 
 
 def break_and_go_on(rank, world_size, answer, case):
-    """What comes out of a step whose loss_fn raises, and the gradients of a plain backward after it."""
+    """What comes out of steps whose loss_fn raises, and the gradients of a plain backward after each."""
+    return [_broken(rank, answer, case, error) for error in (ZeroDivisionError, KeyboardInterrupt)]
+
+
+def _broken(rank, answer, case, error):
     wrapped = DistributedDataParallel(prepared(case))
     optimizer = OPTIMIZERS["SGD"](wrapped.parameters())
     first, second = case.steps
 
     def broken(predictions, targets):
-        raise ZeroDivisionError("no loss today")
+        raise error("no loss today")
 
     raised = None
     try:
         answer.accumulated_step(wrapped, broken, optimizer, first[rank])
     except NotImplementedError:
         raise
-    except Exception as error:
-        raised = error  # with its traceback, like a notebook: what a frame holds on to stays as it is
+    except BaseException as caught:
+        raised = caught  # with its traceback, like a notebook: what a frame holds on to stays as it is
     optimizer.zero_grad()
     ((inputs, targets),) = second[rank]
     squared_error(wrapped(inputs), targets).sum().backward()
@@ -288,13 +292,18 @@ def break_and_go_on(rank, world_size, answer, case):
 def test_after_an_error(answer, gen):
     """An error of loss_fn comes out, and the model synchronises in later backwards as it did before."""
     case = drawn(gen, [[[2, 3], [1, 2]], [[4], [4]]])
-    (told, mine), (told_too, others) = run_ranks(2, break_and_go_on, case, answer=answer)
-    for rank, name in enumerate((told, told_too)):
-        expect_equal(
-            name, "ZeroDivisionError", f"what accumulated_step raises where loss_fn does, on rank {rank}"
-        )
-    for a, b in zip(mine, others, strict=True):
-        expect_close(a, b, "a gradient on rank 0, of a plain backward after the error, against rank 1's")
+    found = zip(*run_ranks(2, break_and_go_on, case, answer=answer), strict=True)
+    for wanted, ((told, mine), (told_too, others)) in zip(
+        ("ZeroDivisionError", "KeyboardInterrupt"), found, strict=True
+    ):
+        for rank, name in enumerate((told, told_too)):
+            expect_equal(name, wanted, f"what accumulated_step raises where loss_fn does, on rank {rank}")
+        for a, b in zip(mine, others, strict=True):
+            expect_close(
+                a,
+                b,
+                f"a gradient on rank 0, of a plain backward after a {wanted} in loss_fn, against rank 1's",
+            )
 
 
 def oracle(answer, gen):

@@ -351,10 +351,11 @@ def save(rank, world_size, answer, cases):
         modes = [part.training for part in case.model.modules()]
         model = sharded(answer, case, rank)
         for rows in case.steps:
-            trained = {name: whole(p) for name, p in model.named_parameters()}
-            trained |= {name: b.clone() for name, b in model.named_buffers()}
-            with torch.no_grad():  # after this, weights may be there in one piece, and in param_dtype
-                model(*(x.chunk(world_size)[rank] for x in rows))
+            if rows is case.steps[-1]:
+                trained = {name: whole(p) for name, p in model.named_parameters()}
+                trained |= {name: b.clone() for name, b in model.named_buffers()}
+                with torch.no_grad():  # after this, weights may be there in one piece, and in param_dtype
+                    model(*(x.chunk(world_size)[rank] for x in rows))
             saved = answer.full_state_dict(model)
             same_modes = modes == [part.training for part in model.modules()]
             kept = {name: copy.deepcopy(t) for name, t in saved.items()}

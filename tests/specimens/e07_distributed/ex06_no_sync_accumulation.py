@@ -170,7 +170,7 @@ SPECIMENS = [
         losses.sum().backward()
 """),
         check="test_after_an_error",
-        says="of a plain backward after the error",
+        says="of a plain backward after a ZeroDivisionError",
     ),
     Wrong(
         "swallows errors",
@@ -264,6 +264,23 @@ SPECIMENS = [
         ],
         check="test_old_gradients",
         says="of nan",
+    ),
+    Wrong(
+        "the flag comes back after an Exception, not after a KeyboardInterrupt",
+        edits=[
+            (
+                INSIDE,
+                """        model.require_backward_grad_sync = is_last
+        try:
+            losses = loss_fn(model(inputs), targets)
+        except Exception:
+            model.require_backward_grad_sync = True
+            raise
+        losses.sum().backward()
+""",
+            )
+        ],
+        check="test_after_an_error",
     ),
     Right(
         "counts rows first, scales each piece's loss, and keeps the last piece apart",
