@@ -10,7 +10,8 @@ what it finds (pre-norm):
     block(torch.tensor([[3.0, 4.0]]))        # [[3.0, 5.0]]: attention adds [0.0, 1.0], the network [0.0, 0.0]
 
 Rules:
-- x is (*batch, time, dim), with any number of batch dimensions, also none; batch and time may be 0.
+- x is (*batch, time, dim), with any number of batch dimensions, also none; batch and time may be 0, and there
+  is no longest time.
 - Registered and saved are `norm1` and `norm2` (nn.LayerNorm over dim, eps 1e-5), and `qkv` (dim to 3 · dim
   features), `out` (dim to dim), `up` (dim to hidden) and `down` (hidden to dim), linear layers with biases.
   No other parameter or buffer is. All start as PyTorch's own layers do.

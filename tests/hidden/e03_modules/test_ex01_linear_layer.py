@@ -56,6 +56,10 @@ def test_what_is_registered(answer, bias):
         parameters = {"weight": (outputs, inputs)} | ({"bias": (outputs,)} if bias else {})
         expect_registered(layer, call, parameters=parameters)
         expect_that((layer.bias is None) is not bias, f"{call} has a wrong attribute bias", yours=layer.bias)
+    call = f"Linear(4, 3, {bias}, 'meta', torch.float16)"
+    layer = answer.Linear(4, 3, bias, "meta", torch.float16)
+    facts = [layer.bias is not None, layer.weight.device.type, layer.weight.dtype]
+    expect_equal(facts, [bias, "meta", torch.float16], f"(has a bias, device, dtype) of {call}")
 
 
 @BOTH
@@ -63,7 +67,7 @@ def test_any_leading_dimensions(answer, gen, bias):
     """Values are right for any leading dimensions, also for none and for empty ones, strided or not."""
     layer = answer.Linear(4, 3, bias=bias)
     state = {name: p.detach() for name, p in layer.named_parameters()}
-    for sizes in [(4,), (5, 4), (1, 4), (4, 4), (2, 5, 4), (2, 1, 3, 2, 4), (0, 4), (2, 0, 4)]:
+    for sizes in [(4,), (5, 4), (1, 4), (4, 4), (2, 5, 4), (2, 1, 3, 2, 4), (2051, 4), (0, 4), (2, 0, 4)]:
         x = torch.randn(sizes, generator=gen)
         wanted = linear(state, x, bias)
         with unchanged("layer(x)", x=x):
@@ -151,6 +155,8 @@ def test_start(answer, inputs):
         theirs, same = other.get_parameter(name), again.get_parameter(name)
         expect_that(not torch.equal(p, theirs), f"{call} is the same in two layers")
         expect_equal(same.detach(), p.detach(), f"{call} after the same seed")
+    shared = float(torch.isin(layer.bias.detach(), layer.weight.detach()).double().mean())
+    expect_that(shared < 0.5, f"the bias of Linear({inputs}, {outputs}) starts with numbers of its weight")
 
 
 def test_device_and_dtype(answer, device):

@@ -109,11 +109,21 @@ def test_any_leading_dimensions(answer, gen):
 
 
 def test_deviations_of_any_size(answer, gen):
-    """Tiny and huge standard deviations are divided by as they are."""
+    """Tiny and huge standard deviations, readings and means are taken as they are, and NaN stays NaN."""
     mean, std = torch.zeros(4), torch.tensor([1e-12, 1e-5, 1.0, 1e12])
     x = std * torch.randn(2, 4, generator=gen)
     wanted = weighed({"mean": mean, "std": std, "gain": torch.ones(4)}, x)
     expect_close(answer.SensorHead(mean, std, 2)(x).detach(), wanted, "head(x), std from 1e-12 to 1e12")
+    mean, std = torch.tensor([3e4, -2e4, 1e3]), torch.tensor([0.7, 3.0, 0.3])
+    x = mean + std * torch.randn(2, 3, generator=gen)
+    exactly = {"mean": mean.double(), "std": std.double(), "gain": torch.ones(3, dtype=torch.float64)}
+    for readings, about in ((x, "means thousands of times std"), (mean + 1e7 * std, "readings 1e7 std away")):
+        readings = readings.expand(2, 3)
+        wanted = weighed(exactly, readings.double()).float()
+        yours = answer.SensorHead(mean.clone(), std.clone(), 2)(readings).detach()
+        expect_close(yours, wanted, f"head(x), {about}")
+    lost = answer.SensorHead(mean, std, 2)(torch.full((2, 3), torch.nan)).detach()
+    expect_that(bool(lost.isnan().all()), "head(x) hides that x is NaN", yours=lost)
 
 
 def test_moves_as_a_whole(answer, device, gen):

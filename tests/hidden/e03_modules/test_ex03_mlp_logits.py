@@ -20,7 +20,7 @@ from grader.checks.modules import (
 )
 from grader.checks.registered import expect_registered, randomize, state_of
 
-SIZES = [(7, (6, 5), 4), (4, (), 3), (3, (5,), 2), (6, (4, 4, 4), 4), (2, (1,), 1)]
+SIZES = [(7, (6, 5), 4), (4, (), 1), (5, (), 12), (3, (5,), 2), (6, (4, 4, 4), 4), (2, (1,), 1)]
 
 
 def logits_of(state, x):
@@ -48,7 +48,7 @@ def parameters_of(features, hidden, classes):
     return wanted
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("sizes", [*SIZES, (3, (2,) * 33, 2)], ids=str)
 def test_layers(answer, sizes):
     """The sizes are those asked for: linear layers with ReLU in between, and nothing after the last one."""
     features, hidden, classes = sizes
@@ -68,6 +68,7 @@ def test_layers(answer, sizes):
             yours=", ".join(type(layer).__name__ for layer in model.layers),
             wanted=", ".join(kind.__name__ for kind in kinds),
         )
+        expect_equal(len(set(model.layers)), len(kinds), f"the number of different objects in {call}.layers")
     answer.Classifier(3, range(5, 2, -1), 2).get_submodule("layers.6")
     named = answer.Classifier(classes=classes, features=features)
     parameters = parameters_of(features, (30, 20), classes)

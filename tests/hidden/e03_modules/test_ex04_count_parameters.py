@@ -80,6 +80,8 @@ def test_ties(answer):
     one, other = nn.BatchNorm1d(2), nn.BatchNorm1d(2)
     other.running_mean = one.running_mean
     expect_count(answer, nn.ModuleList([one, other]), 8, 8, 32 + 24 + 16, " with a buffer of two names")
+    one.register_buffer("mean", one.running_mean)
+    expect_count(answer, one, 4, 4, 16 + 16 + 8, " with a buffer of two names in one module")
     tied = transformer()
     tied[0].weight.requires_grad_(False)
     expect_count(answer, tied, count, count - 16, 4 * count, " with a tied head that is frozen")
@@ -96,7 +98,8 @@ def test_equal_is_not_tied(answer):
     expect_count(answer, views, 18, 18, 72 + 12, " with three views of one tensor")
     alike = nn.ParameterList([nn.Parameter(table), nn.Parameter(table)])
     alike.register_buffer("table", table)
-    expect_count(answer, alike, 60, 60, 360, " with three tensor objects in the same memory")
+    alike.register_buffer("again", table.view(10, 3))
+    expect_count(answer, alike, 60, 60, 480, " with four tensor objects in the same memory")
     empty = nn.ParameterList([torch.zeros(0), torch.zeros(0), torch.zeros(2)])
     expect_count(answer, empty, 2, 2, 8, " with empty parameters")
 

@@ -26,7 +26,7 @@ SIZES = [
     (4, 0, {"zebra": 3, "ant": 4}),
     (3, 1, {}),
     (1, 1, {"score": 1}),
-    (2, 2, {"north": 3, "east": 3, "south": 3, "alt": 1}),
+    (2, 2, {"north": 3, "east": 3, "south": 4, "alt": 1, "west": 2}),
 ]
 
 
@@ -68,6 +68,9 @@ def test_what_is_registered(answer):
         call = f"ResidualNet({features}, {depth}, {heads})"
         expect_equal(given, heads, f"heads after {call}")
         expect_registered(net, call, parameters=parameters)
+    deep = answer.ResidualNet(1, 17, {"last": 1})
+    frozen = [name for name, p in deep.named_parameters() if not p.requires_grad]
+    expect_equal(frozen, [], "the frozen parameters of a new ResidualNet(1, 17, heads)")
     net = answer.ResidualNet(features, depth, MappingProxyType(heads))
     expect_registered(net, f"{call}, heads in a MappingProxyType", parameters=parameters)
 
@@ -87,10 +90,12 @@ def test_values(answer, gen):
             with torch.no_grad(), unchanged("net(x) under no_grad", x=x):
                 y = net(x)
             expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x) under no_grad")
+        for name, y in net(torch.full((features,), torch.nan)).items():
+            expect_that(bool(y.isnan().all()), f"net(x)[{name!r}] hides that x is NaN", yours=y.detach())
 
 
 def test_start(answer):
-    """Scales start at 0.5 and layers like nn.Linear; no two layers share their numbers."""
+    """Scales start at 0.5 and layers like nn.Linear, in one dtype; no two layers share their numbers."""
     net = answer.ResidualNet(40, 3, {"a_head": 40, "b_head": 40})
     seen = []
     for name, p in net.named_parameters():
@@ -112,6 +117,14 @@ def test_start(answer):
     other = answer.ResidualNet(40, 3, {"a_head": 40, "b_head": 40})
     same = torch.equal(net.layers[0].weight, other.layers[0].weight)
     expect_that(not same, "layers.0.weight starts with the same numbers in two nets")
+    torch.set_default_dtype(torch.float64)
+    try:
+        kinds = {p.dtype for p in answer.ResidualNet(2, 1, {"a_head": 1}).parameters()}
+    finally:
+        torch.set_default_dtype(torch.float32)
+    expect_equal(
+        kinds, {torch.float64}, "the dtypes in a net that is made while float64 is the default dtype"
+    )
     with torch.no_grad():
         net.scales[0].fill_(2.0)
     expect_equal([float(s) for s in net.scales], [2.0, 0.5, 0.5], "the scales after the first was set to 2")

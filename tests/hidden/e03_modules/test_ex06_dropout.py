@@ -188,6 +188,9 @@ def test_any_shape(answer, gen):
         with unchanged("drop(x) of a strided x", x=x):
             y = answer.Dropout(0.25)(x)
         expect_close(y, wanted.masked_fill(y == 0, 0.0), "Dropout(0.25)(x) of a strided x")
+    drop = answer.Dropout(0.5)
+    dropped = torch.tensor([float(drop(torch.tensor(1.0))) == 0 for _ in range(60)])
+    expect_rate(dropped, 0.5, "Dropout(0.5)(x) of 60 single numbers")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)

@@ -89,9 +89,12 @@ def test_training_output(answer, gen, eps):
 def test_running_statistics(answer, gen, momentum):
     """Over several batches of unequal sizes the running statistics are those of PyTorch's own layer."""
     layer, own = filled(answer, gen, momentum=momentum)
-    for number, shape in enumerate([(4, 3), (2, 3), (3, 3, 5), (2, 3, 2, 4), (7, 3)], start=1):
+    for number, shape in enumerate([(4, 3), (2, 3), (3, 3, 5), (2, 3, 2, 4), (300, 3)], start=1):
         x = 2 + 3 * torch.randn(shape, generator=gen)
         own_view = x.double().flatten(2) if x.dim() > 2 else x.double()
+        if number == 4:  # a layer that has seen many batches
+            layer.num_batches_tracked.fill_(3000)
+            own.num_batches_tracked.fill_(3000)
         own(own_view)
         layer.requires_grad_(number != 3)  # frozen parameters do not stop the statistics
         with torch.no_grad() if number == 2 else torch.enable_grad():
@@ -265,6 +268,11 @@ def test_float64(answer, gen):
         plain.train(training)
         wanted = normalised({name: t.double() for name, t in state_of(plain).items()}, x, training=training)
         expect_close(plain(x), wanted, f"a float32 layer on float64, training={training}", ulps=200)
+        layer.train(training)
+        yours = layer(x.float())
+        expect_equal(
+            yours.dtype, torch.float32, f"the dtype from a float64 layer on float32, training={training}"
+        )
     expect_equal(layer.half().num_batches_tracked.dtype, torch.int64, "the dtype of num_batches_tracked")
 
 

@@ -64,10 +64,13 @@ def test_last_dimension(answer, gen, eps):
 
 
 def test_default_eps(answer):
-    """Without another word eps is 1e-6, and is added inside the root."""
+    """Without another word eps is 1e-6, and is added inside the root; NaN stays in its row."""
     x = torch.tensor([[1e-3, -2e-3, 1e-3], [1e-5, 0.0, 0.0]])
     yours = answer.RMSNorm(3)(x)
     expect_close(yours, formula(x.double(), 1.0).float(), "RMSNorm(3)(x) of small numbers")
+    x[0, 1] = torch.nan
+    lost = answer.RMSNorm(3)(x).isnan().all(1).tolist()
+    expect_equal(lost, [True, False], "which rows of RMSNorm(3)(x) are NaN, if x is in the first")
 
 
 def test_empty(answer, gen):
@@ -106,6 +109,8 @@ def test_large_and_small(answer, gen, size):
         for row in rows:
             expect_right(layer, row, f" of a row near {size:g}")
         expect_right(layer, rows, f" of rows near {size:g}")
+    layer.load_state_dict({"weight": layer.weight * 1e7})
+    expect_right(layer, x, f" of rows near {size:g}, with weights near 1e7")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)

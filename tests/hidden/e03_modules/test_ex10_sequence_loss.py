@@ -54,6 +54,12 @@ def test_all_shapes(answer, gen, dtype):
     """The loss is the mean over all tokens, for every shape, in the dtype of the logits."""
     for shape in SHAPES:
         expect_right(answer, *batch(gen, shape, dtype=dtype), f" for logits of {shape} in {dtype}")
+    logits, targets = batch(gen, (5, 450, 3), dtype=dtype)
+    chances = logits.double().log_softmax(-1).gather(-1, targets.unsqueeze(-1))
+    call = f"sequence_loss(logits, targets) for logits of (5, 450, 3) in {dtype}"
+    expect_close(answer.sequence_loss(logits, targets), -chances.mean().to(dtype), call)
+    lost = answer.sequence_loss(torch.full_like(logits, torch.nan), targets)
+    expect_that(bool(lost.isnan()), "sequence_loss(logits, targets) hides that logits are NaN", yours=lost)
 
 
 def test_layouts(answer, gen):

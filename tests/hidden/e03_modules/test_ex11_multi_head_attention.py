@@ -113,7 +113,7 @@ def test_values(answer, gen, causal, bias):
     for shape, heads in [
         ((2, 5, 6), 2), ((3, 4, 6), 3), ((1, 3, 4), 4), ((4, 4, 4), 1), ((5, 6), 2), ((2, 3, 4, 6), 3),
         ((1, 1, 2), 2),
-        ((3, 1, 4), 2), ((2, 1, 1, 3, 4), 1), ((1, 6), 6),
+        ((3, 1, 4), 2), ((2, 1, 1, 3, 4), 1), ((1, 6), 6), ((1, 3, 16), 16),
     ]:  # fmt: skip
         layer = build(answer, gen, shape[-1], heads, **options)
         x = torch.randn(shape, generator=gen)
@@ -130,6 +130,8 @@ def test_defaults(answer, gen):
     wanted = layer(x).detach()
     expect_equal(layer.eval()(x).detach(), wanted, "layer.eval()(x)")
     expect_close(layer(x, padding=None), wanted, "layer(x, padding=None)")
+    lost = layer(x * torch.nan).detach()
+    expect_that(bool(lost.isnan().all()), "layer(x) hides that x is NaN", yours=lost)
 
 
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "not causal"])
@@ -190,6 +192,10 @@ def test_long_and_large(answer, gen):
     for tokens in (3, 1100, 4):
         x = torch.randn(1, tokens, 2, generator=gen)
         expect_right(layer, x, None, f" for {tokens} tokens, after others", heads=1)
+    on_meta = build(answer, gen, 2, 1).to("meta")  # shapes alone
+    for tokens in (5000, 70_000):
+        x = torch.empty(1, tokens, 2, device="meta")
+        expect_equal(on_meta(x).shape, x.shape, f'the shape of layer(x) for {tokens} tokens on "meta"')
     layer = build(answer, gen, 4, 2, size=1.0)
     x = (200 * torch.randn(2, 5, 4, generator=gen)).requires_grad_()
     yours = layer(x, padding_of(gen, (2, 5)))

@@ -109,9 +109,11 @@ def test_values(answer, gen):
     ]:  # fmt: skip
         block = build(answer, gen, shape[-1], heads, hidden)
         expect_right(block, torch.randn(shape, generator=gen), heads, f" for x of {shape}, {heads} heads")
-    for time in (3, 70, 4):
+    for time in (3, 300, 4):
         x = torch.randn(1, time, 6, generator=gen)
         expect_right(block, x, heads, f" for {time} positions, after others")
+    block, x = block.to("meta"), torch.empty(1, 70_000, 6, device="meta")  # shapes alone
+    expect_equal(block(x).shape, x.shape, 'the shape of block(x) for 70000 positions on "meta"')
 
 
 def test_branches(answer, gen):
@@ -131,12 +133,15 @@ def test_branches(answer, gen):
 
 
 def test_large_scores(answer, gen):
-    """Later positions stay hidden, however well their keys match."""
+    """Later positions stay hidden, however well their keys match, and the best of the others wins."""
     for size in (30.0, 300.0):
         block, x = build(answer, gen), torch.randn(2, 5, 6, generator=gen)
         state = random_state(gen)
         state["qkv.weight"][:12] *= size
         block.load_state_dict(without(state, "down"))
+        if size == 30.0:
+            exactly = copy.deepcopy(block).double()
+            expect_right(exactly, x.double(), 2, f" with scores near {size**2:g}", ulps=1e5)
         for place in range(1, 5):
             start = block(x[:, :place]).detach()
             call = f"block(x)[:, :{place}] with scores near {size**2:g}"
@@ -192,6 +197,7 @@ def test_dropout_in_training(answer, gen):
             )
     block = build(answer, gen, dropout=1.0)
     expect_equal(block(x).detach(), x, "block(x) with dropout=1.0, which drops both branches")
+    expect_right(block.eval(), x, 2, " with dropout=1.0 in evaluation mode")
     block = build(answer, gen, dropout=0.5)
     ones = {
         name: torch.full_like(t, float(name in ("out.bias", "down.bias")))
@@ -204,6 +210,16 @@ def test_dropout_in_training(answer, gen):
         "the branches do not drop their elements independently",
         yours=f"one of the two is kept at {once:.0%} of all elements",
         wanted="about 50%",
+    )
+    rare = build(answer, gen, dropout=0.002)  # far below what random numbers in bfloat16 resolve
+    rare.load_state_dict({**ones, "down.bias": torch.zeros(6)})
+    kept = rare.bfloat16()(torch.zeros(5000, 2, 6, dtype=torch.bfloat16)) == 1
+    share = 1 - float(kept.double().mean())
+    expect_that(
+        abs(share - 0.002) < 0.0012,
+        "dropout=0.002 drops a wrong share in bfloat16",
+        yours=f"{share:.2%}",
+        wanted="about 0.20%",
     )
 
 
@@ -230,7 +246,9 @@ def test_gradients(answer, gen, shape):
     """Gradients flow to x, also straight through both sums, and to every parameter."""
     block, state = build(answer, gen).train(len(shape) > 2), random_state(gen)
     expect_gradients(
-        lambda x, *ts: functional_call(block, dict(zip(state, ts, strict=True)), (x,)),
+        lambda x, *ts: functional_call(
+            block, dict(zip(state, ts, strict=True)), (x if len(shape) > 2 else x * 1.0,)
+        ),
         [torch.randn(shape, generator=gen), *state.values()],
         lambda x, *ts: written_out(dict(zip(state, ts, strict=True)), x),
         gen=gen,

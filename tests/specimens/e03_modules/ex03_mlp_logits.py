@@ -376,4 +376,13 @@ class Classifier(nn.Module):
         check="test_layers_can_be_exchanged",
         says="changes",
     ),
+    Wrong(
+        "one ReLU stands in every place",
+        edits=[
+            ("        layers: list[nn.Module] = []", "        layers, relu = [], nn.ReLU()"),
+            ("nn.ReLU()]", "relu]"),
+        ],
+        check="test_layers",
+        says="different objects",
+    ),
 ]

@@ -444,4 +444,14 @@ def load_partial(model, state, rename=None):
             )
         ],
     ),
+    Wrong(
+        "lets two names become one where both are the same tensor",
+        edits=[
+            (
+                "        if new in old_names:",
+                "        if new in old_names and state[old_names[new]] is not value:",
+            )
+        ],
+        check="test_two_names_become_one",
+    ),
 ]
