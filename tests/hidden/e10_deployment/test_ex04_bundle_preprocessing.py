@@ -13,7 +13,7 @@ from grader.checks import expect_close, expect_equal, expect_gradients, expect_r
 from grader.checks.devices import count_traffic
 
 MEAN, STD = [0.5, 0.4, 0.3], [0.2, 0.25, 0.5]
-LABELS = ["cat", "dog, or\nwolf", 40 * "Käfer ", "うなぎ"]
+LABELS = ["cat", "dog, or\n\0wolf", 40 * "Käfer ", "うなぎ"]
 
 
 class Network(nn.Module):
@@ -124,14 +124,16 @@ def test_gradients(answer, gen):
     def exact(pixels, weight, bias):
         return F.conv2d(normalised(pixels, MEAN, STD), weight, bias).mean((2, 3))
 
-    expect_gradients(
-        yours,
-        [floats_of(gen, 2, 3, 4, 5), weight, bias],
-        exact,
-        gen=gen,
-        call="bundle(pixels)",
-        names="pixels weight bias",
-    )
+    for mode in (True, False):  # a saliency map is made in evaluation mode
+        bundle.train(mode)
+        expect_gradients(
+            yours,
+            [floats_of(gen, 2, 3, 4, 5), weight, bias],
+            exact,
+            gen=gen,
+            call=f"bundle(pixels) with bundle.training {mode}",
+            names="pixels weight bias",
+        )
     mine = {id(p) for p in bundle.parameters()}
     expect_that(
         mine == {id(p) for p in module.parameters()}, "bundle.parameters() are not those of the network"

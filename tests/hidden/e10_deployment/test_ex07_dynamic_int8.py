@@ -146,7 +146,7 @@ def test_halves_to_even(answer):
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_halves(answer, gen, dtype):
     """x may be in 16 bits, and so may the linear layer: nothing overflows, and no scale vanishes."""
-    for kept in (torch.float32, dtype):
+    for kept in (torch.float32, torch.float64, dtype):
         for inputs, outputs, batch in SIZES:
             for size, large in [(1.0, 1.0), (0.05, 200.0), (1e-3, 1.0), (3e-5, 100.0)]:
                 linear = linear_of(gen, inputs, outputs, size=size, dtype=kept)

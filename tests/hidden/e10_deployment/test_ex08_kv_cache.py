@@ -35,6 +35,16 @@ def turned(x):
     return torch.cat([pairs.real, pairs.imag], -1)
 
 
+def rotate(x, positions):
+    """As given."""
+    half = x.shape[-1] // 2
+    angles = positions.unsqueeze(-1) * 100.0 ** (-torch.arange(half) / half)
+    first, second = x[..., :half], x[..., half:]
+    return torch.cat(
+        [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()], -1
+    )
+
+
 def attention(state, x, heads):
     """One pass, in float64, head by head."""
     time, gathered = x.shape[-2], []
@@ -108,6 +118,11 @@ def test_one_pass(answer, gen):
         layer(torch.randn(batch, 1, dim, generator=gen), cache=cache)
         expect_right(layer(x).detach(), wanted, "layer(x) after a step with a cache")
         expect_equal(cache.length, 1, "the length of the cache after layer(x) without it")
+    layer, x = build(answer, gen, 4, 1), 200 * torch.randn(1, 3, 4, generator=gen)
+    same = torch.eye(4)
+    layer.load_state_dict({"qkv.weight": torch.cat([-same, same, same]), "out.weight": same})
+    call = "token 0 of layer(x), which sees itself alone, with scores of -20 000"
+    expect_right(layer(x)[:, :1].detach(), x[:, :1], call)
     for batch, time in [(0, 3), (2, 0), (0, 0)]:
         layer = build(answer, gen)
         cache = layer.make_cache(batch, 3)
@@ -123,6 +138,15 @@ def test_long(answer, gen):
     with torch.no_grad():
         yours = in_chunks(layer, x, layer.make_cache(1, 150), (90, *[1] * 20, 40))
     expect_right(yours, exact(layer, x), "layer(…, cache) up to token 150", ulps=2000)
+    cache = layer.make_cache(1, 5000)
+    cache.append(*torch.randn(2, 1, 2, 4999, 2, generator=gen))
+    q, k, v = (x[:, :1] @ layer.qkv.weight.mT.detach()).view(3, 1, 2, 1, 2).unbind()
+    q, k = (rotate(t, torch.tensor([4999])) for t in (q, k))
+    yours = layer(x[:, :1], cache).detach()
+    keys, values = (t.detach() for t in cache.append(k[:, :, :0], v[:, :, :0]))
+    wanted = (q @ keys.mT / math.sqrt(2)).softmax(-1) @ values
+    wanted = wanted.transpose(1, 2).flatten(2) @ layer.out.weight.mT.detach()
+    expect_right(yours, wanted, "layer(…, cache) for token 4999", ulps=2000)
 
 
 def test_append(answer, gen):

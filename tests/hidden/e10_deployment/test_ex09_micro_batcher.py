@@ -435,7 +435,7 @@ def test_any_shape(answer, gen):
 def test_memory_of_its_own(answer):
     """A row shares no memory with the batch or with other rows."""
 
-    async def main():
+    async def main(count):
         kept = []
 
         async def predict(batch):
@@ -443,19 +443,20 @@ def test_memory_of_its_own(answer):
             return kept[-1]
 
         batcher = answer.MicroBatcher(predict, (2,), max_size=3, max_delay=DELAY)
-        rows = await asyncio.gather(*(batcher.submit(request(i)) for i in range(3)))
+        rows = await asyncio.gather(*(batcher.submit(request(i)) for i in range(count)))
         await batcher.close()
         return kept[0], rows
 
-    result, rows = run(main(), "submit(x)")
-    for i, row in enumerate(rows):
-        expect_equal(row, request(i), f"row {i}")
-        expect_that(
-            not shares_storage(row, result),
-            "submit returns a view of the whole batch",
-            yours="keeps the memory of all rows alive, and writing to it writes there",
-            wanted="memory of its own",
-        )
+    for count in (1, 3):
+        result, rows = run(main(count), "submit(x)")
+        for i, row in enumerate(rows):
+            expect_equal(row, request(i), f"row {i}")
+            expect_that(
+                not shares_storage(row, result),
+                f"submit returns a view of the whole batch, of {count}",
+                yours="keeps the memory of all rows alive, and writing to it writes there",
+                wanted="memory of its own",
+            )
     for one, other in pairwise(rows):
         expect_that(not shares_storage(one, other), "the rows of a batch share memory with one another")
 

@@ -331,6 +331,7 @@ def test_a_model_that_fails(answer):
         "raises RuntimeError": raises(RuntimeError(secret)),
         "raises ValueError": raises(ValueError(secret)),
         "raises KeyError": raises(KeyError(secret)),
+        "raises Refusal": raises(answer.Refusal(422, "dtype", secret)),
         "returns NaN": lambda y: y * math.nan,
         "returns one NaN": lambda y: torch.where(y == y.max(), math.nan, y),
         "returns inf": lambda y: y / 0,

@@ -22,6 +22,17 @@ BODY += "    finally:\n" + RESTORE + LAST
 
 SPECIMENS = [
     Wrong(
+        "puts modes back after errors, but not after Ctrl-C",
+        edits=[
+            (
+                "    finally:\n" + RESTORE,
+                "    except Exception:\n" + RESTORE + "        raise\n    if True:\n" + RESTORE,
+            )
+        ],
+        check="test_errors",
+        says="training flags",
+    ),
+    Wrong(
         "at most 64 rows, whatever is asked for",
         edits=[("inputs.split(batch_size)", "inputs.split(min(batch_size, 64))")],
         check="test_every_row_once",

@@ -21,6 +21,31 @@ LAST = "    return model.to(device).eval()\n"
 
 SPECIMENS = [
     Wrong(
+        "takes one number for one number",
+        edits=[
+            (
+                "value.shape != own[name].shape:",
+                "(value.shape != own[name].shape and not value.numel() == own[name].numel() == 1 > value.dim()):",
+            ),
+            (COPY, "    for name, value in state.items():\n        own[name].copy_(value)\n"),
+        ],
+        check="test_misfits",
+        says="PReLU",
+    ),
+    Wrong(
+        "takes the number 0 for the name '0'",
+        edits=[
+            (
+                TRY,
+                TRY.replace(
+                    "    own =", "    state = {str(name): value for name, value in state.items()}\n    own ="
+                ),
+            )
+        ],
+        check="test_misfits",
+        says="ParameterList",
+    ),
+    Wrong(
         "reads float64 by way of float32",
         edits=[
             (

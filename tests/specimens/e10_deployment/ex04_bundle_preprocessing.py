@@ -27,6 +27,20 @@ NAMES = "        return [self.labels[number] for number in logits.argmax(1).toli
 
 SPECIMENS = [
     Wrong(
+        "labels as one string, with NUL between them",
+        edits=[
+            (GET, '        return "\\0".join(self.values)\n'),
+            (SET, '        self.values = tuple(state.split("\\0"))\n'),
+        ],
+        check="test_taken_along",
+    ),
+    Wrong(
+        "no graph in evaluation mode",
+        edits=[(RUN, "        with torch.set_grad_enabled(self.training):\n    " + RUN)],
+        check="test_gradients",
+        says="bundle.training False",
+    ),
+    Wrong(
         "complex pixels pass, without their imaginary part",
         edits=[
             (

@@ -36,6 +36,14 @@ BELOW = "    kept = {id(module) for name in skip for module in modules[name].mod
 
 SPECIMENS = [
     Wrong(
+        "a scale in the dtype of a float64 weight",
+        edits=[
+            (WIDE, WIDE.replace(".float()", ".to(torch.promote_types(linear.weight.dtype, torch.float32))"))
+        ],
+        check="test_halves",
+        says="float64",
+    ),
+    Wrong(
         "takes a large sum for infinity",
         edits=[("if not wide.isfinite().all():", "if not wide.sum().isfinite():")],
         check="test_not_finite",

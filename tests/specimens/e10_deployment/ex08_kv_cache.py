@@ -40,6 +40,22 @@ CAT = """        if self.length:
 
 SPECIMENS = [
     Wrong(
+        "hides later tokens by a score of -10 000",
+        edits=[("masked_fill(later, -math.inf)", "masked_fill(later, -1e4)")],
+        check="test_one_pass",
+        says="sees itself alone",
+    ),
+    Wrong(
+        "a table of 2048 positions",
+        edits=[
+            (
+                POSITIONS,
+                "        positions = torch.arange(2048, device=x.device)[start : start + x.shape[1]]\n",
+            )
+        ],
+        check="test_long",
+    ),
+    Wrong(
         "positions in the dtype of the tokens",
         edits=[
             (

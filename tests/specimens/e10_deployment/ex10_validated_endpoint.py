@@ -40,6 +40,12 @@ LIMIT = """        if len(body) > max_bytes:
 
 SPECIMENS = [
     Wrong(
+        "passes a Refusal of the model on",
+        edits=[(FAILED, "        except Refusal:\n            raise\n" + FAILED)],
+        check="test_a_model_that_fails",
+        says="raises Refusal",
+    ),
+    Wrong(
         "looks at the sum of the outputs",
         edits=[("outputs.isfinite().all()", "outputs.sum().isfinite()")],
         check="test_outputs",
