@@ -244,10 +244,13 @@ def save_and_fail(rank, world_size, answer, path):
     state, raised = everything(net, optimizer), []
     if rank == 0:
         path.with_name("folder").mkdir()
-    for strike, name in FAILURES.values():
+    for about, (strike, name) in FAILURES.items():
+        if rank == 1:  # in case that it waits for ever
+            (path.parent.parent / "tried").write_text(about)
         file = path.parent / name
         net.strike = strike if rank == 0 else None
         raised.append(_raised(answer, file, model, optimizer))
+        dist.barrier()  # so that nobody goes on to the next save
     net.strike = None
     between = (
         (path.read_bytes(), [name for name in files_beside(path) if name != "folder"]) if rank == 0 else None
@@ -268,10 +271,17 @@ def _raised(answer, file, model, optimizer):
 
 def test_failed_save(answer, path):
     """If rank 0 cannot write, every rank raises, the old file stays, and the ranks can save again."""
+    path = path.parent / "runs" / "run.pt"
+    path.parent.mkdir()
+    tried = path.parent.parent / "tried"
     try:
         found = run_ranks(2, save_and_fail, path, answer=answer)
     except RankFailure as failure:
-        told = f"rank 0 fails on {', then '.join(FAILURES)}"
+        told = (
+            f"rank 0 fails on {tried.read_text()}; then all are to raise"
+            if tried.exists()
+            else "a save in which nothing fails"
+        )
         raise RankFailure(f"{failure}\n  tried   {told}") from None
     for rank, (raised, _, _) in enumerate(found):
         errors = ["OSError", "Exception", "TypeError", "KeyError", "OSError", "Exception"]
