@@ -148,5 +148,5 @@ def global_rng_untouched(call: str) -> Iterator[None]:
         raise CheckFailure(
             f"{call} touches the global random stream\n"
             "  yours   torch's global generator has moved on, or was seeded again\n"
-            "  wanted  all draws from the generator that was given"
+            "  wanted  as it was before: draws come from a generator of one's own, or one that was given"
         )
