@@ -341,8 +341,10 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
 
     def moving(which):
         def move(source, target, **more):
-            if path.read_bytes() != before or path.parent.resolve() not in Path(source).resolve().parents:
-                events.append("something else")
+            if path.read_bytes() != before:
+                events.append("the old file is changed")
+            if path.parent.resolve() not in Path(source).resolve().parents:
+                events.append("the new file is in another folder")
             if sizes and sizes[-1] != Path(source).stat().st_size:
                 events.append("half of it is written")
             events.append("replace")

@@ -293,7 +293,7 @@ SPECIMENS = [
         "reports inf for NaN",
         edits=[(RETURN, '    return [loss if loss == loss else float("inf") for loss in history]\n')],
         check="test_evaluation_mode_at_the_end",
-        says="not NaN",
+        says="where each is NaN",
     ),
     Wrong(
         "an error in validation leaves gradients off",
