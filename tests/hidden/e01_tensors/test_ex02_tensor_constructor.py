@@ -33,6 +33,9 @@ def test_ints_stay_ints(answer):
     expect_vector(answer, [large, -large, 0], [large, -large, 0], torch.int64)
     expect_vector(answer, (16_777_217, 4), [16_777_217, 4], torch.int64)
     expect_vector(answer, [3], [3], torch.int64)
+    ids = [7, 2, 5]
+    answer.as_vector(ids)
+    expect_equal(ids, [7, 2, 5], "ids, a list, after as_vector(ids)")
 
 
 def test_bools_stay_bools(answer):
@@ -89,6 +92,7 @@ def test_dtype_asked_for(answer, dtype):
     expect_vector(answer, [0, 1, 5], [0, 1, 5], dtype, asked=dtype)
     expect_vector(answer, np.array([2.0, 0.0]), [2, 0], dtype, asked=dtype)
     expect_vector(answer, np.int32(4), [4], dtype, asked=dtype)
+    expect_vector(answer, [True, False], [1, 0], dtype, asked=dtype)
     if dtype == torch.int64:
         expect_vector(answer, [2**62 + 1], [2**62 + 1], dtype, asked=dtype)
         expect_vector(answer, 2**62 + 1, [2**62 + 1], dtype, asked=dtype)
@@ -114,7 +118,11 @@ def test_arrays_keep_their_dtype(answer):
         "float32",
         "float64",
         "uint16",
+        "uint32",
+        "uint64",
         "complex64",
+        "complex128",
+        "int8",
     ):
         array = np.array([3, 0, 1]).astype(name)
         expect_vector(answer, array, array.tolist(), getattr(torch, name))
@@ -159,6 +167,8 @@ def test_numpy_numbers(answer):
     expect_vector(answer, np.float32(0.1), [float(np.float32(0.1))], torch.float32)
     expect_vector(answer, np.float64(0.1), [0.1], torch.float64)
     expect_vector(answer, np.bool_(True), [True], torch.bool)
+    expect_vector(answer, np.uint8(200), [200], torch.uint8)
+    expect_vector(answer, np.float16(0.5), [0.5], torch.float16)
 
 
 def test_memory_of_its_own(answer):

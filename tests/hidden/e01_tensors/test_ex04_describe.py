@@ -29,7 +29,7 @@ def expect_record(answer, x, call, **wanted):
 
 def test_plain_tensors(answer):
     """Shape, rank and number of elements are right for any rank, as Python's own numbers."""
-    for sizes, elements in [((5,), 5), ((2, 3), 6), ((2, 1, 4, 3), 24), ((1,), 1)]:
+    for sizes, elements in [((5,), 5), ((2, 3), 6), ((2, 1, 4, 3), 24), ((1, 2, 1, 1, 2, 3), 12), ((1,), 1)]:
         x = torch.zeros(sizes)
         record = {"shape": sizes, "rank": len(sizes), "elements": elements, "contiguous": True}
         size = {"bytes": 4 * elements, "storage_bytes": 4 * elements}
@@ -92,6 +92,7 @@ def test_views_count_their_own_elements(answer):
         (table.view(torch.int32), "table.view(torch.int32)", 192),
         (table[2:4].data, "table[2:4].data", 64),
         (table[1].view(2, 2), "table[1].view(2, 2)", 32),
+        (table[2:4].detach().requires_grad_(), "table[2:4].detach().requires_grad_()", 64),
     ]:
         expect_record(answer, x, f"describe({name}) of a table with 192 bytes", bytes=size, storage_bytes=192)
     odd = torch.zeros(10, dtype=torch.uint8)[:8].view(torch.int32)
@@ -127,6 +128,7 @@ def test_contiguity(answer):
         (torch.zeros(0, 3).t(), "torch.zeros(0, 3).t()", True),
         (torch.zeros(5)[::2], "torch.zeros(5)[::2]", False),
         (torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last), "a channels_last tensor", False),
+        (torch.zeros(2, 4, 5, 6, 3).permute(0, 4, 1, 2, 3), "a channels_last_3d tensor", False),
     ]:
         expect_record(answer, view, f"describe({name})", contiguous=wanted)
 

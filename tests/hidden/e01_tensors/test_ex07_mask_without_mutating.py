@@ -89,8 +89,9 @@ def test_inf_and_nan(answer):
     """Infinite readings are clipped to the bounds; NaN stays NaN, and -0.0 keeps its sign."""
     x = torch.tensor([math.inf, -math.inf, math.nan, 0.5, 9.0, -0.0, 0.0])
     wanted = torch.tensor([2.0, -1.0, math.nan, 0.5, 2.0, -0.0, 0.0])
-    yours = answer.clip_outliers(x, -1.0, 2.0)
-    expect_equal(yours, wanted, "clip_outliers(x, -1.0, 2.0) with inf and NaN")
+    for dtype in (torch.float64, torch.float16, torch.float32):
+        yours = answer.clip_outliers(x.to(dtype), -1.0, 2.0)
+        expect_equal(yours, wanted.to(dtype), f"clip_outliers(x, -1.0, 2.0) with inf and NaN in {dtype}")
     call = "torch.signbit(clip_outliers(tensor([-0.0, 0.0]), -1.0, 2.0))"
     expect_equal(torch.signbit(yours[5:]), torch.tensor([True, False]), call)
 
@@ -108,9 +109,10 @@ def test_gradient_at_the_bounds(answer, gen):
     for x in (torch.tensor([-1.0, 2.0, 0.0, -1.0, 2.0]), torch.tensor(2.0), torch.tensor([-1.0]).half()):
         call = f"clip_outliers(x, -1.0, 2.0) at the bounds, x of shape {tuple(x.shape)}"
         expect_gradients(fn, [x], lambda x: x * 1.0, gen=gen, call=call, names="x")
-    rounded = torch.tensor([-0.3, 0.1, -0.7])
     fn = lambda x: answer.clip_outliers(x, -0.7, 0.1)  # noqa: E731
-    expect_gradients(fn, [rounded], lambda x: x * 1.0, gen=gen, call="clip_outliers(x, -0.7, 0.1)", names="x")
+    for dtype in (torch.float32, torch.float16):
+        x, call = torch.tensor([-0.3, 0.1, -0.7], dtype=dtype), f"clip_outliers(x, -0.7, 0.1) in {dtype}"
+        expect_gradients(fn, [x], lambda x: x * 1.0, gen=gen, call=call, names="x")
     at_both = torch.tensor([0.5, 0.5])
     fn = lambda x: answer.clip_outliers(x, 0.5, 0.5)  # noqa: E731
     expect_gradients(fn, [at_both], lambda x: x * 1.0, gen=gen, call="clip_outliers(x, 0.5, 0.5)", names="x")

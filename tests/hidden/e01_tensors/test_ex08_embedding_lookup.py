@@ -86,7 +86,7 @@ def test_many_rows(answer):
 def test_dtype_of_weight(answer, gen):
     """The result has the dtype of weight, bit for bit."""
     ids = ids_of((2, 3), gen)
-    for dtype in (torch.bfloat16, torch.float64, torch.int64, torch.bool):
+    for dtype in (torch.bfloat16, torch.float64, torch.int64, torch.bool, torch.complex64):
         weight = table(dtype=dtype) if dtype is not torch.float64 else table(dtype=dtype) / 3
         wanted = looked_up(weight, ids)
         expect_equal(answer.embedding_lookup(weight, ids), wanted, f"{CALL} of a {dtype} weight")
@@ -96,7 +96,7 @@ def test_gradient_accumulates(answer, gen):
     """A row that is asked for several times gets the sum of its gradients, others get zero."""
     weight = torch.randn(6, 3, generator=gen)
     few = torch.tensor([4, 4, 1], dtype=torch.uint8)
-    for ids in (torch.tensor([[4, 0, 4], [4, 2, 0]]), few, torch.tensor(3), torch.zeros(2, 0).long()):
+    for ids in (torch.tensor([[4, 0, 4], [4, 2, 0]]), few, torch.tensor(3).int(), torch.zeros(2, 0).long()):
         one_hot = (ids.unsqueeze(-1) == torch.arange(6)).double()
         fn = lambda weight, ids=ids: answer.embedding_lookup(weight, ids)  # noqa: E731
         reference = lambda w, one_hot=one_hot: one_hot @ w  # noqa: E731

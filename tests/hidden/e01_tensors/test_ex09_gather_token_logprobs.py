@@ -9,7 +9,7 @@ from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_g
 from grader.checks.devices import count_traffic, on_host
 
 CALL = "token_logprobs(logits, targets)"
-SIZES = [(2, 3, 5), (4, 2, 3), (3, 3, 3)]
+SIZES = [(2, 3, 5), (4, 2, 3), (4, 4, 4)]
 
 
 def draw(sizes, gen, dtype=torch.float32):
@@ -99,8 +99,9 @@ def test_forbidden_tokens(answer):
     logits = torch.tensor([[[1.0, -inf, 2.0, 0.5], [-inf, 3.0, -inf, -inf], [0.0, -inf, 1.0, 2.0]]])
     targets = torch.tensor([[2, 1, 1]])
     wanted = torch.tensor([[-math.log(1 + math.exp(-1) + math.exp(-1.5)), 0.0, -inf]])
-    yours = answer.token_logprobs(logits, targets)
-    expect_close(yours, wanted, f"{CALL} with logits of -inf", dims="batch time", scale=1.0)
+    for dtype in (torch.float32, torch.float16):
+        yours = answer.token_logprobs(logits.to(dtype), targets)
+        expect_close(yours, wanted, f"{CALL} with {dtype} logits of -inf", dims="batch time", scale=1.0)
     low = torch.tensor([[[-inf, -1e4, -1e4], [-1e4, -inf, -inf], [-inf, -3e4, -1e4]]])
     wanted = torch.tensor([[-math.log(2), 0.0, -2e4]])
     yours = answer.token_logprobs(low, torch.tensor([[1, 0, 1]]))

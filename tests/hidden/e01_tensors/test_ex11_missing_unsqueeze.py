@@ -43,9 +43,9 @@ def test_each_row_has_its_own_weight(answer, gen):
     """Each error counts with the weight of its own row, and the sum is divided by that of the weights."""
     for batch, size in [(1, 1.0), (2, 1e-9), (5, 1.0), (33, 1e6)]:
         predictions, targets, weights = draw(batch, gen)
-        inputs = predictions, targets, weights * size
+        inputs = predictions * size, targets * size, weights * size
         wanted = exact(*inputs).float()
-        expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} weights of about {size:g}")
+        expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} numbers of about {size:g}")
 
 
 def test_float64(answer, gen):
@@ -77,9 +77,10 @@ def test_gradient(answer, gen):
     """Gradients flow to predictions, targets and weights, each to its own row."""
     inputs = draw(6, gen, torch.float64)
     inputs[1][2] = inputs[0][2, 0]  # a perfect prediction: its gradient is 0
-    expect_gradients(
-        answer.weighted_mse, inputs, exact, gen=gen, call=CALL, names="predictions targets weights"
-    )
+    names, equal = "predictions targets weights", torch.ones(6, dtype=torch.float64)
+    expect_gradients(answer.weighted_mse, inputs, exact, gen=gen, call=CALL, names=names)
+    call = f"{CALL} with weights of 1"
+    expect_gradients(answer.weighted_mse, (*inputs[:2], equal), exact, gen=gen, call=call, names=names)
 
 
 def test_stays_on_the_device(answer, device, gen):

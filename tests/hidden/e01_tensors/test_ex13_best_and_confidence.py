@@ -50,7 +50,7 @@ def test_best_and_its_probability(answer, gen):
 
 def test_any_dimensions_before_the_classes(answer, gen):
     """Classes lie along the last dimension, whatever stands before it, also nothing."""
-    for sizes in [(2, 3, 5), (5,), (2, 3, 2, 4)]:
+    for sizes in [(2, 3, 5), (5,), (2, 3, 1, 2, 4)]:
         logits = draw(sizes, gen)
         wanted = exact(logits)
         expect_pair(answer.best_and_confidence(logits), wanted, torch.float32, f"{CALL} for {sizes}")

@@ -6,7 +6,7 @@ import torch
 from grader.checks import expect_close, expect_flat_cost, expect_gradients, expect_that, peak_bytes, unchanged
 
 # Leading dimensions of the first and of the last argument.
-ALIKE = [((), ()), ((3,), (3,)), ((1,), (1,)), ((2, 3), (2, 3)), ((0,), (0,))]
+ALIKE = [((), ()), ((3,), (3,)), ((1,), (1,)), ((2, 1, 3, 2), (2, 1, 3, 2)), ((0,), (0,))]
 BROADCAST = [((3, 3), (3,)), ((3,), (2, 1)), ((2, 3), ()), ((), (4,)), ((2, 1, 3), (4, 1)), ((0, 1), (3,))]
 M, N, OUT, TIME, SOURCE = 4, 5, 3, 2, 6
 
@@ -114,6 +114,9 @@ def test_dtype_is_kept(answer, gen, dtype):
     for name, inputs in arguments((2,), (2,), draw).items():
         expect_product(answer, name, inputs, f" in {dtype}")
     expect_product(answer, "scores", (draw((2, 3, 70)), draw((2, 4, 70))), f" of 70 dims in {dtype}")
+    if dtype == torch.bfloat16:
+        for name, inputs in arguments((2,), (2,), lambda sizes: torch.full(sizes, 2.0**20).to(dtype)).items():
+            expect_product(answer, name, inputs, " of numbers beyond the range of float16")
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -55,7 +55,9 @@ def test_strided_input(answer):
     )
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.int64, torch.bool, torch.bfloat16, torch.float64, torch.complex64], ids=str
+)
 def test_dtype_is_kept(answer, dtype):
     """Every dtype comes out as it went in."""
     x = (distinct((2, 3, 2, 2)) % 3).to(dtype)
@@ -71,6 +73,8 @@ def test_no_copy_where_none_is_needed(answer):
         wanted, yours = merged.clone(), answer.merge_heads(split)
         expect_view(yours, split, "merge_heads(x) of a transposed view")
         expect_equal(yours, wanted, "merge_heads(x) of a transposed view", dims="batch time width")
+    one = whole.view(3, 4, 1, 15).transpose(1, 2)
+    expect_view(answer.merge_heads(one), one, "merge_heads(x) of one head in a transposed view")
     split = whole.view(3, 4, 3, 5).transpose(1, 2).requires_grad_()
     expect_view(answer.merge_heads(split), split, "merge_heads(x) of a transposed view with requires_grad")
 

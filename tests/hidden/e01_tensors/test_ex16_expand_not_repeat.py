@@ -114,7 +114,7 @@ def test_positions_allocate_the_sum_only(answer):
     """`add_positions` makes a new tensor for the sums, and nothing else of that size."""
     long = distinct((300, 4))
     strided, half = distinct((8, 16, 4)).transpose(0, 1), distinct((16, 8, 4), torch.float16)
-    for x in (distinct((16, 8, 4)), strided, distinct((128, 4)), half):
+    for x in (distinct((16, 8, 4)), strided, distinct((128, 4)), distinct((4, 128)).T, half):
         table = long.to(x.dtype)
         expect_copy(answer.add_positions(x, table), x, "add_positions(x, table)")
         peak = peak_bytes(lambda x=x, table=table: answer.add_positions(x, table))

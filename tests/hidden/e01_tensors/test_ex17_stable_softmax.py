@@ -45,7 +45,7 @@ def test_along_every_dim(answer, gen, name):
         ((7,), (0, -1)),
         ((2, 3, 4), (0, 2, -2, -3)),
         ((3, 3, 3), (1, -1)),
-        ((2, 1, 3, 1), (2, -4)),
+        ((2, 1, 3, 1, 2), (2, -5)),
         ((1, 1), (0,)),
     ]:
         x = 3 * torch.randn(sizes, generator=gen)
@@ -84,6 +84,7 @@ def test_masked_logits(answer, gen, name):
         (torch.float32, 1e4),
         (torch.float32, -1e4),
         (torch.float64, -1e4),
+        (torch.bfloat16, 1e3),
         (torch.half, 1e3),
     ]:
         x = torch.randn(4, 5, generator=gen, dtype=torch.float64).to(dtype)

@@ -17,7 +17,7 @@ from grader.checks import (
 )
 from grader.checks.devices import count_traffic, is_simulated, on_host
 
-PLANES = [(3, 3), (2, 5), (1, 4), (4, 5), (1, 1), (0, 0), (0, 3)]
+PLANES = [(3, 3), (2, 5), (1, 4), (4, 5), (1, 1), (0, 0), (0, 5)]
 DIMS = "query key"
 
 
@@ -81,8 +81,9 @@ def test_dtype_is_kept(answer):
 def test_garbage_in_the_future(answer):
     """inf and NaN at hidden positions become -inf; at visible ones they stay."""
     scores = torch.tensor([[0.0, math.nan, math.inf], [-math.inf, math.nan, -math.inf], [math.inf, 0.0, 3.0]])
-    wanted = plain_scores(scores)
-    expect_equal(answer.mask_scores(scores), wanted, "mask_scores(scores) with inf and NaN", dims=DIMS)
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        wanted, call = plain_scores(scores.to(dtype)), f"mask_scores(scores) with inf and NaN in {dtype}"
+        expect_equal(answer.mask_scores(scores.to(dtype)), wanted, call, dims=DIMS)
 
 
 def test_strided_scores(answer):

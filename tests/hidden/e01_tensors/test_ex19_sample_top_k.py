@@ -63,6 +63,10 @@ def test_frequencies_with_more_dims(answer, gen):
         expect_counts(ids[..., number], row, 3, f"{call}, those of kind {number}")
 
 
+WIDE = torch.zeros(40_000)
+WIDE[39_999] = 1.0
+
+
 def test_a_single_row(answer, gen):
     """A row without leading dimensions is drawn from like the others: among its k largest, all of them."""
     row = torch.tensor([1.0, 0.5, 1.0, 0.0, 0.9])
@@ -73,6 +77,8 @@ def test_a_single_row(answer, gen):
         yours=f"{sorted(drawn)} in 25 draws",
         wanted="[0, 2]",
     )
+    largest = answer.sample_top_k(WIDE, 1, gen)
+    expect_equal(largest, torch.tensor(39_999), "sample_top_k(row, 1, generator) of 40000 logits")
 
 
 def test_rows_are_independent(answer, gen):
@@ -100,8 +106,11 @@ def test_large_logits_and_inf(answer, gen):
     expect_frequencies(answer, gen, half, 4, "sample_top_k(float16 logits near 1e4, 4, generator)", rows=900)
     alone = torch.full((5,), -math.inf)
     alone[3] = -1e4
-    call = "sample_top_k(a single logit beside -inf, 3, generator)"
-    expect_frequencies(answer, gen, alone, 3, call, rows=900)
+    call = "sample_top_k(a single logit beside -inf, then rows of five zeros, 5, generator)"
+    mixed = torch.stack([alone, torch.zeros(5)]).expand(450, 2, 5)
+    ids = answer.sample_top_k(mixed, 5, gen)
+    expect_counts(ids[:, 0], alone, 5, call)
+    expect_counts(ids[:, 1], torch.zeros(5), 5, call)
 
 
 def test_ties(answer, gen):

@@ -158,7 +158,12 @@ def test_order_of_devices(answer, monkeypatch):
 
 def test_widest_dtype(answer, device):
     """float64 is right everywhere but on mps, with or without an index."""
-    for name, wanted in [("cpu", torch.float64), ("cuda:1", torch.float64), ("mps", torch.float32)]:
+    for name, wanted in [
+        ("cpu", torch.float64),
+        ("cuda:1", torch.float64),
+        ("mps", torch.float32),
+        ("meta", torch.float64),
+    ]:
         expect_equal(answer.angle_dtype(torch.device(name)), wanted, f'angle_dtype(torch.device("{name}"))')
     expect_equal(
         answer.angle_dtype(torch.device("mps", 0)), torch.float32, 'angle_dtype(torch.device("mps:0"))'
