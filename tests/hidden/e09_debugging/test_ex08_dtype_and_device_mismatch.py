@@ -186,7 +186,11 @@ def test_buffers_are_copies(answer, gen, dtype):
         expect_equal(
             model.get_buffer(name), before[name], f"{name} after a {dtype.__name__} array was written to"
         )
-        expect_equal(model.get_buffer(name).dtype, torch.float32, f"the dtype of {name}")
+        expect_equal(
+            model.get_buffer(name).dtype,
+            torch.float32,
+            f"the dtype of {name}, made of a {dtype.__name__} array,",
+        )
 
 
 def test_default_dtype(answer, gen):

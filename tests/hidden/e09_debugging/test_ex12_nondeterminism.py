@@ -268,12 +268,13 @@ def test_errors(answer, gen, where):
         answer.train(documents, labels, make_model, augment, seed=2)
     except (Stop, KeyboardInterrupt):
         raised = True
-    expect_that(raised, f"the error of {where} does not come out of train(…)")
+    error = "a KeyboardInterrupt" if where == "augment" else "an error"
+    expect_that(raised, f"{error} of {where} does not come out of train(…)")
     names = ("the stream of random", "the stream of np.random", "the stream of torch", "the settings")
     for name, now, was in zip(names, [*streams(), settings()], before, strict=True):
         same = torch.equal(now, was) if isinstance(now, torch.Tensor) else now == was
-        expect_that(same, f"after an error of {where}, {name} is not what it was before train(…)")
-    expect_equal(torch.get_num_threads(), 2, f"the number of threads after an error of {where}")
+        expect_that(same, f"after {error} of {where}, {name} is not what it was before train(…)")
+    expect_equal(torch.get_num_threads(), 2, f"the number of threads after {error} of {where}")
 
 
 class Recorder:

@@ -222,7 +222,7 @@ def test_errors(answer, gen, at):
             raise Broken("out of memory") if at == 1 else KeyboardInterrupt
 
     model[1].register_forward_hook(fail)
-    call = f"predict(…) with an error in batch {at}"
+    call = f"predict(…) with {'an error' if at == 1 else 'a KeyboardInterrupt'} in batch {at}"
 
     def run():
         try:
