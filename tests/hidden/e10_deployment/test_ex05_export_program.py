@@ -207,6 +207,7 @@ def test_load_program(answer, gen):
                 call = f"load_program(path)(x) for {size} rows"
                 expect_close(yours, right, call, dims="rows outputs", scale=4.0)
                 expect_that(not yours.requires_grad, f"the result of {call} requires a gradient")
+                expect_that(torch.is_grad_enabled(), f"gradients are off for all after {call}")
 
 
 def test_nothing_changes(answer):

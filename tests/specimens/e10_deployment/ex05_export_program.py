@@ -21,6 +21,12 @@ LAST = "    return torch.no_grad()(program)\n"
 
 SPECIMENS = [
     Wrong(
+        "switches gradients off for good",
+        edits=[(LAST, "    torch.set_grad_enabled(False)\n    return program\n")],
+        check="test_load_program",
+        says="gradients are off",
+    ),
+    Wrong(
         "an error of its own for what torch says",
         edits=[
             (
