@@ -20,9 +20,9 @@ Rules:
 - The loss of a batch is the mean cross-entropy of its labelled positions. A batch without any has loss 0 and
   gradients of 0, and the optimizer takes its step for it all the same.
 - One step of the optimizer for each batch, in order, with the gradients of this batch's loss alone: a
-  parameter that it does not depend on has None, and stays, whatever the weight decay. Where their norm, over
-  all parameters of the model that have one, is more than max_norm, they are scaled to that norm (or, as
-  `clip_grad_norm_` does, to a millionth less).
+  parameter that it does not depend on, unused or frozen, has None, and stays, whatever the weight decay.
+  Where their norm, over all parameters of the model that have one, is more than max_norm, they are scaled to
+  that norm (or, as `clip_grad_norm_` does, to a millionth less).
 - The report has plain numbers: "loss" and "accuracy" are means over all labelled positions of the epoch, of
   the logits before each step; "largest_norm" is the largest norm before scaling. These three are floats,
   "clipped" is an int: how many batches had their gradients scaled.

@@ -161,20 +161,20 @@ def test_beside_float64(answer, gen):
         )
 
 
-class Halves(nn.Module):
-    """Returns its weights times the inputs in float16, in which then the gradient flows as well."""
+class Product(nn.Module):
+    """Returns its weights times the inputs in `dtype`, in which then the gradient flows as well."""
 
-    def __init__(self):
+    def __init__(self, dtype):
         super().__init__()
-        self.weight = nn.Parameter(torch.tensor([1.0, 2.0]))
+        self.weight, self.dtype = nn.Parameter(torch.tensor([1.0, 2.0])), dtype
 
     def forward(self, x):
-        return (self.weight * x).half()
+        return (self.weight * x).to(self.dtype)
 
 
 def test_small_gradients_arrive(answer):
     """A gradient that float16 cannot hold arrives, because it is scaled up on its way; so do large ones."""
-    model, loss_fn = Halves(), lambda p, t: (p * t).sum() * 1e-9
+    model, loss_fn = Product(torch.float16), lambda p, t: (p * t).sum() * 1e-9
     optimizer = torch.optim.SGD(model.parameters(), lr=1e8)
     inputs, targets = torch.ones(1, 2), torch.tensor([[3.0, 4.0]])
     loss, norm = answer.scaled_step(model, loss_fn, optimizer, scaler_of(2.0**16), inputs, targets)
@@ -189,11 +189,13 @@ def test_small_gradients_arrive(answer):
         model.weight.detach(), torch.tensor([0.7, 1.6]), "weights after tiny gradients", ulps=2.0**13
     )
     expect_that(math.isclose(loss, 1.1e-8, rel_tol=1e-3), "the loss of tiny gradients", yours=f"{loss:.4g}")
-    gain, large = nn.Parameter(torch.tensor([1.0, 2.0])), torch.tensor([[3e6, 4e6]])  # gain in float32
-    args = (lambda p, t: (0 * p + gain * t).sum(), torch.optim.SGD([gain], lr=1e-7), scaler_of(1024.0))
-    yours = answer.scaled_step(model, *args, inputs, large, math.inf)
-    expect_numbers(yours, 11e6, 5e6, "scaled_step(…) with gradients of 3e6 and 4e6, in float32,")
-    expect_close(gain.detach(), torch.tensor([0.7, 1.6]), "a weight after gradients of 3e6 and 4e6", ulps=8)
+    model, large = Product(torch.float32), torch.tensor([[3e6, 4e6]])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-7)
+    args = (lambda p, t: (p * t).sum(), optimizer, scaler_of(1024.0), inputs, large, math.inf)
+    yours = answer.scaled_step(model, *args)
+    expect_numbers(yours, 11e6, 5e6, "scaled_step(…) with gradients of 3e6 and 4e6")
+    wanted = torch.tensor([0.7, 1.6])
+    expect_close(model.weight.detach(), wanted, "weights after gradients of 3e6 and 4e6", ulps=8)
 
 
 def spoiled(how):

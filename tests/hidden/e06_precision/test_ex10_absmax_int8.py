@@ -277,11 +277,11 @@ def test_there_and_back(answer, gen, dtype):
         for size in (1.0, 0.9 * min(info.max, 1e37), 1e-5):
             x = draw(gen, shape, dtype, size)
             back = answer.dequantize(*answer.quantize(x, channel=channel), dtype=dtype)
-            facts = (dtype, tuple(shape))
-            expect_equal(
-                (back.dtype, tuple(back.shape)),
-                facts,
-                f"(dtype, shape) of what comes back from {call_of(x, channel)}",
+            expect_that(
+                tuple(back.shape) == shape,
+                f"wrong shape of what comes back from {call_of(x, channel)}",
+                yours=str(tuple(back.shape)),
+                wanted=str(shape),
             )
             exact, scale = x.double(), exact_scale(x, channel)
             allowed = scale * (0.5 + 127 * 2.0**-21) + 0.5 * info.eps * (exact.abs() + scale)

@@ -99,7 +99,7 @@ def test_memory(answer, gen):
 def test_pieces_without_a_word(answer, gen):
     """A piece with an id below 0, or of words or more, reaches no word, with whatever it holds."""
     states, word_ids = drawn(gen, 3, 8, 2, 4)
-    word_ids[:, 0] = torch.tensor([-1, 4, 1000])
+    word_ids[:, 0] = torch.tensor([-1, 4, 2**32])
     word_ids[:, 1] = torch.tensor([0, 1, 2])
     single = answer.pool_words(states[:, :1], word_ids[:, :1], 4)
     expect_equal(single, torch.zeros(3, 4, 2), f"{CALL}, where the one piece of each row is outside")

@@ -138,7 +138,11 @@ def test_epoch(answer, gen, optimizer):
         for max_norm in (100.0, 0.7, 0.05):
             call = f"train_epoch(…, max_norm={max_norm})"
             expect_epoch(answer, model, batches, max_norm, call, optimizer)
-    expect_epoch(answer, model, batches[2:3], 1.0, "train_epoch(…) with a batch of one position", optimizer)
+    for max_norm in (1.0, 0.0):
+        call = f"train_epoch(…, max_norm={max_norm}) with a batch of one position"
+        expect_epoch(answer, model, batches[2:3], max_norm, call, optimizer)
+    single = [(features, labels.clamp(max=0)) for features, labels in batches]
+    expect_epoch(answer, nn.Linear(3, 1), single, 1.0, "train_epoch(…) with a single class", optimizer)
 
 
 def test_groups(answer, gen):
@@ -253,7 +257,8 @@ def test_one_step_for_each_batch(answer, gen):
     model, batches, seen = Tagger(gen).eval(), batches_of(gen, *SIZES), []
     twin = copy.deepcopy(model)
     wanted = written_out(twin, adamw(twin), batches, 0.7)
-    for p in (*model.hidden.parameters(), model.unused):  # which decays where its gradient is 0, not None
+    # what the loss does not depend on would decay, where its gradient is not None
+    for p in (*model.hidden.parameters(), model.unused, model.frozen):
         p.grad = torch.full_like(p, 5.0)
     optimizer = adamw(model)
     model.register_forward_hook(lambda m, *_: seen.append(("model", m.training)))

@@ -1,5 +1,7 @@
 """What grades attention: values and gradients of the written-out formula, peak bytes, layout, dtypes."""
 
+import math
+
 import pytest
 import torch
 from torch.nn.attention.bias import CausalBias
@@ -33,6 +35,7 @@ CASES = {
     "shared heads, the last queries": (2, 4, 6, 4, 1, 3, True),
     "shared heads, one query": (2, 1, 5, 4, 2, 3, True),
     "causal, 300 positions": (1, 300, 300, 1, 1, 2, True),
+    "causal, the last queries of 300": (1, 2, 300, 1, 1, 160, True),
 }
 
 
@@ -68,7 +71,7 @@ def test_values(answer, gen, case):
     """The result is that of the written-out formula; query, key and value stay as they are."""
     *sizes, causal = CASES[case]
     query, key, value = drawn(gen, *sizes)
-    for scale in (None, 2.5):
+    for scale in (None, 2.4567, 1e-4):
         call = f"attention(query, key, value, causal={causal}, scale={scale}), {case}"
         wanted = written_out(query, key, value, causal, scale).float()
         with unchanged(call, query=query, key=key, value=value):
@@ -156,6 +159,10 @@ def test_large_scores(answer, gen):
         expect_close(
             yours, wanted, f"attention(…, causal={causal}) of large scores", dims=DIMS, ulps=4e4, scale=1.0
         )
+    value[0, 2, 1] = math.nan
+    wanted = written_out(query, key, value).float()
+    yours = answer.attention(query, key, value)
+    expect_equal(yours.isnan(), wanted.isnan(), "where attention(…) is NaN, one value is")
 
 
 def test_later_keys(answer, gen):

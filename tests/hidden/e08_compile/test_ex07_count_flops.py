@@ -111,7 +111,8 @@ def test_forward(answer, name):
         expect_equal(yours, wanted, f"count_flops(decoder, {batch}, {time}), {name}")
         yours.clear()  # it is the caller's now
         yours = answer.count_flops(decoder_of(answer, MODELS[name]), batch, time)
-        expect_equal(yours, wanted, f"count_flops(decoder, {batch}, {time}), {name}, called again")
+        call = f"count_flops(decoder, {batch}, {time}), called again as the first table is emptied, {name}"
+        expect_equal(yours, wanted, call)
 
 
 @pytest.mark.parametrize("name", ["plain", "grouped"])

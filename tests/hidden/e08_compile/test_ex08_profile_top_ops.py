@@ -341,10 +341,11 @@ def test_results_are_dropped(answer):
 
 def test_nothing_runs(answer):
     """A step without operations gives an empty table."""
-    ran = []
+    ran, state = [], torch.get_rng_state()
     rows = answer.profile_top_ops(lambda: ran.append(1), 2, 3, 20)
     expect_equal(rows, [], "profile_top_ops of a step that does nothing")
     expect_equal(len(ran), 25, "the calls of step by profile_top_ops(step, 2, 3, 20)")
+    expect_that(torch.equal(torch.get_rng_state(), state), "profile_top_ops draws or seeds random numbers")
 
 
 def test_calls_do_not_mix(answer):

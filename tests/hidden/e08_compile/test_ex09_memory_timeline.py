@@ -118,7 +118,9 @@ def test_dtypes(answer):
         timeline.mark("float64")
         kept.append(x > 0)
         timeline.mark("bool")
-    wanted = [("bfloat16", 0.5, 0.5), ("float64", 2.5, 2.5), ("bool", 2.75, 2.75)]
+        kept.append(x.to(torch.complex128))
+        timeline.mark("complex128")
+    wanted = [("bfloat16", 0.5, 0.5), ("float64", 2.5, 2.5), ("bool", 2.75, 2.75), ("complex128", 6.75, 6.75)]
     expect_rows(timeline, wanted, "results of several dtypes")
 
 

@@ -73,6 +73,9 @@ def test_values(answer, gen, shape):
                 yours = answer.scan(x, decay, reverse)
             expect_close(yours, wanted, call, scale=10.0)
     expect_close(answer.scan(x, decay), right(x, decay), f"scan(x, decay) of shape {shape}", scale=10.0)
+    x.view(-1)[::3] = torch.nan
+    call = f"scan(x, decay) of shape {shape}, where x holds NaN"
+    expect_close(answer.scan(x, decay), right(x, decay), call, scale=10.0)
 
 
 def test_strides(answer, gen):

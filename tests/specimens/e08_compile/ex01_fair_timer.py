@@ -290,4 +290,22 @@ SPECIMENS = [
             )
         ],
     ),
+    Wrong(
+        "no time is nothing, for whoever divides by it later",
+        edits=[(STOP, "        times.append(max((clock() - start) / calls, 1e-9))\n")],
+        check="test_an_old_clock",
+        says="whole numbers",
+    ),
+    Wrong(
+        "waits after each hundredth call",
+        edits=[
+            (
+                CALLS,
+                CALLS.replace("for _ in", "for number in")
+                + "            if number % 100 == 99:\n                wait()\n",
+            )
+        ],
+        check="test_several_calls",
+        says="calls=100",
+    ),
 ]

@@ -341,4 +341,10 @@ SPECIMENS = [
     return means.narrow(1, 0, words).type_as(states)
 """),
     ),
+    Wrong(
+        "ids in 32 bits, in which 2**32 is the first word",
+        edits=[(SHAPE, SHAPE + "    word_ids = word_ids.int().long()\n")],
+        check="test_pieces_without_a_word",
+        says="outside",
+    ),
 ]

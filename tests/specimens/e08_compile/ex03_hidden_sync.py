@@ -317,6 +317,7 @@ SPECIMENS = [
                 ZERO + BACK + GRADIENTS,
                 """        owners = [p for p in model.parameters() if p.requires_grad]
         found = torch.autograd.grad(loss, owners, allow_unused=True)
+        optimizer.zero_grad()
         for p, g in zip(owners, found):
             p.grad = g
         gradients = [g for g in found if g is not None]
@@ -325,5 +326,22 @@ SPECIMENS = [
             (NORM, "        norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in gradients]))\n"),
             (SCALE, "        torch._foreach_mul_(gradients, factor)\n"),
         ],
+    ),
+    Wrong(
+        "an old gradient of a frozen parameter takes part",
+        edits=[
+            (
+                ZERO,
+                "        for p in model.parameters():\n            if p.requires_grad:\n                p.grad = None\n",
+            )
+        ],
+        check="test_one_step_for_each_batch",
+        says="old gradients",
+    ),
+    Wrong(
+        "a max_norm of 0 is none",
+        edits=[(INIT, INIT + "    max_norm = max_norm or float('inf')\n")],
+        check="test_epoch",
+        says="max_norm=0.0",
     ),
 ]

@@ -377,4 +377,10 @@ SPECIMENS = [
         check="test_values",
         says="300 positions",
     ),
+    Wrong(
+        "no NaN comes out",
+        edits=[(RETURN, "    return mixed.transpose(1, 2).nan_to_num()\n")],
+        check="test_large_scores",
+        says="NaN",
+    ),
 ]

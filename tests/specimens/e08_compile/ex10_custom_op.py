@@ -422,4 +422,10 @@ SPECIMENS = [
         ],
         check="test_gradients",
     ),
+    Wrong(
+        "takes NaN for 0",
+        edits=[(LOOP, LOOP.replace("+ x[..., t]", "+ x[..., t].nan_to_num()"))],
+        check="test_values",
+        says="holds NaN",
+    ),
 ]
