@@ -78,7 +78,13 @@ def train(rank, world_size, answer, cases):
             p.grad = torch.full_like(p, 10.0)  # of somebody else, of no account
         wrapped = DistributedDataParallel(model)
         optimizer = OPTIMIZERS[case.optimizer](wrapped.parameters())
-        logged = []
+        logged, events = [], []
+        optimizer.register_step_post_hook(lambda *_, events=events: events.append("step"))
+
+        def log(loss, logged=logged, events=events):
+            logged.append(loss)
+            events.append("log")
+
         history = answer.fit(
             wrapped,
             case.loss_fn,
@@ -87,10 +93,11 @@ def train(rank, world_size, answer, cases):
             case.held_out[rank],
             epochs=case.epochs,
             patience=case.patience,
-            log=logged.append,
+            log=log,
         )
         weights = {name: p.detach() for name, p in model.named_parameters()}
-        results.append((history, logged, weights, [part.training for part in wrapped.modules()]))
+        at_once = rank > 0 or events == ["step", "log"] * len(logged)
+        results.append((history, logged, weights, [part.training for part in wrapped.modules()], at_once))
     return results
 
 
@@ -121,10 +128,13 @@ def expect_as_alone(answer, world_size, **cases):
     wanted = [train_alone(case) for case in cases.values()]
     found = run_ranks(world_size, train, list(cases.values()), answer=answer)
     for rank, results in enumerate(found):
-        for (history, logged, weights, modes), about, right in zip(results, cases, wanted, strict=True):
+        for (history, logged, weights, modes, at_once), about, right in zip(
+            results, cases, wanted, strict=True
+        ):
             where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
             _expect_numbers(history, right[0], f"fit(…) {where}")
             _expect_numbers(logged, [] if rank else right[1], f"what is logged {where}")
+            expect_that(at_once, f"log is not called after each step, before the next one, {where}")
             parts = {"DDP": True, "the model": True, "layer 0": True, "layer 1": False, "layer 2": True}
             for (part, before), mode in zip(parts.items(), modes, strict=True):
                 before, mode = ("train" if m else "eval" for m in (before, mode))
@@ -281,5 +291,5 @@ def oracle(answer, gen):
     return [
         [*history, *logged, *(w.float() for w in weights.values())]
         for rank in results
-        for history, logged, weights, _ in rank
+        for history, logged, weights, *_ in rank
     ]
