@@ -27,7 +27,7 @@ def moved(p, lr, weight_decay=0.0):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
 def test_values(answer, gen, dtype):
     """Parameters of any shape and dtype move by -lr · (gradient + weight_decay · p)."""
-    for lr, decay in [(0.1, 0.0), (0.5, 0.2), (0.03, 1.5), (0.0, 0.3)]:
+    for lr, decay in [(0.1, 0.0), (0.5, 0.2), (0.03, 1.5), (0.0, 0.3), (1.5, 0.0)]:
         params = [parameter(gen, *shape, dtype=dtype) for shape in [(3, 2), (), (5,), (0, 2)]]
         wanted = [moved(p, lr, decay) for p in params]
         answer.sgd_step(params, lr, decay)
@@ -133,6 +133,7 @@ def test_still_a_leaf(answer, gen):
     before = frozen.clone()
     wanted, wanted_late = moved(curved, 0.1, 0.4), moved(late, 0.1, 0.4)
     answer.sgd_step([plain, curved, frozen, late], lr=0.1, weight_decay=0.4)
+    expect_that(curved.grad.requires_grad, "a step cuts the graph that a `.grad` carries")
     for name, p in {"p": plain, "p, whose gradient carries a graph,": curved}.items():
         facts = (p.is_leaf, p.requires_grad, p.grad_fn is None)
         expect_equal(

@@ -53,6 +53,7 @@ def test_weighted_sum_of_losses(answer, gen):
         expect_gradient(
             w.grad, wanted, f"w after weighted_backward(losses, weights), shape {shape}", scale=20.0
         )
+        expect_that(not w.grad.requires_grad, "w.grad carries a graph after weighted_backward")
 
 
 def test_no_weights(answer, gen):

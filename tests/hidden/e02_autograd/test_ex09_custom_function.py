@@ -12,6 +12,7 @@ from grader.checks import (
     expect_gradients,
     expect_raises,
     expect_that,
+    held_bytes,
     saved_bytes,
     unchanged,
 )
@@ -152,6 +153,14 @@ def test_only_inputs_are_saved(answer, gen):
             wanted=f"{allowed} bytes: those of the {len(given)} inputs",
             likely="a result of forward, such as the gate, is saved: compute it again in backward",
         )
+        held = held_bytes(lambda given=given: answer.swish(*given, scale=2.0))
+        expect_that(
+            held <= x.nbytes + 64,
+            f"swish of {about} holds more than its result and these inputs until backward",
+            yours=f"{held} bytes",
+            wanted=f"the {x.nbytes} bytes of the result",
+            likely="a result of forward, such as the gate, is an attribute of ctx",
+        )
 
 
 def test_inputs_are_watched(answer, gen):
@@ -169,15 +178,20 @@ def test_inputs_are_watched(answer, gen):
 def test_only_what_is_needed(answer, gen):
     """Backward computes a gradient only for the inputs that require one."""
 
-    def cost(*names):
+    def cost(keep, *names):
         x, beta = draw(gen, (3, 4), (3, 4))
         wanted = [t.requires_grad_() for name, t in (("x", x), ("beta", beta)) if name in names]
-        y = answer.swish(x, beta)
+        y = answer.swish(x, beta, keep)
         return sum(count_operations(lambda: torch.autograd.grad(y, wanted, torch.ones(3, 4))).values())
 
-    both = cost("x", "beta")
-    for name, other in (("x", "beta"), ("beta", "x")):
-        alone = cost(name)
+    keep = mask(gen, (3, 4))
+    for given, name, other in (
+        (None, "x", "beta"),
+        (None, "beta", "x"),
+        (keep, "x", "beta"),
+        (keep, "beta", "x"),
+    ):
+        alone, both = cost(given, name), cost(given, "x", "beta")
         expect_that(
             alone < both,
             f"backward computes the gradient of {other} although only {name} requires one",

@@ -77,6 +77,10 @@ def test_float64(answer, gen):
     small = answer.gradient_penalty(critic_of(first * 1e-9, second), *data, target=0.0)
     wanted = exact(first * 1e-9, second, *data, target=0.0)
     expect_close(small.detach(), wanted, f"{CALL} in float64, gradients near 1e-9", ulps=2000)
+    single = [t.float() for t in (first * 1e-9, second, *data)]
+    small = answer.gradient_penalty(critic_of(*single[:2]), *single[2:], target=0.0).detach()
+    wanted = exact(*single, target=0.0)
+    expect_close(small * 1e18, wanted * 1e18, f"{CALL} in float32, gradients near 1e-9", ulps=2000)
     for factor, wanted in ((1e6, (5e6 - 1) ** 2), (torch.nan, torch.nan)):
         slope = torch.tensor([3.0, 0.0, 4.0], dtype=torch.float64) * factor
         large = answer.gradient_penalty(lambda x, slope=slope: x @ slope, *data).detach()
@@ -213,15 +217,17 @@ def test_gradient_of_zero(answer, gen):
 
 def test_one_call(answer, gen):
     """The critic is called once, on the whole batch, and the cost does not grow with the batch."""
-    first, second, *data = draw(gen)
     shapes = []
 
     def critic(x):
         shapes.append(tuple(x.shape))
         return critic_of(first, second)(x)
 
-    answer.gradient_penalty(critic, *data)
-    expect_equal(shapes, [(4, 3)], "the shapes that the critic is called with")
+    for batch in (4, 2, 1):
+        first, second, *data = draw(gen, batch)
+        answer.gradient_penalty(critic, *data)
+        expect_equal(shapes, [(batch, 3)], "the shapes that the critic is called with")
+        shapes.clear()
 
     def make(n):
         first, second, *data = draw(gen, n)

@@ -113,6 +113,25 @@ def test_at_zero(answer):
 
 def test_large_numbers(answer):
     """Far from 0, where exp(x) is beyond any float, tanh is 1 or -1, and flat; near it, log is steep."""
+    for name, fn, x in [
+        ("x.exp()", lambda x: x.exp(), 300.0),
+        ("x.relu()", lambda x: x.relu(), 1e-12),
+        ("x ** 0.5", lambda x: x**0.5, 1e-16),
+        ("x ** -3", lambda x: x**-3, -20.0),
+        ("10**12 + x", lambda x: 10**12 + x, -1e9),
+        ("x * 1e12", lambda x: x * 1e12, 3.0),
+    ]:
+        (mine,), (theirs,) = leaves(answer, (x,))
+        results = fn(mine), fn(theirs)
+        for result in results:
+            result.backward()
+        for what, number, right in [
+            ("data", results[0].data, results[1].item()),
+            ("derivative", mine.grad, theirs.grad.item()),
+        ]:
+            expect_close(numbers([number]), doubles(right), f"the {what} of {name} at x = {x}")
+    result = answer.Value(12.0).tanh()
+    expect_close(numbers([result.data]), doubles(12.0).tanh(), "the data of x.tanh() at x = 12")
     value = answer.Value(1e-40)
     result = value.log()
     result.backward()

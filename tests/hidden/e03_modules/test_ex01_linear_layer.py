@@ -76,6 +76,12 @@ def test_any_leading_dimensions(answer, gen, bias):
         with torch.no_grad(), unchanged("layer(x) under no_grad", x=x):
             y = layer(x)
         expect_close(y, wanted, f"layer(x) under no_grad, x of shape {sizes}", inputs={"x": x}, scale=4.0)
+    lost = layer(torch.full((2, 4), math.nan)).detach()
+    expect_that(bool(lost.isnan().all()), "layer(x) hides that x is NaN", yours=lost)
+    for inputs, outputs in ((1500, 3), (3, 1500)):
+        wide, x = answer.Linear(inputs, outputs, bias=bias), torch.randn(2, inputs, generator=gen)
+        wanted = linear({name: p.detach().double() for name, p in wide.named_parameters()}, x.double(), bias)
+        expect_close(wide(x).detach(), wanted.float(), f"Linear({inputs}, {outputs})(x)", scale=40.0)
     x = torch.randn(5, 2, 4, generator=gen).transpose(0, 1)
     expect_close(layer(x).detach(), linear(state, x, bias), "layer(x) of a strided x", scale=4.0)
     x = torch.randn(1, 4, generator=gen).expand(6, 4)

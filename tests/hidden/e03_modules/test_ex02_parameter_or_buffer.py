@@ -95,6 +95,7 @@ def test_any_leading_dimensions(answer, gen):
         (1, 3, (2,)),
         (3, 1, (4,)),
         (3, 4, (0,)),
+        (3, 4, (2, 1, 2, 2, 1)),
     ]:
         mean, std = statistics(gen, channels)
         x = torch.randn(*leading, time, channels, generator=gen)

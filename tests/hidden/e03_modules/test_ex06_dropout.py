@@ -76,6 +76,11 @@ def test_each_number_on_its_own(answer, gen):
             twice = dropped.narrow(dim, 0, size - 1) & dropped.narrow(dim, 1, size - 1)
             call = f"Dropout(0.4)(x) of {sizes}, two neighbours along dimension {dim} at once,"
             expect_rate(twice, 0.16, call)
+    expect_rate(layer(numbers((1, 4000), gen)) == 0, 0.4, "Dropout(0.4)(x) of a single row")
+    dropped = layer(torch.ones(150_000)) == 0
+    for step in (1024, 4096, 32768, 65536):
+        twice = dropped[step:] & dropped[:-step]
+        expect_rate(twice, 0.16, f"Dropout(0.4)(x) of 150000 numbers, two of them {step} apart at once,")
     counts = {int((layer(x[:20]) == 0).sum()) for _ in range(6)}
     expect_that(len(counts) > 1, "Dropout(0.4)(x) drops the same count each time", yours=f"{counts}")
     wide = layer(x[:1].expand(50, 100)) == 0

@@ -58,6 +58,8 @@ def test_all_shapes(answer, gen, dtype):
     chances = logits.double().log_softmax(-1).gather(-1, targets.unsqueeze(-1))
     call = f"sequence_loss(logits, targets) for logits of (5, 450, 3) in {dtype}"
     expect_close(answer.sequence_loss(logits, targets), -chances.mean().to(dtype), call)
+    wide = torch.randn(1, 2, 60_000, generator=gen, dtype=dtype)
+    expect_right(answer, wide, torch.tensor([[59_999, 3]]), f" for 60000 tokens in {dtype}")
     lost = answer.sequence_loss(torch.full_like(logits, torch.nan), targets)
     expect_that(bool(lost.isnan()), "sequence_loss(logits, targets) hides that logits are NaN", yours=lost)
 

@@ -190,12 +190,16 @@ def test_long_and_large(answer, gen):
     """There is no longest sequence, and scores of 1e5 give finite results and gradients."""
     layer = build(answer, gen, 2, 1)
     for tokens in (3, 1100, 4):
+        layer.train(tokens < 1000)
         x = torch.randn(1, tokens, 2, generator=gen)
         expect_right(layer, x, None, f" for {tokens} tokens, after others", heads=1)
     on_meta = build(answer, gen, 2, 1).to("meta")  # shapes alone
     for tokens in (5000, 70_000):
         x = torch.empty(1, tokens, 2, device="meta")
         expect_equal(on_meta(x).shape, x.shape, f'the shape of layer(x) for {tokens} tokens on "meta"')
+    layer = build(answer, gen)
+    layer.load_state_dict({n: t * 0 if "query" in n else t for n, t in layer.state_dict().items()})
+    expect_right(layer, 1e6 * torch.randn(3, 6, generator=gen), None, " for x near 1e6 and scores of 0")
     layer = build(answer, gen, 4, 2, size=1.0)
     x = (200 * torch.randn(2, 5, 4, generator=gen)).requires_grad_()
     yours = layer(x, padding_of(gen, (2, 5)))
