@@ -206,7 +206,7 @@ def test_model_runs_once_for_each_batch(answer, gen):
     model.register_forward_pre_hook(note)
     model.eval()
     found = answer.batch_gradients(model, F.mse_loss, (batch for batch in batches))
-    expect_equal(sizes, [5, 2, 4], f"the sizes of the batches that the model sees in {CALL}")
+    expect_equal(sizes, [5, 2, 4], f"the sizes of the batches that the model itself, no copy, sees in {CALL}")
     expect_equal(modes, [False] * 3, f"the mode that the model runs in, with each batch of {CALL}")
     expect_all(found, wanted, f"{CALL} with a generator")
     expect_equal(answer.batch_gradients(model, F.mse_loss, []), [], f"{CALL} without batches")
