@@ -51,7 +51,7 @@ def train_epoch(
         model: maps features to logits (batch, time, classes). Some of its parameters may get no gradient.
         optimizer: holds the parameters of the model.
         batches: features and int64 labels, -100 where there is none, on the device of the model.
-        max_norm: the largest norm of all gradients together with which a step is taken.
+        max_norm: the largest norm of all gradients together with which a step is taken, above 0.
 
     Returns:
         "loss", "accuracy", "largest_norm" and "clipped".

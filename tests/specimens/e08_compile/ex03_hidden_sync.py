@@ -338,10 +338,4 @@ SPECIMENS = [
         check="test_one_step_for_each_batch",
         says="old gradients",
     ),
-    Wrong(
-        "a max_norm of 0 is none",
-        edits=[(INIT, INIT + "    max_norm = max_norm or float('inf')\n")],
-        check="test_epoch",
-        says="max_norm=0.0",
-    ),
 ]
