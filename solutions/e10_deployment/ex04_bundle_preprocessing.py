@@ -25,8 +25,8 @@ Rules:
   They are not trained: `bundle.parameters()` are those of the network.
 - The state dict holds all: the network's weights, mean, std and labels, in types that `weights_only=True`
   reads. Loaded (strictly) into a bundle that was made with others, it replaces them, however long the labels
-  are and whatever characters they hold, alone or as a part of something larger; only the numbers of
-  channels and classes agree. `copy.deepcopy` and pickle, too, take everything along.
+  are and whatever characters they hold (NUL, too), alone or as a part of something larger; only the numbers
+  of channels and classes agree. `copy.deepcopy` and pickle, too, take everything along.
 - forward lets gradients through, to floating pixels as to the network. Pixels are not changed. The layers run
   in the mode that the caller has put them in. An empty batch gives (0, classes) and [].
 - ValueError from the constructor if mean and std have not the same length, or a std is not positive.

@@ -11,17 +11,6 @@ RUN = "    topic_scores, urgent_scores = model(x)  # (batch, topics), (batch,)\n
 
 SPECIMENS = [
     Wrong(
-        "the binary loss by hand, with a clamp whose gradient at 0 is 1",
-        edits=[
-            (
-                "F.binary_cross_entropy_with_logits(urgent_scores, urgent)",
-                "(urgent_scores.clamp(min=0) - urgent_scores * urgent + (-urgent_scores.abs()).exp().log1p()).mean()",
-            )
-        ],
-        check="test_gradient",
-        says="urgent_scores",
-    ),
-    Wrong(
         "a sigmoid by hand that overflows",
         edits=[
             (
