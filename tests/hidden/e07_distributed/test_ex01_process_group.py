@@ -83,7 +83,7 @@ def meet(rank, world_size):
 
 def join(rank, world_size, answer):
     """One process of machines with two each: the member, the group inside, sums, the group after."""
-    os.environ["LOCAL_RANK"] = str(rank % 2)
+    os.environ.update(LOCAL_RANK=str(rank % 2), LOCAL_WORLD_SIZE="2")
     before = dict(os.environ)
     with answer.process_group("cpu") as me:
         inside, total, patience = group(), summed(rank + 1), timeout_of_the_group()

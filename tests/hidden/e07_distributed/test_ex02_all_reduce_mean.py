@@ -255,7 +255,7 @@ def count(rank, world_size, answer, tensors):
 
 def test_messages(answer):
     """A call costs one collective of at most 8 bytes for each number."""
-    tensors = [torch.ones(40), torch.ones(5, 6, dtype=torch.float64), torch.ones(33, dtype=torch.uint8)]
+    tensors = [torch.ones(4100), torch.ones(5, 6, dtype=torch.float64), torch.ones(33, dtype=torch.uint8)]
     for rank, found in enumerate(run_ranks(3, count, tensors, answer=answer)):
         for calls, size, kinds, numbers in found:
             facts = {"yours": f"{calls} collectives, {size} bytes: {kinds}"}
