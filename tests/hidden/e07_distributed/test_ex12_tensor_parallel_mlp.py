@@ -203,6 +203,7 @@ def in_pairs(rank, world_size, answer, cases):
     groups = [dist.new_group([0, 2]), dist.new_group([1, 3])]
     case, group = cases[rank % 2], groups[rank % 2]
     mlp = answer.TensorParallelMLP(case.up, case.down, group=group, **case.options())
+    mlp.train(rank % 2 == 0)  # of no account
     x = case.x.clone().requires_grad_()
     y = mlp(x)
     y.square().sum().backward()
