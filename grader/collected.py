@@ -195,4 +195,3 @@ def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
         if report.outcome != "passed" or hasattr(report, "wasxfail"):
             return Outcome("failed", "the check was skipped")
     return Outcome("passed")
-

@@ -32,7 +32,7 @@ def _needed(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     for place, statement in enumerate(body):
         for name in _bound(statement):
             binding.setdefault(name, set()).add(place)
-    kept: set[int] = set()
+    kept = {n for n, s in enumerate(body) if isinstance(s, ast.ImportFrom) and s.module == "__future__"}
     rest = [NAME]
     while rest:
         for place in binding.pop(rest.pop(), set()) - kept:
