@@ -11,7 +11,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,12 +124,13 @@ class Child:
             sys.stdout = sys.stderr = self.printed
         plugin.prepare([check.item for check in checks])
         examined = self.job.mode != "check" and not self.job.only
+        gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
+        if not self._imports():
+            return
         # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
-        with _out_of_sight(self.suites) if examined else contextlib.nullcontext():
-            if not self._imports():
-                return
-            if examined:
-                self._oracle()
+        if examined:
+            self._oracle()
+        self.suites.show(self.job.slug)
         if self.job.mode != "oracle":
             self._sings()
             self._check(checks)
@@ -213,17 +214,3 @@ class Child:
             self._tell(oracle_error=feedback.error_line(error))
         else:
             self._tell(oracle=data)
-
-
-@contextlib.contextmanager
-def _out_of_sight(suites: Suites) -> Iterator[None]:
-    """Take the suites from the modules that everybody can list, and from the objects that `gc` can."""
-    tops = {module.__name__.partition(".")[0] for found in suites.modules.values() for module in found}
-    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in tops}
-    for name in hidden:
-        del sys.modules[name]
-    gc.unfreeze = lambda: None  # what the engine has frozen is not listed
-    try:
-        yield
-    finally:
-        sys.modules.update(hidden)

@@ -6,8 +6,9 @@ versions in `pyproject.toml` is pinned for this module's sake.
 """
 
 import os
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
@@ -56,12 +57,25 @@ Oracle = Callable[[ModuleType, torch.Generator], object]
 
 @dataclass(frozen=True)
 class Suites:
-    """The checks, modules and oracle of every exercise, by slug, and the configuration they run under."""
+    """The checks, modules and oracle of every exercise, by slug, and the configuration they run under.
+
+    `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does.
+    """
 
     config: pytest.Config
     checks: dict[str, list[Check]]
     modules: dict[str, list[ModuleType]]
     oracles: dict[str, Oracle]
+    imported: dict[str, dict[str, ModuleType]]
+
+    def hide(self) -> None:
+        """Take all suites from the modules that everybody can list."""
+        for name in {name for names in self.imported.values() for name in names}:
+            sys.modules.pop(name, None)
+
+    def show(self, slug: str) -> None:
+        """Put the suites of one exercise back, for those who look for a function's module."""
+        sys.modules.update(self.imported[slug])
 
 
 def collect(exercises: Sequence[Exercise]) -> Suites:
@@ -99,7 +113,14 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
         for module in found
         if hasattr(module, oracle.NAME)
     }
-    return Suites(config, dict(checks), dict(modules), oracles)
+    imported = {slug: _with_packages(found) for slug, found in modules.items()}
+    return Suites(config, dict(checks), dict(modules), oracles, imported)
+
+
+def _with_packages(modules: Iterable[ModuleType]) -> dict[str, ModuleType]:
+    names = [module.__name__.split(".") for module in modules]
+    every = {".".join(parts[:length]) for parts in names for length in range(1, len(parts) + 1)}
+    return {name: sys.modules[name] for name in every}
 
 
 def _settle_packages(items: Sequence[pytest.Item]) -> None:

@@ -115,8 +115,10 @@ class Engine:
         """
         hooks = [module.warm_up for module in self.suites.modules.get(slug, ()) if hasattr(module, "warm_up")]
         if slug not in self._warm and hooks:
+            self.suites.show(slug)
             for hook in hooks:
                 hook()
+            self.suites.hide()
             self.guard = Guard(self.suites.modules)
             gc.freeze()
         self._warm.add(slug)
@@ -260,6 +262,7 @@ def main() -> None:
             json.dump({"fault": str(error)}, control)
             return
         json.dump(engine.inventory(), control)
+    engine.suites.hide()
     gathering.join()
     gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()
