@@ -20,6 +20,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # large pages from the start: see `grader.hugepages`
     "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0",
 }
 """What an engine needs in its environment, inside the sandbox and out of it."""
