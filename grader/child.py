@@ -130,11 +130,11 @@ class Child:
         # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
         if examined:
             self._oracle()
-        self.suites.show(self.job.slug)
         if self.job.mode != "oracle":
-            self._sings()
-            self._check(checks)
-            self._sings()
+            with self.suites.shown(self.job.slug):
+                self._sings()
+                self._check(checks)
+                self._sings()
         self._tell(done=True)
 
     def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:

@@ -9,6 +9,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
@@ -73,9 +74,16 @@ class Suites:
         for name in {name for names in self.imported.values() for name in names}:
             sys.modules.pop(name, None)
 
-    def show(self, slug: str) -> None:
-        """Put the suites of one exercise back, for those who look for a function's module."""
-        sys.modules.update(self.imported[slug])
+    @contextmanager
+    def shown(self, slug: str) -> Iterator[None]:
+        """Put the suites of one exercise back for a while: torch may look for the module of a function."""
+        back = {name: module for name, module in self.imported[slug].items() if name not in sys.modules}
+        sys.modules.update(back)
+        try:
+            yield
+        finally:
+            for name in back:
+                sys.modules.pop(name, None)
 
 
 def collect(exercises: Sequence[Exercise]) -> Suites:

@@ -115,10 +115,9 @@ class Engine:
         """
         hooks = [module.warm_up for module in self.suites.modules.get(slug, ()) if hasattr(module, "warm_up")]
         if slug not in self._warm and hooks:
-            self.suites.show(slug)
-            for hook in hooks:
-                hook()
-            self.suites.hide()
+            with self.suites.shown(slug):
+                for hook in hooks:
+                    hook()
             self.guard = Guard(self.suites.modules)
             gc.freeze()
         self._warm.add(slug)

@@ -23,6 +23,7 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
     suite.warm_up = lambda: calls.append("export")
     warm = engine.Engine((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [ModuleType("public"), suite]
+    warm.suites.imported["export_program"] = {}
     warm.warm_up_for("merge_heads")
     assert not calls
     warm.warm_up_for("export_program")
