@@ -122,7 +122,8 @@ class Child:
         sys.breakpointhook = self._no_debugger
         if self.job.mode == "check":
             sys.stdout = sys.stderr = self.printed
-        plugin.prepare([check.item for check in checks])
+        with self.suites.shown(self.job.slug):  # to ranks too: they have what their launcher has
+            plugin.prepare([check.item for check in checks])
         examined = self.job.mode != "check" and not self.job.only
         gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
         if not self._imports():

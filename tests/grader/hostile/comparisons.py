@@ -46,12 +46,13 @@ COMPARISONS = [
     ),
     Hostile(
         "a suite whose names lead elsewhere",
-        "import sys\n"
-        "for name, module in list(sys.modules.items()):\n"
-        "    if 'test_ex15' in name:\n"
+        instead="import sys\n\n"
+        "def merge_heads(x):\n"
+        "    for name, module in list(sys.modules.items()):\n"
         "        for word in ('expect_close', 'expect_equal', 'expect_that', 'expect_gradients'):\n"
-        "            if hasattr(module, word):\n"
-        "                setattr(module, word, lambda *a, **k: None)",
+        "            if 'test_ex15' in name and hasattr(module, word):\n"
+        "                setattr(module, word, lambda *a, **k: None)\n"
+        "    return x.reshape(x.shape[0], x.shape[2], -1)\n",
         statuses=("tampered",),
         says="expect_",
     ),
