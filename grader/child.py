@@ -28,11 +28,11 @@ from grader.guard import Guard
 MOST_MESSAGE = 4000
 """Characters of feedback that one check may take."""
 
-SECONDS_AFTER = 1.0
-"""The limit for a check, once the oracle has taken too long."""
-
 MOST_PRINTED = 4 * MOST_MESSAGE
 """Bytes: enough for so many characters."""
+
+SECONDS_AFTER = 1.0
+"""The limit for a check, once the oracle has taken too long."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class Job:
     shuffled: bool = False
     only: Sequence[str] = ()
     mark: str = ""
+
+    @property
+    def examined(self) -> bool:
+        """Whether the oracle is asked."""
+        return self.mode != "check" and not self.only
 
 
 class _Beginning(io.RawIOBase):
@@ -124,12 +129,11 @@ class Child:
             sys.stdout = sys.stderr = self.printed
         with self.suites.shown(self.job.slug):  # to ranks too: they have what their launcher has
             plugin.prepare([check.item for check in checks])
-        examined = self.job.mode != "check" and not self.job.only
         gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
         if not self._imports():
             return
         # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
-        if examined:
+        if self.job.examined:
             self._oracle()
         if self.job.mode != "oracle":
             with self.suites.shown(self.job.slug):
@@ -200,10 +204,10 @@ class Child:
             os._exit(0)
 
     def _oracle(self) -> None:
-        oracle = self.suites.oracles[self.job.slug]
+        oracle = self.suites.oracle(self.job.slug)
         name = f"{self.job.slug}::oracle"
         seeds.seed_globals(self.job.seed, name)
-        slow = any(check.item.get_closest_marker("slow") for check in self.suites.checks[self.job.slug])
+        slow = collected.has_slow(self.suites.checks[self.job.slug])
         try:
             with plugin.within(self.job.seconds + (SLOW_SECONDS if slow else 0.0)):
                 module = self.judged.module(self.exercise)

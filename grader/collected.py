@@ -10,7 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Literal
 
@@ -58,16 +58,24 @@ Oracle = Callable[[ModuleType, torch.Generator], object]
 
 @dataclass(frozen=True)
 class Suites:
-    """The checks, modules and oracle of every exercise, by slug, and the configuration they run under.
+    """The checks and modules of every exercise, by slug, and the configuration that they run under.
 
-    `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does.
+    `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does; `oracles`
+    those that were asked for.
     """
 
     config: pytest.Config
     checks: dict[str, list[Check]]
     modules: dict[str, list[ModuleType]]
-    oracles: dict[str, Oracle]
     imported: dict[str, dict[str, ModuleType]]
+    oracles: dict[str, Oracle] = field(default_factory=dict)
+
+    def oracle(self, slug: str) -> Oracle:
+        """The oracle of one exercise; the first time, its hidden suite is read."""
+        if slug not in self.oracles:
+            suite = next(module for module in self.modules[slug] if hasattr(module, oracle.NAME))
+            self.oracles[slug] = oracle.apart(suite).oracle
+        return self.oracles[slug]
 
     def hide(self) -> None:
         """Take all suites from the modules that everybody can list."""
@@ -84,6 +92,10 @@ class Suites:
         finally:
             for name in back:
                 sys.modules.pop(name, None)
+
+
+def has_slow(checks: Iterable[Check]) -> bool:
+    return any(check.item.get_closest_marker("slow") for check in checks)
 
 
 def collect(exercises: Sequence[Exercise]) -> Suites:
@@ -115,14 +127,8 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
             suite: ModuleType = item.module  # type: ignore[attr-defined]
             if suite not in modules[exercise.slug]:
                 modules[exercise.slug].append(suite)
-    oracles = {
-        slug: oracle.apart(module).oracle
-        for slug, found in modules.items()
-        for module in found
-        if hasattr(module, oracle.NAME)
-    }
     imported = {slug: _with_packages(found) for slug, found in modules.items()}
-    return Suites(config, dict(checks), dict(modules), oracles, imported)
+    return Suites(config, dict(checks), dict(modules), imported)
 
 
 def _with_packages(modules: Iterable[ModuleType]) -> dict[str, ModuleType]:

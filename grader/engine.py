@@ -99,6 +99,9 @@ class Engine:
         self.suites: Suites = collected.collect(exercises)
         warm_up(exercises)
         self.guard = Guard(self.suites.modules)
+        if confined:  # workers, which cannot read suites, are to find them made
+            for slug in self.suites.checks:
+                self.suites.oracle(slug)
         self.confined = confined
         self._warm: set[str] = set()
         items = {slug: [check.item for check in found] for slug, found in self.suites.checks.items()}
@@ -215,6 +218,8 @@ class Worker:
     def _one(self, job: Job, answer: int, results: int) -> Ended:
         try:
             self.engine.warm_up_for(job.slug)
+            if job.examined:
+                self.engine.suites.oracle(job.slug)
             # Ranks talk by ports, of which an answer before might have left none.
             limits = sandbox.Limits(network=job.slug in self.engine.on_ranks)
             pid = self.sandbox.fork(limits, keep=(answer, results))
@@ -238,8 +243,7 @@ class Worker:
 
     def _has_slow(self, job: Job) -> bool:
         checks = self.engine.suites.checks.get(job.slug, ())
-        ours = [check.item for check in checks if not job.only or check.id in job.only]
-        return any(item.get_closest_marker("slow") for item in ours)
+        return collected.has_slow(check for check in checks if not job.only or check.id in job.only)
 
 
 def _reply(job: Job, ended: Ended) -> bytes:

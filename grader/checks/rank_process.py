@@ -121,9 +121,10 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
         # The store is not rank 0's: all ranks are clients of a process that is there.
         "TORCHELASTIC_USE_AGENT_STORE": "True",
     }
-    for name in torchrun:
-        os.environ.pop(name, None)  # a group that is there tells who is who, however it was joined
-    if not job.init:
+    if job.init:
+        for name in torchrun:
+            os.environ.pop(name, None)  # a group that is there tells who is who, however it was joined
+    else:
         os.environ.update(torchrun)
     os.environ["GLOO_SOCKET_IFNAME"] = "lo" if sys.platform == "linux" else "lo0"
     sys.path[:] = job.path
