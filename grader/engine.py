@@ -16,20 +16,20 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pytest
 import torch
 
-from grader import answers, collected, hugepages, paths, plugin, sandbox
+from grader import collected, hugepages, paths, plugin, sandbox
 from grader.catalog import SLOW_SECONDS, Exercise, load
 from grader.checks import devices
 from grader.child import Child, Job
 from grader.collected import Suites
 from grader.errors import KataError
 from grader.guard import Guard
+from grader.warmup import warm_up
 
 
 @dataclass(frozen=True)
@@ -40,54 +40,6 @@ class Ended:
     signal: int = 0
     timed_out: bool = False
     lost: str = ""
-
-
-def warm_up(exercises: Iterable[Exercise]) -> None:
-    """Pay once for what torch imports at first use.
-
-    Without a single backward: a child that installs the simulated device must be the first to run one.
-    """
-    import torch._dynamo
-    import torch.distributed
-    import torch.distributed.fsdp
-    import torch.func
-    import torch.nn.parallel
-    import torch.utils.data
-    import torch.utils.flop_counter
-
-    from grader.checks import expect_close, expect_flat_cost, ranks
-    from grader.checks.rehearsal import rehearse
-
-    torch.set_num_threads(1)
-    devices.prepare()
-    x = torch.randn(3, 4)
-    torch.testing.assert_close(x, x.clone())
-    expect_close(x * 2, x * 2, "x")
-    expect_flat_cost(lambda n: lambda: x + n, "x")
-    rehearse()
-    _import_stubs(exercises)
-    ranks.is_available()
-    repr(x)
-    if "grader.checks.graphs" in sys.modules:  # a suite compiles
-        _compile_once()
-
-
-def _compile_once() -> None:
-    from grader.checks import graphs
-
-    graphs.warm_up()
-    torch.compile(torch.nn.Linear(4, 2), backend="eager")(torch.ones(3, 4))
-    torch._dynamo.reset()
-
-
-def _import_stubs(exercises: Iterable[Exercise]) -> None:
-    """Stubs import what answers will, and jaxtyping builds each annotation once."""
-    places = list(sys.path)
-    for exercise in exercises:
-        with contextlib.suppress(Exception):
-            answers.load(exercise.file("exercises"), exercise)
-        sys.modules.pop(exercise.stem, None)
-    sys.path[:] = places  # or a spawned worker would find the stub where it looks for the answer
 
 
 class Engine:
@@ -110,6 +62,16 @@ class Engine:
         # started: their launcher must come first.
         needing = frozenset(slug for slug in items if plugin.needs_device(items[slug]))
         self.on_device = needing - self.on_ranks
+
+    def prepare_for(self, job: Job) -> None:
+        """Do once in a worker what its children would each do again.
+
+        What goes wrong here is met by the child as well, which can tell of it.
+        """
+        with contextlib.suppress(Exception):
+            self.warm_up_for(job.slug)
+            if job.examined:
+                self.suites.oracle(job.slug)
 
     def warm_up_for(self, slug: str) -> None:
         """Run the `warm_up` of an exercise's suites, once in each worker, when its first answer comes.
@@ -216,10 +178,8 @@ class Worker:
         return ours
 
     def _one(self, job: Job, answer: int, results: int) -> Ended:
+        self.engine.prepare_for(job)
         try:
-            self.engine.warm_up_for(job.slug)
-            if job.examined:
-                self.engine.suites.oracle(job.slug)
             # Ranks talk by ports, of which an answer before might have left none.
             limits = sandbox.Limits(network=job.slug in self.engine.on_ranks)
             pid = self.sandbox.fork(limits, keep=(answer, results))

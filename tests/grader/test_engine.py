@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
-from grader import engine, plugin
+from grader import engine, plugin, warmup
 from grader.catalog import SLOW_SECONDS, load
 from grader.child import Job
 
@@ -12,7 +12,7 @@ from grader.child import Job
 def test_a_spawned_worker_finds_no_stub():
     places = list(sys.path)
     exercise = load().exercise("merge_heads")
-    engine._import_stubs([exercise])
+    warmup.import_stubs([exercise])
     assert sys.path == places
     assert exercise.stem not in sys.modules
 
@@ -29,6 +29,17 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
     warm.warm_up_for("export_program")
     warm.warm_up_for("export_program")
     assert calls == ["export"] and warm.guard.broken("export_program") is None
+
+
+def test_what_goes_wrong_before_a_child_is_left_to_it():
+    suite = ModuleType("suite")
+    suite.warm_up = lambda: 1 / 0
+    warm = engine.Engine((load().exercise("merge_heads"),), confined=False)
+    warm.suites.modules["export_program"] = [suite]
+    warm.suites.imported["export_program"] = {}
+    warm.prepare_for(Job("export_program", seed=0, seconds=10.0))
+    warm.prepare_for(Job("unheard_of", seed=0, seconds=10.0))
+    assert warm.guard.broken("export_program") is None
 
 
 def checks(*marked):
