@@ -2,8 +2,9 @@
 
     python benchmarks/engine.py [--submissions 30] [--section e01_tensors] [--jobs 2]
 
-Makes different full submissions of a section from its specimens, grades them once with the engine
-and once with a fresh `pytest` process for each, on the same suites, and prints both times, their
+Makes different full submissions of a section from its specimens, grades them with a fresh `pytest`
+process for each, and with the engine before and after that, on the same suites: where the machine's
+speed changes meanwhile, both see it. Prints the times (the engine's is the mean of its two), their
 ratio, and what the engine adds to the time of the checks themselves for each answer.
 """
 
@@ -61,7 +62,7 @@ def with_fresh_processes(folder: Path, section: str) -> float:
 def seconds_in_checks(out: Path) -> tuple[float, int]:
     """The time that the checks themselves took, and how many answers were judged."""
     total, answers = 0.0, 0
-    for file in out.glob("*.json"):
+    for file in out.glob("*/*.json"):
         for exercise in json.loads(file.read_text())["exercises"].values():
             total += sum(check["seconds"] for check in exercise["checks"])
             answers += 1
@@ -77,12 +78,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder, out = Path(scratch, "class"), Path(scratch, "results")
         make_class(folder, options.section, options.submissions)
-        warm = with_engine(folder, options.section, options.jobs, out)
-        checks, answers = seconds_in_checks(out)
+        before = with_engine(folder, options.section, options.jobs, out / "before")
         fresh = with_fresh_processes(folder, options.section)
+        after = with_engine(folder, options.section, options.jobs, out / "after")
+        warm = (before + after) / 2
+        checks, answers = (total / 2 for total in seconds_in_checks(out))
     added = warm * options.jobs - checks
-    print(f"{options.submissions} different submissions of {options.section}, {answers} answers")
-    print(f"engine, {options.jobs} jobs       {warm:8.1f} s")
+    print(f"{options.submissions} different submissions of {options.section}, {answers:.0f} answers")
+    print(f"engine, {options.jobs} jobs       {warm:8.1f} s  ({before:.1f} before, {after:.1f} after)")
     print(f"fresh pytest processes {fresh:8.1f} s")
     print(f"ratio                  {fresh / warm:8.1f}")
     print(f"checks themselves      {checks:8.1f} s")

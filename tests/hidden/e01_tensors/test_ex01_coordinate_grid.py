@@ -157,7 +157,8 @@ def test_no_loop(answer):
             answer.coordinate_grid(side, side, align_corners=True),
         )
 
-    expect_flat_cost(make, "coordinate_grid(side, side)", over="side")
+    # small sides: pixel by pixel is dear
+    expect_flat_cost(make, "coordinate_grid(side, side)", sizes=(6, 14), over="side")
 
 
 def test_fresh_memory(answer):
