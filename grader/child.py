@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from grader import canary, collected, feedback, plugin, seeds, wire
+from grader.alarm import within
 from grader.answers import Answers
 from grader.catalog import SLOW_SECONDS, load
 from grader.checks import CheckFailure
@@ -209,7 +210,7 @@ class Child:
         seeds.seed_globals(self.job.seed, name)
         slow = collected.has_slow(self.suites.checks[self.job.slug])
         try:
-            with plugin.within(self.job.seconds + (SLOW_SECONDS if slow else 0.0)):
+            with within(self.job.seconds + (SLOW_SECONDS if slow else 0.0)):
                 module = self.judged.module(self.exercise)
                 data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
         except feedback.TooSlow as late:

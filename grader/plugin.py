@@ -1,19 +1,18 @@
 """The pytest face: `--answers`, the fixtures of suites, markers, todo and feedback."""
 
 import gc
-import signal
-import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 import pytest
 import torch
 
 from grader import answers, feedback, paths, seeds
+from grader.alarm import within
 from grader.catalog import SLOW_SECONDS, Exercise, load
 from grader.checks import devices
 from grader.errors import KataError
@@ -218,25 +217,6 @@ def time_limit(item: pytest.Item) -> Iterator[None]:
     seconds = item.config.stash[JUDGED].seconds or exercise.seconds
     with within(seconds + (SLOW_SECONDS if item.get_closest_marker("slow") else 0.0)):
         yield
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Raise TooSlow, at the line where it is, in what takes longer; not while it is being traced."""
-    if sys.gettrace() is not None or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise feedback.TooSlow(seconds)
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
-from grader import engine, plugin, warmup
+from grader import alarm, engine, plugin, warmup
 from grader.catalog import SLOW_SECONDS, load
 from grader.child import Job
 
@@ -58,8 +58,8 @@ def test_only_a_slow_check_may_take_longer(monkeypatch):
     job = Job("pad_collate", seed=0, seconds=10.0)
     assert worker._has_slow(job) and not worker._has_slow(replace(job, only=("0",)))
     armed = []
-    monkeypatch.setattr(plugin.signal, "setitimer", lambda _, seconds: armed.append(seconds))
-    monkeypatch.setattr(plugin.sys, "gettrace", lambda: None)
+    monkeypatch.setattr(alarm.signal, "setitimer", lambda _, seconds: armed.append(seconds))
+    monkeypatch.setattr(alarm.sys, "gettrace", lambda: None)
     for check in (plain, slow):
         with plugin.time_limit(check.item):
             pass
