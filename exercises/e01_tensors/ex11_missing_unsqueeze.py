@@ -15,9 +15,9 @@ targets, whatever its input: each prediction was compared with the targets of al
 
 Rules: the result is 0-d, in the dtype of the three inputs (float32 or float64) and on their device, and
 small errors of predictions near 10000 lose no digits.
-Gradients flow to all three. Any batch of at least one row, any strides. The inputs are not changed,
-neither their values nor their shapes. Memory grows in proportion to batch (no (batch, batch) tensor
-on the way), and there is no Python loop over rows.
+Gradients flow to all three; they are 0 where all errors are 0. Any batch of at least one row, any
+strides. The inputs are not changed, neither their values nor their shapes. Memory grows in proportion
+to batch (no (batch, batch) tensor on the way), and there is no Python loop over rows.
 
 Bad input: nothing may be broadcast silently. Unless predictions is exactly (batch, 1), targets
 exactly (batch,) and weights exactly (batch,), with the same batch, raise ValueError.

@@ -9,6 +9,19 @@ LINE = "    return torch.linspace(first, -first, count, dtype=dtype, device=devi
 
 SPECIMENS = [
     Wrong(
+        "an arange from -1 by steps of 2 / (count - 1), which rounding makes one pixel longer at times",
+        edits=[
+            (
+                LINE,
+                "    if first == -1.0:\n"
+                "        step = 2 / (count - 1)\n"
+                "        return torch.arange(-1, 1 + step, step, dtype=dtype, device=device)\n" + LINE,
+            )
+        ],
+        check="test_dtype_asked_for",
+        says="136",
+    ),
+    Wrong(
         "y before x: meshgrid's order is stacked as it comes",
         edits=[("torch.stack((columns, rows), dim=-1)", "torch.stack((rows, columns), dim=-1)")],
         check="test_every_pixel",

@@ -17,6 +17,14 @@ def instead(compute):
 
 SPECIMENS = [
     Wrong(
+        "squares the norm of all errors, whose gradient at 0 is NaN",
+        edits=[
+            ("(weights * errors**2).sum() / weights", "(weights * errors**2).sum().sqrt() ** 2 / weights")
+        ],
+        check="test_gradient",
+        says="equal to their targets",
+    ),
+    Wrong(
         "squares first: p² - 2pt + t² rounds small errors of large numbers away",
         code="""
 def weighted_mse(predictions, targets, weights):

@@ -308,7 +308,7 @@ def sample_top_k(logits, k, generator):
         edits=[
             (
                 "    largest, ids = logits.topk(k, dim=-1)  # (*batch, k) each\n",
-                "    _, ids = logits.softmax(dim=-1).topk(k, dim=-1)\n    largest = logits.gather(-1, ids)\n",
+                "    _, ids = logits.double().softmax(dim=-1).topk(k, dim=-1)\n    largest = logits.gather(-1, ids)\n",
             )
         ],
         check="test_close_logits",
