@@ -94,8 +94,11 @@ def test_every_row_once(answer, gen, rows, size):
     """However the rows are cut into batches, each gets its own result, and batches are of the size asked."""
     model, inputs = network(gen), torch.randn(rows, 3, generator=gen)
     wanted, seen = at_once(model, inputs), []
+    itself = []
+    model.register_forward_hook(lambda m, *_: itself.append(m is model))
     model.register_forward_hook(lambda _model, args, _result: seen.append(args[0].clone()))
     yours = answer.predict(model, inputs, size)
+    expect_that(all(itself), "a copy of the model runs, not the model itself")
     expect_close(yours, wanted, f"predict(model, inputs, {size}) of {rows} rows", dims="rows outputs")
     sizes = [min(size, rows - start) for start in range(0, rows, size)]
     expect_equal([len(x) for x in seen], sizes, "the rows in each call of the model (counted by a hook)")
@@ -300,25 +303,26 @@ def test_models_in_place(answer, gen, first):
 
 def test_only_rows_are_held(answer):
     """Of a batch that is done, only its rows of the result are held: not all that they are a view of."""
-    model, inputs = LastStep(), torch.ones(40, 3)
-    wanted = inputs * 200
-    expect_close(answer.predict(model, inputs, 4), wanted, "predict(…) of a model that keeps the last step")
-    model(inputs[:4])
-    one = 4 * 200 * 3 * 4  # bytes of all steps of one batch
-    used = peak_bytes(lambda: answer.predict(model, inputs, 4))
-    yours = f"{used:,} bytes at once for ten batches that need {one:,} bytes each"
-    expect_that(
-        used < 4 * one,
-        "all that was computed for earlier batches is held until the end",
-        yours=yours,
-        likely="the rows are a view of it: copy them",
-    )
-    expect_that(
-        used < 1.75 * one,
-        "what was computed for a batch is held while the model runs on the next one",
-        yours=yours,
-        likely="a name in the loop stands for the last result until it gets the next: del it",
-    )
+    model = LastStep()
+    for rows, size in ((40, 4), (10, 1)):  # of a single row, the last step is contiguous
+        inputs = torch.ones(rows, 3)
+        call = f"predict(model, inputs, {size}) of a model that keeps the last step"
+        expect_close(answer.predict(model, inputs, size), inputs * 200, call)
+        one = size * 200 * 3 * 4  # bytes of all steps of one batch
+        used = peak_bytes(lambda inputs=inputs, size=size: answer.predict(model, inputs, size))
+        yours = f"{used:,} bytes at once for ten batches of {size} that need {one:,} bytes each"
+        expect_that(
+            used < 4 * one,
+            "all that was computed for earlier batches is held until the end",
+            yours=yours,
+            likely="the rows are a view of it: copy them (contiguous() may not)",
+        )
+        expect_that(
+            used < 1.75 * one,
+            "what was computed for a batch is held while the model runs on the next one",
+            yours=yours,
+            likely="a name in the loop stands for the last result until it gets the next: del it",
+        )
 
 
 def test_on_a_device(answer, gen, device):

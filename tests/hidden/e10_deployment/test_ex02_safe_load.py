@@ -306,7 +306,9 @@ def test_devices(answer, gen, path, device):
         there = str(target or "cpu") != "cpu"
         when = f"after safe_load to {target or 'the default'} of a model on {start}"
         if start == "cpu":
-            expect_equal(traffic.to_host, 0, f"the copies back to the host, where the model is, {when}")
+            told = f"weights are copied back to the host, where the model is, {when}"
+            copies = f"{traffic.to_host} copies"  # one may try the device
+            expect_that(traffic.to_host <= 1, told, yours=copies, wanted="no copies")
         for name, t in model.state_dict().items():
             expect_equal(is_simulated(t), there, f"whether {name} is on the other device {when}")
         expect_state(model, state_of(saved), when)

@@ -503,4 +503,22 @@ def predict(""",
         check="test_shapes_and_dtypes",
         says="float32",
     ),
+    Wrong(
+        "takes contiguous() for a copy",
+        edits=[
+            (KEEP, "                parts.append(outputs.cpu().contiguous())\n"),
+            ("torch.cat(parts)", "torch.cat([part.clone() for part in parts])"),
+        ],
+        check="test_only_rows_are_held",
+        says="batches of 1",
+    ),
+    Wrong(
+        "a copy of the model, so that its modes need not be put back",
+        edits=[
+            (PLACED, "    model = copy.deepcopy(model)\n" + PLACED),
+            ("import torch\n", "import copy\n\nimport torch\n"),
+        ],
+        check="test_every_row_once",
+        says="a copy of the model",
+    ),
 ]

@@ -557,4 +557,8 @@ SPECIMENS = [
         check="test_misfits",
         says="0.weight",
     ),
+    Right(
+        "tries the device with a number that goes there and back",
+        edits=[("    torch.empty(0, device=device)  #", "    torch.zeros(1).to(device).cpu()  #")],
+    ),
 ]

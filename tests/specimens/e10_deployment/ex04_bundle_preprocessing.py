@@ -562,4 +562,13 @@ class _Labels(""",
         check="test_dtypes",
         says="without weights",
     ),
+    Wrong(
+        "labels by their number, in the order of texts",
+        edits=[
+            (GET, "        return {str(number): label for number, label in enumerate(self.values)}\n"),
+            (SET, "        self.values = tuple(state[number] for number in sorted(state))\n"),
+        ],
+        check="test_taken_along",
+        says="12",
+    ),
 ]
