@@ -18,7 +18,8 @@ What has to be registered, under these names, and nothing else:
   and restored from it.
 - `ramp` (time,): the weights of the time steps, right in half precision as well, which cannot count
   thousands of steps. It follows from `time`, so it is neither saved nor looked for when a state dict is
-  loaded: one saved with another `time` loads as well.
+  loaded: one saved with another `time` loads as well, into the head or a model that contains it. One that
+  lacks gain, mean or std raises RuntimeError, as PyTorch has it.
 
 Rules:
 - All four are made in the dtype and on the device of the given mean, move and cast with every model that

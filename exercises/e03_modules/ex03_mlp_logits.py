@@ -15,8 +15,8 @@ Rules:
   ReLU between any two linear layers and nothing else. It holds all parameters, so the state dict has
   layers.0.weight, layers.0.bias, layers.2.weight, … and checkpoints of other people load.
 - `hidden` may have any length: with () there is one linear layer. It is not changed. Every layer is an object
-  of its own, a ReLU too. Linear layers, of equal sizes or not, have a bias and start as `nn.Linear` starts by
-  itself.
+  of its own, a ReLU too, and none works in place: a ReLU that comes first, after a cut, leaves x alone.
+  Linear layers, of equal sizes or not, have a bias and start as `nn.Linear` starts by itself.
 - Forward runs what `model.layers` holds at that moment: people replace `model.layers[-1]`, cut layers off, or
   hang hooks on them.
 - x has any leading dimensions (none, one, many, empty) and the dtype and device of the model; logits have

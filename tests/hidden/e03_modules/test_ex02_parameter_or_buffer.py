@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_copy, expect_equal, expect_that, unchanged
+from grader.checks import expect_close, expect_copy, expect_equal, expect_raises, expect_that, unchanged
 from grader.checks.devices import is_simulated
 from grader.checks.modules import (
     Case,
@@ -144,14 +144,19 @@ def test_casts_as_a_whole(answer, gen, dtype):
 
 
 def test_saves_and_loads(answer, gen):
-    """A trained head comes back from its state dict: gain and statistics, but not the ramp."""
+    """A trained head comes back from its state dict, also inside a model: gain, mean and std, but no ramp."""
     expect_loads(case(answer, gen), gen)
     mean, std = statistics(gen)
     head, longer = answer.SensorHead(mean, std, time=4), answer.SensorHead(mean + 1, std + 1, time=6)
     x = torch.randn(2, 6, 3, generator=gen)
     wanted = weighed({**state_of(head), "mean": mean, "std": std, "gain": torch.ones(3)}, x)
-    longer.load_state_dict({f"{name}": t.clone() for name, t in head.state_dict().items()})
+    saved = {f"0.{name}": t.clone() for name, t in head.state_dict().items()}
+    model = nn.Sequential(longer)
+    model.load_state_dict(saved)
     expect_close(longer(x).detach(), wanted, "head(x) with time=6 after it has loaded a head with time=4")
+    del saved["0.gain"]
+    call = "nn.Sequential(head).load_state_dict(state) of a state without 0.gain"
+    expect_raises(RuntimeError, lambda: model.load_state_dict(saved), call)
 
 
 def test_memory_of_its_own(answer, gen):

@@ -53,6 +53,7 @@ def test_rate_and_scale(answer, gen, p):
     expect_rate(dropped, p, f"Dropout({p})(x)")
     y = answer.Dropout()(x)
     expect_close(y, (2 * x).masked_fill(y == 0, 0.0), "Dropout()(x), apart from what is dropped")
+    expect_rate(y == 0, 0.5, "Dropout()(x)")
 
 
 def test_each_number_on_its_own(answer, gen):

@@ -284,6 +284,47 @@ class SensorHead(nn.Module):
         return (x - self.mean) * factor
 """,
     ),
+    Wrong(
+        "leaves the ramp out in methods that a larger model does not call",
+        edits=[
+            (KEEP, 'self.register_buffer("ramp", ramp)'),
+            (
+                FORWARD,
+                FORWARD
+                + """
+    def state_dict(self, *args, **kwargs):
+        state = super().state_dict(*args, **kwargs)
+        del state[kwargs.get("prefix", "") + "ramp"]
+        return state
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        return super().load_state_dict({**state_dict, "ramp": self.ramp}, strict, assign)
+""",
+            ),
+        ],
+        check="test_saves_and_loads",
+        says="ramp",
+    ),
+    Wrong(
+        "loads leniently, so that nobody misses the ramp, nor the gain",
+        edits=[
+            (KEEP, 'self.register_buffer("ramp", ramp)'),
+            (
+                FORWARD,
+                FORWARD
+                + """
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        del destination[prefix + "ramp"]
+
+    def _load_from_state_dict(self, state, prefix, metadata, strict, missing, unexpected, errors):
+        super()._load_from_state_dict(state, prefix, metadata, False, [], [], errors)
+""",
+            ),
+        ],
+        check="test_saves_and_loads",
+        says="without 0.gain",
+    ),
     Right(
         "None first, then assigned",
         edits=[

@@ -69,6 +69,12 @@ SPECIMENS = [
         check="test_rate_and_scale",
         says="probability 0.1",
     ),
+    Wrong(
+        "drops everything unless told otherwise",
+        edits=[("p: float = 0.5", "p: float = 1.0")],
+        check="test_rate_and_scale",
+        says="Dropout()(x) does not drop",
+    ),
     Wrong("does not scale", edits=[(SCALE, "scale = 1.0")], check="test_rate_and_scale"),
     Wrong(
         "scales in evaluation instead",
