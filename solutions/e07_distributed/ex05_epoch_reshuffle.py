@@ -14,8 +14,8 @@ Rules:
 - The epochs are numbered from first_epoch to epochs - 1. In each, `train_batch(epoch, batch)` is called for
   this rank's batches, as a DataLoader collates them: batch_size examples, the last one perhaps fewer.
 - In each epoch every example goes to one rank, and all ranks get equally many. Where the number of ranks does
-  not divide that of examples, as few as possible come twice, and none more often (unless there are more
-  ranks than examples); none is left out.
+  not divide that of examples, as few as possible come twice, and none more often; none is left out. If there
+  are more ranks than examples, they come as often as it takes: each rank gets one.
 - In each epoch the whole data set is shuffled before it is shared out: not only the order is another one than
   in other epochs, each rank gets other examples as well.
 - The order follows from `seed` and the number of the epoch alone: not from the global random streams, which

@@ -16,7 +16,7 @@ def instead(body):
     return [(ALL, body)]
 
 
-def own(generator, indices="order[dist.get_rank() :: dist.get_world_size()]"):
+def own(generator, indices="order[dist.get_rank() :: dist.get_world_size()]", more="order.repeat(9)"):
     """A permutation of one's own, from `generator`."""
     return [
         ("from torch.utils.data", "import torch\nimport torch.distributed as dist\nfrom torch.utils.data"),
@@ -24,7 +24,7 @@ def own(generator, indices="order[dist.get_rank() :: dist.get_world_size()]"):
             ALL,
             f"""{LOOP}        gen = {generator}
         order = torch.randperm(len(dataset), generator=gen)
-        order = torch.cat([order, order[: -len(order) % dist.get_world_size()]])
+        order = torch.cat([order, {more}[: -len(order) % dist.get_world_size()]])
         loader = DataLoader(dataset, batch_size=batch_size, sampler={indices}.tolist())
 {BATCHES}""",
         ),
@@ -209,7 +209,7 @@ SPECIMENS = [
             ),
         ],
         check="test_complete_epochs",
-        says="3 examples, 4 ranks",
+        says="2 examples, 5 ranks",
     ),
     Wrong(
         "one order, which starts elsewhere in each epoch",
@@ -308,12 +308,18 @@ SPECIMENS = [
             dist.broadcast_object_list(told, 0)
             (order,) = told
             share = -(-len(order) // ranks)
-            order = (order + order)[: share * ranks]
+            order = (order * ranks)[: share * ranks]
             mine = Subset(dataset, order[rank * share : rank * share + share])
             for batch in DataLoader(mine, batch_size):
                 train_batch(epoch, batch)
 """,
             ),
         ],
+    ),
+    Wrong(
+        "fills up with a slice, which is too short for many ranks",
+        edits=own("torch.Generator().manual_seed(1_000_003 * seed + epoch)", more="order"),
+        check="test_complete_epochs",
+        says="2 examples, 5 ranks",
     ),
 ]
