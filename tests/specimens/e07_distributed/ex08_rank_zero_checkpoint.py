@@ -384,4 +384,25 @@ SPECIMENS = [
             ("from pathlib import Path", "import os\nfrom pathlib import Path"),
         ],
     ),
+    Wrong(
+        "a draft that must be new, of bytes that are made first",
+        edits=[
+            (
+                DRAFT,
+                """    memory = io.BytesIO()
+    torch.save(checkpoint, memory)
+    draft = path.with_name(path.name + ".draft")
+    with draft.open("xb") as file:
+        file.write(memory.getbuffer())
+    try:
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+""",
+            ),
+            ("from pathlib import Path\n", "import io\nfrom pathlib import Path\n"),
+        ],
+        check="test_killed_while_it_writes",
+        says="FileExistsError",
+    ),
 ]
