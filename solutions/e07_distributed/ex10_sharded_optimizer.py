@@ -23,7 +23,7 @@ Rules:
 - step() moves the parameters as the optimizer of one process would with the mean of all ranks' `.grad`, and
   from their values as they are now: someone may have loaded others since the last step. Where `.grad` is
   None, on one rank or on all of them, it counts as zeros. Afterwards the parameters are the same on all
-  ranks, bit for bit, and still the caller's own leaves.
+  ranks, bit for bit, and still the caller's own leaves: step() writes into their memory.
 - step() does not change the parameters' `.grad`. zero_grad() sets them to None.
 - Between the steps a rank holds its part, the part's gradient and the optimizer's state for it; beside
   them and the parameters, no more than a few numbers.

@@ -102,7 +102,8 @@ def _trained(rank, world_size, answer, case):
         return OPTIMIZERS[case.optimizer](part)
 
     sharded = answer.ShardedOptimizer(model.parameters(), make_optimizer)
-    facts = {"make_optimizer gets": calls, "gradients": True, "leaves": True}
+    places = [p.data_ptr() for p in leaves]
+    facts = {"make_optimizer gets": calls, "gradients": True, "leaves": True, "memory": True}
     states = []
     for number, rows in enumerate(case.steps):
         _before_step(case, number, model, sharded.optimizer)
@@ -120,6 +121,7 @@ def _trained(rank, world_size, answer, case):
         facts["leaves"] &= all(p.is_leaf for p in leaves) and all(
             p is q for p, q in zip(leaves, model.parameters(), strict=True)
         )
+        facts["memory"] &= places == [p.data_ptr() for p in leaves]
         states.append({name: p.detach().clone() for name, p in model.named_parameters()})
     facts["part"] = _has_its_part(rank, world_size, leaves, sharded.optimizer)
     sharded.zero_grad()
@@ -194,6 +196,8 @@ def expect_as_alone(answer, world_size, **cases):
             expect_that(facts["part"], f"the optimizer has other numbers than those of part {rank} {where}")
             expect_that(facts["gradients"], f"step() changes .grad of the parameters {where}")
             expect_that(facts["leaves"], f"the model has other parameters after step() {where}")
+            told = f"step() puts the parameters into other memory, where no view of them follows, {where}"
+            expect_that(facts["memory"], told)
             expect_that(all(facts["after zero_grad()"]), f"zero_grad() leaves gradients {where}")
 
 

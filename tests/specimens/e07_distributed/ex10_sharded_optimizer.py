@@ -425,4 +425,15 @@ SPECIMENS = [
             p.grad = None
 """,
     ),
+    Wrong(
+        "cuts the parameters out of the vector that has come",
+        edits=[
+            (
+                "                p.copy_(numbers.view(p.shape))\n",
+                "                p.data = numbers.view(p.shape)\n",
+            )
+        ],
+        check="test_steps",
+        says="other memory",
+    ),
 ]
