@@ -112,7 +112,11 @@ def test_default_dtype(answer):
         corners, reference(3, 4, True), "coordinate_grid(3, 4, align_corners=True) with float64 as default"
     )
     expect_equal(single.dtype, torch.float64, "the dtype of a 1×1 grid with float64 as default")
-    expect_equal(transforms.dtype, torch.float64, "the dtype for uint8 images with float64 as default")
+    expect_equal(
+        transforms.dtype,
+        torch.float64,
+        "the dtype of identity_transforms(uint8 images) with float64 as default",
+    )
 
 
 def test_default_device(answer, device):
@@ -208,7 +212,11 @@ def test_identity_is_made_on_the_device(answer, device):
         transforms.device == device, "the transforms are on another device than the images", yours=where
     )
     expect_equal(on_host(transforms), torch.eye(2, 3).repeat(2, 1, 1), "identity_transforms(images)")
-    expect_equal(traffic.to_device + traffic.to_host, 0, "the number of copies between CPU and device")
+    expect_equal(
+        traffic.to_device + traffic.to_host,
+        0,
+        "the number of copies between CPU and device of identity_transforms(images)",
+    )
 
 
 def test_no_loop_over_images(answer):

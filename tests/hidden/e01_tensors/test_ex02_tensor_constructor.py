@@ -67,9 +67,9 @@ def test_default_dtype(answer):
         torch.tensor([4]),
         torch.tensor([0.5]),
     ]
-    expect_equal(
-        made, wanted, "[as_vector(v) for v in (0.1, [0.1, 2], [], [4], np.float32(0.5))], float64 as default"
-    )
+    names = ("0.1", "[0.1, 2]", "[]", "[4]", "np.float32(0.5)")
+    for name, yours, vector in zip(names, made, wanted, strict=True):
+        expect_equal(yours, vector, f"as_vector({name}) with float64 as default dtype")
 
 
 def test_no_values(answer):

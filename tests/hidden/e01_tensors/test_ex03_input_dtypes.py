@@ -181,7 +181,9 @@ def test_stays_on_the_device(answer, device, convert):
         where = str(yours.device)
         expect_that(yours.device == device, "model_inputs moved a tensor to another device", yours=where)
         expect_equal(on_host(yours), wanted, "model_inputs(token_ids, features, mask)")
-    expect_equal(traffic.to_host + traffic.to_device, 0, "the number of copies between CPU and device")
+    expect_equal(
+        traffic.to_host + traffic.to_device, 0, "the number of copies between CPU and device by model_inputs"
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)

@@ -144,7 +144,7 @@ def test_stays_on_the_device(answer, device, gen):
         yours = answer.clip_outliers(there, -1.0, 2.0)
     expect_equal(yours.device, there.device, "the device of clip_outliers(x, -1.0, 2.0)")
     expect_equal(on_host(yours), wanted, "clip_outliers(x, -1.0, 2.0)")
-    expect_equal(traffic.to_host, 0, "the number of copies to the host")
+    expect_equal(traffic.to_host, 0, "the number of copies to the host by clip_outliers(x, -1.0, 2.0)")
 
 
 def oracle(answer, gen):

@@ -41,7 +41,7 @@ def test_each_row_has_its_own_target(answer, gen):
 
 def test_each_row_has_its_own_weight(answer, gen):
     """Each error counts with the weight of its own row, and the sum is divided by that of the weights."""
-    for batch, size in [(1, 1.0), (2, 1e-9), (5, 1.0), (33, 1e6)]:
+    for batch, size in [(1, 1.0), (2, 1e-9), (33, 1e6)]:
         predictions, targets, weights = draw(batch, gen)
         inputs = predictions * size, targets * size, weights * size
         wanted = exact(*inputs).float()

@@ -79,8 +79,8 @@ def test_dtypes(answer, gen):
 
 def close_logits():
     """The largest of each row stands out in its dtype, but neither in a narrower one nor after softmax."""
-    tiny = torch.full((4, 5), 1e-9)
-    tiny[range(4), [3, 1, 4, 2]] = 2e-9
+    tiny = torch.full((4, 5), 1e-20)
+    tiny[range(4), [3, 1, 4, 2]] = 2e-20
     narrow = torch.full((3, 5), 0.1, dtype=torch.bfloat16)
     narrow[range(3), [2, 4, 1]] = 0.1006
     wide = torch.ones(3, 5, dtype=torch.float64)

@@ -151,7 +151,7 @@ def test_no_loop(answer, name):
         one, two = [torch.ones(sizes) for sizes in shapes[name]], arguments((n, 2), (n, 2), torch.ones)[name]
         return lambda: (function(*one), function(*two))
 
-    expect_flat_cost(make, CALLS[name], sizes=(4, 12), over="the batch or another size")
+    expect_flat_cost(make, CALLS[name], sizes=(4, 12), over="size")
 
 
 def test_scores_need_no_third_dimension(answer):

@@ -109,7 +109,11 @@ def test_stays_on_the_device(answer, device):
         merged = answer.merge_heads(there)
     expect_that(merged.device == there.device, "the result is on another device than x", yours=merged)
     expect_equal(on_host(merged), wanted, "merge_heads(x)", dims="batch time width")
-    expect_equal(traffic.to_host + traffic.to_device, 0, "the number of copies between host and device")
+    expect_equal(
+        traffic.to_host + traffic.to_device,
+        0,
+        "the number of copies between host and device by merge_heads(x)",
+    )
 
 
 def test_no_loop_over_heads(answer):

@@ -183,7 +183,11 @@ def test_made_on_the_device(answer, device):
     expect_that(is_simulated(masked), "mask_scores(scores) is on another device than scores", yours=masked)
     expect_equal(on_host(mask), wanted_mask, "causal_mask(2, 3, device)", dims=DIMS)
     expect_equal(on_host(masked), wanted, "mask_scores(scores) on a device")
-    expect_equal(traffic.to_host + traffic.to_device, 0, "the number of copies between host and device")
+    expect_equal(
+        traffic.to_host + traffic.to_device,
+        0,
+        "the number of copies between host and device by causal_mask and mask_scores",
+    )
 
 
 def test_default_device(answer, device):

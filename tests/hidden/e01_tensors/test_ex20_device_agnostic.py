@@ -70,7 +70,11 @@ def test_made_on_the_device(answer, device, gen):
             yours = answer.add_positions(there)
         expect_that(is_simulated(yours), "add_positions(x) is on another device than x", yours=yours)
         expect_close(on_host(yours), wanted, "add_positions(x) on a device", scale=2.0)
-        expect_equal(traffic.to_host + traffic.to_device, 0, "the number of copies between host and device")
+        expect_equal(
+            traffic.to_host + traffic.to_device,
+            0,
+            "the number of copies between host and device by add_positions(x)",
+        )
 
 
 def test_sequences_of_all_kinds_in_turn(answer, gen):

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import expect_equal, expect_raises
+from grader.checks import expect_equal, expect_raises, expect_that
 
 
 def test_worked_example(answer):
@@ -22,7 +22,8 @@ def test_shapes(answer):
     """Images get a new first dimension; boxes stay in one list."""
     samples = [(torch.zeros(3, 4, 5), torch.zeros(2, 4))] * 3
     shapes = [tuple(part.shape) for part in answer.collate_detections(samples)]
-    expect_equal(shapes, [(3, 3, 4, 5), (6, 4), (6,)], "the shapes of images, boxes and owner")
+    wanted = [(3, 3, 4, 5), (6, 4), (6,)]
+    expect_that(shapes == wanted, "wrong shapes of images, boxes and owner", yours=shapes, wanted=wanted)
 
 
 def test_no_samples(answer):

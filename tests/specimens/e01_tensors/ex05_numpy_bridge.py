@@ -8,6 +8,30 @@ CAST = "    if values.dtype == torch.bfloat16:\n        values = values.float()\
 
 SPECIMENS = [
     Wrong(
+        "copies what torch warns of, which it does once in a program",
+        code="""
+import warnings
+
+import torch
+
+
+def to_numpy(x):
+    x = x.detach().cpu()
+    return x.float().numpy() if x.dtype == torch.bfloat16 else x.numpy()
+
+
+def from_numpy(array):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return torch.from_numpy(array)
+    except (ValueError, UserWarning):
+        return torch.from_numpy(array.copy())
+""",
+        check="test_read_only_array_is_left_alone",
+        says="read-only array after",
+    ),
+    Wrong(
         "makes a read-only array writable, where NumPy lets it",
         edits=[
             (

@@ -21,9 +21,10 @@ SPECIMENS = [
         check="test_any_dimensions_before_the_classes",
     ),
     Wrong(
-        "the right dimension, but decided after softmax",
+        "the right dimension, but decided after softmax, in float64",
         edits=instead(
-            "    confidence, best = logits.softmax(dim=-1).max(dim=-1)\n    return best, confidence\n"
+            "    confidence, best = logits.double().softmax(dim=-1).max(dim=-1)\n"
+            "    return best, confidence.to(logits.dtype)\n"
         ),
         check="test_close_logits",
     ),
