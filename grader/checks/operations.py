@@ -55,13 +55,16 @@ def count_steps(fn: Callable[[], object]) -> int:
         nonlocal steps
         if frame.f_code.co_filename.startswith(_NOT_COUNTED):
             return None
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
+        if event == "call":
+            frame.f_trace = trace  # Python 3.13 turns opcodes on only in a frame that is traced already
+            frame.f_trace_opcodes = True
+            frame.f_trace_lines = False
         if event == "opcode":
             steps += 1
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 reports them only where one frame has asked before
     sys.settrace(trace)
     try:
         fn()

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.checks import CheckFailure, expect_flat_cost
+from grader.checks.operations import count_steps
 from grader.checks.rehearsal import rehearse
 from grader.checks.sim_rules import traits_of
 
@@ -43,3 +44,10 @@ def test_what_was_rehearsed_is_looked_up_once():
     assert known.currsize > 100
     rehearse()
     assert traits_of.cache_info().misses == known.misses
+
+
+def test_the_first_run_of_a_function_is_counted_like_the_second():
+    found = {}
+    exec(compile("def add_up(n):\n    return sum([i for i in range(n)])\n", "answer.py", "exec"), found)
+    first, second, more = (count_steps(lambda n=n: found["add_up"](n)) for n in (6, 6, 24))
+    assert 0 < first == second < more
