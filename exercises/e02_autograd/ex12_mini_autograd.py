@@ -20,7 +20,8 @@ Rules:
   a derivative.
 - Values are told apart by identity: two of them with equal numbers are two.
 - Chains of 10 000 operations work, without raising Python's recursion limit. The cost of backward does not
-  grow with the number of paths through the operations, which can double with each of them.
+  grow with the number of paths through the operations, which can double with each of them, nor with what
+  else was computed.
 - Plain Python: torch takes no part.
 """
 

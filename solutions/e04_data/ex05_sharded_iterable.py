@@ -21,6 +21,7 @@ Rules:
 - The work is even: no reader has more than one shard more than another. There may be fewer shards than
   readers, or none; a reader without any yields nothing. A name that is listed twice is two shards.
 - Examples are passed on as read yields them, whatever they are, None too. read may return any iterable.
+  How many there are is known once they are read: the dataset has no `len`.
 - Nothing is read ahead: a shard is opened when its first example is wanted, and may even be endless.
 - Each `iter` starts an epoch anew: in workers that stay (`persistent_workers=True`), for another loader with
   another number of workers, or while another `iter` of the same dataset is not at its end yet.

@@ -74,7 +74,7 @@ def test_perfect_fit(answer, gen):
 def test_any_shape(answer, gen):
     """Parameters and residuals have any shape: a single number, a matrix, none at all."""
     functions = {
-        "a matrix": lambda p: p.reshape(-1, 1) * torch.arange(3.0, dtype=torch.float64) - 1,
+        "a transposed matrix": lambda p: (p.reshape(-1, 1) * torch.arange(3.0, dtype=torch.float64) - 1).t(),
         "a single number": lambda p: p.sum() - 2,
         "empty": lambda p: p.reshape(-1)[:0],
         "params itself": lambda p: p,

@@ -166,6 +166,11 @@ def test_parameters_accumulate(answer, gen):
     answer.backward_with_activations(layers, x, cubes)
     for p, right in zip(owned, wanted, strict=True):
         expect_gradient(p.grad, right, f"a parameter, in `.grad` after {CALL}", scale=10.0)
+    weight = torch.tensor([0.5, -0.5], dtype=torch.float64, requires_grad=True)
+    gain = weight.exp()  # whose graph can be walked once
+    call = f"{CALL} of two layers that multiply by the same exp(weight)"
+    answer.backward_with_activations([lambda h: h * gain] * 2, torch.ones_like(gain), torch.sum)
+    expect_gradient(weight.grad, 2 * gain.detach() ** 2, f"weight, in `.grad` after {call}")
 
 
 def test_inputs_that_are_a_leaf(answer, gen):

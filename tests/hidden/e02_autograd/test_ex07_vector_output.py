@@ -72,6 +72,14 @@ def test_adds_to_grad(answer, gen):
     wanted = (weighted(w, weights) + torch.tensor([1.0, 2.0, 3.0, 4.0])).float()
     answer.weighted_backward(losses_of(w), weights)
     expect_gradient(w.grad, wanted, "w after weighted_backward, on top of an older .grad", scale=20.0)
+    a, b, first, second = (randn(gen, 4) for _ in range(4))
+    losses = a.requires_grad_() + b.requires_grad_()  # an addition saves nothing: it can be walked again
+    wanted = first + second
+    answer.weighted_backward(losses, first)
+    expect_gradient(a.grad, first, "a after weighted_backward(a + b, first)")
+    a.grad.zero_()
+    answer.weighted_backward(losses, second)
+    expect_gradient(b.grad, wanted, "b after two calls on a + b (a.grad zeroed in between)", scale=4.0)
 
 
 def test_weights_of_any_dtype(answer, gen):

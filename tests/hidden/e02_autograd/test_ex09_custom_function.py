@@ -166,8 +166,9 @@ def test_only_inputs_are_saved(answer, gen):
 def test_inputs_are_watched(answer, gen):
     """If an input is changed in place before backward, backward raises instead of giving wrong gradients."""
     for name in ("x", "beta", "keep"):
-        x, beta = (t.requires_grad_() for t in draw(gen, (3, 4), (4,)))
-        given = {"x": x, "beta": beta, "keep": torch.ones(3, 4, dtype=torch.bool)}
+        x, beta = draw(gen, (4, 3), (4,))
+        x, keep = x.t(), torch.ones(4, 3, dtype=torch.bool).t()  # contiguous() would copy these
+        given = {"x": x.requires_grad_(), "beta": beta.requires_grad_(), "keep": keep}
         y = answer.swish(**given, scale=2.0)
         with torch.no_grad():
             given[name].fill_(1)

@@ -328,6 +328,15 @@ def test_cost(answer):
         wanted="about twice as many for twice as many operations",
         likely="a value passes its gradient on once for each way that leads to it",
     )
+    others = [answer.Value(1.0) for _ in range(300)]
+    more = count_steps(make(5))
+    expect_that(
+        more < few + len(others),
+        "the cost of backward grows with what else was computed",
+        yours=f"{few} Python steps for 5 times y = y + y, {more} next to 300 other values",
+        wanted="the same, whatever other values there are",
+        likely="backward walks through a list of all values",
+    )
 
 
 def test_torch_takes_no_part(answer):

@@ -88,6 +88,7 @@ def test_one_reader(answer):
     wanted = [(s, i, 0) for s in range(4) for i in range(EACH)]
     expect_equal(list(data), wanted, "list(ShardedDataset(shards, read))")
     expect_equal(list(data), wanted, "list of the same dataset, for the second time")
+    expect_raises(TypeError, lambda: len(data), "len(data), whose examples nobody has counted,")
 
 
 def test_batches(answer):

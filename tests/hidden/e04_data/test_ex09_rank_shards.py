@@ -137,10 +137,16 @@ def test_length_alone(answer):
 def test_global_stream(answer):
     """torch's global random stream is left where it is, and has no say in the order."""
     torch.manual_seed(5)
-    with global_rng_untouched("ShardSampler"):
+    seeds = mock.patch.object(torch, "manual_seed", wraps=torch.manual_seed)  # on every device
+    with global_rng_untouched("ShardSampler"), seeds as seeded:
         sampler = answer.ShardSampler(9, 2, 0, seed=4)
         sampler.set_epoch(2)
         first = list(sampler)
+    expect_that(
+        not seeded.called,
+        "ShardSampler seeds the global random stream with torch.manual_seed, if only for a while",
+        wanted="a generator of its own",
+    )
     torch.manual_seed(6)
     expect_equal(first, real(9, 2, 0, 2, seed=4), "list(sampler)")
     expect_equal(list(sampler), first, "list(sampler) after torch.manual_seed(6)")

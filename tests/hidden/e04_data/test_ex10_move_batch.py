@@ -231,7 +231,7 @@ def test_other_leaves(answer, device, gen):
 
     leaves = ["text", "x", "", b"bytes", bytearray(b"ab"), 3, 2.5, True, None, 1j, {1, 2}, frozenset({"a"})]
     leaves += [np.arange(3), np.float32(2.0), range(4), torch.float16, torch.device("cpu"), torch.Generator()]
-    leaves += [letters, Plain(), Plain, slice(1, 2), len, Tensor, Ellipsis]
+    leaves += [letters, zip([torch.ones(2)]), Plain(), Plain, slice(1, 2), len, Tensor, Ellipsis]
     leaves += [deque([torch.ones(2)]), UserDict(a=torch.ones(2)), Record(torch.ones(2))]
     expect_moved(answer.move_batch(leaves, device), leaves)
     batch = {str(i): (leaf,) for i, leaf in enumerate(leaves)}

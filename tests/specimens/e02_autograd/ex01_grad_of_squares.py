@@ -348,4 +348,15 @@ SPECIMENS = [
     return torch.linalg.vector_norm(r.detach()) ** 2, x.grad.clone()
 """),
     ),
+    Wrong(
+        "residuals as a view, which those of a transposed matrix have not",
+        edits=[
+            (
+                FORWARD,
+                "    with torch.enable_grad():\n        r = residuals(leaf).view(-1)\n        value = r @ r\n",
+            )
+        ],
+        check="test_any_shape",
+        says="view",
+    ),
 ]

@@ -365,4 +365,21 @@ SPECIMENS = [
     return gradients
 """),
     ),
+    Wrong(
+        "cuts behind each layer, and walks back layer by layer",
+        edits=instead("""
+    befores, afters = [inputs.detach().requires_grad_()], []
+    for layer in layers:
+        afters.append(layer(befores[-1]))
+        befores.append(afters[-1].detach().requires_grad_())
+    loss_fn(befores[-1]).backward()
+    for before, after in zip(befores[:0:-1], afters[::-1], strict=True):
+        after.backward(before.grad)
+    if inputs.requires_grad:
+        inputs.backward(befores[0].grad)
+    return [h.grad.clone() for h in befores]
+"""),
+        check="test_parameters_accumulate",
+        says="second time",
+    ),
 ]

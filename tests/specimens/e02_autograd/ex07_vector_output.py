@@ -300,4 +300,36 @@ def vjp(fn, x, v):
     return y.to(kept[0]), product
 """,
     ),
+    Wrong(
+        "weighs by a hook that stays on the losses",
+        edits=[
+            (
+                BACKWARD,
+                "    weights = _weights_for(losses, weights)\n    losses.register_hook(lambda g: g * weights)\n    losses.sum().backward(retain_graph=True)\n",
+            )
+        ],
+        check="test_adds_to_grad",
+        says="in between",
+    ),
+    Wrong(
+        "finds the leaves by itself, and gives them one gradient for all",
+        edits=[
+            (
+                BACKWARD,
+                """    leaves, todo = [], [losses.grad_fn]
+    while todo:
+        node = todo.pop()
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and all(leaf is not other for other in leaves):
+            leaves.append(leaf)
+        todo += [behind for behind, _ in node.next_functions if behind is not None]
+    found = torch.autograd.grad(losses, leaves, _weights_for(losses, weights), allow_unused=True)
+    for leaf, gradient in zip(leaves, found, strict=True):
+        leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+""",
+            )
+        ],
+        check="test_adds_to_grad",
+        says="in between",
+    ),
 ]

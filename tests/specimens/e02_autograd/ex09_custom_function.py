@@ -338,4 +338,10 @@ def swish(x, beta, keep=None, scale=1.0):
     return Swish.apply(x, beta.expand_as(x), keep) * scale
 """,
     ),
+    Wrong(
+        "saves contiguous copies",
+        edits=[(SAVE, "        ctx.save_for_backward(x.contiguous(), beta, keep)\n")],
+        check="test_inputs_are_watched",
+        says="x was changed",
+    ),
 ]

@@ -437,4 +437,23 @@ class Value:
             ("import math\n", "import heapq\nimport itertools\nimport math\n\nBIRTHS = itertools.count()\n"),
         ],
     ),
+    Wrong(
+        "one tape of all values that there ever were",
+        edits=[
+            (
+                BACKWARD,
+                """        derivative = {self: 1.0}
+        for value in reversed(TAPE):
+            if value in derivative:
+                value.grad += derivative[value]
+                for operand, slope in value._inputs:
+                    derivative[operand] = derivative.get(operand, 0.0) + slope * derivative[value]
+""",
+            ),
+            ("        self.grad = 0.0\n", "        self.grad = 0.0\n        TAPE.append(self)\n"),
+            ("import math\n", "import math\n\nTAPE = []\n"),
+        ],
+        check="test_cost",
+        says="300 other values",
+    ),
 ]

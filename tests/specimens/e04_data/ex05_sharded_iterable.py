@@ -540,4 +540,15 @@ class ShardedDataset(data.IterableDataset):
         ],
         check="test_nothing_ahead",
     ),
+    Wrong(
+        "the number of shards as length",
+        edits=[
+            (
+                YIELD,
+                YIELD + "\n\n    def __len__(self) -> int:\n        return len(self.shards)",
+            )
+        ],
+        check="test_one_reader",
+        says="len",
+    ),
 ]

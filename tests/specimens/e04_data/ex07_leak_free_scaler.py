@@ -389,4 +389,26 @@ SPECIMENS = [
         edits=[(KNOWN, "    known = train.nan_to_num() != 0\n")],
         check="test_missing_numbers",
     ),
+    Wrong(
+        "scales the training rows in place, which are a view where they come first",
+        edits=[
+            (
+                TRAIN,
+                "    first = int((~test).sum())\n    train = table[~test] if test[:first].any() else table[:first]\n",
+            ),
+            (
+                RETURN,
+                """    scaled = train.double().sub_(mean).div_(std).masked_fill_(~known, 0.0).to(table.dtype)
+    return Prepared(scaled, scale(table[test], mean, std), mean, std)
+""",
+            ),
+        ],
+        check="test_inputs_are_left_alone",
+        says="without row 5",
+    ),
+    Wrong(
+        "one multiplication and one subtraction, whose digits cancel",
+        edits=[(SCALED, "    scaled = rows.double() * (1 / std) - mean / std\n")],
+        check="test_later_rows",
+    ),
 ]

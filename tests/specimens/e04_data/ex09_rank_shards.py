@@ -447,4 +447,19 @@ class ShardSampler(DistributedSampler):
         check="test_by_hand",
         says="ruled out",
     ),
+    Wrong(
+        "seeds the global stream, and puts it back",
+        edits=[
+            (
+                GENERATOR,
+                "            before = torch.get_rng_state()\n            torch.manual_seed(self.seed + self.epoch)\n",
+            ),
+            (
+                PERM,
+                PERM.replace(", generator=generator", "") + "            torch.set_rng_state(before)\n",
+            ),
+        ],
+        check="test_global_stream",
+        says="for a while",
+    ),
 ]

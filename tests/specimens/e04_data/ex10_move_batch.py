@@ -540,4 +540,9 @@ def move_batch(batch, device, non_blocking=False):
         check="test_dictionaries",
         says="factory",
     ),
+    Wrong(
+        "makes lists of zip objects",
+        edits=[(SEQUENCE, SEQUENCE.replace("(list, tuple)", "(list, tuple, zip)"))],
+        check="test_other_leaves",
+    ),
 ]
