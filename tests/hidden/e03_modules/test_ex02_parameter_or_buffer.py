@@ -8,6 +8,7 @@ from torch import nn
 
 from grader.checks import expect_close, expect_copy, expect_equal, expect_raises, expect_that, unchanged
 from grader.checks.devices import is_simulated
+from grader.checks.failure import CheckFailure
 from grader.checks.modules import (
     Case,
     expect_casts,
@@ -152,7 +153,13 @@ def test_saves_and_loads(answer, gen):
     wanted = weighed({**state_of(head), "mean": mean, "std": std, "gain": torch.ones(3)}, x)
     saved = {f"0.{name}": t.clone() for name, t in head.state_dict().items()}
     model = nn.Sequential(longer)
-    model.load_state_dict(saved)
+    try:
+        model.load_state_dict(saved)
+    except RuntimeError as error:
+        raise CheckFailure(
+            "the state dict of a head with time=4 does not load into a model that contains one with time=6\n"
+            f"  yours   {' '.join(str(error).split())}\n  wanted  no error: the ramp is not looked for"
+        ) from None
     expect_close(longer(x).detach(), wanted, "head(x) with time=6 after it has loaded a head with time=4")
     del saved["0.gain"]
     call = "nn.Sequential(head).load_state_dict(state) of a state without 0.gain"
@@ -182,7 +189,8 @@ def test_trains_the_gain_only(answer, gen):
     for _ in range(2):
         model(judged.inputs[0]).square().mean().backward()
         with torch.no_grad():
-            for p in model.parameters():
+            for name, p in model.named_parameters():
+                expect_that(p.grad is not None, f"no gradient reaches {name} of nn.Sequential(linear, head)")
                 p -= 0.1 * p.grad
     for name, t in state_of(head).items():
         if name != "gain":

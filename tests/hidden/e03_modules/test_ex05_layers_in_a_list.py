@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks.failure import CheckFailure
 from grader.checks.modules import (
     Case,
     expect_casts,
@@ -125,8 +126,14 @@ def test_start(answer):
     expect_equal(
         kinds, {torch.float64}, "the dtypes in a net that is made while float64 is the default dtype"
     )
+    try:
+        first = net.scales[0]
+    except (TypeError, KeyError) as error:
+        raise CheckFailure(
+            f"net.scales[0] is not the first scale\n  yours   {type(error).__name__}: {error}"
+        ) from None
     with torch.no_grad():
-        net.scales[0].fill_(2.0)
+        first.fill_(2.0)
     expect_equal([float(s) for s in net.scales], [2.0, 0.5, 0.5], "the scales after the first was set to 2")
 
 

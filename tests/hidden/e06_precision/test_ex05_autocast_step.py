@@ -149,7 +149,9 @@ def test_weights_stay_in_float32(answer, gen):
     expect_that(kept, "the model's parameters are other tensors than before")
     for (name, p), right in zip(model.named_parameters(), wanted, strict=True):
         expect_equal(p.dtype, torch.float32, f"the dtype of {name}")
+        expect_that(p.grad is not None, f"{name} has no gradient in `.grad` after autocast_step(…)")
         expect_equal(p.grad.dtype, torch.float32, f"the dtype of the gradient of {name}")
+        expect_that("momentum_buffer" in optimizer.state[p], f"optimizer.step has not moved {name}")
         expect_equal(optimizer.state[p]["momentum_buffer"].dtype, torch.float32, f"the momentum of {name}")
         expect_close(p.detach(), right, f"{name} after a small step", ulps=4)
 

@@ -10,6 +10,7 @@ def test_worked_example(answer):
     """The worked example of the statement comes out."""
     layer = answer.Linear(3, 2)
     weight, bias = torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]), torch.tensor([10.0, 20.0])
+    expect_equal(sorted(layer.state_dict()), ["bias", "weight"], "the names in Linear(3, 2).state_dict()")
     layer.load_state_dict({"weight": weight, "bias": bias})
     y = layer(torch.tensor([1.0, 2.0, 3.0]))
     expect_close(y.detach(), torch.tensor([17.0, 25.0]), "layer(x)", dims="output")
