@@ -24,7 +24,8 @@ Rules:
   also where it is too large for the gradient's dtype, or where the squares of its numbers would be too large
   or too small: float32 holds 1e-44 and 1e38. (Those of float64 lie between 1e-140 and 1e140, or are 0.)
 - Gradients may be sparse, as of `nn.Embedding(…, sparse=True)`, where a row may be listed more than once:
-  such entries add up. A sparse gradient without entries is zero, and so is one of no numbers at all.
+  such entries add up, in float32 or float64 whatever their dtype: 40000 + 40000 is no inf. A sparse gradient
+  without entries is zero, and so is one of no numbers at all.
 - The parameters may be on several devices. The host waits for a device a fixed number of times, however many
   parameters there are: a thousand `.item()` make a GPU stand still.
 - Nothing is changed: not the gradients, their graphs (of `create_graph=True`) or the model. The report holds
@@ -70,7 +71,7 @@ def gradient_report(model: nn.Module, limit: float = 1000.0) -> list[Gradient]:
 
 def _norm(grad: Tensor) -> Tensor:
     if grad.is_sparse:
-        grad = grad.coalesce().values()
+        grad = grad.to(torch.float64).coalesce().values()  # sums of float16 may not fit
     return torch.linalg.vector_norm(grad, dtype=torch.float64)  # squares of float32 fit, large and small
 
 

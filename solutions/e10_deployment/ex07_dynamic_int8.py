@@ -61,8 +61,8 @@ class Int8Linear(nn.Module):
         self.in_features = in_features
         self.out_features = out_features
         self.register_buffer("weight", torch.zeros(out_features, in_features, dtype=torch.int8))
-        self.register_buffer("scale", torch.ones(out_features))
-        self.register_buffer("bias", torch.zeros(out_features) if bias else None)
+        self.register_buffer("scale", torch.ones(out_features, dtype=torch.float32))
+        self.register_buffer("bias", torch.zeros(out_features, dtype=torch.float32) if bias else None)
 
     @classmethod
     def from_linear(cls, linear: nn.Linear) -> "Int8Linear":

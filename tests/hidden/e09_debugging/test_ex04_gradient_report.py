@@ -190,6 +190,14 @@ def test_sparse(answer):
     expect_rows(
         rows(answer, model)[:1], [("0.weight", 5e-100, "ok")], f"{CALL} with a sparse float64 gradient"
     )
+    model[0].half().weight.grad = torch.sparse_coo_tensor(
+        torch.tensor([[3, 3]]), torch.tensor([[4e4, 0.0], [4e4, 0.0]]).half(), (6, 2), check_invariants=True
+    )
+    expect_rows(
+        rows(answer, model, limit=1e5)[:1],
+        [("0.weight", 8e4, "ok")],
+        f"{CALL} with 40000 + 40000 in a sparse float16 gradient",
+    )
     model[0].float().weight.grad = None
     empty = torch.sparse_coo_tensor(
         torch.zeros(1, 0, dtype=torch.long), torch.zeros(0, 2), (6, 2), check_invariants=True

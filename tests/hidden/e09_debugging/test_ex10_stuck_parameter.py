@@ -354,7 +354,7 @@ def hooks_of(model, optimizer):
     return found, methods
 
 
-class Stop(Exception):
+class Stop(RuntimeError):
     pass
 
 

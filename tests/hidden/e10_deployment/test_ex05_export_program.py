@@ -76,6 +76,17 @@ class FiveRows(nn.Module):
         return self.part(x + self.offsets)
 
 
+class RowByRow(nn.Module):
+    """Works for any number of rows, but its graph has a part for each row of the example."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return torch.stack([self.part(row) for row in x])
+
+
 def warm_up():
     """Make torch import what its first export and its first file need."""
     torch.export.save(torch.export.export(nn.Linear(2, 3).eval(), (torch.ones(4, 2),)), io.BytesIO())
@@ -221,7 +232,7 @@ def test_nothing_changes(answer):
         expect_equal(after[2], before[2], f"requires_grad after export_program with {name}")
 
 
-@pytest.mark.parametrize("kind", [Branching, FiveRows])
+@pytest.mark.parametrize("kind", [Branching, FiveRows, RowByRow])
 def test_refused(answer, gen, kind):
     """A model that cannot be exported for any number of rows is an error, and no file is written."""
     model, example = kind(), torch.rand(5, 3, generator=gen)
@@ -230,7 +241,7 @@ def test_refused(answer, gen, kind):
     before = flags(model)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pt2"
-        for older in (None, b"an older file"):
+        for older in (None, b"an older file") if kind is Branching else (b"an older file",):
             if older is not None:
                 path.write_bytes(older)
             call = f"export_program of a {kind.__name__} model with five rows"

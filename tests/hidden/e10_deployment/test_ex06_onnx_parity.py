@@ -202,6 +202,13 @@ class Ignores(nn.Module):
         return x
 
 
+class Doubles(nn.Module):
+    """Doubles its argument, in place."""
+
+    def forward(self, x):
+        return x.mul_(2.0)
+
+
 def write(path, weight, offset=0.0, *, names=("input", "output"), shape=()):
     """An ONNX file of x @ weight + offset, in the given shape for each row."""
     from onnx import TensorProto, helper, numpy_helper, save
@@ -401,10 +408,11 @@ def test_any_batches(answer, tmp_path, gen):
         x = x[:, :3]
         with unchanged("parity(path, model, batches)", x=x):
             expect_equal(answer.parity(path, model, [x], atol=1.0), 0.25, f"parity of a batch {how}")
-    in_place = nn.Sequential(Ignores(), Affine([*WEIGHT[:2], [0.0, 0.0]])).eval()
-    path = write(tmp_path / "two.onnx", [*WEIGHT[:2], [0.0, 0.0]], 0.25)
     call = "parity of a model that works in place"
-    for x in (base[:, 1:], torch.eye(3)):
+    for part, matters, factor, x in [(Ignores, 0.0, 1.0, base[:, 1:]), (Doubles, 1.0, 2.0, torch.eye(3))]:
+        weight = np.array(WEIGHT) * [[1.0], [1.0], [matters]]
+        in_place = nn.Sequential(part(), Affine(weight)).eval()
+        path = write(tmp_path / "two.onnx", factor * weight, 0.25)
         with unchanged(call, x=x):
             expect_equal(answer.parity(path, in_place, [x], atol=1.0), 0.25, call)
 

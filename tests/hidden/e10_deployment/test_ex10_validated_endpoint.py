@@ -246,9 +246,9 @@ def test_outputs(answer, gen):
         (lambda y: y[:, :, None], [[[22.0], [28.0]]]), (lambda y: y * 0 + LARGEST, [[LARGEST] * 2]),
     ]:  # fmt: skip
         reply = post(answer.make_app(Model(spoil=spoil), 3), "/predict", text([[1, 2, 3]]))
-        expect_equal(
-            reply.json("POST /predict"), {"outputs": wanted}, f"the response for a model that gives {wanted}"
-        )
+        yours = reply.json("POST /predict")
+        if yours != {"outputs": wanted}:  # 22 and 22.0 are one number in JSON
+            expect_equal(yours, {"outputs": wanted}, f"the response for a model that gives {wanted}")
 
 
 def test_large_bodies(answer):

@@ -6,7 +6,7 @@ COLLECT = """        if p.grad is not None:
             by_device.setdefault(p.grad.device, {})[name] = _norm(p.grad.detach())
 """
 NORM = "    return torch.linalg.vector_norm(grad, dtype=torch.float64)  # squares of float32 fit, large and small\n"
-COALESCE = "        grad = grad.coalesce().values()\n"
+COALESCE = "        grad = grad.to(torch.float64).coalesce().values()  # sums of float16 may not fit\n"
 SPARSE = "    if grad.is_sparse:\n" + COALESCE
 WAIT = """    for found in by_device.values():
         norms.update(zip(found, torch.stack(list(found.values())).tolist(), strict=True))  # one wait
@@ -25,7 +25,7 @@ ROWS = """    return [
 SPECIMENS = [
     Wrong(
         "turns sparse gradients to float32",
-        edits=[("grad.coalesce().values()", "grad.coalesce().values().float()")],
+        edits=[(".coalesce().values()", ".coalesce().values().float()")],
         check="test_sparse",
         says="float64",
     ),
@@ -134,6 +134,12 @@ SPECIMENS = [
         "sparse gradients as they are listed",
         edits=[(COALESCE, "        grad = grad._values()\n")],
         check="test_sparse",
+    ),
+    Wrong(
+        "adds up in the dtype of the gradient",
+        edits=[(COALESCE, "        grad = grad.coalesce().values()\n")],
+        check="test_sparse",
+        says="40000",
     ),
     Wrong("no thought of sparse gradients", edits=[(SPARSE, "")], check="test_sparse"),
     Wrong(
@@ -309,7 +315,7 @@ SPECIMENS = [
     Right(
         "scaled by the largest number, in float32",
         edits=[
-            (SPARSE, "    grad = grad.to_dense()\n"),
+            (SPARSE, "    grad = grad.double().to_dense() if grad.is_sparse else grad\n"),
             (
                 NORM,
                 """    if grad.dtype != torch.float64:
@@ -339,8 +345,8 @@ def gradient_report(model, limit=1e3):
         if p.grad is None:
             continue
         with torch.no_grad():
-            g = p.grad.to_dense() if p.grad.layout is not torch.strided else p.grad
-            g = g.to(torch.float64)
+            g = p.grad.to(torch.float64)
+            g = g.to_dense() if g.layout is not torch.strided else g
             parts[p.grad.device].append((index, torch.stack([(g * g).sum(), (g == 0).all().double(), torch.isfinite(g).all().double()])))
     facts = {}
     for found in parts.values():

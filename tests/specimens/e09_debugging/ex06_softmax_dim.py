@@ -110,6 +110,12 @@ SPECIMENS = [
         says="",
     ),
     Wrong(
+        "takes 1e9 from the score of padding, which may be larger",
+        edits=[(WEIGHTS, "        return (scores - 1e9 * ~mask).softmax(dim=1)\n")],
+        check="test_other_company",
+        says="padding",
+    ),
+    Wrong(
         "padding has a score of -1e4",
         edits=[(WEIGHTS, WEIGHTS.replace("-torch.inf", "-1e4"))],
         check="test_large_scores",

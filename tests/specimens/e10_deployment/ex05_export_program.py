@@ -69,6 +69,12 @@ SPECIMENS = [
         says="no error",
     ),
     Wrong(
+        "three times the rows, and a hint that torch may ignore",
+        edits=[(TWICE, "    example = torch.cat([example] * 3)\n"), (DIM, "torch.export.Dim.AUTO")],
+        check="test_refused",
+        says="no error",
+    ),
+    Wrong(
         "a fixed number of rows where there is an error",
         edits=[
             (

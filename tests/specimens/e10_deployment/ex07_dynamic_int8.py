@@ -3,8 +3,10 @@
 from grader.specimen import Right, Wrong
 
 WEIGHT = '        self.register_buffer("weight", torch.zeros(out_features, in_features, dtype=torch.int8))\n'
-SCALE = '        self.register_buffer("scale", torch.ones(out_features))\n'
-BIAS = '        self.register_buffer("bias", torch.zeros(out_features) if bias else None)\n'
+SCALE = '        self.register_buffer("scale", torch.ones(out_features, dtype=torch.float32))\n'
+BIAS = (
+    '        self.register_buffer("bias", torch.zeros(out_features, dtype=torch.float32) if bias else None)\n'
+)
 WIDE = "        wide = linear.weight.detach().float()  # (out, in)\n"
 FINITE = """        if not wide.isfinite().all():
             raise ValueError("the weight holds NaN or inf")
@@ -248,13 +250,13 @@ SPECIMENS = [
     ),
     Wrong(
         "the scale is not saved",
-        edits=[(SCALE, SCALE.replace("features))", "features), persistent=False)"))],
+        edits=[(SCALE, SCALE.replace("32))", "32), persistent=False)"))],
         check="test_buffers",
     ),
     Wrong(
         "the scale is a column",
         edits=[
-            (SCALE, SCALE.replace("(out_features)", "(out_features, 1)")),
+            (SCALE, SCALE.replace("(out_features,", "(out_features, 1,")),
             (KEPT, "        layer.scale = scale.unsqueeze(1)\n"),
             (WIDEN, WIDEN.replace(".unsqueeze(1)", "")),
         ],
@@ -517,8 +519,8 @@ class Int8Linear(nn.Module):
     def __init__(self, in_features, out_features, bias=True):
         super().__init__()
         self.weight = nn.Buffer(torch.zeros((out_features, in_features), dtype=torch.int8))
-        self.scale = nn.Buffer(torch.ones(out_features))
-        self.bias = nn.Buffer(torch.zeros(out_features)) if bias else None
+        self.scale = nn.Buffer(torch.ones(out_features, dtype=torch.float32))
+        self.bias = nn.Buffer(torch.zeros(out_features, dtype=torch.float32)) if bias else None
 
     @staticmethod
     def from_linear(linear):

@@ -639,7 +639,7 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
             inputs = parse(b"".join(parts), features, max_rows)
             try:
                 with torch.no_grad():
-                    outputs = model(inputs).tolist()
+                    outputs = model(inputs).double().tolist()  # 22.0 for an integer
                 json.dumps(outputs, allow_nan=False)
             except Exception:
                 raise Refusal(500, "model", "sorry") from None
