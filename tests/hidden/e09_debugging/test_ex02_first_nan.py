@@ -305,6 +305,9 @@ def test_healthy(answer, gen):
     for p in frozen[0].parameters():
         p.requires_grad_(False)
     expect_found(answer, gen, frozen, None, "NaN that no parameter's gradient gets")
+    first = nn.Sequential(spoils_backward(), nn.Linear(3, 2))
+    wanting = data(gen).requires_grad_()
+    expect_found(answer, gen, first, None, "NaN that the gradient of the input alone gets", inputs=wanting)
     old = layers()
     old[0].weight.grad = torch.full_like(old[0].weight, NAN)
     expect_found(answer, gen, old, None, "an old gradient of NaN")
@@ -403,6 +406,10 @@ def test_caught_error(answer, gen):
         expect_found(answer, gen, model, (where, "0.small"), "an error that is caught")
     model = nn.Sequential(Fallback(nn.Tanh()), Fn(lambda x: spoiled(x, INF)), nn.Linear(2, 2))
     expect_found(answer, gen, model, ("forward", "1"), "an error that is caught before")
+    model = nn.Sequential(nn.Linear(3, 3), Fallback(nn.Tanh()), nn.Linear(2, 2))
+    spoiled_loss = lambda out: BadGradient.apply(out, NAN).mean()  # noqa: E731
+    case = "an error that is caught, and a loss that makes NaN gradients"
+    expect_found(answer, gen, model, ("parameter", "0.weight"), case, loss=spoiled_loss)
     model = nn.Sequential(Fallback(nn.Tanh(), lambda x: spoiled(x, NAN)), nn.Linear(2, 2))
     expect_found(answer, gen, model, ("forward", "0"), "NaN after an error that is caught")
 

@@ -36,7 +36,41 @@ NAMED = "        named = {name: p for name, p in model.named_parameters() if p.r
 LOSS = "        loss = compute_loss()\n"
 TRY = "    try:\n"
 
+BACKWARD_PASS = """            old = {p: p.grad for p in model.parameters()}
+            for p in old:
+                p.grad = None
+            try:
+                loss.backward()
+                grads = tuple(p.grad for p in named.values())
+            finally:
+                for p, grad in old.items():
+                    p.grad = grad
+"""
+
 SPECIMENS = [
+    Wrong(
+        "a gradient of an input is as bad as one of a parameter",
+        edits=[(GRADS, BACKWARD_PASS), (HEALTHY, HEALTHY.replace("not bad", "not (bad or watch.backward)"))],
+        check="test_healthy",
+        says="the input alone",
+    ),
+    Wrong(
+        "takes the names from its hooks, and the call from a stack that a caught error leaves askew",
+        edits=[
+            (POP, "        call = self.under_way.pop()\n"),
+            ("self.forward.append(call.name)", "self.forward.append(self.names[module])"),
+            (
+                "        self.forward: list[str] = []\n",
+                "        self.forward: list[str] = []\n        self.names: dict[Any, str] = {}\n",
+            ),
+            (
+                "        self.under_way.append(call)\n",
+                "        self.under_way.append(call)\n        self.names.setdefault(module, name)\n",
+            ),
+        ],
+        check="test_caught_error",
+        says="a loss that makes NaN gradients",
+    ),
     Wrong(
         "judges the parameters' gradients by their norms, which overflow",
         edits=[
@@ -447,16 +481,7 @@ SPECIMENS = [
             ("x.view_as(x)", "x[...]"),
             (
                 GRADS,
-                """            old = {p: p.grad for p in model.parameters()}
-            for p in old:
-                p.grad = None
-            try:
-                loss.backward()
-                grads = tuple(p.grad for p in named.values())
-            finally:
-                for p, grad in old.items():
-                    p.grad = grad
-""",
+                BACKWARD_PASS,
             ),
         ],
     ),
