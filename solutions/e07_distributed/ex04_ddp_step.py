@@ -54,7 +54,7 @@ def ddp_step(
         model: the model, wrapped by the caller.
         loss_fn: maps predictions and targets, in this order, to one loss for each row, (rows,).
         optimizer: holds the parameters of this rank's copy.
-        inputs: this rank's shard, (rows, *features).
+        inputs: this rank's shard, (rows, *features), of floating or of integer dtype.
         targets: what should come out, (rows, *labels).
         max_norm: the largest norm of the gradients, above 0, or None.
 

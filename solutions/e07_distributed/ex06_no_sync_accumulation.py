@@ -56,7 +56,7 @@ def accumulated_step(
         model: the model, wrapped by the caller.
         loss_fn: maps predictions and targets, in this order, to one loss for each row, (rows,).
         optimizer: holds the parameters of this rank's copy.
-        pieces: this rank's inputs and targets, a list of at least one pair.
+        pieces: this rank's inputs (floating or integers) and targets, a list of at least one pair.
 
     Returns:
         The mean loss over all rows, before the update.

@@ -43,8 +43,15 @@ class Case:
     old_gradient: float | None = None
 
 
+class Enter(nn.Linear):
+    """A first layer that takes integers, too."""
+
+    def forward(self, x):
+        return super().forward(x.to(self.weight.dtype))
+
+
 def network():
-    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    return nn.Sequential(Enter(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
 
 
 def drawn(gen, sizes, *, classes=False, **options):
@@ -53,6 +60,8 @@ def drawn(gen, sizes, *, classes=False, **options):
     steps = []
     for rows in sizes:
         inputs = [torch.randn(n, 3, generator=gen).double() for n in rows]
+        if classes:  # of integers, in whose dtype a loss would be cut off
+            inputs = [(3 * x).long() for x in inputs]
         numbers = [torch.randn(n, 2, generator=gen).double() for n in rows]
         # ranks differ, so that it shows who is left out
         targets = [t.argmax(1) if classes else t + 2 * rank for rank, t in enumerate(numbers)]

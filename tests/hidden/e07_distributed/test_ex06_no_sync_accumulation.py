@@ -44,8 +44,15 @@ class Case:
     old_gradient: float | None = None
 
 
+class Enter(nn.Linear):
+    """A first layer that takes integers, too."""
+
+    def forward(self, x):
+        return super().forward(x.to(self.weight.dtype))
+
+
 def network():
-    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    return nn.Sequential(Enter(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
 
 
 def drawn(gen, sizes, *, classes=False, **options):
@@ -56,7 +63,9 @@ def drawn(gen, sizes, *, classes=False, **options):
         inputs = torch.randn(rows, 3, generator=gen).double()
         numbers = torch.randn(rows, 2, generator=gen).double()
         # ranks differ, so that it shows who is left out
-        return inputs, numbers.argmax(1) if classes else numbers + 2 * rank
+        if classes:  # of integers, in whose dtype a loss would be cut off
+            return (3 * inputs).long(), numbers.argmax(1)
+        return inputs, numbers + 2 * rank
 
     steps = [[[piece(rank, n) for n in mine] for rank, mine in enumerate(step)] for step in sizes]
     return Case(steps, weights, cross_entropy if classes else squared_error, **options)

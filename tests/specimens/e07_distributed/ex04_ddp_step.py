@@ -414,4 +414,9 @@ SPECIMENS = [
             )
         ],
     ),
+    Wrong(
+        "sums in the dtype of the inputs, which may be integers",
+        edits=[("losses.new_tensor(len(losses))])", "losses.new_tensor(len(losses))]).to(inputs.dtype)")],
+        check="test_uneven_shards",
+    ),
 ]
