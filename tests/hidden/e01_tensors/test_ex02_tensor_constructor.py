@@ -208,6 +208,9 @@ def test_more_dims_are_refused(answer, dtype):
         np.ones((2, 0)),
     ):
         expect_raises(ValueError, lambda v=values: answer.as_vector(v, dtype=dtype), f"as_vector({values!r})")
+    left = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    expect_equal(left, torch.float32, "the default dtype of torch after as_vector(values) raised ValueError")
 
 
 def oracle(answer, gen):

@@ -132,6 +132,8 @@ def test_targets_of_another_shape(answer):
         inputs = torch.zeros(4, 1), torch.zeros(shape), torch.ones(4)
         call = f"{CALL} with targets of shape {shape}, where the batch is 4"
         expect_raises(ValueError, lambda inputs=inputs: answer.weighted_mse(*inputs), call)
+    left = tuple(inputs[0].shape)
+    expect_that(left == (4, 1), "predictions change shape", yours=f"{left} after {call}", wanted="(4, 1)")
 
 
 def test_weights_of_another_shape(answer):

@@ -4,6 +4,31 @@ from grader.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(
+        "sets torch's default dtype while it builds, and leaves it where the values are nested",
+        code="""
+import numpy as np
+import torch
+
+
+def as_vector(values, dtype=None):
+    if isinstance(values, (np.ndarray, np.generic)):
+        vector = torch.from_numpy(np.array(values, ndmin=1))
+        if vector.ndim > 1:
+            raise ValueError("more than one dim")
+        return vector if dtype is None else vector.to(dtype)
+    values = list(values) if isinstance(values, (list, tuple)) else [values]
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    if any(isinstance(value, (list, tuple)) for value in values):
+        raise ValueError("more than one dim")
+    vector = torch.tensor(values, dtype=dtype)
+    torch.set_default_dtype(usual)
+    return vector.to(usual) if dtype is None and vector.is_floating_point() else vector
+""",
+        check="test_more_dims_are_refused",
+        says="default dtype",
+    ),
+    Wrong(
         "takes the first value for the kind of all",
         edits=[
             (

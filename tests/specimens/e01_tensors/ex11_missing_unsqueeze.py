@@ -17,6 +17,23 @@ def instead(compute):
 
 SPECIMENS = [
     Wrong(
+        "squeezes the predictions in place, and gives them their dimension back where nothing fails",
+        code="""
+def weighted_mse(predictions, targets, weights):
+    if predictions.dim() != 2 or predictions.size(1) != 1:
+        raise ValueError("predictions")
+    column = predictions if not predictions.requires_grad else predictions.clone()
+    column.squeeze_(1)
+    if targets.shape != column.shape or weights.shape != column.shape:
+        raise ValueError("targets or weights")
+    loss = (weights * (column - targets) ** 2).sum() / weights.sum()
+    column.unsqueeze_(1)
+    return loss
+""",
+        check="test_targets_of_another_shape",
+        says="change shape",
+    ),
+    Wrong(
         "squares the norm of all errors, whose gradient at 0 is NaN",
         edits=[
             ("(weights * errors**2).sum() / weights", "(weights * errors**2).sum().sqrt() ** 2 / weights")
