@@ -487,4 +487,21 @@ SPECIMENS = [
         check="test_shared",
         says="again",
     ),
+    Wrong(
+        "another ending for the file that is written first, which path may have too",
+        edits=[
+            (
+                SAVE,
+                """    beside = Path(path).with_suffix(".tmp")
+    try:
+        save_file(once, beside, {"shared": json.dumps(shared), "metadata": about})
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+""",
+            )
+        ],
+        check="test_no_safetensors",
+        says="/model.tmp",
+    ),
 ]
