@@ -21,7 +21,8 @@ Rules:
   confidence is right to the last digits then too, in every dtype: logsumexp would round them away.
 - Gradients flow to logits, from the probability of class best also where it rounds to that of another.
   logits is not changed. Both results are on its device, and no number is copied to the host on the way:
-  no `.item()`, no `if` that asks for values, no index without dimensions.
+  no `.item()`, no `if` that asks for values, no index without dimensions, and no boolean one (the host
+  must know how many numbers `x[mask]` has).
 - No Python loop over the batch.
 """
 

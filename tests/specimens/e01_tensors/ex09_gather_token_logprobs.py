@@ -185,6 +185,18 @@ SPECIMENS = [
         check="test_strided_inputs",
     ),
     Wrong(
+        "picks by a boolean index, whose size the host waits for",
+        edits=[
+            (
+                PICK,
+                "    classes = torch.arange(logits.shape[-1], device=logits.device)\n"
+                "    return logprobs[targets.unsqueeze(-1) == classes].view(targets.shape)\n",
+            )
+        ],
+        check="test_stays_on_the_device",
+        says="copies to the host",
+    ),
+    Wrong(
         "a mask made on the CPU",
         edits=[
             (

@@ -181,6 +181,19 @@ SPECIMENS = [
         check="test_large_and_forbidden_logits",
     ),
     Wrong(
+        "picks by a boolean index, whose size the host waits for",
+        edits=[
+            (
+                PICK,
+                "    classes = torch.arange(logits.shape[-1], device=logits.device)\n"
+                "    confidence = probabilities[best.unsqueeze(-1) == classes].view(best.shape)\n",
+            ),
+            ("from jaxtyping import", "import torch\nfrom jaxtyping import"),
+        ],
+        check="test_stays_on_the_device",
+        says="copies to the host",
+    ),
+    Wrong(
         "indexes with a 0-d tensor, which asks for its value",
         edits=[(SOFTMAX, SOFTMAX + "    if logits.dim() == 1:\n        return best, probabilities[best]\n")],
         check="test_stays_on_the_device",
