@@ -19,7 +19,7 @@ Rules:
   share of examples where it is the label.
 - loss is the mean cross-entropy of the examples. It is finite for finite logits, also of size 10,000. In
   float64 it keeps its digits; half-precision logits are computed in float32. Sums are kept in float64 or
-  Python floats.
+  Python floats, counts in these or in integers: float32 counts no further than 2²⁴.
 - F1 of a class is 2·TP / (2·TP + FP + FN), where TP, FP, FN are the numbers of examples rightly given this
   class, wrongly given it, and wrongly given another one. macro_f1 is the mean over the classes that occur
   among labels or predictions, all of equal weight; a class that occurs in neither is left out of the mean.

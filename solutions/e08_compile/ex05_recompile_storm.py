@@ -25,7 +25,8 @@ Rules:
 - The state_dict tells how far it is: another module with the same heads and warmup that loads it goes on
   from there, whatever lengths the two have seen. Modules and their copies count each for itself.
 - Cast to another dtype the module still counts right, to any number. The result has the dtype of scores,
-  whatever the dtype of the slopes, and all digits of float64 where both are float64.
+  whatever the dtype of the slopes, and all digits of float64 where both are float64 (of a strength such as
+  1/3, those of float32 are enough).
 - Scores may be on any device, and the module moves there as modules do. The host reads no number off the
   device. Scores are not changed.
 """

@@ -213,8 +213,13 @@ def test_validation_changes_nothing(answer, gen):
     for name, was in before.items():
         expect_equal(model.state_dict()[name], was, f"{name} after fit(…) without training batches")
     none = lambda out, targets: 1 / 0  # noqa: E731
-    expect_raises(ZeroDivisionError, lambda: answer.fit(model, none, sgd(model), [], val, 1), "fit(…)")
-    expect_equal(torch.is_grad_enabled(), True, "torch.is_grad_enabled() after an error in validation")
+    for recorded in (True, False):
+        when = "" if recorded else " under no_grad"
+        with torch.set_grad_enabled(recorded):
+            raising = lambda: answer.fit(model, none, sgd(model), [], val, 1)  # noqa: E731
+            expect_raises(ZeroDivisionError, raising, f"fit(…){when}")
+            call = f"torch.is_grad_enabled() after an error in validation{when}"
+            expect_equal(torch.is_grad_enabled(), recorded, call)
 
 
 class Shuffled:

@@ -58,6 +58,15 @@ def fed(answer, classes, *batches):
     return metrics
 
 
+def narrow(value, name="metrics"):
+    """The float tensors below float64 that an object keeps, by name."""
+    if isinstance(value, torch.Tensor):
+        return {name: value.clone()} if value.is_floating_point() and value.element_size() < 8 else {}
+    inside = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    pairs = enumerate(value) if isinstance(value, list | tuple) else inside.items()
+    return {key: kept for at, part in pairs for key, kept in narrow(part, f"{name}.{at}").items()}
+
+
 @pytest.mark.parametrize("sizes", [(12,), (5, 5, 2), (1, 11), (7, 0, 1, 4), (0, 12), (1,) * 12], ids=str)
 def test_any_cut(answer, gen, sizes):
     """However the examples are cut into batches, the metrics are those of all of them."""
@@ -140,7 +149,7 @@ def test_large_logits(answer, gen):
 
 
 def test_digits(answer, gen):
-    """Sums lose nothing: small losses after a huge one, and float64 logits, keep their digits."""
+    """Sums and counts lose nothing: small losses after a huge one, and float64 logits, keep their digits."""
     huge = torch.tensor([[0.0, 1e8]]), torch.tensor([0])
     small = torch.tensor([[0.0, 1.0]]), torch.tensor([0])  # a loss of 1.3133
     yours = fed(answer, 2, huge, *[small] * 30).compute()
@@ -152,6 +161,17 @@ def test_digits(answer, gen):
     wanted = judged(logits, labels, 4)
     cut = fed(answer, 4, (logits[:5], labels[:5]), (logits[5:], labels[5:])).compute()
     expect_metrics(cut, wanted, "compute() with float64 logits", 1e-13)
+    metrics = fed(answer, 4, batch(gen, 5))  # 2²⁴ examples, where float32 fails, would take too long
+    before = narrow(metrics)
+    metrics.update(*batch(gen, 9))
+    for name, was in before.items():
+        now = narrow(metrics).get(name)
+        expect_that(
+            now is not None and torch.equal(now, was),
+            f"{name}, which update(logits, labels) adds to, is {was.dtype}",
+            yours=f"{was.dtype}: a count stops at 2²⁴, a sum has seven digits",
+            wanted="float64, integers or Python numbers",
+        )
 
 
 def test_compute_in_between(answer, gen):

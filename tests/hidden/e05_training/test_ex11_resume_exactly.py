@@ -250,10 +250,13 @@ def test_sampler_goes_on(answer, taken):
             other.load_state_dict(state)
         yours = [next(other) for _ in range(12)]
         expect_equal(yours, wanted, f"the batches of a sampler that was loaded after {taken} batches")
-    third = answer.EpochSampler(9, 2, seed=5)
-    third.load_state_dict(kept)
-    mine = [next(third) for _ in range(12)]
-    expect_equal(mine, wanted, "the batches of a sampler that was loaded from a copied state")
+    relay, third = answer.EpochSampler(9, 2, seed=6), answer.EpochSampler(9, 2, seed=5)
+    relay.load_state_dict(kept)
+    mine = [next(relay)]
+    third.load_state_dict(relay.state_dict())  # a second crash in the same epoch
+    mine += [next(third) for _ in range(11)]
+    call = f"the batches of a sampler loaded after {taken} batches, and again after one more"
+    expect_equal(mine, wanted, call)
 
 
 class Bomb:
@@ -328,8 +331,8 @@ def test_atomic(answer, path, gen, how):
 
 
 def test_replaced_in_one_go(answer, path, gen, monkeypatch):
-    """The new file is on the disk before it takes the old one's name, and only then."""
-    model, events, sizes = model_with(gen), [], []
+    """The new file is on the disk before it takes the old one's name; one that was left does not hinder."""
+    model, events, sizes, others = model_with(gen), [], [], []
     answer.save_checkpoint(path, {"model": model}, 1)
     before = path.read_bytes()
     real = os.fsync, os.replace, os.rename
@@ -348,6 +351,7 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
             if sizes and sizes[-1] != Path(source).stat().st_size:
                 events.append("half of it is written")
             events.append("replace")
+            others.append(Path(source).resolve())
             return real[which](source, target, **more)
 
         return move
@@ -361,6 +365,12 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
     seen = [e for i, e in enumerate(events) if e != "fsync" or "replace" not in events[:i]]
     story = ", then ".join(dict.fromkeys(seen))
     expect_equal(story, "fsync, then replace", "what happens to the new file before it has its name")
+    for other in others:  # as a process leaves it that is killed while it writes
+        other.parent.mkdir(exist_ok=True)
+        other.write_bytes(before[:100])
+    answer.save_checkpoint(path, {"model": model}, 3)
+    call = "load_checkpoint after a save where a killed process had left half of the other file"
+    expect_equal(answer.load_checkpoint(path, {"model": model}), 3, call)
 
 
 def poisoned(content, bomb):

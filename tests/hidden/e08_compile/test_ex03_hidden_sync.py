@@ -279,7 +279,7 @@ class Token:
 def test_nothing_piles_up(answer, gen):
     """When a batch is asked for, only the batch before, its graph and its logits are alive."""
     model, batches, refs, found = Tagger(gen), batches_of(gen, *SIZES), [], []
-    sources = []
+    sources, targets = [], []
 
     def hook(_, inputs, logits):
         token = Token()
@@ -287,12 +287,13 @@ def test_nothing_piles_up(answer, gen):
         refs.append((weakref.ref(token), weakref.ref(logits.untyped_storage())))
 
     def count():
-        kinds = (sources, [graph for graph, _ in refs], [logits for _, logits in refs])
+        kinds = (sources, targets, [graph for graph, _ in refs], [logits for _, logits in refs])
         return max(sum(ref() is not None for ref in kind) for kind in kinds)
 
     def fresh(features, labels):
-        features = features.clone()
+        features, labels = features.clone(), labels.clone()
         sources.append(weakref.ref(features.untyped_storage()))
+        targets.append(weakref.ref(labels.untyped_storage()))
         return features, labels
 
     def loader():
@@ -306,7 +307,7 @@ def test_nothing_piles_up(answer, gen):
     answer.train_epoch(model, sgd(model), loader(), 0.7)
     expect_that(
         max(found) <= 1,
-        "earlier batches, their graphs or their logits are still alive",
+        "earlier batches (features or labels), their graphs or their logits are still alive",
         yours=f"{found} of them as the batches are asked for",
         wanted="at most 1, of the batch before",
     )

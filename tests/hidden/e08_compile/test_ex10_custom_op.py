@@ -85,6 +85,7 @@ def test_strides(answer, gen):
         "permuted": (x.permute(2, 0, 1), decay.permute(2, 0, 1)),
         "with time first in memory": (x.transpose(0, 2), decay.transpose(0, 2).contiguous()),
         "sliced": (x[1:3, ::2, :2], decay[1:3, ::2, :2]),
+        "a single step, transposed": (x[..., :1].transpose(0, 1), decay[..., 1:2].transpose(0, 1)),
         "expanded": (x[:1].expand(5, 6, 3), decay[..., :1].expand(4, 6, 3)[:1].expand(5, 6, 3)),
     }.items():
         for reverse in (False, True):

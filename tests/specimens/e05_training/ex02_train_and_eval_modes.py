@@ -305,4 +305,23 @@ SPECIMENS = [
         check="test_validation_changes_nothing",
         says="is_grad_enabled",
     ),
+    Wrong(
+        "gradients are on after each validation",
+        edits=[
+            (NO_GRAD, ""),
+            (
+                "    for inputs, targets in batches:\n        total += loss_fn(model(inputs), targets).item() * len(targets)\n        count += len(targets)\n",
+                """    torch.set_grad_enabled(False)
+    try:
+        for inputs, targets in batches:
+            total += loss_fn(model(inputs), targets).item() * len(targets)
+            count += len(targets)
+    finally:
+        torch.set_grad_enabled(True)
+""",
+            ),
+        ],
+        check="test_validation_changes_nothing",
+        says="under no_grad",
+    ),
 ]

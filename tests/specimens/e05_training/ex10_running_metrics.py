@@ -483,4 +483,12 @@ SPECIMENS = [
         check="test_nearly_equal_logits",
         says="two classes",
     ),
+    Wrong(
+        "counts in float32, which stop at 2**24",
+        edits=[
+            (COUNTS, "        self.counts = torch.zeros(self.classes, self.classes)  # label, predicted\n")
+        ],
+        check="test_digits",
+        says="metrics.counts",
+    ),
 ]

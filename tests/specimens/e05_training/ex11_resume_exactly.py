@@ -535,4 +535,38 @@ SPECIMENS = [
         edits=[('{"step": step,', '{"step": torch.tensor(step % 2**31, dtype=torch.int32),')],
         check="test_steps",
     ),
+    Wrong(
+        "a sampler that was loaded tells the start of the epoch that it was in before",
+        edits=[
+            (
+                "        self.order, self.place = torch.empty(0, dtype=torch.int64), 0\n",
+                "        self.order, self.place = torch.empty(0, dtype=torch.int64), 0\n        self.start = self.generator.get_state()\n",
+            ),
+            (
+                "        if self.place >= len(self.order):\n",
+                "        if self.place >= len(self.order):\n            self.start = self.generator.get_state()\n",
+            ),
+            (
+                '        return {"order": self.order.clone(), "place": self.place, "stream": self.generator.get_state()}\n',
+                '        return {"place": self.place, "stream": self.start}\n',
+            ),
+            (
+                '        self.order, self.place = state["order"].clone(), state["place"]\n        self.generator.set_state(state["stream"])\n',
+                '        self.generator.set_state(state["stream"])\n        self.order, self.place = torch.empty(0, dtype=torch.int64), state["place"]\n        if self.place:\n            self.order = torch.randperm(self.size, generator=self.generator)\n',
+            ),
+        ],
+        check="test_sampler_goes_on",
+        says="again after one more",
+    ),
+    Wrong(
+        "the other file has one name, and must be new",
+        edits=[
+            (
+                "    number, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)  # a name of its own each time\n",
+                '    name = str(path) + ".new"\n    number = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)\n',
+            ),
+        ],
+        check="test_replaced_in_one_go",
+        says="FileExistsError",
+    ),
 ]

@@ -68,7 +68,10 @@ SPECIMENS = [
     Wrong("a few steps", edits=[("steps: int = 200", "steps: int = 30")], check="test_new_rows"),
     Wrong(
         "a softmax at the end",
-        edits=[(FORWARD, FORWARD.replace("  # (rows, classes)", ".softmax(-1)"))],
+        edits=[
+            (FORWARD, FORWARD.replace("  # (rows, classes)", ".softmax(-1)")),
+            ("steps: int = 200", "steps: int = 500"),
+        ],
         check="test_new_rows",
         says="cross-entropy",
     ),
@@ -275,5 +278,22 @@ SPECIMENS = [
             )
         ],
         check="test_rows_alone",
+    ),
+    Wrong(
+        "distances to all training rows, which are a buffer",
+        edits=[
+            (
+                "        self.net = net\n",
+                """        self.register_buffer("rows", (features - self.mean) / self.scale)
+        self.net = nn.Linear(len(features), net[-1].out_features)
+""",
+            ),
+            (
+                FORWARD,
+                "        near = torch.cdist((features - self.mean) / self.scale, self.rows).square().mul(-8.0).exp()\n        return self.net(near)\n",
+            ),
+        ],
+        check="test_state_dict",
+        says="cannot load",
     ),
 ]

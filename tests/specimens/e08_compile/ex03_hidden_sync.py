@@ -338,4 +338,14 @@ SPECIMENS = [
         check="test_one_step_for_each_batch",
         says="old gradients",
     ),
+    Wrong(
+        "labels and predictions are kept for a count at the end",
+        edits=[
+            (INIT, INIT + "    pairs = []\n"),
+            (HITS, "        pairs.append((logits.argmax(-1), labels))\n"),
+            (STACK, STACK + "    hits = sum((mine == labels).sum() for mine, labels in pairs)\n"),
+        ],
+        check="test_nothing_piles_up",
+        says="or labels",
+    ),
 ]

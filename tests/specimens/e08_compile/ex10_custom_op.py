@@ -428,4 +428,10 @@ SPECIMENS = [
         check="test_values",
         says="holds NaN",
     ),
+    Wrong(
+        "a single step is cloned, with the strides of x",
+        edits=[(STATES, "    if x.shape[-1] == 1:\n        return x.clone()\n" + STATES)],
+        check="test_strides",
+        says="not contiguous",
+    ),
 ]
