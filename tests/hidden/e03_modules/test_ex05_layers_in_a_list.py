@@ -27,7 +27,7 @@ SIZES = [
     (4, 0, {"zebra": 3, "ant": 4}),
     (3, 1, {}),
     (1, 1, {"score": 1}),
-    (2, 2, {"north": 3, "east": 3, "south": 4, "alt": 1, "west": 2}),
+    (2, 2, {"north": 3, "East": 3, "south": 4, "alt": 1, "west": 2}),
 ]
 
 

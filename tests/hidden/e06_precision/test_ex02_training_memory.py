@@ -22,13 +22,14 @@ def perceptron():
 
 
 class Tagger(nn.Module):
-    """A tied head, a frozen layer, a norm with an integer buffer, and a mask that is not saved."""
+    """A tied head, a frozen layer, a norm with an integer buffer, an unsaved mask, and int8 parameters."""
 
     def __init__(self):
         super().__init__()
         self.embedding, self.frozen = nn.Embedding(9, 4), nn.Linear(4, 4).requires_grad_(False)
         self.norm, self.head = nn.BatchNorm1d(4), nn.Linear(4, 9, bias=False)
         self.head.weight = self.embedding.weight
+        self.codes = nn.Parameter(torch.zeros(5, 3, dtype=torch.int8), requires_grad=False)
         self.register_buffer("mask", torch.zeros(6, dtype=torch.bool), persistent=False)
         self.register_buffer("scale", torch.ones(3, dtype=torch.float64), persistent=False)
 

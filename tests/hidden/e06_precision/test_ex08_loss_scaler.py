@@ -81,6 +81,8 @@ def test_scaled_loss(answer, gen, dtype):
         )
     large = answer.LossScaler(2.0**17).scale(torch.tensor(-1.5, dtype=dtype))  # float16 has no 2¹⁷
     expect_equal(large, torch.tensor(-1.5 * 2.0**17, dtype=wide), f"LossScaler(2**17).scale(-1.5 in {dtype})")
+    same = answer.LossScaler(1.0).scale(torch.tensor(1.5, dtype=dtype))
+    expect_equal(same, torch.tensor(1.5, dtype=wide), f"LossScaler(1.0).scale(1.5 in {dtype})")
     for bad in BAD:
         yours = answer.LossScaler(2.0).scale(torch.tensor(bad, dtype=dtype))
         expect_equal(yours, torch.tensor(bad, dtype=wide), f"scale(loss) for a loss of {bad}")

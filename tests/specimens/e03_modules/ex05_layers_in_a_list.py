@@ -22,6 +22,12 @@ SPECIMENS = [
         says="in two nets",
     ),
     Wrong(
+        "names of heads in lower case",
+        edits=[(HEADS, HEADS.replace("{name:", "{name.lower():"))],
+        check="test_values",
+        says="East",
+    ),
+    Wrong(
         "keeps the last features, graph and all: after a call it cannot be copied",
         edits=[(RETURN, "self.last = x\n        " + RETURN)],
         check="test_deep_copy",

@@ -123,6 +123,11 @@ SPECIMENS = [
         check="test_real_models",
     ),
     Wrong(
+        "integer parameters in dtype",
+        edits=[(BYTES, BYTES.replace("(dtype if", "(dtype if isinstance(t, nn.Parameter) or"))],
+        check="test_real_models",
+    ),
+    Wrong(
         "each tensor in the dtype that it has now",
         edits=[(BYTES, '"parameters": sum(t.numel() * t.itemsize for t in tensors),')],
         check="test_dtypes_before",

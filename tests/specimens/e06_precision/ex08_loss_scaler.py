@@ -124,6 +124,12 @@ SPECIMENS = [
         check="test_half_gradients",
     ),
     Wrong(
+        "a scale of 1 gives the loss as it is, in float16",
+        edits=[(SCALE, "        if self._scale == 1.0:\n            return loss\n" + SCALE)],
+        check="test_scaled_loss",
+        says="LossScaler(1.0)",
+    ),
+    Wrong(
         "scales in the dtype of the loss: float16 overflows",
         edits=[(SCALE, "        return loss * self._scale\n")],
         check="test_scaled_loss",
