@@ -72,15 +72,17 @@ def test_each_batch_alone(answer, gen):
 
 
 def test_float32(answer, gen):
-    """A model in float32 gets gradients in float32, and one in bfloat16 in bfloat16."""
+    """A model in float32 gets gradients in float32, and one of two dtypes in both."""
     model, batches = network(gen, torch.float32), draw(gen, dtype=torch.float32)
     exactly = [(inputs.double(), targets.double()) for inputs, targets in batches]
     wanted = exact(copy.deepcopy(model).double(), F.mse_loss, exactly)
     expect_all(answer.batch_gradients(model, F.mse_loss, batches), wanted, dtype=torch.float32)
-    half = [(inputs.bfloat16(), targets.bfloat16()) for inputs, targets in batches]
-    found = answer.batch_gradients(model.bfloat16(), F.mse_loss, half)
-    kinds = {str(g.dtype) for gradients in found for g in gradients.values()}
-    expect_equal(kinds, {"torch.bfloat16"}, "the dtypes of the gradients of a model in bfloat16")
+    model.bfloat16()[2].double().register_forward_pre_hook(lambda module, given: given[0].double())
+    half = [(inputs.bfloat16(), targets) for inputs, targets in exactly]
+    kinds = {name: str(p.dtype) for name, p in model.named_parameters()}
+    for gradients in answer.batch_gradients(model, F.mse_loss, half):
+        found = {name: str(g.dtype) for name, g in gradients.items()}
+        expect_equal(found, kinds, "the dtypes of the gradients of a bfloat16 layer and a float64 layer")
 
 
 def test_old_gradients(answer, gen):

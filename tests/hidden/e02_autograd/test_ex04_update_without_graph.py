@@ -37,11 +37,16 @@ def test_values(answer, gen, dtype):
 
 
 def test_default_weight_decay(answer, gen):
-    """Without weight_decay there is none."""
-    p = parameter(gen, 4)
-    wanted = moved(p, 0.25)
-    answer.sgd_step([p], lr=0.25)
-    expect_close(p.detach(), wanted, "p after sgd_step([p], lr=0.25)", scale=4.0)
+    """Without weight_decay there is none. One step moves parameters of several dtypes and devices."""
+    params = [parameter(gen, 4), parameter(gen, 2, 3, dtype=torch.bfloat16)]
+    wanted = [moved(p, 0.25) for p in params]
+    elsewhere = torch.empty(3, device="meta", requires_grad=True)  # has no numbers, and mixes with no others
+    elsewhere.grad = torch.empty(3, device="meta")
+    answer.sgd_step([*params, elsewhere], lr=0.25)
+    for p, right in zip(params, wanted, strict=True):
+        expect_close(
+            p.detach(), right, f"a parameter in {p.dtype} after sgd_step(params, lr=0.25)", scale=4.0
+        )
 
 
 def test_gradient_of_zero(answer, gen):

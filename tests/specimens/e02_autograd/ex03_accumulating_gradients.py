@@ -395,4 +395,23 @@ SPECIMENS = [
     ]
 """),
     ),
+    Wrong(
+        "one long vector of all parameters, which has a single dtype",
+        edits=instead("""
+    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
+
+    def parts(flat):
+        sizes = [p.numel() for p in trainable.values()]
+        pairs = zip(trainable.items(), flat.split(sizes), strict=True)
+        return {name: part.view(p.shape) for (name, p), part in pairs}
+
+    found = []
+    for inputs, targets in batches:
+        flat = torch.cat([p.detach().flatten() for p in trainable.values()]).requires_grad_()
+        loss = loss_fn(torch.func.functional_call(model, parts(flat), (inputs,)), targets)
+        found.append(parts(*torch.autograd.grad(loss, flat)))
+    return found
+"""),
+        check="test_float32",
+    ),
 ]

@@ -346,4 +346,16 @@ SPECIMENS = [
             p.add_(p.grad + weight_decay * p, alpha=-lr)
 """),
     ),
+    Wrong(
+        "one long vector of all steps, which is on a single device",
+        edits=instead("""
+    if not moving:
+        return 0
+    with torch.no_grad():
+        steps = lr * torch.cat([(p.grad + weight_decay * p).flatten() for p in moving])
+        for p, step in zip(moving, steps.split([p.numel() for p in moving]), strict=True):
+            p -= step.view(p.shape)
+"""),
+        check="test_default_weight_decay",
+    ),
 ]
