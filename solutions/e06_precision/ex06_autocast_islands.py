@@ -22,7 +22,8 @@ Rules:
 - The block is registered as `block`, so the parameters are called "block.weight" and the like, and `train`,
   `eval` and `to` reach it. It is called as a module, once for each call, so its hooks run.
 - Afterwards autocast is as it was before the call, also where the block raises: what follows in the region
-  computes in 16 bits again. A region that the block opens inside itself works as usual.
+  computes in 16 bits again. A region that the block opens inside itself works as usual;
+  one without a dtype has the dtype that it would have around the island.
 - Nothing is remembered: the island may be built inside a region or outside, and called on one device and the
   next, in a region of float16, of bfloat16, or in none.
 """
