@@ -172,7 +172,7 @@ def test_inputs_are_watched(answer, gen):
         y = answer.swish(**given, scale=2.0)
         with torch.no_grad():
             given[name].fill_(1)
-        call = f"backward after {name} was changed in place (saved other than by ctx.save_for_backward?)"
+        call = f"backward after {name} was changed in place (a copy saved, or not by ctx.save_for_backward?)"
         expect_raises(RuntimeError, lambda y=y: y.sum().backward(), call)
 
 
