@@ -22,8 +22,8 @@ Rules:
 - Training rows come sorted by label, and the last batch of an epoch may hold a single row.
 - model is an nn.Module, in evaluation mode in all its parts. The logits of a row depend on this row alone:
   the same at each call, whatever other rows come with it.
-- All that model knows is in its state_dict. Another model that fit made, for as many features and classes,
-  predicts the same once it has loaded it.
+- All that model knows is in its state_dict. Another model that fit made, for as many features and classes
+  but from other rows, however many, predicts the same once it has loaded it.
 - accuracy is a plain Python float: the share of validation rows that the model, as it is returned, gets
   right. These rows only measure: the weights do not depend on them.
 - The same data and seed give the same weights to the last bit, whatever was drawn before; another seed gives

@@ -19,8 +19,8 @@ Rules:
   the end of a text that is too long. What its state holds, be it NaN, reaches no word, and its gradient is 0.
 - The pieces of a word need not be neighbours, and ids need not rise. A word without pieces gets zeros.
 - NaN or inf in a piece makes its own word NaN or inf, and leaves all others as they are.
-- The means have the dtype of states, float64, float32, float16 or bfloat16, but sums are kept in float32 or
-  wider: the sum of 300 pieces of 300 does not fit into float16.
+- The means have the dtype of states, float64, float32, float16 or bfloat16, but sums and counts are kept in
+  float32 or wider, and only the mean is rounded: the sum of 300 pieces of 300 does not fit into float16.
 - batch, time and words may be 0. The inputs are not changed, and may be on any device.
 """
 
