@@ -79,9 +79,7 @@ def test_adds_to_grad(answer, gen):
     expect_gradient(a.grad, first, "a after weighted_backward(a + b, first)")
     a.grad.zero_()
     answer.weighted_backward(losses, second)
-    expect_gradient(
-        b.grad, wanted, "b after weighted_backward(a + b, …) twice, a.grad zeroed in between", scale=4.0
-    )
+    expect_gradient(b.grad, wanted, "b after two calls on a + b, a.grad zeroed in between", scale=4.0)
 
 
 def test_weights_of_any_dtype(answer, gen):
