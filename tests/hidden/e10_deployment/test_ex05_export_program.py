@@ -166,7 +166,7 @@ def exported(answer, kind, rows):
 def written(answer, kind, rows, folder):
     """The exported model and a path to its file, in another folder than it was made in."""
     model, files, _, _ = exported(answer, kind, rows)
-    path = Path(folder) / f"{kind.__name__}.pt2"
+    path = Path(folder) / "model.pt2"
     path.write_bytes(files.get("model.pt2", b""))
     return model, path
 
@@ -211,11 +211,17 @@ def test_load_program(answer, gen):
             model, path = written(answer, kind, rows, folder)
             wanted = {size: model.draw(size, gen) for size in (1, 4, 33)}
             wanted = {size: (x, resulting(model, x)) for size, x in wanted.items()}
-            program = answer.load_program(str(path) if kind is Words else path)
+            program = answer.load_program(str(path))
             shutil.move(path, path.with_suffix(".moved.pt2"))
             for size, (x, right) in wanted.items():
-                yours = program(x)
-                call = f"load_program(path)(x) for {size} rows"
+                call = f"load_program(path)(x) for {size} rows, {kind.__name__} in a file that is new at path"
+                try:
+                    yours = program(x)
+                except Exception as error:
+                    said = f"{type(error).__name__}: {str(error).strip()[:150]}"
+                    raise CheckFailure(
+                        f"an error from {call}\n  yours   {said}\n  wanted  its rows"
+                    ) from None
                 expect_close(yours, right, call, dims="rows outputs", scale=4.0)
                 expect_that(not yours.requires_grad, f"the result of {call} requires a gradient")
                 expect_that(torch.is_grad_enabled(), f"gradients are off for all after {call}")

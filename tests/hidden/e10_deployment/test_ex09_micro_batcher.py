@@ -415,7 +415,7 @@ def test_any_shape(answer, gen):
 
         async def predict(batch, seen=seen):
             seen.append(batch)
-            return batch.flatten(1).sum(1) if batch.ndim > 1 else batch * 2
+            return batch.flatten(1).sum(1, keepdim=True) if batch.ndim > 1 else batch * 2
 
         async def main(shape=shape, dtype=dtype, xs=xs, predict=predict):
             batcher = answer.MicroBatcher(predict, list(shape), dtype, max_size=5, max_delay=DELAY)
@@ -424,11 +424,11 @@ def test_any_shape(answer, gen):
             return rows
 
         with unchanged("submit(x)", **{f"x{i}": x for i, x in enumerate(xs)}):
-            wanted = [x.sum() if shape else x * 2 for x in xs]
+            wanted = [x.sum().reshape(1) if shape else x * 2 for x in xs]
             rows = run(main(), f"MicroBatcher(predict, {shape}, {dtype})")
         expect_equal(seen, [torch.stack(xs)], f"what predict sees of requests of {dtype} {shape}")
         for row, right in zip(rows, wanted, strict=True):
-            expect_equal(row.shape, torch.Size(()), f"the shape of a row for requests of {dtype} {shape}")
+            expect_equal(row.shape, right.shape, f"the shape of a row for requests of {dtype} {shape}")
             expect_that(bool(torch.isclose(row, right)), "wrong row", yours=row, wanted=right)
 
 

@@ -69,6 +69,12 @@ SPECIMENS = [
         says="no error",
     ),
     Wrong(
+        "a program once loaded is kept by its path, whatever is there now",
+        edits=[("def load_program(path", "import functools\n\n\n@functools.cache\ndef load_program(path")],
+        check="test_load_program",
+        says="a file that is new at path",
+    ),
+    Wrong(
         "three times the rows, and a hint that torch may ignore",
         edits=[(TWICE, "    example = torch.cat([example] * 3)\n"), (DIM, "torch.export.Dim.AUTO")],
         check="test_refused",

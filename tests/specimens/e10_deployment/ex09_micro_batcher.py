@@ -61,6 +61,12 @@ DUE = "loop.time() + self._max_delay)\n"
 
 SPECIMENS = [
     Wrong(
+        "a row of one number is no row any more",
+        edits=[(RESULT, RESULT.replace("row.clone()", "row.clone().squeeze()"))],
+        check="test_any_shape",
+        says="the shape of a row",
+    ),
+    Wrong(
         "a batch of one hands its row on as a view",
         edits=[("set_result(row.clone())", "set_result(row.clone() if len(rows) > 1 else row)")],
         check="test_memory_of_its_own",
