@@ -408,6 +408,17 @@ def test_out_of_turn(answer, gen):
     expect_equal(scaler.step(optimizer), True, "scaler.step(optimizer) after iterations without a step")
 
 
+def test_nothing_to_unscale(answer):
+    """An optimizer none of whose parameters has a gradient steps like another, and the iteration is good."""
+    scaler = answer.LossScaler(4.0, growth_interval=2)
+    idle = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.1)
+    expect_equal(scaler.step(idle), True, "step(optimizer) where every gradient is None")
+    scaler.update()
+    count = scaler.state_dict()["_growth_tracker"]
+    expect_equal(count, 1, "the count of good iterations after one where every gradient is None")
+    expect_scale(scaler, 4.0, "after an iteration where every gradient is None")
+
+
 def test_half_gradients(answer, gen):
     """float16 gradients raise ValueError, wherever they are, in unscale_ and in step."""
     for index in (0, 1):

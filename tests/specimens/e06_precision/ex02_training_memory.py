@@ -17,6 +17,16 @@ NEGATIVE = "    if batch < 0 or saved < 0:\n"
 
 SPECIMENS = [
     Wrong(
+        "counts on master weights in the batch where nobody asks for them",
+        edits=[
+            (
+                "    master_weights: bool = False,\n) -> int:",
+                "    master_weights: bool = True,\n) -> int:",
+            )
+        ],
+        check="test_largest_batch",
+    ),
+    Wrong(
         "one tensor for each memory",
         edits=[
             (

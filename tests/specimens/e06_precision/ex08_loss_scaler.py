@@ -70,6 +70,12 @@ def flags(expression):
 
 SPECIMENS = [
     Wrong(
+        "fails where no parameter has a gradient",
+        edits=[("torch.stack(flags).all() if flags else True", "torch.stack(flags).all()")],
+        check="test_nothing_to_unscale",
+        says="none of whose parameters has a gradient",
+    ),
+    Wrong(
         "backs off for each optimizer",
         edits=[
             (

@@ -24,6 +24,12 @@ LARGEST = "        largest = max(largest, float(error.max()) if error.numel() el
 
 SPECIMENS = [
     Wrong(
+        "twice the default tolerance",
+        edits=[("*inputs: object, rtol: float = 1e-4", "*inputs: object, rtol: float = 2e-4")],
+        check="test_tolerances",
+        says="default tolerances",
+    ),
+    Wrong(
         "a model does not differ from itself, so it is not run",
         edits=[
             (
