@@ -4,8 +4,9 @@
 
 Makes different full submissions of a section from its specimens, grades them with a fresh `pytest`
 process for each, and with the engine before and after that, on the same suites: where the machine's
-speed changes meanwhile, both see it. Prints the times (the engine's is the mean of its two), their
-ratio, and what the engine adds to the time of the checks themselves for each answer.
+speed changes meanwhile, both see it. One submission goes through both beforehand and does not count, so
+that neither is the first to read torch from the disk. Prints the times (the engine's is the mean of its
+two), their ratio, and what the engine adds to the time of the checks themselves for each answer.
 """
 
 import argparse
@@ -78,6 +79,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder, out = Path(scratch, "class"), Path(scratch, "results")
         make_class(folder, options.section, options.submissions)
+        once = Path(scratch, "once")
+        make_class(once, options.section, 1)
+        with_engine(once, options.section, options.jobs, Path(scratch, "forgotten"))
+        with_fresh_processes(once, options.section)
         before = with_engine(folder, options.section, options.jobs, out / "before")
         fresh = with_fresh_processes(folder, options.section)
         after = with_engine(folder, options.section, options.jobs, out / "after")
