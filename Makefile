@@ -24,7 +24,7 @@ test: .venv/.dev sandbox browser database ## everything the project checks of it
 
 .PHONY: gradescope
 gradescope: .venv/.learner ## build/gradescope.zip, an autograder to upload: make gradescope ONLY=e01_tensors
-	@$(BIN)/python integrations/gradescope/bundle.py $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python integrations/gradescope/bundle.py $(addprefix --only ,$(ONLY))
 
 # torch first and by itself: its exact pin decides which build comes along.
 .venv/bin/python:

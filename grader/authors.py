@@ -10,7 +10,7 @@ from grader.catalog import Tree, load
 from grader.errors import KataError
 
 
-def audit(only: str | None, as_json: bool, out: Console, err: Console) -> bool:
+def audit(only: list[str] | None, as_json: bool, out: Console, err: Console) -> bool:
     """Run the audit with a progress bar, print each problem; True where there is none."""
     from grader.audit import audit as run
 

@@ -26,7 +26,7 @@ def grade(
     results: Path,
     jobs: int | None,
     seed: int,
-    only: str | None,
+    only: list[str] | None,
     gradebook: str | None,
     cluster: str | None,
     confined: bool,

@@ -33,7 +33,8 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Slug = Annotated[str, typer.Argument(help="an exercise, such as merge_heads")]
 Only = Annotated[
-    str | None, typer.Option("--only", metavar="SLUG|SECTION", help="this exercise or section only")
+    list[str] | None,
+    typer.Option("--only", metavar="SLUG|SECTION", help="this exercise or section only; repeat it for more"),
 ]
 Results = Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]

@@ -45,7 +45,7 @@ c.JudgeAnswers.sandbox = "required"
 '''
 
 
-def write(target: Path, catalog: Catalog, only: str | None) -> list[str]:
+def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
     """Write the course to `target`, a new or empty folder; returns its assignments.
 
     Raises:

@@ -19,7 +19,7 @@ _SKIPPED = shutil.ignore_patterns(
 )
 
 
-def release(target: Path, only: str | None) -> int:
+def release(target: Path, only: list[str] | None) -> int:
     """Write the students' repository to `target`, a new or empty folder; returns how many exercises it holds.
 
     Raises:

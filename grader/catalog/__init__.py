@@ -94,10 +94,12 @@ class Catalog:
         """The section that holds `exercise`."""
         return next(s for s in self.sections if s.name == exercise.section)
 
-    def select(self, name: str | None) -> tuple[Exercise, ...]:
-        """The exercises meant by a slug, a section (``e01_tensors`` or ``e01``) or None for all."""
-        if name is None:
-            return self.exercises
+    def select(self, names: list[str] | None) -> tuple[Exercise, ...]:
+        """The exercises meant by slugs and sections (``e01_tensors`` or ``e01``); without any, all."""
+        chosen = {exercise for name in names or () for exercise in self._named(name)}
+        return tuple(e for e in self.exercises if e in chosen) if names else self.exercises
+
+    def _named(self, name: str) -> tuple[Exercise, ...]:
         for section in self.sections:
             if name in (section.name, section.name.split("_")[0]):
                 return section.exercises

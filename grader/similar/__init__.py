@@ -20,7 +20,7 @@ from grader.submissions import Submission, collect
 
 
 def run(
-    submissions: Path, to: Path, threshold: int, most: int, only: str | None, out: Console, err: Console
+    submissions: Path, to: Path, threshold: int, most: int, only: list[str] | None, out: Console, err: Console
 ) -> None:
     """The verb: compare what a class handed in, write a page, and say how many pairs are on it.
 

@@ -1,6 +1,6 @@
 """Zip this clone with `setup.sh` and `run_autograder`, for Gradescope's "Configure Autograder".
 
-    python integrations/gradescope/bundle.py [--only SLUG|SECTION] [OUT.zip]
+    python integrations/gradescope/bundle.py [--only SLUG|SECTION]... [OUT.zip]
 
 The specifications ask for both scripts at the root of the archive:
 https://gradescope-autograders.readthedocs.io/en/latest/specs/
@@ -33,7 +33,7 @@ def files() -> Iterator[Path]:
                 yield file
 
 
-def bundle(target: Path, only: str | None) -> None:
+def bundle(target: Path, only: list[str] | None) -> None:
     """Write the archive."""
     load().select(only)  # or there is no such exercise
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def bundle(target: Path, only: str | None) -> None:
             script.create_system, script.external_attr = 3, 0o100755 << 16
             archive.writestr(script, (HERE / name).read_bytes())
         if only:
-            archive.writestr("only", only)
+            archive.writestr("only", "\n".join(only))
         for file in files():
             archive.write(file, Path("torchkata") / file.relative_to(ROOT))
 
@@ -51,7 +51,12 @@ def bundle(target: Path, only: str | None) -> None:
 def main() -> int:
     """Parse, bundle, tell."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", metavar="SLUG|SECTION", help="what this assignment is about (default: all)")
+    parser.add_argument(
+        "--only",
+        metavar="SLUG|SECTION",
+        action="append",
+        help="what this assignment is about; repeat it for more (default: all)",
+    )
     parser.add_argument("out", nargs="?", type=Path, default=ROOT / "build" / "gradescope.zip")
     given = parser.parse_args()
     try:

@@ -148,12 +148,20 @@ def test_new_makes_an_exercise_that_the_audit_reads(clone):
     assert any("0 hints" in line for line in lines)
 
 
+def test_only_may_be_given_several_times(clone):
+    clone.add("thrice")
+    code, lines = clone.kata("audit", "--only", "twice", "--only", "double", "--only", "twice", "--json")
+    assert code == 0
+    assert json.loads("".join(lines))["exercises"] == ["double", "twice"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["hint", "dubble"], "did you mean 'double'?"),
         (["hint", "zzz"], "no exercise is called 'zzz'"),
         (["audit", "--only", "e99"], "no exercise is called"),
+        (["audit", "--only", "dubble", "--only", "twice"], "did you mean 'double'?"),
         (["new", "e99", "x"], "no section is called"),
         (["new", "e01", "double"], "already"),
         (["new", "e01", "No-Slug"], "is no slug"),

@@ -26,9 +26,9 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 def autograder(tmp_path_factory) -> Path:
     """Gradescope's tree, with the bundle unpacked where Gradescope puts it."""
     root = tmp_path_factory.mktemp("autograder")
-    done = make("--only", "merge_heads", str(root / "bundle.zip"))
+    done = make("--only", "merge_heads", "--only", "describe", str(root / "bundle.zip"))
     assert done.returncode == 0, done.stderr
-    assert "2 autograder points" in done.stdout
+    assert "3 autograder points" in done.stdout
     with zipfile.ZipFile(root / "bundle.zip") as archive:
         assert {"setup.sh", "run_autograder"} <= {*archive.namelist()}, "at the root, as specified"
         assert not [n for n in archive.namelist() if "specimens" in n or "__pycache__" in n or ".git/" in n]
@@ -66,8 +66,9 @@ def test_a_submission_gets_its_results(autograder):
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((autograder / "results" / "results.json").read_text("utf-8"))
     check(found, SUBMISSION)
-    (case,) = found["tests"]
+    todo, case = found["tests"]
     check(case, CASE)
+    assert todo["score"] == 0
     assert (found["score"], case["score"], case["max_score"], case["status"]) == (2, 2, 2, "passed")
 
 

@@ -316,7 +316,7 @@ def test_every_released_notebook_holds_the_starts_alone(whole):
 
 
 def test_a_part_of_the_course(tmp_path):
-    assert course.write(tmp_path / "one", CATALOG, "merge_heads") == ["e01_tensors"]
+    assert course.write(tmp_path / "one", CATALOG, ["merge_heads"]) == ["e01_tensors"]
     (file,) = (tmp_path / "one").rglob("*.ipynb")
     assert answers_in(file.read_bytes(), CATALOG).keys() == {"merge_heads"}
 
@@ -331,5 +331,5 @@ def test_bad_places_are_one_line(tmp_path, monkeypatch):
     assert (tmp_path / "file").read_text() == "mine"
     monkeypatch.setattr(Exercise, "file", lambda exercise, tree: tmp_path / tree)
     with pytest.raises(KataError, match="no solution of describe here"):
-        course.write(tmp_path / "new", CATALOG, "describe")
+        course.write(tmp_path / "new", CATALOG, ["describe"])
     assert not (tmp_path / "new").exists()

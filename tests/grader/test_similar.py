@@ -18,7 +18,7 @@ from grader.similar.page import Piece, page, pieces
 from grader.similar.tokens import symbols
 from grader.submissions import Submission
 
-EXERCISES = load().select("e01")[:4]
+EXERCISES = load().select(["e01"])[:4]
 OPERATIONS = [
     "softmax",
     "exp",
@@ -165,7 +165,7 @@ def test_independent_right_answers_are_not_listed(monkeypatch):
     known = ("exercises", "solutions")
     monkeypatch.setattr(similar, "_everybodys", lambda e: [e.file(tree).read_text("utf-8") for tree in known])
     answers: dict[str, dict[str, bytes]] = {}
-    for exercise in load().select("e01"):
+    for exercise in load().select(["e01"]):
         solution = exercise.file("solutions").read_text("utf-8")
         rights = [s for s in specimen.read(exercise.file("specimens")) if isinstance(s, specimen.Right)]
         for index, one in enumerate(rights):
@@ -173,7 +173,7 @@ def test_independent_right_answers_are_not_listed(monkeypatch):
         answers.setdefault("reader", {})[exercise.slug] = solution.encode()
         answers.setdefault("another", {})[exercise.slug] = solution.encode()
     submissions = [Submission(student, codes) for student, codes in answers.items()]
-    found = similar.likenesses(submissions, load().select("e01"))
+    found = similar.likenesses(submissions, load().select(["e01"]))
     result = page(list(answers), found, 0.5, 50)
     assert len(found) > 10 and result.compared > 3
     assert result.pairs == []
@@ -295,7 +295,7 @@ def test_one_exercise_alone(tmp_path):
     programs = written(3)
     programs["copy"] = [disguised(code) for code in programs["s01"]]
     save(tmp_path / "class", programs)
-    run(tmp_path / "class", tmp_path / "similar.html", only=EXERCISES[1].slug)
+    run(tmp_path / "class", tmp_path / "similar.html", only=[EXERCISES[1].slug])
     text = (tmp_path / "similar.html").read_text("utf-8")
     assert EXERCISES[1].slug in text and EXERCISES[0].slug not in text
 
