@@ -21,7 +21,7 @@ import torch
 from grader import canary, collected, feedback, plugin, seeds, wire
 from grader.alarm import within
 from grader.answers import Answers
-from grader.catalog import SLOW_SECONDS, load
+from grader.catalog import load
 from grader.checks import CheckFailure
 from grader.collected import Check, Outcome, Suites
 from grader.guard import Guard
@@ -208,9 +208,9 @@ class Child:
         oracle = self.suites.oracle(self.job.slug)
         name = f"{self.job.slug}::oracle"
         seeds.seed_globals(self.job.seed, name)
-        slow = collected.has_slow(self.suites.checks[self.job.slug])
+        items = [check.item for check in self.suites.checks[self.job.slug]]
         try:
-            with within(self.job.seconds + (SLOW_SECONDS if slow else 0.0)):
+            with within(plugin.seconds_for(items, self.job.seconds)):
                 module = self.judged.module(self.exercise)
                 data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
         except feedback.TooSlow as late:

@@ -94,10 +94,6 @@ class Suites:
                 sys.modules.pop(name, None)
 
 
-def has_slow(checks: Iterable[Check]) -> bool:
-    return any(check.item.get_closest_marker("slow") for check in checks)
-
-
 def collect(exercises: Sequence[Exercise]) -> Suites:
     """Import the suites of `exercises` and list their checks.
 

@@ -23,7 +23,7 @@ import pytest
 import torch
 
 from grader import collected, hugepages, paths, plugin, sandbox
-from grader.catalog import SLOW_SECONDS, Exercise, load
+from grader.catalog import Exercise, load
 from grader.checks import devices
 from grader.child import Child, Job
 from grader.collected import Suites
@@ -198,12 +198,12 @@ class Worker:
         if pid < 0:
             return Ended(lost=trouble)
         # The plugin's own alarm comes first: it can name the line where an answer hangs.
-        slow = SLOW_SECONDS if self._has_slow(job) else 0.0
-        return Ended(*self.sandbox.wait(pid, job.seconds + slow + 2.0))
+        return Ended(*self.sandbox.wait(pid, self._limit(job) + 2.0))
 
-    def _has_slow(self, job: Job) -> bool:
+    def _limit(self, job: Job) -> float:
         checks = self.engine.suites.checks.get(job.slug, ())
-        return collected.has_slow(check for check in checks if not job.only or check.id in job.only)
+        items = [check.item for check in checks if not job.only or check.id in job.only]
+        return plugin.seconds_for(items, job.seconds)
 
 
 def _reply(job: Job, ended: Ended) -> bytes:

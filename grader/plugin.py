@@ -152,6 +152,12 @@ def needs_device(items: Iterable[pytest.Item]) -> bool:
     return any("device" in getattr(item, "fixturenames", ()) for item in items)
 
 
+def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
+    """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
+    slow = any(item.get_closest_marker("slow") for item in items)
+    return seconds + (SLOW_SECONDS if slow else 0.0)
+
+
 def lacking(item: pytest.Item) -> str | None:
     """What this machine lacks for a check, or None where it can run."""
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -215,7 +221,7 @@ def time_limit(item: pytest.Item) -> Iterator[None]:
         yield
         return
     seconds = item.config.stash[JUDGED].seconds or exercise.seconds
-    with within(seconds + (SLOW_SECONDS if item.get_closest_marker("slow") else 0.0)):
+    with within(seconds_for([item], seconds)):
         yield
 
 

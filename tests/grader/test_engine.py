@@ -56,7 +56,7 @@ def test_only_a_slow_check_may_take_longer(monkeypatch):
     worker = object.__new__(engine.Worker)
     worker.engine = SimpleNamespace(suites=SimpleNamespace(checks={"pad_collate": [plain, slow]}))
     job = Job("pad_collate", seed=0, seconds=10.0)
-    assert worker._has_slow(job) and not worker._has_slow(replace(job, only=("0",)))
+    assert [worker._limit(job), worker._limit(replace(job, only=("0",)))] == [10.0 + SLOW_SECONDS, 10.0]
     armed = []
     monkeypatch.setattr(alarm.signal, "setitimer", lambda _, seconds: armed.append(seconds))
     monkeypatch.setattr(alarm.sys, "gettrace", lambda: None)
