@@ -5,7 +5,6 @@ single items in forked children, which pytest offers no public way to do. The ra
 versions in `pyproject.toml` is pinned for this module's sake.
 """
 
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -101,8 +100,9 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
         pytest.UsageError: a suite does not import; its traceback is in the message.
     """
     files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
     config._do_configure()
     session = Session.from_config(config)
     problems: list[str] = []
