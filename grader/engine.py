@@ -78,14 +78,19 @@ class Engine:
 
         It pays for what only this exercise makes torch import, which would take every answer seconds.
         """
+        if slug in self._warm:
+            return
+        self._warm.add(slug)  # one that raises would do so again
         hooks = [module.warm_up for module in self.suites.modules.get(slug, ()) if hasattr(module, "warm_up")]
-        if slug not in self._warm and hooks:
+        if not hooks:
+            return
+        try:
             with self.suites.shown(slug):
                 for hook in hooks:
                     hook()
+        finally:
             self.guard = Guard(self.suites.modules)
             gc.freeze()
-        self._warm.add(slug)
 
     def install_device(self) -> None:
         devices.install()

@@ -32,12 +32,17 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
 
 
 def test_what_goes_wrong_before_a_child_is_left_to_it():
+    calls = []
     suite = ModuleType("suite")
-    suite.warm_up = lambda: 1 / 0
+    suite.warm_up = lambda: calls.append("export") or 1 / 0
     warm = engine.Engine((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [suite]
     warm.suites.imported["export_program"] = {}
-    warm.prepare_for(Job("export_program", seed=0, seconds=10.0))
+    before = warm.guard
+    for _ in range(2):
+        warm.prepare_for(Job("export_program", seed=0, seconds=10.0))
+    assert calls == ["export"], "tried once, not for every answer"
+    assert warm.guard is not before, "what it did until then is known"
     warm.prepare_for(Job("unheard_of", seed=0, seconds=10.0))
     assert warm.guard.broken("export_program") is None
 
