@@ -1,5 +1,6 @@
 """Compare what an answer returned with what was wanted."""
 
+import ast
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +11,10 @@ from torch import Tensor
 from grader.checks.failure import CheckFailure
 from grader.explain import describe, explain, is_same
 from grader.tolerance import resolution
+
+PLAIN = {int, float, bool, str, type(None), torch.dtype}
+LONGEST = 80
+"""Characters of a list that is shown whole."""
 
 
 def tolerance(
@@ -68,23 +73,59 @@ def expect_equal(yours: object, wanted: Any, call: str, *, dims: str = "") -> No
 
     Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`.
     """
+    _expect_equal(yours, wanted, call, "", dims)
+
+
+def _expect_equal(yours: Any, wanted: Any, call: str, path: str, dims: str = "") -> None:
+    """`expect_equal` for what lies at `path`, such as "['rows'][0]", in what `call` returned."""
     if isinstance(wanted, Tensor):
-        difference = explain(yours, wanted, call=call, dims=dims.split(), rtol=0.0, atol=0.0)
+        if is_same(yours, wanted):
+            return
+        difference = explain(yours, wanted, call=_at(call, path), dims=dims.split(), rtol=0.0, atol=0.0)
         if difference is not None:
             raise CheckFailure(difference)
     elif isinstance(wanted, dict):
-        _expect_same_kind(yours, wanted, call, dict)
-        _expect_keys(yours, wanted, call)
+        _expect_same_kind(yours, wanted, call, path, dict)
+        _expect_keys(yours, wanted, call, path)
         for key, value in wanted.items():
-            expect_equal(yours[key], value, f"{call}[{key!r}]")  # type: ignore[index]
+            _expect_equal(yours[key], value, call, f"{path}[{key!r}]")
     elif isinstance(wanted, (list, tuple)):
-        _expect_same_kind(yours, wanted, call, tuple if isinstance(wanted, tuple) else list)
-        _expect_length(yours, wanted, call)
-        for index, value in enumerate(wanted):
-            expect_equal(yours[index], value, f"{call}[{index}]")  # type: ignore[index]
+        _expect_same_kind(yours, wanted, call, path, tuple if isinstance(wanted, tuple) else list)
+        _expect_length(yours, wanted, call, path)
+        try:
+            for index, value in enumerate(wanted):
+                _expect_equal(yours[index], value, call, f"{path}[{index}]")
+        except CheckFailure:
+            if (mine := _whole(yours)) and (right := _whole(wanted)) and mine != right:
+                raise _wrong(call, path, mine, right) from None
+            raise
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        what = call.removeprefix("the ") if call.startswith("the ") else f"result from {call}"
-        raise CheckFailure(f"wrong {what}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}")
+        raise _wrong(call, path, describe(yours), describe(wanted))
+
+
+def _wrong(call: str, path: str, yours: str, wanted: str) -> CheckFailure:
+    where = _at(call, path)
+    what = where.removeprefix("the ") if where.startswith("the ") else f"result from {where}"
+    return CheckFailure(f"wrong {what}\n  yours   {yours}\n  wanted  {wanted}")
+
+
+def _at(call: str, path: str) -> str:
+    """Which item of what a call returned: told apart from the call where that is no expression."""
+    if not path:
+        return call
+    try:
+        ast.parse(call.replace("…", "..."), mode="eval")
+    except (SyntaxError, ValueError):
+        return f"{call.removesuffix(',')}, at {path}"
+    return call + path
+
+
+def _whole(values: Any) -> str:
+    """A list or tuple of a few plain numbers or names, as it would be written; "" for any other."""
+    if type(values) not in (list, tuple, torch.Size) or not {type(v) for v in values} <= PLAIN:
+        return ""
+    text = repr(tuple(values) if isinstance(values, tuple) else values)
+    return text if len(text) <= LONGEST and text.isprintable() else ""
 
 
 def expect_that(condition: bool, what: str, **facts: object) -> None:
@@ -102,27 +143,35 @@ def _same(yours: object, wanted: object) -> bool:
     return yours == wanted or (yours != yours and wanted != wanted)
 
 
-def _expect_same_kind(yours: object, wanted: object, call: str, kind: type) -> None:
+def _expect_same_kind(yours: object, wanted: object, call: str, path: str, kind: type) -> None:
     # A torch.Size or a NamedTuple is as good as a tuple; a list is not.
     if not isinstance(yours, kind):
         raise CheckFailure(
-            f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}"
+            f"wrong type from {_at(call, path)}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}"
         )
 
 
-def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str) -> None:
+def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str, path: str) -> None:
     if list(map(str, sorted(yours, key=str))) != list(map(str, sorted(wanted, key=str))):
         raise CheckFailure(
-            f"wrong keys in {call}\n  yours   {sorted(yours, key=str)}\n  wanted  {sorted(wanted, key=str)}"
+            f"wrong keys in {_at(call, path)}\n"
+            f"  yours   {sorted(yours, key=str)}\n  wanted  {sorted(wanted, key=str)}"
         )
 
 
-def _expect_length(yours: Any, wanted: Sequence[Any], call: str) -> None:
-    if len(yours) != len(wanted):
-        raise CheckFailure(
-            f"wrong length of {call}\n  yours   {len(yours)} items\n  wanted  {len(wanted)} items\n"
-            f"  {_parting(yours, wanted)}"
-        )
+def _expect_length(yours: Any, wanted: Sequence[Any], call: str, path: str) -> None:
+    if len(yours) == len(wanted):
+        return
+    if isinstance(wanted, torch.Size) and (mine := _whole(yours)):
+        raise _wrong(call, path, mine, _whole(wanted))
+    raise CheckFailure(
+        f"wrong length of {_at(call, path)}\n  yours   {_items(yours)}\n  wanted  {_items(wanted)}\n"
+        f"  {_parting(yours, wanted)}"
+    )
+
+
+def _items(values: Sequence[Any]) -> str:
+    return "1 item" if len(values) == 1 else f"{len(values)} items"
 
 
 def _parting(yours: Any, wanted: Sequence[Any]) -> str:

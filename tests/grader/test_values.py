@@ -21,3 +21,22 @@ from grader.checks import CheckFailure, expect_equal
 def test_lists_of_unequal_length(yours, wanted, says):
     with pytest.raises(CheckFailure, match=says):
         expect_equal(yours, wanted, "f(x)")
+
+
+@pytest.mark.parametrize(
+    ("yours", "wanted", "call", "says"),
+    [
+        ({"a": 1}, {"a": 2}, "f(x, …)", "wrong result from f(x, …)['a']\n  yours   int 1\n"),
+        ({"a": 1}, {"a": 2}, "f(x) with k=0", "wrong result from f(x) with k=0, at ['a']\n  yours   int 1\n"),
+        ([[3, 4], [7]], [[3, 4], [9]], "the rows of f(x)", "wrong rows of f(x), at [1]\n  yours   [7]\n"),
+        ((True, False), (True, True), "f(x)", "yours   (True, False)\n  wanted  (True, True)"),
+        ((0, 1.0), (0, 1), "f(x)", "yours   (0, 1.0)\n  wanted  (0, 1)"),
+        ((), torch.Size([1, 4]), "the shape of f(x)", "wrong shape of f(x)\n  yours   ()\n  wanted  (1, 4)"),
+        ([0.1] * 40, [0.1] * 39 + [0.2], "f(x)", "wrong result from f(x)[39]\n  yours   float 0.1"),
+        ([torch.zeros(2)], [torch.ones(2)], "f(x) of y", "wrong values from f(x) of y, at [0]\n"),
+    ],
+)
+def test_the_item_that_differs_is_named_apart_from_the_call(yours, wanted, call, says):
+    with pytest.raises(CheckFailure) as failure:
+        expect_equal(yours, wanted, call)
+    assert says in str(failure.value)
