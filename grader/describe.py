@@ -1,6 +1,7 @@
 """Any value in a few words, whoever made it."""
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch import Tensor
 LONGEST = 60
 SHOWN = 3
 DEEPEST = 2
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def describe(value: object) -> str:
@@ -66,7 +68,7 @@ def _describe(value: Any, depth: int) -> str:
             return _container(value, depth)
         if kind.__module__ in ("torch", "builtins") and callable(value):
             return _cut(f"{_name(kind)} {value.__name__}")
-        text = "".join([repr(value)])
+        text = _ADDRESS.sub("", "".join([repr(value)]))
         return _cut(text if text.startswith((_name(kind), "<")) else f"{_name(kind)} {text}")
     except KeyboardInterrupt:
         raise
@@ -98,4 +100,6 @@ def _name(kind: type) -> str:
 
 def _cut(text: str, longest: int = LONGEST) -> str:
     plain = "".join(c if c.isprintable() else " " for c in text[: 4 * longest])
+    if "\n" in text[: 4 * longest]:  # as of a module of modules
+        plain = " ".join(plain.split())
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -1,5 +1,6 @@
 """How a tensor differs from the wanted one, in words and a small picture. Pure functions."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
@@ -45,7 +46,7 @@ def explain(
         check_dtype: whether another dtype is wrong.
 
     Returns:
-        At most 11 lines of 100 columns.
+        At most 12 lines of 100 columns.
     """
     if is_same(yours, wanted) or _is_near(yours, wanted, rtol, atol):
         return None
@@ -120,8 +121,17 @@ def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
 def _message(wrong_in: list[str], call: str, facts: list[str], cause: str | None) -> str:
     what = " and ".join(filter(None, (", ".join(wrong_in[:-1]), wrong_in[-1])))
     told = [f"likely  {cause}"] if cause else []
-    lines = [f"wrong {what} from {call}", *(f"  {line}" for line in (*facts, *told))]
+    lines = [*_headline(f"wrong {what} from {call}"), *(f"  {line}" for line in (*facts, *told))]
     return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
+
+
+def _headline(text: str) -> list[str]:
+    """On two lines where it has to be: which call it was comes last, and must not be cut off."""
+    if len(text) <= WIDTH:
+        return [text]
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent="    ", max_lines=2, placeholder=" …", break_on_hyphens=False
+    )
 
 
 def _both(yours: str, wanted: str, dims: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """From what a check raised to the lines that a learner reads."""
 
 import linecache
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from grader.explain import describe
 
 MOST_LINES = 15
 MOST_COLUMNS = 90
+LONG_ERROR, ERROR_COLUMNS = 160, 120
 
 
 class NoAnswer(Exception):
@@ -113,7 +115,35 @@ def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file
         return [f"`{error.name}` is missing: the statement asks for it under this name"]
     if isinstance(error, TypeError) and "argument" in str(error):
         return [f"wrong signature: {error}", "  likely  a parameter was renamed, added or removed"]
+    return unusable(error)
+
+
+def unusable(error: BaseException) -> list[str]:
+    """What is told of an error that came up in the check's own lines, in its backward, say."""
+    if isinstance(error, RuntimeError):
+        text = str(error)
+        for words, told in _IN_BACKWARD.items():
+            if words in text:
+                return [told[0], f"  error   {error_line(error)}", *told[1:]]
     return [f"the check could not use what your code gave it: {error_line(error)}"]
+
+
+_CUT = "  likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
+_IN_BACKWARD = {
+    "does not require grad and does not have a grad_fn": (
+        "no gradient flows through what your code gave back",
+        _CUT,
+    ),
+    "appears to not have been used in the graph": (
+        "no gradient flows to a tensor on which what your code gave back should depend",
+        _CUT,
+    ),
+    "modified by an inplace operation": (
+        "backward fails: a tensor that it needs was changed in place after it had been used",
+    ),
+    "modified inplace": ("backward fails: a view that belongs to the graph was changed in place",),
+}
+"""What autograd says when it is run on a result, and what a learner can make of it."""
 
 
 def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
@@ -142,13 +172,17 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
 
 
 def error_line(error: BaseException) -> str:
-    """Type and message, at most three lines of it."""
+    """Type and message, at most three lines of it; long lines are wrapped, as shapes come last in many."""
     try:
         lines = str(error).strip().splitlines()
     except Exception:
         lines = ["(its message cannot be shown)"]
-    short = [line[:160] for line in lines[:3]]
+    short = [part for line in lines[:3] for part in _wrapped(line)][:3]
     return f"{type(error).__name__}: " + "\n    ".join(short) if short else type(error).__name__
+
+
+def _wrapped(line: str) -> list[str]:
+    return [line] if len(line) <= LONG_ERROR else textwrap.wrap(line[:999], ERROR_COLUMNS)
 
 
 def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> Place | None:

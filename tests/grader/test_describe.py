@@ -57,6 +57,8 @@ Pair = collections.namedtuple("Pair", "mean std")
         (torch.Size([2, 3]), "Size of 2 (int 2, int 3)"),
         ("x" * 999, "str '" + "x" * 54 + "…"),
         (10 ** sys.get_int_max_str_digits(), "int"),
+        (object(), "<object object>"),
+        (torch.nn.Sequential(torch.nn.ReLU()), "Sequential( (0): ReLU() )"),
         (Misbehaving(), "Misbehaving"),
         (Sizeless([1]), "Sizeless"),
         (torch.zeros(2).as_subclass(Unreadable), "float32[2]"),

@@ -212,8 +212,20 @@ def test_messages_stay_small() -> None:
         told([[wanted] * 9] * 9, wanted),
     ):
         assert message is not None
-        assert len(message.splitlines()) <= 11
+        assert len(message.splitlines()) <= 12
         assert max(map(len, message.splitlines())) <= 100
+
+
+def test_a_long_call_is_told_to_its_end() -> None:
+    call = (
+        "the gradient of the parameters through fit(model, loss, optimizer, batches, steps=3), on rank 1 of 2"
+    )
+    message = explain(torch.tensor(1.0), torch.tensor(2.0), call=call)
+    assert message == text("""
+        wrong values from the gradient of the parameters through fit(model, loss, optimizer, batches,
+            steps=3), on rank 1 of 2
+          value   yours 1, wanted 2 in float32[]
+    """)
 
 
 def test_large_tensors_are_told_by_facts_alone() -> None:

@@ -5,9 +5,11 @@ import textwrap
 from dataclasses import replace
 
 import pytest
+import torch
 
 from grader import specimen
 from grader.catalog import load
+from grader.feedback import error_line, unusable
 from grader.pool import Pool, Request
 from grader.specimen import Wrong
 
@@ -161,6 +163,48 @@ def test_feedback_never_exceeds_fifteen_lines(pool):
     noisy = returning("(_ for _ in ()).throw(ValueError('line\\n' * 50))")
     for source, check, _ in [*KINDS.values(), (noisy, EXAMPLE, "")]:
         assert len(transcript(pool, source, check).splitlines()) <= 15
+
+
+def constant(x):
+    return x.detach().sum().backward()
+
+
+def other_input(x):
+    return torch.autograd.grad(x.sum(), torch.ones(2, requires_grad=True))
+
+
+def written_after_use(x):
+    y = x.exp()
+    return y.mul_(y.sin()).sum().backward()
+
+
+def written_view(x):
+    first, _ = (2 * x).split(1)
+    first.mul_(3)
+    return first.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "run, says",
+    [
+        (constant, "no gradient flows through what your code gave back"),
+        (other_input, "no gradient flows to a tensor on which what your code gave back should depend"),
+        (written_after_use, "backward fails: a tensor that it needs was changed in place"),
+        (written_view, "backward fails: a view that belongs to the graph was changed in place"),
+        (lambda x: x.nope(), "the check could not use what your code gave it: AttributeError: "),
+    ],
+)
+def test_what_autograd_says_below_a_check_is_told_in_words(run, says):
+    with pytest.raises(Exception) as raised:
+        run(torch.ones(2, requires_grad=True))
+    assert "\n".join(unusable(raised.value)).startswith(says)
+
+
+def test_a_long_error_is_wrapped_and_not_cut():
+    assert error_line(RuntimeError("x" * 5 + " word" * 40 + " [7, 9]")).endswith("word [7, 9]")
+    assert max(map(len, error_line(RuntimeError("word " * 900)).splitlines())) < 160
+    assert len(error_line(RuntimeError("word " * 900 + "\nmore\nand more")).splitlines()) == 3
+    assert error_line(ValueError()) == "ValueError"
 
 
 def test_what_is_printed_is_kept_and_capped(pool):
