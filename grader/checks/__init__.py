@@ -10,15 +10,14 @@ from grader.checks.memory import (
     peak_bytes,
     saved_bytes,
     shares_storage,
-    unchanged,
 )
 from grader.checks.operations import (
     count_operations,
     count_steps,
     expect_flat_cost,
     forbid,
-    global_rng_untouched,
 )
+from grader.checks.untouched import global_rng_untouched, modes_kept, unchanged
 from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
 
 __all__ = [
@@ -37,6 +36,7 @@ __all__ = [
     "forbid",
     "global_rng_untouched",
     "held_bytes",
+    "modes_kept",
     "peak_bytes",
     "saved_bytes",
     "shares_storage",

@@ -7,7 +7,7 @@ refuse to meet CPU tensors as CUDA tensors do, and count what they copy and wait
     model.to(device)
     with count_traffic() as traffic:
         loss = model(batch)
-    assert traffic.syncs == 0
+    expect_no_traffic(traffic, "model(batch)")
 
 Known limits: one device; no `torch.Generator(device="sim")`, no sparse or nested tensors; lazy layers must
 see their first batch before they move; `tensor.data = other` cannot change the device; `type(x)` is a
@@ -25,9 +25,18 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from grader.checks import sim_autocast, sim_backend, sim_kernels
 from grader.checks.sim_rules import DEVICE
 from grader.checks.simulated import SimTensor, wrap
-from grader.checks.traffic import Traffic, count_traffic
+from grader.checks.traffic import Traffic, count_traffic, expect_no_traffic
 
-__all__ = ["Traffic", "count_traffic", "install", "is_simulated", "on_host", "prepare", "to_device"]
+__all__ = [
+    "Traffic",
+    "count_traffic",
+    "expect_no_traffic",
+    "install",
+    "is_simulated",
+    "on_host",
+    "prepare",
+    "to_device",
+]
 
 _NAME = "sim"
 _libraries: list[torch.library.Library] = []

@@ -1,8 +1,7 @@
-"""Views and copies, inputs left alone, and bytes held."""
+"""Views and copies, and bytes held."""
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -38,34 +37,6 @@ def expect_copy(yours: object, base: Tensor, call: str) -> None:
             "  yours   shares the input's memory: writing to one changes the other\n"
             "  wanted  memory of its own"
         )
-
-
-def _differing(now: Tensor, was: Tensor) -> Tensor:
-    """Where the numbers differ; NaN is the same as NaN."""
-    return now.ne(was) & ~(now.ne(now) & was.ne(was))
-
-
-@contextmanager
-def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
-    """Fail if the block changes one of the named tensors: values, shape, dtype or requires_grad.
-
-    Compared with a clone, because writes through `.data` and `.numpy()` leave no other trace.
-    """
-    before = {name: (t.detach().clone(), t.requires_grad) for name, t in tensors.items()}
-    yield
-    for name, (was, required) in before.items():
-        now = tensors[name]
-        same = now.shape == was.shape and now.dtype == was.dtype and not _differing(now.detach(), was).any()
-        if not same:
-            changed = int(_differing(now.detach(), was).sum()) if now.shape == was.shape else "all"
-            raise CheckFailure(
-                f"{call} changes its input {name}\n"
-                f"  yours   {changed} of {was.numel()} values differ afterwards\n"
-                f"  wanted  {name} as it was\n"
-                f"  likely  an in-place operation or an assignment into {name}"
-            )
-        if now.requires_grad != required:
-            raise CheckFailure(f"{call} changes requires_grad of its input {name} to {now.requires_grad}")
 
 
 class _Storages(TorchDispatchMode):

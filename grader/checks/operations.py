@@ -9,7 +9,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -139,17 +138,4 @@ def forbid(call: str, *names: str) -> Iterator[None]:
             f"{call} uses what the statement rules out\n"
             f"  yours   {', '.join(used)}\n"
             "  wanted  your own computation"
-        )
-
-
-@contextmanager
-def global_rng_untouched(call: str) -> Iterator[None]:
-    """Fail if the block draws from, or seeds, torch's global random stream."""
-    before = torch.get_rng_state()
-    yield
-    if not torch.equal(before, torch.get_rng_state()):
-        raise CheckFailure(
-            f"{call} touches the global random stream\n"
-            "  yours   torch's global generator has moved on, or was seeded again\n"
-            "  wanted  as it was before: draws come from a generator of one's own, or one that was given"
         )

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from grader.checks.values import expect_that
+
 
 @dataclass
 class Traffic:
@@ -33,6 +35,16 @@ def count_traffic() -> Iterator[Traffic]:
     finally:
         # by identity: two counters with the same numbers are equal
         _open[:] = [counter for counter in _open if counter is not traffic]
+
+
+def expect_no_traffic(traffic: Traffic, call: str, *, waits: bool = False) -> None:
+    """Fail if anything was copied between host and device; with `waits`, also if the host waited."""
+    counts = {"to the device": traffic.to_device, "to the host": traffic.to_host}
+    if waits:
+        counts["waits"] = traffic.syncs
+    told = ", ".join(f"{what}: {count}" for what, count in counts.items() if count)
+    what = "copies and waits" if waits else "copies"
+    expect_that(not told, f"{what} between host and device in {call}", yours=told, wanted="none")
 
 
 def is_counting() -> bool:

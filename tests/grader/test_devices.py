@@ -5,8 +5,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.checks import devices
-from grader.checks.devices import count_traffic, is_simulated, on_host, to_device
+from grader.checks import CheckFailure, devices
+from grader.checks.devices import (
+    Traffic,
+    count_traffic,
+    expect_no_traffic,
+    is_simulated,
+    on_host,
+    to_device,
+)
 from tests.grader.fresh_device import counted, mixed, on_device, same
 
 
@@ -97,6 +104,15 @@ def test_counters_nest_and_stop(device: torch.device) -> None:
         x.cpu()
     x.cpu()
     assert (outer.to_host, inner.to_host) == (2, 1)
+
+
+def test_traffic_is_told_by_its_direction() -> None:
+    expect_no_traffic(Traffic(), "f(x)", waits=True)
+    expect_no_traffic(Traffic(syncs=1), "f(x)")
+    with pytest.raises(CheckFailure, match=r"copies between .* in f\(x\)\n  yours   to the host: 2"):
+        expect_no_traffic(Traffic(to_host=2, syncs=2), "f(x)")
+    with pytest.raises(CheckFailure, match=r"copies and waits .*\n  yours   to the device: 1, waits: 2"):
+        expect_no_traffic(Traffic(to_device=1, syncs=2), "f(x)", waits=True)
 
 
 @on_device

@@ -9,7 +9,7 @@ import torch
 import torch._dynamo
 
 from grader import checks, child, collected, paths
-from grader.checks import memory, values
+from grader.checks import untouched, values
 from grader.checks.traffic import Traffic
 from grader.guard import Guard, Space
 from grader.words import Words
@@ -42,7 +42,7 @@ def helper():
         (torch.nn.functional, "softmax"),
         (checks, "expect_close"),
         (values, "explain"),
-        (memory, "unchanged"),
+        (untouched, "unchanged"),
         (sys.modules[__name__], "helper"),
         (checks.CheckFailure, "__init__"),
         (collected.Outcome, "__init__"),

@@ -1,0 +1,68 @@
+"""What a call leaves as it was: its inputs, the modes of models, random streams."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from grader.checks.failure import CheckFailure
+from grader.checks.values import expect_equal
+
+
+def _differing(now: Tensor, was: Tensor) -> Tensor:
+    """Where the numbers differ; NaN is the same as NaN."""
+    return now.ne(was) & ~(now.ne(now) & was.ne(was))
+
+
+@contextmanager
+def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
+    """Fail if the block changes one of the named tensors: values, shape, dtype or requires_grad.
+
+    Compared with a clone, because writes through `.data` and `.numpy()` leave no other trace.
+    """
+    before = {name: (t.detach().clone(), t.requires_grad) for name, t in tensors.items()}
+    yield
+    for name, (was, required) in before.items():
+        now = tensors[name]
+        same = now.shape == was.shape and now.dtype == was.dtype and not _differing(now.detach(), was).any()
+        if not same:
+            changed = int(_differing(now.detach(), was).sum()) if now.shape == was.shape else "all"
+            raise CheckFailure(
+                f"{call} changes its input {name}\n"
+                f"  yours   {changed} of {was.numel()} values differ afterwards\n"
+                f"  wanted  {name} as it was\n"
+                f"  likely  an in-place operation or an assignment into {name}"
+            )
+        if now.requires_grad != required:
+            raise CheckFailure(f"{call} changes requires_grad of its input {name} to {now.requires_grad}")
+
+
+@contextmanager
+def modes_kept(call: str, *models: nn.Module) -> Iterator[None]:
+    """Fail if the block leaves a layer of `models` in another mode, or gradients switched on or off.
+
+    Put the call of an answer that must raise into the block together with what catches its error.
+    """
+    modes = [(name, m, m.training) for model in models for name, m in model.named_modules()]
+    was_enabled = torch.is_grad_enabled()
+    yield
+    enabled = torch.is_grad_enabled()
+    torch.set_grad_enabled(was_enabled)
+    expect_equal(enabled, was_enabled, f"torch.is_grad_enabled() after {call}")
+    for name, layer, mode in modes:
+        where = f"layer {name}" if name else "the model itself"
+        expect_equal(layer.training, mode, f"the training flag of {where} after {call}")
+
+
+@contextmanager
+def global_rng_untouched(call: str) -> Iterator[None]:
+    """Fail if the block draws from, or seeds, torch's global random stream."""
+    before = torch.get_rng_state()
+    yield
+    if not torch.equal(before, torch.get_rng_state()):
+        raise CheckFailure(
+            f"{call} touches the global random stream\n"
+            "  yours   torch's global generator has moved on, or was seeded again\n"
+            "  wanted  as it was before: draws come from a generator of one's own, or one that was given"
+        )
