@@ -126,7 +126,7 @@ SPECIMENS = [
             ),
         ],
         check="test_made_on_the_device",
-        says="copies between CPU and device",
+        says="copies between host and device",
     ),
     Wrong(
         "the device is forgotten",
@@ -304,7 +304,7 @@ SPECIMENS = [
             )
         ],
         check="test_identity_is_made_on_the_device",
-        says="copies between CPU and device",
+        says="copies between host and device",
     ),
     Wrong(
         "transforms on the CPU",

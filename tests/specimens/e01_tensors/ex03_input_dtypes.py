@@ -266,7 +266,7 @@ SPECIMENS = [
         "looks at the mask's values on the way",
         edits=[(RETURN, "    mask = mask if bool((mask != 0).all()) else mask\n" + RETURN)],
         check="test_stays_on_the_device",
-        says="copies between CPU and device",
+        says="copies between host and device",
     ),
     Wrong(
         "changes the dtype of the caller's features in place",
