@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from grader.causes.evidence import Case, make_case
 from grader.causes.factor import additive, factor, factor_along
-from grader.causes.formula import formula, one_value, rounded, softmaxed
+from grader.causes.formula import formula, nearly_float32, one_value, rounded, softmaxed
 from grader.causes.nonfinite import nonfinite
 from grader.causes.order import reordered, shifted, unchanged_input
 from grader.causes.shape import misshapen
@@ -31,6 +31,7 @@ BY_NUMBERS: tuple[Callable[[Case], str | None], ...] = (
     shifted,
     softmaxed,
     formula,
+    nearly_float32,
     factor_along,
 )
 

@@ -9,6 +9,9 @@ from grader.causes.evidence import Case, sample
 
 Factor = tuple[float, str]
 
+BEYOND = 4
+"""How many times the tolerance an error has to be: a constant of about that size fits all small errors."""
+
 BASES: list[Factor] = [
     (1 / math.log(2), "log2 where the natural log is wanted"),
     (math.log(2), "the natural log where log2 is wanted"),
@@ -39,7 +42,7 @@ def factor(case: Case) -> str | None:
             if case.maps(lambda t, c=ratio: t / c, case.yours, case.wanted, tried=len(family)):  # type: ignore[misc]
                 return told
     ratio = (case.yours.flatten()[place] / case.wanted.flatten()[place]).item()
-    if not math.isfinite(abs(ratio)) or ratio == 0:
+    if not math.isfinite(abs(ratio)) or ratio == 0 or _is_slight(case, y - w, w):
         return None
     if case.maps(lambda t: t / ratio, case.yours, case.wanted, fitted=1):
         digits = next(n for n in (6, 9, 12, 17) if f"{ratio:.{n}g}" != "1" or n == 17)
@@ -55,16 +58,25 @@ def additive(case: Case) -> str | None:
     if case.is_complex or not finite.numel():
         return None
     gap = float(finite.median())
-    if gap == 0 or not case.maps(lambda t: t - gap, case.yours, case.wanted, fitted=1):
+    size = float(case.wanted.flatten()[few].abs().nan_to_num(0, 0, 0).median())
+    if _is_slight(case, gap, size) or not case.maps(lambda t: t - gap, case.yours, case.wanted, fitted=1):
         return None
     told = f"every value is {abs(gap):.6g} too {'large' if gap > 0 else 'small'}"
     return f"{told}: off by one?" if abs(gap) == 1 else told
+
+
+def _is_slight(case: Case, error: complex, size: complex) -> bool:
+    """Whether an error in a number of this size is hardly more than what is granted."""
+    return abs(error) <= BEYOND * (case.atol + case.rtol * abs(size))
 
 
 def factor_along(case: Case) -> str | None:
     """Off by a factor, or a term, that is the same all along one dim."""
     if int(case.close(case.yours, case.wanted).sum()) > case.wanted.numel() // 10:
         return None  # an error in few places is better told by where it is
+    worst, size = (float(t.abs().max()) for t in (case.yours - case.wanted, case.wanted))
+    if _is_slight(case, worst, size):
+        return None
     for d, n in enumerate(case.wanted.shape):
         if n < 2:
             continue

@@ -41,7 +41,11 @@ def one_value(case: Case) -> str | None:
         return None
     if case.yours_dtype == torch.bool:
         return f"every value is {bool(value)}"
-    return "all zeros: is the result ever filled in?" if value == 0 else f"every value is {value.item():.6g}"
+    return (
+        "all zeros: never filled in, or multiplied by 0?"
+        if value == 0
+        else f"every value is {value.item():.6g}"
+    )
 
 
 def rounded(case: Case) -> str | None:
@@ -61,6 +65,22 @@ def rounded(case: Case) -> str | None:
             name = str(dtype).removeprefix("torch.")
             return f"right up to the rounding of {name}: computed in {name}, then cast?"
     return None
+
+
+def nearly_float32(case: Case) -> str | None:
+    """Yours is off by as much as float32 rounds, with no pattern that a formula would leave."""
+    if case.is_complex or case.yours_dtype != torch.float64 or case.wanted_dtype != torch.float64:
+        return None
+    off, eps = case.yours - case.wanted, torch.finfo(torch.float32).eps
+    worst, size = float(off.abs().max()), float(case.wanted.abs().max())
+    if not size * eps / 32 <= worst <= 2 * size * eps:
+        return None
+    wrong = ~case.close(case.yours, case.wanted)
+    found = off[wrong]
+    ups = int((found > 0).sum()), int((found * case.wanted[wrong] > 0).sum())
+    if found.numel() < 8 or not all(found.numel() / 5 <= n <= found.numel() * 4 / 5 for n in ups):
+        return None
+    return "errors of the size of float32's rounding: is float32 used on the way, or another eps?"
 
 
 def formula(case: Case) -> str | None:

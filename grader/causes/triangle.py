@@ -25,7 +25,7 @@ def masked(case: Case) -> str | None:
     if bool(kept.all()):
         right = case.close(case.yours, case.wanted)[to_keep]
         sure = bool(right.all()) and case.informative(case.wanted[to_keep])
-        return "right where it is kept, but nothing is masked" if sure else None
+        return f"right where it is kept, but {_filling(case, to_keep)}" if sure else None
     yours = _triangle(kept)
     if yours is None or yours == wanted:
         return None
@@ -38,6 +38,19 @@ def masked(case: Case) -> str | None:
     patterns = kept[(0,) * (kept.ndim - 2)].double(), to_keep[(0,) * (kept.ndim - 2)].double()
     bits = sum(case.bits(p) * p.numel() for p in patterns)
     return _told(yours, wanted) if bits >= CHANCE + 2 * math.log2(2 * (rows + columns)) else None
+
+
+def _filling(case: Case, to_keep: Tensor) -> str:
+    """What stands where -inf is wanted: a large negative number is no mask."""
+    rest = case.yours[~to_keep]
+    value = float(rest[0])
+    if (
+        not bool((case.wanted[~to_keep] == float("-inf")).all())
+        or value == 0
+        or not bool((rest == value).all())
+    ):
+        return "nothing is masked"
+    return f"the rest is {value:.3g}, where -inf is wanted"
 
 
 def _are_weights(values: Tensor) -> bool:

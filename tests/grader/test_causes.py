@@ -114,7 +114,13 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
         X.double() + 1e-9,
         {},
     ),
-    ("all zeros: is the result ever filled in?", torch.zeros_like(X), X, {}),
+    (
+        "errors of the size of float32's rounding: is float32 used on the way, or another eps?",
+        X.double() + (3 * X).exp().double(),
+        X.double() + (3 * X.double()).exp(),
+        {},
+    ),
+    ("all zeros: never filled in, or multiplied by 0?", torch.zeros_like(X), X, {}),
     ("every value is 0.5", torch.full_like(X, 0.5), X, {}),
     # masks
     ("the mask is inverted", ~MASK, MASK, {}),
@@ -129,6 +135,12 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ),
     ("the upper triangle is kept, not the lower", MASK.T, MASK, {}),
     ("right where it is kept, but nothing is masked", numbers(6, 6), SCORES, {}),
+    (
+        "right where it is kept, but the rest is -1e+09, where -inf is wanted",
+        SCORES.masked_fill(~MASK, -1e9),
+        SCORES,
+        {},
+    ),
     # NaN and inf
     (
         "NaN exactly where 0 is wanted: 0 / 0, 0 · inf, or softmax of a row of -inf?",
@@ -209,3 +221,26 @@ def test_cause(likely: str, yours: Tensor, wanted: Tensor, inputs: dict[str, Ten
     near = 4e-6 * wanted.is_floating_point()
     message = told(yours, wanted, dims=dims, inputs=inputs, rtol=near * (wanted.dtype != torch.float64))
     assert message.splitlines()[-1] == f"  likely  {likely}"
+
+
+@pytest.mark.parametrize(
+    "yours",
+    [
+        X.double() * (1 - 1e-7),  # told as a factor
+        X.double()
+        / (X.double().square() + 1e-7)
+        * X.double().square(),  # an eps, with the sign of the values
+        X.double() + 1e-7 * (1.5 + numbers(4, 3, 6).double()),
+        X.double() + 1e-3 * numbers(6, 3, 4).mT.reshape(4, 3, 6).double(),
+    ],
+)
+def test_a_small_error_with_a_pattern_is_not_called_rounding(yours: Tensor) -> None:
+    assert "float32's rounding" not in told(yours, X.double())
+
+
+def test_no_constant_is_told_of_errors_about_as_large_as_what_is_granted() -> None:
+    wanted = numbers(3).double()
+    yours = wanted + torch.tensor([1.2e-13, 1.5e-13, 1.7e-13], dtype=torch.float64)
+    assert "likely" not in told(yours, wanted, atol=1.6e-13)
+    assert "likely" not in told(wanted * (1 + 1.7e-13), wanted, rtol=1.6e-13)
+    assert told(wanted + 1e-7, wanted).endswith("likely  every value is 1e-07 too large")
