@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.checks.failure import CheckFailure
-from grader.checks.values import expect_equal
+from grader.checks.values import expect_equal, expect_that
 
 
 def _differing(now: Tensor, was: Tensor) -> Tensor:
@@ -49,7 +49,12 @@ def modes_kept(call: str, *models: nn.Module) -> Iterator[None]:
     yield
     enabled = torch.is_grad_enabled()
     torch.set_grad_enabled(was_enabled)
-    expect_equal(enabled, was_enabled, f"torch.is_grad_enabled() after {call}")
+    expect_that(
+        enabled == was_enabled,
+        f"gradients are {'on' if enabled else 'off'} after {call}",
+        yours=f"torch.is_grad_enabled() is {enabled}",
+        wanted=f"{was_enabled}, as before",
+    )
     for name, layer, mode in modes:
         where = f"layer {name}" if name else "the model itself"
         expect_equal(layer.training, mode, f"the training flag of {where} after {call}")
