@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks import expect_close, expect_equal, expect_that, modes_kept, unchanged
 from grader.checks.devices import on_host
 
 CALL = "batch_gradients(model, loss_fn, batches)"
@@ -185,12 +185,9 @@ def test_nothing_is_trained(answer, gen):
     """The parameters keep their values, the model its mode, and the gradients carry no graph."""
     model, batches = network(gen), draw(gen)
     model[1].eval()
-    modes = [m.training for m in model.modules()]
-    with unchanged(CALL, **{name.replace(".", "_"): p for name, p in model.named_parameters()}):
+    parameters = {name.replace(".", "_"): p for name, p in model.named_parameters()}
+    with unchanged(CALL, **parameters), modes_kept(CALL, model):
         found = answer.batch_gradients(model, F.mse_loss, batches)
-    expect_equal(
-        [m.training for m in model.modules()], modes, f"the training flag of each layer after {CALL}"
-    )
     flags = {name: g.requires_grad for name, g in found[0].items()}
     expect_equal(flags, dict.fromkeys(flags, False), f"requires_grad of the gradients from {CALL}")
 

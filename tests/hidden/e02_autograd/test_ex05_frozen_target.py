@@ -13,6 +13,7 @@ from grader.checks import (
     expect_gradient,
     expect_gradients,
     expect_that,
+    modes_kept,
     unchanged,
 )
 from grader.checks.devices import on_host
@@ -215,13 +216,11 @@ def test_nothing_changes_for_the_caller(answer, gen):
     parameters = [*net.parameters(), *target_net.parameters()]
     net[0].weight.grad = torch.ones_like(net[0].weight)
     named = dict(states=states, rewards=rewards, next_states=next_states, done=done, actions=actions)
-    with unchanged(CALL, **named, **{f"parameter_{i}": p for i, p in enumerate(parameters)}):
+    named |= {f"parameter_{i}": p for i, p in enumerate(parameters)}
+    nets = nn.ModuleDict({"net": net, "target_net": target_net})
+    with unchanged(CALL, **named), modes_kept(CALL, nets):
         answer.td_loss(net, target_net, states, actions, rewards, next_states, done)
         answer.td_loss(target_net, net, states, actions, rewards, next_states, done)
-    modes = {"net": net.training, "its dropout": net[1].training}
-    modes |= {"target_net": target_net.training, "dropout of target_net": target_net[1].training}
-    wanted = {"net": True, "its dropout": True, "target_net": False, "dropout of target_net": False}
-    expect_equal(modes, wanted, "training flags afterwards")
     expect_that(
         net[0].weight.grad is not None and bool(net[0].weight.grad.eq(1).all()), f"{CALL} changes a `.grad`"
     )
@@ -232,12 +231,10 @@ def test_grad_mode(answer, gen):
     """Recording is on or off afterwards as it was before, and inside no_grad the loss is the same."""
     batch, w = draw(gen), weights(gen).requires_grad_()
     wanted = exact(linear(w), linear(w), *batch).detach()
-    answer.td_loss(linear(w), linear(w), *batch)
-    expect_equal(torch.is_grad_enabled(), True, f"torch.is_grad_enabled() after {CALL}")
-    with torch.no_grad():
+    with modes_kept(CALL):
+        answer.td_loss(linear(w), linear(w), *batch)
+    with torch.no_grad(), modes_kept(f"{CALL} inside no_grad"):
         yours = answer.td_loss(linear(w), linear(w), *batch)
-        enabled = torch.is_grad_enabled()
-    expect_equal(enabled, False, f"torch.is_grad_enabled() inside no_grad, after {CALL}")
     expect_close(yours.detach(), wanted, f"{CALL} inside no_grad", scale=10.0)
 
     class Failing(nn.Module):
@@ -247,17 +244,9 @@ def test_grad_mode(answer, gen):
 
     modes, failing = [], Failing()
     for nets in ((linear(w), failing), (failing, linear(w))):
-        with contextlib.suppress(ArithmeticError):
+        with modes_kept("an error that a network raises", failing), contextlib.suppress(ArithmeticError):
             answer.td_loss(*nets, *batch)
-        modes.append(failing.training)
-        expect_equal(
-            modes,
-            [True] * len(modes),
-            "training of a network while it runs, and after an error that it raises",
-        )
-        enabled = torch.is_grad_enabled()
-        torch.set_grad_enabled(True)
-        expect_equal(enabled, True, "torch.is_grad_enabled() after an error that a network raises")
+        expect_equal(modes, [True] * len(modes), "training of a network while it runs")
 
 
 def test_training_reaches_the_right_worth(answer):

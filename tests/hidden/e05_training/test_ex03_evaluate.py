@@ -9,7 +9,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_equal, expect_raises, expect_that, global_rng_untouched, unchanged
+from grader.checks import (
+    expect_equal,
+    expect_raises,
+    expect_that,
+    global_rng_untouched,
+    modes_kept,
+    unchanged,
+)
 from grader.checks.devices import count_traffic
 
 CALL = "evaluate(model, loss_fn, batches)"
@@ -42,15 +49,6 @@ def at_once(model, batches):
     for m, mode in modes:
         m.training = mode
     return loss
-
-
-def modes_of(model):
-    return {name or "the model itself": m.training for name, m in model.named_modules()}
-
-
-def expect_modes(model, wanted, when):
-    for name, training in modes_of(model).items():
-        expect_equal(training, wanted[name], f"the training flag of {name} after {when}")
 
 
 def expect_loss(yours, wanted, call, rel_tol=1e-9):
@@ -101,11 +99,9 @@ def test_empty_batches(answer, gen):
     }.items():
         model.train()
         model[0][1].eval()
-        modes = modes_of(model)
-        expect_raises(
-            ValueError, lambda none=none: answer.evaluate(model, F.mse_loss, none), f"evaluate(…) of {name}"
-        )
-        expect_modes(model, modes, f"evaluate(…) of {name}")
+        call = f"evaluate(…) of {name}"
+        with modes_kept(call, model):
+            expect_raises(ValueError, lambda none=none: answer.evaluate(model, F.mse_loss, none), call)
 
 
 def test_nan_and_inf(answer):
@@ -159,7 +155,6 @@ def test_modes(answer, gen, mode):
         model[2].training = False
     if mode == "inner":  # a dropout that is on in a model that does not train
         model[0][3].train()
-    modes = modes_of(model)
     seen = []
 
     def loss_fn(predictions, targets):
@@ -170,8 +165,8 @@ def test_modes(answer, gen, mode):
         m.register_forward_hook(
             lambda m, *_, name=name or "the model": seen.append((name, m.training, torch.is_grad_enabled()))
         )
-    answer.evaluate(model, loss_fn, batches)
-    expect_modes(model, modes, CALL)
+    with modes_kept(CALL, model):
+        answer.evaluate(model, loss_fn, batches)
     for name, training, recorded in seen:
         expect_equal(training, False, f"the training flag of layer {name} in {CALL}")
         expect_equal(recorded, False, f"whether a graph is recorded in {name}")
@@ -199,7 +194,6 @@ def test_errors(answer, gen, where):
     model, two = network(gen), batches_of(gen, 3, 2)
     model.train()
     model[0][1].eval()
-    modes = modes_of(model)
     runs = []
 
     def fails(place):
@@ -224,15 +218,10 @@ def test_errors(answer, gen, where):
     model[1].register_forward_hook(lambda *_: fails("model"))
     for enabled, error in ((True, Broken), (False, Broken), (True, KeyboardInterrupt)):
         runs.clear()
-        with torch.set_grad_enabled(enabled):
-            expect_raises(
-                error,
-                lambda: answer.evaluate(model, loss_fn, Loader(begin)),
-                f"evaluate(…) with an error in {where}",
-            )
-            after = torch.is_grad_enabled()
-        expect_equal(after, enabled, f"torch.is_grad_enabled() after an error in {where}")
-        expect_modes(model, modes, f"an error ({error.__name__}) in {where}")
+        when = f"an error ({error.__name__}) in {where}"
+        with torch.set_grad_enabled(enabled), modes_kept(when, model):
+            call = f"evaluate(…) with an error in {where}"
+            expect_raises(error, lambda: answer.evaluate(model, loss_fn, Loader(begin)), call)
 
 
 def test_nothing_changes(answer, gen):
@@ -250,10 +239,9 @@ def test_nothing_changes(answer, gen):
             torch.set_grad_enabled(enabled),
             unchanged(CALL, inputs=batches[0][0], targets=batches[0][1]),
             global_rng_untouched(CALL),
+            modes_kept(CALL),
         ):
             answer.evaluate(model, loss_fn, batches)
-            after = torch.is_grad_enabled()
-        expect_equal(after, enabled, f"torch.is_grad_enabled() after {CALL}")
         expect_equal(loss_fn.training, enabled, f"the training flag of loss_fn, a module, after {CALL}")
     for name, was in state.items():
         expect_equal(model.state_dict()[name], was, f"{name} after {CALL}")

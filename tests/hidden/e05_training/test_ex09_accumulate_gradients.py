@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_gradient, expect_raises, expect_that
+from grader.checks import expect_close, expect_equal, expect_gradient, expect_raises, expect_that, modes_kept
 from grader.checks.devices import count_traffic
 
 CALL = "accumulated_step(model, loss_fn, optimizer, pieces)"
@@ -267,12 +267,9 @@ def test_modes(answer, gen):
         norm, drop = nn.BatchNorm1d(3), nn.Dropout(0.5)
         model = nn.Sequential(norm, drop, nn.Linear(3, 2)).double().train(training)
         drop.train(not training)
-        modes = [m.training for m in model.modules()]
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (4, 3)))
-        expect_equal(
-            [m.training for m in model.modules()], modes, "the training flag of each layer afterwards"
-        )
+        with modes_kept(CALL, model):
+            answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (4, 3)))
         ran = int(norm.num_batches_tracked)
         expect_equal(ran, 2 * training, "the pieces that went into the batch norm's statistics")
 

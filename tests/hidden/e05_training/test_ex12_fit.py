@@ -16,6 +16,7 @@ from grader.checks import (
     expect_equal,
     expect_that,
     global_rng_untouched,
+    modes_kept,
     unchanged,
 )
 
@@ -64,10 +65,8 @@ def fitted(answer, case):
         _fitted["answer"] = answer
     if case not in _fitted:
         train, valid, _ = tables(case)
-        _fitted[case] = answer.fit(train, valid, CLASSES, seed)
-        recorded = torch.is_grad_enabled()
-        torch.set_grad_enabled(True)
-        expect_equal(recorded, True, "torch.is_grad_enabled() after fit(…)")
+        with modes_kept("fit(…)"):
+            _fitted[case] = answer.fit(train, valid, CLASSES, seed)
     return copy.deepcopy(_fitted[case])
 
 

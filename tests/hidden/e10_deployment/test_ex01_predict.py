@@ -13,6 +13,7 @@ from grader.checks import (
     expect_equal,
     expect_raises,
     expect_that,
+    modes_kept,
     peak_bytes,
     unchanged,
 )
@@ -37,10 +38,6 @@ def at_once(model, inputs):
     twin = copy.deepcopy(model).double().eval()
     with torch.no_grad():
         return twin(inputs.double()).to(next(model.parameters()).dtype)
-
-
-def flags(model):
-    return {name or "the model": layer.training for name, layer in model.named_modules()}
 
 
 class Tagger(nn.Module):
@@ -162,12 +159,11 @@ def test_impossible_batches(answer, gen, size):
     """A batch size below 1 is a ValueError, also where there are no rows, and the model does not run."""
     model, runs = network(gen).train(), []
     model.register_forward_hook(lambda *_: runs.append(1))
-    before = flags(model)
     for rows in (3, 0):
         call = f"predict(…, batch_size={size}) of {rows} rows"
-        expect_raises(ValueError, lambda rows=rows: answer.predict(model, torch.zeros(rows, 3), size), call)
+        with modes_kept(call, model):
+            expect_raises(ValueError, lambda n=rows: answer.predict(model, torch.zeros(n, 3), size), call)
     expect_equal(runs, [], "the calls of the model before the error")
-    expect_equal(flags(model), before, "the training flags after the error")
 
 
 @pytest.mark.parametrize("mode", ["train", "eval", "mixed", "inner"])
@@ -182,16 +178,16 @@ def test_modes(answer, gen, mode):
         model[1].eval()
     if mode == "inner":  # a dropout that is on in a model that does not train
         model[0][3].train()
-    before, seen = flags(model), []
+    seen, layers = [], len(list(model.modules()))
     for name, layer in model.named_modules():
         layer.register_forward_hook(
             lambda m, *_, n=name or "the model": seen.append(
                 (n, m.training, torch.is_inference_mode_enabled())
             )
         )
-    answer.predict(model, inputs, 2)
-    expect_equal(flags(model), before, f"the training flags after {CALL}")
-    expect_equal(len(seen), 3 * len(before), "the number of layers that run, in three batches")
+    with modes_kept(CALL, model):
+        answer.predict(model, inputs, 2)
+    expect_equal(len(seen), 3 * layers, "the number of layers that run, in three batches")
     for name, training, inference in seen:
         expect_equal(training, False, f"the training flag of {name} in {CALL}")
         expect_equal(inference, True, f"torch.is_inference_mode_enabled() in {name}")
@@ -202,9 +198,8 @@ def test_a_layer_in_two_places(answer, gen):
     shared = nn.Dropout(0.5)
     model = nn.Sequential(nn.Sequential(shared), nn.Sequential(nn.Identity(), shared)).train()
     shared.eval()
-    before = flags(model)
-    answer.predict(model, torch.randn(5, 3, generator=gen), 2)
-    expect_equal(flags(model), before, "the training flags after predict(…) of a model with a shared layer")
+    with modes_kept("predict(…) of a model with a shared layer", model):
+        answer.predict(model, torch.randn(5, 3, generator=gen), 2)
 
 
 class Broken(Exception):
@@ -217,7 +212,6 @@ def test_errors(answer, gen, at):
     model, inputs, runs, within = network(gen), torch.randn(5, 3, generator=gen), [], []
     model.train()
     model[0][1].eval()
-    before = flags(model)
 
     def fail(*_):
         runs.append(1)
@@ -234,11 +228,10 @@ def test_errors(answer, gen, at):
             within.append(torch.is_inference_mode_enabled())
             raise
 
-    expect_raises(Broken if at == 1 else KeyboardInterrupt, run, call)
-    expect_that(within == [False], f"inference mode is on where the caller handles the error of {call}")
-    expect_that(torch.is_grad_enabled(), f"gradients are off after {call}")
-    expect_that(not torch.is_inference_mode_enabled(), f"inference mode is on after {call}")
-    expect_equal(flags(model), before, f"the training flags after {call}")
+    with modes_kept(call, model):
+        expect_raises(Broken if at == 1 else KeyboardInterrupt, run, call)
+        expect_that(within == [False], f"inference mode is on where the caller handles the error of {call}")
+        expect_that(not torch.is_inference_mode_enabled(), f"inference mode is on after {call}")
 
 
 @pytest.mark.parametrize("rows", [5, 2])
@@ -269,10 +262,8 @@ def test_nothing_changes(answer, gen):
     state = {name: t.clone() for name, t in model.state_dict().items()}
     required = [p.requires_grad for p in model.parameters()]
     for enabled in (True, False):
-        with torch.set_grad_enabled(enabled), unchanged(CALL, inputs=inputs):
+        with torch.set_grad_enabled(enabled), unchanged(CALL, inputs=inputs), modes_kept(CALL):
             yours = answer.predict(model, inputs, 2)
-            after = torch.is_grad_enabled()
-        expect_equal(after, enabled, f"torch.is_grad_enabled() after {CALL}")
         expect_that(not yours.requires_grad, "the result requires a gradient where the inputs do")
     for name, was in state.items():
         expect_equal(model.state_dict()[name], was, f"{name} after {CALL}")
@@ -357,5 +348,6 @@ def oracle(answer, gen):
         model, inputs = network(gen), torch.randn(rows, 3, generator=gen)
         model[0][1].eval()
         yours = answer.predict(model, inputs, size)
-        found.append((yours, list(flags(model).values()), yours.is_inference(), yours.requires_grad))
+        flags = [layer.training for layer in model.modules()]
+        found.append((yours, flags, yours.is_inference(), yours.requires_grad))
     return found

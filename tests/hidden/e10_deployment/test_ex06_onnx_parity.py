@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import CheckFailure, expect_close, expect_equal, expect_that, unchanged
+from grader.checks import CheckFailure, expect_close, expect_equal, expect_that, modes_kept, unchanged
 
 # of the exporters of PyTorch
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -159,12 +159,10 @@ def test_export_that_fails(answer, gen, monkeypatch, tmp_path):
 
     monkeypatch.setattr(torch.onnx, "export", fail)
     model = build(gen)
-    before = modes_of(model)
-    with pytest.raises(Exception) as raised:
+    with modes_kept("export_onnx has failed", model), pytest.raises(Exception) as raised:
         answer.export_onnx(model, torch.zeros(2, 4, 5), tmp_path / "net.onnx")
     if isinstance(raised.value, NotImplementedError):
         raise raised.value
-    expect_equal(modes_of(model), before, "the modes of the model's modules after export_onnx has failed")
 
 
 # --- parity, with files that are written by hand
@@ -372,26 +370,19 @@ def test_parity_modes(answer, tmp_path):
     for training in (True, False):
         model = nn.Sequential(Affine(WEIGHT), nn.Dropout(0.5)).train(training)
         model[0].drop.train(not training)
-        before = modes_of(model)
-        expect_equal(answer.parity(path, model, [ONES, ONES]), 0.0, "parity of a model with dropout")
+        with modes_kept("parity", model):
+            yours = answer.parity(path, model, [ONES, ONES])
+        expect_equal(yours, 0.0, "parity of a model with dropout")
         expect_equal(
             model[0].seen, [(2, False, False)] * 2, "(rows, training, graph) of the model's calls in parity"
         )
-        expect_equal(modes_of(model), before, "the modes of the model's modules after parity")
         other = write(tmp_path / "other.onnx", WEIGHT, 1.0)
-        expect_off(answer, other, model, [ONES], 0, "parity of a model with dropout")
-        expect_equal(
-            modes_of(model), before, "the modes of the model's modules after parity raised ValueError"
-        )
-        with pytest.raises(Exception):  # noqa: B017 - whatever torch says
+        with modes_kept("parity raised ValueError", model):
+            expect_off(answer, other, model, [ONES], 0, "parity of a model with dropout")
+        with modes_kept("parity failed", model), pytest.raises(Exception):  # noqa: B017 - whatever torch says
             answer.parity(path, model, [torch.ones(2, 7)])
-        expect_equal(modes_of(model), before, "the modes of the model's modules after parity failed")
-        expect_that(
-            torch.is_grad_enabled(), "gradients are off in the rest of the process after parity failed"
-        )
-        with torch.no_grad():
+        with torch.no_grad(), modes_kept("parity within torch.no_grad()", model):
             answer.parity(path, model, [ONES])
-            expect_that(not torch.is_grad_enabled(), "gradients are on after parity within torch.no_grad()")
 
 
 def test_any_batches(answer, tmp_path, gen):

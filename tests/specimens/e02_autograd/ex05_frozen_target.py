@@ -162,13 +162,13 @@ SPECIMENS = [
             )
         ],
         check="test_nothing_changes_for_the_caller",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "puts target_net into evaluation mode, for good",
         edits=[(PREDICTIONS, "    getattr(target_net, 'eval', bool)()\n" + PREDICTIONS)],
         check="test_nothing_changes_for_the_caller",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "multiplies what comes after the end by 0",

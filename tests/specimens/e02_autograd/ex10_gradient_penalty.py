@@ -16,7 +16,7 @@ SPECIMENS = [
         "puts the critic into evaluation mode",
         edits=[(SCORES, "    if hasattr(critic, 'eval'):\n        critic.eval()\n" + SCORES)],
         check="test_nothing_is_changed",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "squeezes the slopes: samples of one feature lose their dimension",

@@ -30,7 +30,7 @@ SPECIMENS = [
             )
         ],
         check="test_errors",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "at most 64 rows, whatever is asked for",
@@ -203,26 +203,26 @@ SPECIMENS = [
             ("    finally:\n", "    if True:\n"),
         ],
         check="test_impossible_batches",
-        says="training flags",
+        says="training flag",
     ),
     Wrong("forgets eval", edits=[(EVAL, "")], check="test_modes", says="training flag"),
     Wrong(
         "stays in evaluation mode",
         edits=[(RESTORE, "        pass\n")],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "always back to training mode",
         edits=[(RESTORE, "        model.train()\n")],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "gives all layers the mode of the model",
         edits=[(RESTORE, "        model.train(modes[0][1])\n")],
         check="test_modes",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "from the outside in, with train: shared layers follow the last",
@@ -253,7 +253,7 @@ SPECIMENS = [
         "restores only where nothing went wrong",
         edits=[("    try:\n", "    if True:\n"), ("    finally:\n", "    if True:\n")],
         check="test_errors",
-        says="training flags after",
+        says="training flag of",
     ),
     Wrong(
         "swallows errors",

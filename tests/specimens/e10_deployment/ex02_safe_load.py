@@ -273,19 +273,19 @@ SPECIMENS = [
         "forgets evaluation mode",
         edits=[(LAST, "    return model.to(device)\n")],
         check="test_loads",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "evaluation mode before the file is read",
         edits=[(LOAD, "    model.eval()\n" + LOAD), (LAST, "    return model.to(device)\n")],
         check="test_misfits",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "the model alone in evaluation mode",
         edits=[(LAST, "    model.training = False\n    return model.to(device)\n")],
         check="test_loads",
-        says="training flags",
+        says="training flag",
     ),
     Wrong(
         "returns nothing",
