@@ -93,7 +93,7 @@ def sharded(answer, case, rank):
     model = case.model
     if case.differ and rank > 0:
         for t in (*model.parameters(), *model.buffers()):
-            t.data.add_(rank)
+            t.data.add_(torch.linspace(rank, 3 * rank, t.numel()).view_as(t).to(t.dtype))
     options = {} if case.param_dtype is None else {"param_dtype": case.param_dtype}
     if not case.reshard:
         options["reshard_after_forward"] = False
