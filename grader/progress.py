@@ -83,7 +83,10 @@ def show(out: "Console") -> None:
     catalog = load()
     seen = states(catalog)
     out.print(course(catalog, seen))
-    out.print("✓ done   ✗ failing   · to do     core | further", style="dim", markup=False)
+    legend = "✓ done   ✗ failing   · to do"
+    if any(e.path == "further" for e in catalog.exercises):
+        legend += "     core | further"
+    out.print(legend, style="dim", markup=False)
     following = next((e for e in catalog.exercises if seen[e.slug] != "done"), None)
     if following is None:
         out.print("everything is done", markup=False)

@@ -60,6 +60,16 @@ def test_the_map_has_sections_that_are_to_come(clone):
     assert lines[1].split() == ["e02_autograd", "Gradients", "to", "come"]
 
 
+def test_the_legend_explains_what_the_map_shows(clone):
+    assert "further" not in clone.kata()[1][-2]
+    rows = clone.catalog.read_text().rpartition('path = "core"')
+    clone.catalog.write_text('path = "further"'.join(rows[::2]))
+    code, lines = clone.kata()
+    assert code == 0
+    assert lines[0].endswith("· | ·")
+    assert "core | further" in lines[-2]
+
+
 def remember(clone, state, text):
     """Write an answer, and what was seen of it."""
     file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
