@@ -98,6 +98,8 @@ RENAMES = [
     ({"weight.": ""}, "weight", "weight"),
     ({"module": ""}, "module.weight", None),
     ({"module": "", "module.": ""}, "module.weight", "weight"),
+    ({"weight": "other"}, "weight", None),  # though the model has the old name
+    ({"old.": "", "old.wei": "hei"}, "old.weight", None),  # though the shorter prefix would do
 ]
 
 
@@ -222,6 +224,7 @@ def test_own_dtype(answer, gen):
         (torch.float32, torch.bfloat16),
         (torch.bfloat16, torch.float32),
         (torch.float64, torch.float16),
+        (torch.float32, torch.int64),
     ]:
         model = Network().to(mine)
         state = random_state(model, gen)

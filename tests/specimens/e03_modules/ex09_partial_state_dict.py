@@ -21,6 +21,53 @@ NO_TENSOR = "        if not isinstance(value, Tensor):\n"
 
 SPECIMENS = [
     Wrong(
+        "keeps the names that the model has, whatever prefix fits",
+        edits=[
+            (
+                "    old_names = _old_names(state, rename or {})\n",
+                "    old_names = _old_names(state, rename or {}, model.state_dict())\n",
+            ),
+            (
+                "rename: Mapping[str, str]) -> dict[str, str]:",
+                "rename: Mapping[str, str], own) -> dict[str, str]:",
+            ),
+            (NEW, NEW.replace("prefix is None", "prefix is None or old in own")),
+        ],
+        check="test_renamed",
+        says="weight",
+    ),
+    Wrong(
+        "takes a shorter prefix where the longest leads nowhere",
+        edits=[
+            (
+                "    old_names = _old_names(state, rename or {})\n",
+                "    old_names = _old_names(state, rename or {}, model.state_dict())\n",
+            ),
+            (
+                "rename: Mapping[str, str]) -> dict[str, str]:",
+                "rename: Mapping[str, str], own) -> dict[str, str]:",
+            ),
+            (
+                PREFIX,
+                "fits = sorted((p for p in rename if old.startswith(p)), key=len, reverse=True)\n        fits = [p for p in fits if rename[p] + old[len(p) :] in own] or fits\n        prefix = fits[0] if fits else None",
+            ),
+        ],
+        check="test_renamed",
+        says="weight",
+    ),
+    Wrong(
+        "loads floats from floats only",
+        edits=[
+            (FIT, "if theirs == ours and given[name].is_floating_point() == own[name].is_floating_point()]"),
+            (
+                NOTHING,
+                "    if not any(own[name].shape == given[name].shape for name in own if name in given):",
+            ),
+        ],
+        check="test_own_dtype",
+        says="int64",
+    ),
+    Wrong(
         "needs a state that has copy()",
         edits=[(OWN, "state = state.copy()\n    " + OWN)],
         check="test_state_is_left_alone",
