@@ -18,8 +18,8 @@ Rules:
 - NaN is a missing number. mean and std of a column are those of its numbers in the training rows that are not
   missing; std divides by their count, not by one less. A column with no such number has mean 0 and std 1.
 - Where all these numbers of a column are the same (also a single one, or 0.1 again and again, whose computed
-  mean is not quite 0.1), std is 1, and the scaled training numbers are exactly 0. Any other column is scaled,
-  however small it is: down to values of size 1e-20.
+  mean is not quite 0.1), mean is exactly this number and std is 1, so that the scaled training numbers are
+  exactly 0. Any other column is scaled, however small it is: down to values of size 1e-20.
 - The scaled number is (number - mean) / std, in train and in test, by the same mean and std. A missing number
   becomes 0 in both. Infinities in the test rows stay what they are.
 - mean and std are float64, and everything is computed in float64: columns such as 1e6 plus a little keep

@@ -118,9 +118,12 @@ def test_columns_that_do_not_vary(answer, dtype):
         table = torch.cat([row.expand(count, 6), row[None] + 2])
         test = held_out(count + 1, count)
         prepared = expect_prepared(answer, table, test, f" of {count} times the same")
-        expect_equal(prepared.std, torch.ones(6, dtype=torch.float64), f"{CALL}.std of constant columns")
+        about = f"of columns that hold one number {count} times, in {dtype}"
+        expect_equal(prepared.std, torch.ones(6, dtype=torch.float64), f"{CALL}.std {about}")
         zeros = torch.zeros(count, 6, dtype=dtype)
-        expect_equal(prepared.train + 0, zeros, f"{CALL}.train of constant columns")
+        expect_equal(prepared.train + 0, zeros, f"{CALL}.train {about}")
+        # or the same number would not be 0 in a test row, nor in scale
+        expect_equal(prepared.mean, row.double(), f"{CALL}.mean {about}")
 
 
 def test_small_numbers(answer, gen):

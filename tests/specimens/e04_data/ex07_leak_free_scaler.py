@@ -18,6 +18,20 @@ SIGNATURE_TABLE = "    if test.dtype"
 
 SPECIMENS = [
     Wrong(
+        "zeros by hand where the computed mean is a little off",
+        edits=[
+            (MEAN, "    mean = numbers.sum(0) / count\n"),
+            (
+                RETURN,
+                RETURN.replace(
+                    "scale(train, mean, std)", "scale(train, mean, std).masked_fill(least == most, 0.0)"
+                ),
+            ),
+        ],
+        check="test_columns_that_do_not_vary",
+        says="mean of columns that hold one number",
+    ),
+    Wrong(
         "numbers that are nearly the same are taken for the same",
         edits=[
             (
