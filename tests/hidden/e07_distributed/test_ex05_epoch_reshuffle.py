@@ -95,7 +95,7 @@ def told_sizes(batches):
     return "; ".join(f"epoch {epoch}: {', '.join(map(str, each))}" for epoch, each in sizes.items()) or "none"
 
 
-@pytest.mark.parametrize(("world_size", "length"), [(1, 7), (2, 15), (4, 18), (5, 2)])
+@pytest.mark.parametrize(("world_size", "length"), [(1, 7), (2, 15), (4, 5), (5, 2)])
 def test_complete_epochs(answer, world_size, length):
     """Each epoch gives every example to a rank, equally many to each, in batches of batch_size."""
     jobs = [{"batch_size": 2, "epochs": 3}, {"batch_size": 5, "epochs": 4, "first_epoch": 2, "seed": 3}]

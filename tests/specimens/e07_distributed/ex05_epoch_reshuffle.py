@@ -33,6 +33,15 @@ def own(generator, indices="order[dist.get_rank() :: dist.get_world_size()]", mo
 
 SPECIMENS = [
     Wrong(
+        "fills up with examples that are drawn each by itself",
+        edits=own(
+            "torch.Generator().manual_seed(1_000_003 * seed + epoch)",
+            more="order[torch.randint(len(order), (64,), generator=gen)]",
+        ),
+        check="test_complete_epochs",
+        says="more than twice",
+    ),
+    Wrong(
         "tells the epoch after it",
         edits=[(SET, ""), (BATCHES, BATCHES + "        sampler.set_epoch(epoch)\n")],
         check="test_other_orders",
