@@ -31,6 +31,12 @@ def still(about, *edits):
 
 SPECIMENS = [
     Wrong(
+        "old gradients become zeros from the second batch on: what only the first has used is moved on",
+        edits=[(ZERO, "        optimizer.zero_grad(set_to_none=not norms)\n")],
+        check="test_epoch",
+        says="long",
+    ),
+    Wrong(
         "old gradients become zeros, so that weight decay goes on",
         edits=[(ZERO, "        optimizer.zero_grad(set_to_none=False)\n")],
         check="test_one_step_for_each_batch",
