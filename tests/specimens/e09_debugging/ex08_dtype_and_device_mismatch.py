@@ -14,6 +14,18 @@ RESULT = "    return logits.detach().softmax(dim=-1).float().cpu().numpy()"
 
 SPECIMENS = [
     Wrong(
+        "stores and labels by way of the features' dtype",
+        edits=[(BATCH, BATCH.replace(".to(weight.device, dtypes[name])", ".to(weight).to(dtypes[name])"))],
+        check="test_arrays_of_all_dtypes",
+        says="label",
+    ),
+    Wrong(
+        "statistics by way of float32",
+        edits=[(MEAN, MEAN.replace("torch.tensor(mean,", 'torch.tensor(mean.astype("f4"),'))],
+        check="test_default_dtype",
+        says="mean of ChurnModel",
+    ),
+    Wrong(
         "integer features by way of float32",
         edits=[
             (
