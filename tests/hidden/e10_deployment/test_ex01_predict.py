@@ -144,11 +144,12 @@ def test_no_rows(answer, gen):
             wanted = copy.deepcopy(model).eval()(inputs)
         runs.clear()
         model.register_forward_hook(
-            lambda m, *_: runs.append((m.training, torch.is_inference_mode_enabled()))
+            lambda m, args, _: runs.append((m.training, torch.is_inference_mode_enabled(), len(args[0])))
         )
         yours = answer.predict(model, inputs, 3)
         expect_equal(yours, wanted, "predict(…) of no rows", dims="rows outputs")
         expect_equal(len(runs), 1, "the calls of the model for no rows")
+        expect_equal(runs[0][2], 0, "the rows in the call of the model for no rows")
         expect_equal(runs[0][0], False, "the training flag of the model in the call for no rows")
         expect_equal(runs[0][1], True, "torch.is_inference_mode_enabled() in the call for no rows")
         expect_that(not yours.is_inference(), "the result for no rows is a tensor made in inference mode")
@@ -287,9 +288,11 @@ def test_models_in_place(answer, gen, first):
     inputs = torch.randn(5, 3, generator=gen)
     with torch.no_grad():
         wanted = copy.deepcopy(first).eval()(inputs.clone())
-    with unchanged("predict(model, inputs, 2) of a model that works in place", inputs=inputs):
-        yours = answer.predict(first.train(), inputs, 2)
-    expect_close(yours, wanted, "predict(model, inputs, 2) of a model that works in place")
+    for size in (2, 5, 64):
+        call = f"predict(model, inputs, {size}) of 5 rows and a model that works in place"
+        with unchanged(call, inputs=inputs):
+            yours = answer.predict(first.train(), inputs, size)
+        expect_close(yours, wanted, call)
 
 
 def test_only_rows_are_held(answer):

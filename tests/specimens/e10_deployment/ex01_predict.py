@@ -22,6 +22,27 @@ BODY += "    finally:\n" + RESTORE + LAST
 
 SPECIMENS = [
     Wrong(
+        "hands inputs that fit into one batch to the model as they are",
+        edits=[
+            ("batch.to(placed.device, copy=True)", "batch.to(placed.device, copy=len(inputs) > batch_size)")
+        ],
+        check="test_models_in_place",
+        says="5) of 5 rows",
+    ),
+    Wrong(
+        "no rows: runs on a row of zeros, and drops its result",
+        edits=[
+            (
+                MODES,
+                MODES
+                + "    rows = len(inputs)\n    inputs = inputs if rows else inputs.new_zeros(1, *inputs.shape[1:])\n",
+            ),
+            (LAST, "    return torch.cat(parts)[:rows].clone()\n"),
+        ],
+        check="test_no_rows",
+        says="rows in the call of the model for no rows",
+    ),
+    Wrong(
         "puts modes back after errors, but not after Ctrl-C",
         edits=[
             (
