@@ -37,7 +37,7 @@ def checkpoint(fn: Callable[..., Tensor], *args: object) -> Tensor:
     """fn(*args), whose activations are computed again in backward instead of being kept.
 
     Args:
-        fn: a module or any function that returns one tensor; all on the CPU.
+        fn: a module or any function that returns one tensor; all on the CPU, outside of autocast.
         args: what fn is called with.
 
     Returns:
