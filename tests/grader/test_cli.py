@@ -66,7 +66,7 @@ def test_the_legend_explains_what_the_map_shows(clone):
     clone.catalog.write_text('path = "further"'.join(rows[::2]))
     code, lines = clone.kata()
     assert code == 0
-    assert lines[0].endswith("· | ·")
+    assert lines[0].rstrip().endswith("· | ·")
     assert "core | further" in lines[-2]
 
 
