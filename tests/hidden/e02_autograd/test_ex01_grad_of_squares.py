@@ -44,7 +44,7 @@ def test_value_and_gradient(answer, gen, dtype):
         params = torch.randn(size, generator=gen, dtype=torch.float64).to(dtype)
         residuals = bent((size,), gen, count, dtype)
         wanted = exact(residuals, params)
-        expect_both(answer.grad_of_squares(residuals, params), wanted)
+        expect_both(answer.grad_of_squares(residuals, params), wanted, f"{CALL} with {count} residuals")
 
 
 def test_perfect_fit(answer, gen):
@@ -120,7 +120,7 @@ def test_leaf_with_a_gradient(answer, gen):
         yours = answer.grad_of_squares(residuals, params)
     expect_that(params.grad is not None, f"{CALL} takes away the `.grad` of params")
     expect_equal(params.grad, torch.full_like(params.detach(), 10.0), f"params.grad after {CALL}")
-    expect_both(yours, wanted, f"{CALL}, if params has a `.grad`,")
+    expect_both(yours, wanted, f"{CALL}, if residuals uses params as a constant, too,")
 
 
 def test_params_that_were_computed(answer, gen):

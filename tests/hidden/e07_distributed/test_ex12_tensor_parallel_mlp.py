@@ -59,6 +59,71 @@ def outputs(rank, world_size, answer, cases):
     return [answer.TensorParallelMLP(c.up, c.down, **c.options())(c.x).detach() for c in cases]
 
 
+def parts(rank, world_size, answer, cases):
+    return [_parts(answer, case) for case in cases]
+
+
+def _parts(answer, case):
+    """What a rank keeps: parameters, their memory, and whether the layers can go."""
+    up, down = copy.deepcopy(case.up), copy.deepcopy(case.down)
+    mlp = answer.TensorParallelMLP(up, down, **case.options())
+    values = {name: p.detach().clone() for name, p in mlp.named_parameters()}
+    facts = {
+        name: (type(p).__name__, p.is_leaf and p.requires_grad, p.untyped_storage().nbytes())
+        for name, p in mlp.named_parameters()
+    }
+    keys = sorted(mlp.state_dict())
+    with torch.no_grad():
+        for p in mlp.parameters():
+            p.zero_()
+    kept = all(
+        torch.equal(now.get_parameter(name), was) and now.get_parameter(name).requires_grad
+        for now, before in ((up, case.up), (down, case.down))
+        for name, was in before.named_parameters()
+    )
+    held = {"up": weakref.ref(up.weight), "down": weakref.ref(down.weight)}
+    del up, down
+    gc.collect()
+    return values, facts, keys, kept, [name for name, weight in held.items() if weight() is not None]
+
+
+def test_parts(answer, gen):
+    """Each rank has its cut of every parameter, in memory of its own, and does not keep the layers."""
+    cases = [drawn(gen, 6, biases=biases) for biases in [(True, True), (False, True), (True, False)]]
+    cases.append(drawn(gen, 6, out=6))  # down.weight is square
+    for rank, found in enumerate(run_ranks(2, parts, cases, answer=answer)):
+        for case, (values, facts, keys, kept, held) in zip(cases, found, strict=True):
+            whole = dict(case.whole().named_parameters())
+            expect_equal(sorted(values), sorted(whole), f"the names of the parameters on rank {rank}")
+            expect_equal(keys, sorted(whole), f"the keys of the state dict on rank {rank}")
+            for name, p in whole.items():
+                right = cut(name, p.detach(), rank, 2)
+                expect_equal(values[name], right, f"{name} on rank {rank} of 2")
+                kind, trains, size = facts[name]
+                expect_equal(
+                    (kind, trains), ("Parameter", True), f"the type of {name}, and whether it trains"
+                )
+                expect_that(
+                    size <= right.nbytes,
+                    f"{name} on rank {rank} of 2 keeps too much memory",
+                    yours=f"{size} bytes",
+                    wanted=f"{right.nbytes} bytes: a copy of the cut, not a view of the whole",
+                )
+            told = (
+                "building the MLP, or writing to its parameters, changes the layers (values, requires_grad)"
+            )
+            expect_that(kept, f"{told} on rank {rank}")
+            told = f"the MLP keeps alive the whole layers on rank {rank}"
+            expect_that(not held, told, yours=" and ".join(held), wanted="copies of the cuts only")
+
+
+def build(rank, world_size, answer, sizes):
+    for hidden in sizes:
+        up, down = nn.Linear(2, hidden), nn.Linear(hidden, 3)
+        call = f"TensorParallelMLP with {hidden} hidden units on {world_size} ranks"
+        expect_raises(ValueError, lambda up=up, down=down: answer.TensorParallelMLP(up, down), call)
+
+
 @pytest.mark.parametrize("world_size", [1, 3])
 def test_results(answer, gen, world_size):
     """Every rank returns what the MLP on one process does, for all shapes, dtypes and layers."""
@@ -268,71 +333,6 @@ def test_messages(answer, gen):
         expect_that(intact[0], f"the MLP changes its input on rank {rank}")
         expect_that(intact[1], f"the MLP changes the gradient that comes in on rank {rank}")
         expect_that(intact[2], f"after mlp(x), an x that required no gradient requires one, on rank {rank}")
-
-
-def parts(rank, world_size, answer, cases):
-    return [_parts(answer, case) for case in cases]
-
-
-def _parts(answer, case):
-    """What a rank keeps: parameters, their memory, and whether the layers can go."""
-    up, down = copy.deepcopy(case.up), copy.deepcopy(case.down)
-    mlp = answer.TensorParallelMLP(up, down, **case.options())
-    values = {name: p.detach().clone() for name, p in mlp.named_parameters()}
-    facts = {
-        name: (type(p).__name__, p.is_leaf and p.requires_grad, p.untyped_storage().nbytes())
-        for name, p in mlp.named_parameters()
-    }
-    keys = sorted(mlp.state_dict())
-    with torch.no_grad():
-        for p in mlp.parameters():
-            p.zero_()
-    kept = all(
-        torch.equal(now.get_parameter(name), was) and now.get_parameter(name).requires_grad
-        for now, before in ((up, case.up), (down, case.down))
-        for name, was in before.named_parameters()
-    )
-    held = {"up": weakref.ref(up.weight), "down": weakref.ref(down.weight)}
-    del up, down
-    gc.collect()
-    return values, facts, keys, kept, [name for name, weight in held.items() if weight() is not None]
-
-
-def test_parts(answer, gen):
-    """Each rank has its cut of every parameter, in memory of its own, and does not keep the layers."""
-    cases = [drawn(gen, 6, biases=biases) for biases in [(True, True), (False, True), (True, False)]]
-    cases.append(drawn(gen, 6, out=6))  # down.weight is square
-    for rank, found in enumerate(run_ranks(2, parts, cases, answer=answer)):
-        for case, (values, facts, keys, kept, held) in zip(cases, found, strict=True):
-            whole = dict(case.whole().named_parameters())
-            expect_equal(sorted(values), sorted(whole), f"the names of the parameters on rank {rank}")
-            expect_equal(keys, sorted(whole), f"the keys of the state dict on rank {rank}")
-            for name, p in whole.items():
-                right = cut(name, p.detach(), rank, 2)
-                expect_equal(values[name], right, f"{name} on rank {rank} of 2")
-                kind, trains, size = facts[name]
-                expect_equal(
-                    (kind, trains), ("Parameter", True), f"the type of {name}, and whether it trains"
-                )
-                expect_that(
-                    size <= right.nbytes,
-                    f"{name} on rank {rank} of 2 keeps too much memory",
-                    yours=f"{size} bytes",
-                    wanted=f"{right.nbytes} bytes: a copy of the cut, not a view of the whole",
-                )
-            told = (
-                "building the MLP, or writing to its parameters, changes the layers (values, requires_grad)"
-            )
-            expect_that(kept, f"{told} on rank {rank}")
-            told = f"the MLP keeps alive the whole layers on rank {rank}"
-            expect_that(not held, told, yours=" and ".join(held), wanted="copies of the cuts only")
-
-
-def build(rank, world_size, answer, sizes):
-    for hidden in sizes:
-        up, down = nn.Linear(2, hidden), nn.Linear(hidden, 3)
-        call = f"TensorParallelMLP with {hidden} hidden units on {world_size} ranks"
-        expect_raises(ValueError, lambda up=up, down=down: answer.TensorParallelMLP(up, down), call)
 
 
 def test_indivisible(answer):

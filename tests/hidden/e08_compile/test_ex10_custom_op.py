@@ -94,7 +94,9 @@ def test_strides(answer, gen):
             call = f"scan(x, decay, {reverse}), {name}"
             expect_close(yours, wanted, call, scale=10.0)
             expect_that(
-                yours.is_contiguous(), f"the result of {call} is not contiguous", yours=yours.stride()
+                yours.is_contiguous(),
+                f"the result of {call}, is not contiguous",
+                yours=f"strides {yours.stride()} for shape {tuple(yours.shape)}",
             )
 
 

@@ -48,4 +48,4 @@ def test_no_wait_in_a_step(answer, device):
 
     with count_traffic() as traffic:
         answer.train_epoch(model, torch.optim.SGD(model.parameters(), lr=1.0), loader(), max_norm=0.1)
-    expect_equal(waits, [0, 0], "how often the host has waited for the device after each of two steps")
+    expect_equal(waits, [0, 0], "the waits for the device after each of two steps")

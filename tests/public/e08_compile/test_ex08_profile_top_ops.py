@@ -26,7 +26,12 @@ def test_names_the_bottleneck(answer):
     expect_equal(len(rows), 3, "the number of rows of profile_top_ops(…, top=3)")
     first = rows[0]
     expect_equal((first.name, first.calls), ("load the batch", 2), "name and calls of the first row")
-    expect_that(first.self_us > 15_000, "too little time for 10 ms in each of 2 steps", yours=first.self_us)
+    expect_that(
+        first.self_us > 15_000,
+        "self_us of the first row is too little for 10 ms in each of 2 steps",
+        yours=first.self_us,
+        wanted="about 20000, in microseconds",
+    )
     expect_that(0 < first.share < 1, "the share of the first row is no part of 1", yours=first.share)
     expect_equal(list(first.shapes), [], "the shapes of the first row, without by_shape")
     names = [row.name for row in rows[1:]]
