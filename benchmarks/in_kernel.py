@@ -16,7 +16,7 @@ import torch
 from grader import seeds
 from grader.catalog import load
 from grader.checks import devices
-from grader.plugin import lacking
+from grader.markers import lacking
 
 
 def prepare() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from grader import canary, collected, feedback, plugin, seeds, wire
+from grader import canary, collected, feedback, markers, plugin, seeds, wire
 from grader.alarm import within
 from grader.answers import Answers
 from grader.catalog import load
@@ -210,7 +210,7 @@ class Child:
         seeds.seed_globals(self.job.seed, name)
         items = [check.item for check in self.suites.checks[self.job.slug]]
         try:
-            with within(plugin.seconds_for(items, self.job.seconds)):
+            with within(markers.seconds_for(items, self.job.seconds)):
                 module = self.judged.module(self.exercise)
                 data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
         except feedback.TooSlow as late:

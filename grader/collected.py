@@ -23,7 +23,8 @@ from grader import feedback, oracle, paths, seeds
 from grader.catalog import Exercise
 from grader.checks import devices
 from grader.feedback import title_of
-from grader.plugin import Judged, exercise_of, lacking, time_limit
+from grader.markers import lacking
+from grader.plugin import Judged, exercise_of, time_limit
 
 # `--collect-only` keeps the plugin from starting ranks and devices in the parent.
 _ARGUMENTS = (

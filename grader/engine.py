@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader import collected, hugepages, paths, plugin, sandbox
+from grader import collected, hugepages, markers, paths, sandbox
 from grader.catalog import Exercise, load
 from grader.checks import devices
 from grader.child import Child, Job
@@ -57,10 +57,10 @@ class Engine:
         self.confined = confined
         self._warm: set[str] = set()
         items = {slug: [check.item for check in found] for slug, found in self.suites.checks.items()}
-        self.on_ranks = frozenset(slug for slug in items if plugin.needs_ranks(items[slug]))
+        self.on_ranks = frozenset(slug for slug in items if markers.needs_ranks(items[slug]))
         # A worker can install the simulated device once for all answers to an exercise. Not where ranks are
         # started: their launcher must come first.
-        needing = frozenset(slug for slug in items if plugin.needs_device(items[slug]))
+        needing = frozenset(slug for slug in items if markers.needs_device(items[slug]))
         self.on_device = needing - self.on_ranks
 
     def prepare_for(self, job: Job) -> None:
@@ -208,7 +208,7 @@ class Worker:
     def _limit(self, job: Job) -> float:
         checks = self.engine.suites.checks.get(job.slug, ())
         items = [check.item for check in checks if not job.only or check.id in job.only]
-        return plugin.seconds_for(items, job.seconds)
+        return markers.seconds_for(items, job.seconds)
 
 
 def _reply(job: Job, ended: Ended) -> bytes:

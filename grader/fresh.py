@@ -112,7 +112,7 @@ def _id(path: str, name: str) -> str:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     from grader.feedback import title_of
-    from grader.plugin import lacking
+    from grader.markers import lacking
 
     checks = [
         {"id": _id(str(item.path), item.name), "title": title_of(item), "lacks": lacking(item)}

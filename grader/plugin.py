@@ -1,7 +1,7 @@
 """The pytest face: `--answers`, the fixtures of suites, markers, todo and feedback."""
 
 import gc
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,19 +13,12 @@ import torch
 
 from grader import answers, feedback, paths, seeds
 from grader.alarm import within
-from grader.catalog import SLOW_SECONDS, Exercise, load
+from grader.catalog import Exercise, load
 from grader.checks import devices
 from grader.errors import KataError
+from grader.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for
 
 pytest_plugins = ["grader.summary"]
-
-MARKERS = {
-    "gpu": "needs a CUDA device",
-    "mps": "needs an Apple GPU",
-    "multi_gpu": "needs two CUDA devices or more",
-    "multi_process": "starts several ranks",
-    "slow": "takes seconds: compiles with inductor, or starts fresh processes",
-}
 
 
 @dataclass
@@ -142,36 +135,6 @@ def prepare(items: list[pytest.Item]) -> None:
             ranks.prepare()
     if needs_device(items):
         devices.install()
-
-
-def needs_ranks(items: Iterable[pytest.Item]) -> bool:
-    return any(item.get_closest_marker("multi_process") for item in items)
-
-
-def needs_device(items: Iterable[pytest.Item]) -> bool:
-    return any("device" in getattr(item, "fixturenames", ()) for item in items)
-
-
-def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
-    """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
-    slow = any(item.get_closest_marker("slow") for item in items)
-    return seconds + (SLOW_SECONDS if slow else 0.0)
-
-
-def lacking(item: pytest.Item) -> str | None:
-    """What this machine lacks for a check, or None where it can run."""
-    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if item.get_closest_marker("gpu") and gpus < 1:
-        return "needs a CUDA device"
-    if item.get_closest_marker("multi_gpu") and gpus < 2:
-        return "needs two CUDA devices"
-    if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
-        return "needs an Apple GPU"
-    if item.get_closest_marker("multi_process"):
-        from grader.checks import ranks
-
-        return ranks.is_available()
-    return None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,0 +1,48 @@
+"""What checks are marked with: what they need of a machine, and how long they may take."""
+
+from collections.abc import Iterable
+
+import pytest
+import torch
+
+from grader.catalog import SLOW_SECONDS
+
+MARKERS = {
+    "gpu": "needs a CUDA device",
+    "mps": "needs an Apple GPU",
+    "multi_gpu": "needs two CUDA devices or more",
+    "multi_process": "starts several ranks",
+    "slow": "takes seconds: compiles with inductor, or starts fresh processes",
+}
+
+
+def needs_ranks(items: Iterable[pytest.Item]) -> bool:
+    """Whether one of these checks starts ranks."""
+    return any(item.get_closest_marker("multi_process") for item in items)
+
+
+def needs_device(items: Iterable[pytest.Item]) -> bool:
+    """Whether one of these checks takes the simulated device."""
+    return any("device" in getattr(item, "fixturenames", ()) for item in items)
+
+
+def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
+    """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
+    slow = any(item.get_closest_marker("slow") for item in items)
+    return seconds + (SLOW_SECONDS if slow else 0.0)
+
+
+def lacking(item: pytest.Item) -> str | None:
+    """What this machine lacks for a check, or None where it can run."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if item.get_closest_marker("gpu") and gpus < 1:
+        return "needs a CUDA device"
+    if item.get_closest_marker("multi_gpu") and gpus < 2:
+        return "needs two CUDA devices"
+    if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
+        return "needs an Apple GPU"
+    if item.get_closest_marker("multi_process"):
+        from grader.checks import ranks
+
+        return ranks.is_available()
+    return None
