@@ -57,7 +57,10 @@ def explain(
     }
     if not is_tensor(yours):
         facts = _both(describe(yours), describe(wanted), names)
-        return _message(["type"], call, facts, cause_of_type(yours, wanted if w is None else w, rtol, atol))
+        told = cause_of_type(yours, wanted if w is None else w, rtol, atol)
+        if yours is None and not _is_whole_result(call):
+            told = None
+        return _message(["type"], call, facts, told)
     assert isinstance(yours, Tensor)
     y = plain(yours)
     wrong_in = _mismatches(yours, wanted, check_dtype)
@@ -81,6 +84,11 @@ def explain(
         return _message(wrong_in, call, facts, _cast(case, yours, wanted))
     facts.append(f"values  {_count(y, w, wrong, names)}; first {_first(y, w, wrong, names)}")
     return _message(wrong_in, call, facts, cause_of_values(case))
+
+
+def _is_whole_result(call: str) -> bool:
+    """Whether this names what a call returned, as "f(x) of (2, 3)" does, and not a part of it."""
+    return call[:1].isidentifier() and "(" in call.split()[0] and not call.endswith("]")
 
 
 def is_same(yours: object, wanted: Tensor) -> bool:

@@ -141,6 +141,7 @@ _IN_BACKWARD = {
     "modified by an inplace operation": (
         "backward fails: a tensor that it needs was changed in place after it had been used",
     ),
+    "returned an invalid gradient": ("backward fails: it gives a gradient that does not fit its input",),
     "modified inplace": ("backward fails: a view that belongs to the graph was changed in place",),
 }
 """What autograd says when it is run on a result, and what a learner can make of it."""

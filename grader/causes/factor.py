@@ -45,9 +45,13 @@ def factor(case: Case) -> str | None:
     if not math.isfinite(abs(ratio)) or ratio == 0 or _is_slight(case, y - w, w):
         return None
     if case.maps(lambda t: t / ratio, case.yours, case.wanted, fitted=1):
-        digits = next(n for n in (6, 9, 12, 17) if f"{ratio:.{n}g}" != "1" or n == 17)
-        return f"every value is {ratio:.{digits}g} × the wanted one"
+        return _times(ratio)
     return None
+
+
+def _times(ratio: complex) -> str:
+    digits = next(n for n in (6, 9, 12, 17) if f"{ratio:.{n}g}" != "1" or n == 17)
+    return f"every value is {ratio:.{digits}g} × the wanted one"
 
 
 def additive(case: Case) -> str | None:
@@ -85,6 +89,8 @@ def factor_along(case: Case) -> str | None:
         place = sizes.abs().argmax(d, keepdim=True)
         y, w = case.yours.gather(d, place), case.wanted.gather(d, place)
         if case.agree(case.wanted * (y / w), fitted=fitted, tried=case.wanted.ndim):
+            if fitted == 1:  # all there is lies along this dim
+                return _times((y / w).item())
             return f"right up to a factor that is the same all along {case.name(d)}: normalised over it?"
         if case.agree(case.wanted + (y - w), fitted=fitted, tried=case.wanted.ndim):
             return f"right up to a term that is the same all along {case.name(d)}"

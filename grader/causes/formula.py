@@ -18,6 +18,9 @@ FORMULAS: tuple[Formula, ...] = (
     (torch.reciprocal, "this is 1 / the wanted values"),
     (torch.conj_physical, "this is the complex conjugate of the wanted values"),
 )
+FEWEST = 4
+"""Numbers that a formula has to change before it is told as the cause."""
+
 REAL_FORMULAS: tuple[Formula, ...] = (
     (torch.abs, "right sizes, but no sign: an abs or a square too many?"),
     (lambda t: 1 - t, "this is 1 - the wanted values"),
@@ -88,7 +91,9 @@ def formula(case: Case) -> str | None:
     choices = FORMULAS if case.is_complex else (*FORMULAS, *REAL_FORMULAS)
     for function, told in choices:
         if case.maps(function, case.wanted, case.yours, tried=len(choices)):
-            return told
+            # an abs or a relu leaves most numbers alone, which then prove nothing
+            changed = int((~case.close(function(case.wanted), case.wanted)).sum())
+            return told if changed >= min(FEWEST, case.wanted.numel()) else None
     return None
 
 

@@ -15,6 +15,8 @@ from grader.checks.rank_process import Ending
 MOST_LINES = 10
 _LOST = ("closed by peer", "reset by peer", "Broken pipe")
 _LIKELY = "  likely  not every rank makes the same calls in the same order"
+_OUTSIDE = "  likely  not every rank is in your code"
+_ALL_RECEIVE = "  likely  nobody has sent: a send comes after the receive, or is never waited for"
 _ABORTED = "  likely  it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
 
 
@@ -113,7 +115,19 @@ def _hang(groups: list[_Same], answer: str, timeout: float) -> list[str]:
     late = "" if is_stuck else f"not finished after {timeout:.0f} s: "
     lines = [late + "; ".join(f"{g.who} {g.does}" for g in ordered)]
     lines += [f"  {g.who}  {g.where(answer)}" for g in ordered if g.place.line]
-    return [*lines, _LIKELY] if is_stuck else lines
+    return [*lines, *_likely(groups)] if is_stuck else lines
+
+
+def _likely(groups: list[_Same]) -> list[str]:
+    """Why nobody goes on: not that calls differ, where all ranks stand at the same one."""
+    waiting = [g for g in groups if g.ending.state == "stopped"]
+    if len(groups) == 1:
+        return [_ALL_RECEIVE] * (waiting[0].place.wait in ("recv", "irecv"))
+    elsewhere = [g for g in waiting if not g.place.line]
+    if len(waiting) == len(groups) == 2 and len(elsewhere) == 1:
+        (inside,) = (g for g in waiting if g.place.line)
+        return [f"{_OUTSIDE}: {elsewhere[0].who} no longer, or not yet; {inside.who} stays there for all"]
+    return [_LIKELY]
 
 
 def _is_lost(ending: Ending) -> bool:

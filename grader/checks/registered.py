@@ -83,8 +83,15 @@ def _expect_shapes(found: Mapping[str, Tensor], wanted: Mapping[str, Sequence[in
     yours = {name: tuple(t.shape) for name, t in found.items()}
     right = {name: tuple(shape) for name, shape in wanted.items()}
     if yours != right:
-        raise CheckFailure(f"wrong {what}\n  yours   {_listed(yours)}\n  wanted  {_listed(right)}")
+        mine = {name: shape for name, shape in yours.items() if right.get(name) != shape}
+        lacking = {name: shape for name, shape in right.items() if yours.get(name) != shape}
+        told = [f"  yours   {_listed(mine)}", f"  wanted  {_listed(lacking)}"]
+        if not mine:
+            told = [f"  lacks   {_listed(lacking)}"]
+        elif not lacking:
+            told = [f"  extra   {_listed(mine)}"]
+        raise CheckFailure("\n".join([f"wrong {what}", *told]))
 
 
 def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
-    return ", ".join(f"{name} {shape}" for name, shape in sorted(shapes.items())) or "none"
+    return ", ".join(f"{name} {shape}" for name, shape in sorted(shapes.items()))

@@ -244,3 +244,17 @@ def test_no_constant_is_told_of_errors_about_as_large_as_what_is_granted() -> No
     assert "likely" not in told(yours, wanted, atol=1.6e-13)
     assert "likely" not in told(wanted * (1 + 1.7e-13), wanted, rtol=1.6e-13)
     assert told(wanted + 1e-7, wanted).endswith("likely  every value is 1e-07 too large")
+
+
+def test_a_formula_that_changes_few_numbers_is_not_told() -> None:
+    wanted = torch.tensor([0.4821, -0.5137, 0.9244, 1.3168, 0.2071])
+    assert "likely" not in told(wanted.relu(), wanted, rtol=1e-6)
+    assert "likely" not in told(wanted.abs(), wanted, rtol=1e-6)
+    assert told(X.relu(), X, rtol=1e-6).endswith("likely  right, but negative values are cut to 0")
+
+
+def test_one_factor_for_all_is_told_as_such() -> None:
+    wanted = torch.tensor([2.0, 20.0])
+    assert told(wanted * 2 / 3, wanted, rtol=1e-6).endswith(
+        "likely  every value is 0.666667 × the wanted one"
+    )

@@ -228,6 +228,23 @@ def test_a_long_call_is_told_to_its_end() -> None:
     """)
 
 
+@pytest.mark.parametrize(
+    "call, is_told",
+    [
+        ("f(x)", True),
+        ("net.f(x, dim=1), x of (2, 3)", True),
+        ("the bias of f(x)", False),
+        ("['bias'] of f(x)", False),
+        ("f(x)['bias']", False),
+        ("dw of f(x)", False),
+    ],
+)
+def test_a_missing_return_is_a_cause_for_a_whole_result_alone(call: str, is_told: bool) -> None:
+    message = explain(None, torch.ones(2), call=call)
+    assert message is not None
+    assert ("`return`" in message) is is_told
+
+
 def test_large_tensors_are_told_by_facts_alone() -> None:
     wanted = torch.arange(LARGEST + 1)
     assert "likely" not in told(wanted + 1, wanted)

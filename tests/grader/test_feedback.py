@@ -184,9 +184,20 @@ def written_view(x):
     return first.sum().backward()
 
 
+class Misfit(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return torch.ones(3)
+
+
 @pytest.mark.parametrize(
     "run, says",
     [
+        (lambda x: Misfit.apply(x).sum().backward(), "backward fails: it gives a gradient that does not fit"),
         (constant, "no gradient flows through what your code gave back"),
         (other_input, "no gradient flows to a tensor on which what your code gave back should depend"),
         (written_after_use, "backward fails: a tensor that it needs was changed in place"),

@@ -26,6 +26,9 @@ from torch.nn.parallel import DistributedDataParallel
 from grader.checks import ranks
 from grader.checks.failure import CheckFailure
 from grader.checks.launcher import Launcher
+from grader.checks.rank_places import Frame
+from grader.checks.rank_process import Ending
+from grader.checks.rank_report import failure_of
 from grader.checks.ranks import RankFailure, RankTodo, count_collectives, run_ranks
 from tests.grader.warm_worker import WarmWorker
 
@@ -241,6 +244,28 @@ def test_ranks_that_wait_for_each_other(write, zero, one, told):
             {zero} if rank == 0 else {one}
     """)
     assert failure(2, answer).splitlines()[0] == told
+
+
+def stopped(wait: str, line: int) -> Ending:
+    """A rank that was ended in `wait`, which a line of the answer called, or one of the check's."""
+    library = Frame(f"{Path(torch.__file__).parent}/distributed/distributed_c10d.py", 1, wait)
+    return Ending("stopped", frames=(*([Frame("answer.py", line, "step")] if line else []), library))
+
+
+@pytest.mark.parametrize(
+    ("endings", "likely"),
+    [
+        ((stopped("all_reduce", 7), stopped("barrier", 9)), "not every rank makes the same calls"),
+        ((stopped("recv", 7), stopped("recv", 7)), "nobody has sent"),
+        # all of them at one call: too long a timeout, say, but not other calls
+        ((stopped("barrier", 7), stopped("barrier", 7)), ""),
+        ((stopped("recv", 0), stopped("all_reduce", 7)), "not every rank is in your code: rank 0 no longer"),
+        ((Ending("left"), stopped("all_reduce", 7)), "not every rank makes the same calls"),
+    ],
+)
+def test_likely_cause_of_a_wait(endings, likely):
+    told = [line for line in str(failure_of(endings, "answer.py", 9.0)).splitlines() if "likely" in line]
+    assert [line.startswith(f"  likely  {likely}") for line in told] == [True] * bool(likely)
 
 
 @pytest.mark.parametrize(("steps", "told"), [(1, "DDP forward"), (2, "backward")])
