@@ -21,7 +21,7 @@ Rules:
   of a model in training is still in evaluation mode, and a dropout that was kept on is on. Whether gradients
   are recorded is as before as well. Nothing else has changed: no weights, no statistics, no `.grad`.
 - batches may be any iterable, also a generator, and hold more than memory does: when a batch is asked for,
-  at most the one before it is still held, with its predictions.
+  at most the one before it is still held, with its predictions (of which the loss may be a view).
 - The host waits for the device at most once for each batch, and copies nothing to it.
 """
 

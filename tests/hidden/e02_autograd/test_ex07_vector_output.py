@@ -102,7 +102,8 @@ def test_weights_of_any_dtype(answer, gen):
             )
             expect_gradient(w.grad, wanted, f"w by weighted_backward, {note}", scale=scale)
             x, wanted_product = w.detach(), product(losses_of, w, weights.to(dtype)).to(dtype)
-            yours = answer.vjp(losses_of, x, weights)[1]
+            value, yours = answer.vjp(losses_of, x, weights)
+            expect_equal(value.dtype, dtype, f"the dtype of vjp(fn, x, v)[0] with {note}")
             expect_close(yours, wanted_product, f"vjp(fn, x, v)[1] with {note}", scale=scale)
 
 

@@ -34,7 +34,7 @@ def expect_windows(answer, tokens, block, stride=None, offset=0, note=""):
     wanted = reference(tokens, block, block if stride is None else stride, offset)
     yours = answer.next_token_windows(tokens, block, stride, offset)
     call = f"{call_of(block, stride, offset)} of {len(tokens)} tokens{note}"
-    expect_that(isinstance(yours, tuple) and len(yours) == 2, f"{call} returns no pair", yours=yours)
+    expect_that(isinstance(yours, (tuple, list)) and len(yours) == 2, f"{call} returns no pair", yours=yours)
     for name, mine, right in zip("xy", yours, wanted, strict=True):
         expect_that(isinstance(mine, torch.Tensor), f"{name} from {call} is no tensor", yours=mine)
         expect_equal(on_host(mine), right, f"{name} from {call}", dims="windows block")

@@ -311,8 +311,8 @@ def test_large_data(answer):
             del batch
 
     def loss_fn(predictions, targets):
-        predictions_seen.append(weakref.ref(predictions))
-        return F.mse_loss(predictions, targets)
+        predictions_seen.append(weakref.ref(predictions.untyped_storage()))
+        return predictions[0, 0]  # their mean, as the rows are equal, and a view of them
 
     answer.evaluate(nn.Linear(2, 1), loss_fn, loader())
     expect_equal(len(held), 5, "the number of batches that are asked for")

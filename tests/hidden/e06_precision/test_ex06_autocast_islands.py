@@ -168,6 +168,9 @@ def test_arguments(answer, dtype):
         answer.Float32Island(block)(wide, x=halves[0], block=halves[1])
     wanted = ((wide,), {"x": wide, "block": wide})
     expect_equal(block.calls[0], wanted, "what the block is given, with keywords called x and block")
+    halves[0].add_(1.0)
+    answer.Float32Island(block)(halves[0])
+    expect_equal(block.calls[1], ((wide + 1,), {}), "what the block is given of an x that has changed since")
 
 
 @pytest.mark.parametrize("dtype", [*HALVES, None], ids=str)

@@ -42,6 +42,11 @@ def told(error):
     return None if error is None else f"{type(error).__name__}: {error}"
 
 
+def names(error, variable):
+    """Whether it is one of the errors that name a variable which is missing, and does."""
+    return isinstance(error, (ValueError, KeyError)) and variable in str(error)
+
+
 def caught(work):
     """The exception that `work` raises, of any kind; a stub's passes through."""
     try:
@@ -240,7 +245,8 @@ def misuse(rank, world_size, answer):
     everything = dict(os.environ)
     for name in TORCHRUN[1:]:
         del os.environ[name]
-        found[name] = told(caught(enter)), group()
+        error = caught(enter)
+        found[name] = names(error, name), told(error), group()
         os.environ.update(everything)
     leave_torchrun()
 
@@ -260,8 +266,7 @@ def test_misuse(answer):
     """Errors: a variable that is missing, a group inside of a group, CUDA where there is none."""
     (found,) = run_ranks(1, misuse, answer=answer, init=False)
     for name in TORCHRUN[1:]:
-        error, after = found[name]
-        is_named = error is not None and error.startswith(("ValueError", "KeyError")) and name in error
+        is_named, error, after = found[name]
         facts = {"yours": error or "no error", "wanted": f"a ValueError or KeyError that names {name}"}
         expect_that(is_named, f"{name} is missing, RANK is set", **facts)
         expect_equal(after, None, f"the group after process_group() without {name}")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import count_operations, expect_close, expect_equal, expect_that
 from grader.checks.devices import count_traffic
 
 CALL = "gradient_report(model)"
@@ -233,6 +233,23 @@ def test_nothing_changes(answer, gen):
     expect_equal([state for _, _, state in yours], wanted, f"the states in {CALL}")
 
 
+def cast(model, device=None):
+    """Give the parameters and their gradients each dtype in turn, or move them."""
+    for number, (name, p) in enumerate(list(model.named_parameters())):
+        there = device or (torch.float32, torch.float64, torch.float16, torch.bfloat16)[number % 4]
+        moved = nn.Parameter(p.detach().to(there))
+        moved.grad = None if p.grad is None else p.grad.to(there)
+        model.register_parameter(name, moved)
+
+
+def sparse_gradients(count):
+    """Parameters with sparse gradients, on the CPU, where reading a number is an operation too."""
+    model = with_gradients(*[[1.0, 0.0]] * count)
+    for p in model.parameters():
+        p.grad = p.grad.to_sparse()
+    return model
+
+
 def test_waits(answer, gen, device):
     """The host waits a fixed number of times, however many parameters there are, on whatever devices."""
     waits, reports = {}, {}
@@ -240,14 +257,14 @@ def test_waits(answer, gen, device):
         model = with_gradients(
             *[torch.randn(2 + i % 3, generator=gen) for i in range(count)], None, [0.0], [NAN]
         )
+        cast(model)
         wanted = rows(answer, model)
-        for name, p in list(model.named_parameters()):
-            moved = nn.Parameter(p.detach().to(device))
-            moved.grad = None if p.grad is None else p.grad.to(device)
-            model.register_parameter(name, moved)
+        cast(model, device)
+        sparse = sparse_gradients(count)
         with count_traffic() as traffic:
             yours = rows(answer, model)
-        waits[count], reports[count] = traffic.syncs, (yours, wanted)
+        read = count_operations(lambda model=sparse: rows(answer, model))["local_scalar_dense"]
+        waits[count], reports[count] = traffic.syncs + read, (yours, wanted)
     for yours, wanted in reports.values():
         expect_rows(yours, wanted, f"{CALL} on another device")
     expect_that(

@@ -294,4 +294,19 @@ def logsumexp(x, dim):
     return result.to(x.dtype)
 """,
     ),
+    Wrong(
+        "a large number instead of -inf, above some logits",
+        edits=[
+            (
+                HALF,
+                "exact = (x if x.dtype == torch.float64 else x.float()).masked_fill(x == -math.inf, -1e9)",
+            ),
+            (
+                "return (exact - peak).exp(), peak",
+                "return (exact - peak).exp().masked_fill(x == -math.inf, 0), peak",
+            ),
+        ],
+        check="test_masked_logits",
+        says="near -1e+30",
+    ),
 ]

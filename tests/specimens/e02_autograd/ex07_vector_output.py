@@ -332,4 +332,10 @@ def vjp(fn, x, v):
         check="test_adds_to_grad",
         says="in between",
     ),
+    Wrong(
+        "gives fn(x) in the dtype of its product with v",
+        edits=[("    return y.detach(), product", "    return y.detach().to((y * v).dtype), product")],
+        check="test_weights_of_any_dtype",
+        says="wrong dtype of vjp(fn, x, v)[0]",
+    ),
 ]

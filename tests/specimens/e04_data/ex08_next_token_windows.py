@@ -277,11 +277,11 @@ SPECIMENS = [
         ],
     ),
     Right(
-        "two rows, unfolded alike",
+        "a list of two rows, unfolded alike",
         edits=[
             (
                 SHORT + EMPTY + CUT + RETURN,
-                "    if len(rest) <= block:\n        none = rest.new_empty(0, block)\n        return none, none\n    x, y = (row.unfold(0, block, stride) for row in (rest[:-1], rest[1:]))\n    return x, y\n",
+                "    if len(rest) <= block:\n        none = rest.new_empty(0, block)\n        return [none, none]\n    return [row.unfold(0, block, stride) for row in (rest[:-1], rest[1:])]\n",
             )
         ],
     ),

@@ -602,4 +602,14 @@ def evaluate(""",
         check="test_nan_and_inf",
         says="runs of loss_fn",
     ),
+    Wrong(
+        "adds up at the end",
+        edits=[
+            ("total, count = 0.0, 0", "losses, count = [], 0"),
+            (ADD, "                    losses.append((loss, len(targets)))\n"),
+            (LAST, "    return sum(loss.item() * number for loss, number in losses) / count\n"),
+        ],
+        check="test_large_data",
+        says="still held",
+    ),
 ]

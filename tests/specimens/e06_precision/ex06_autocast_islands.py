@@ -549,4 +549,17 @@ finally:
         edits=[(RUN, RUN.replace("*map(_widen, args)", "*map(_widen, args[:1]), *args[1:]"))],
         check="test_arguments",
     ),
+    Wrong(
+        "remembers what it has made of a tensor",
+        edits=[
+            (
+                CAST,
+                "    if not isinstance(value, Tensor) or value.requires_grad:\n"
+                + CAST.replace("    return", "        return")
+                + "    if not hasattr(value, '_wide'):\n        value._wide = value.float() if value.dtype in _NARROW else value\n    return value._wide\n",
+            )
+        ],
+        check="test_arguments",
+        says="has changed since",
+    ),
 ]

@@ -333,7 +333,7 @@ def process_group(device_type="cpu", timeout=timedelta(minutes=10)):
         says="timeout",
     ),
     Right(
-        "a class, a TCP store at any free port, ranks from the group",
+        "a class, an error of its own, a TCP store at any free port, ranks from the group",
         code="""
 import os
 from dataclasses import dataclass
@@ -341,6 +341,12 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+
+VARIABLES = ("WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+
+
+class NotSet(KeyError):
+    pass
 
 
 @dataclass(frozen=True)
@@ -370,6 +376,9 @@ class process_group:
             here = 0
             options |= {"store": dist.TCPStore("localhost", 0, 1, True), "rank": 0, "world_size": 1}
         else:
+            missing = [name for name in VARIABLES if name not in os.environ]
+            if missing:
+                raise NotSet(f"not set: {missing}")
             here = int(os.environ["LOCAL_RANK"])
             options |= {"init_method": "env://"}
         dist.init_process_group(**options)

@@ -371,4 +371,15 @@ def gradient_report(model, limit=1e3):
     return report
 """,
     ),
+    Wrong(
+        "item for each sparse gradient",
+        edits=[
+            (
+                COALESCE,
+                COALESCE + "        return torch.tensor(grad.double().norm().item(), dtype=torch.float64)\n",
+            )
+        ],
+        check="test_waits",
+        says="waits",
+    ),
 ]
