@@ -15,7 +15,8 @@ Rules:
   reverse, strided or not, and the same holds for a writable array and its tensor. Nothing is copied.
 - A copy is made only where it must be: of tensors on another device (in one transfer), of bfloat16, which
   NumPy lacks and which becomes float32, exactly; and of arrays that are read-only or have a negative
-  stride, in whichever dim. The copy of a read-only array may be written to, and leaves the array alone.
+  stride, in whichever dim. Every copy is complete when the call returns, and may be written to, which leaves
+  the array alone.
 - All other dtypes and all shapes stay as they are, also 0-d and empty ones.
 - A tensor that requires gradients, or was computed from one that does, gives a plain array. The tensor
   itself still requires gradients and its graph still works. A tensor from NumPy requires none.

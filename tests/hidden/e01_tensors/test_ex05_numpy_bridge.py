@@ -75,7 +75,9 @@ def test_dtypes_stay(answer, name):
 def test_bfloat16_becomes_float32(answer):
     """bfloat16 becomes float32 with the very same values, also those beyond the range of float16."""
     x = torch.tensor([[0.1, -3e38, 1e-30], [65792.0, 1.0, 0.0], [math.nan, math.inf, 1e-39]]).bfloat16()
-    expect_array(answer.to_numpy(x), x.float(), "to_numpy(x) of bfloat16")
+    yours = answer.to_numpy(x)
+    expect_array(yours, x.float(), "to_numpy(x) of bfloat16")
+    expect_that(yours.flags.writeable, "to_numpy(x) of bfloat16 is read-only", wanted="a writable array")
     expect_array(
         answer.to_numpy(x.clone().requires_grad_()), x.float(), "to_numpy(x) of bfloat16 with requires_grad"
     )
@@ -258,6 +260,11 @@ def test_from_another_device(answer, device, dtype):
         array = answer.to_numpy(x)
     expect_array(array, wanted, "to_numpy(x) of x on another device")
     expect_equal(traffic.to_host, 1, "the number of copies to the CPU by to_numpy(x)")
+    expect_that(
+        traffic.syncs > 0,
+        "to_numpy(x) does not wait for its copy from the device (non_blocking=True)",
+        yours="an array that may still hold other numbers",
+    )
     if dtype == torch.float32:
         expect_array(
             answer.to_numpy(x.requires_grad_()), wanted, "to_numpy(x) of x with requires_grad on a device"

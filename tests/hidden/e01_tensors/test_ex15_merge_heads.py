@@ -30,9 +30,12 @@ def distinct(sizes, dtype=torch.float32):
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_heads_lie_side_by_side(answer, sizes):
     """At every position the numbers of head 0 come first, then those of head 1, for all sizes."""
-    x = distinct(sizes, torch.float64 if 0 in sizes else torch.float32)
-    wanted = side_by_side(x)
-    expect_equal(answer.merge_heads(x), wanted, "merge_heads(x)", dims="batch time width")
+    empty = 0 in sizes
+    x = distinct(sizes, torch.float64 if empty else torch.float32).requires_grad_(empty)
+    wanted, yours = side_by_side(x), answer.merge_heads(x)
+    expect_equal(yours, wanted, "merge_heads(x)", dims="batch time width")
+    if empty:
+        expect_that(yours.requires_grad, f"no gradient flows through merge_heads(x) of an x of shape {sizes}")
 
 
 def test_strided_input(answer):

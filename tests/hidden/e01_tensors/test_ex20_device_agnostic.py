@@ -100,10 +100,11 @@ def test_default_dtype_does_not_matter(answer, gen):
 
 def test_x_is_left_alone(answer, gen):
     """x keeps its values, and the sums are a new tensor."""
-    for sizes, dtype in [((2, 5, 4), torch.float32), ((5, 4), torch.float64)]:
+    for sizes, dtype in [((2, 5, 4), torch.float32), ((5, 4), torch.float64), ((2, 0, 4), torch.float32)]:
         x = torch.randn(sizes, generator=gen, dtype=dtype)
         with unchanged("add_positions(x)", x=x):
             y = answer.add_positions(x)
+        expect_that(y is not x, f"add_positions(x) of shape {sizes} returns x itself", wanted="a new tensor")
         expect_copy(y, x, "add_positions(x)")
 
 

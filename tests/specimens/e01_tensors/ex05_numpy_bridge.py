@@ -59,6 +59,25 @@ def from_numpy(array):
         says="copies to the CPU",
     ),
     Wrong(
+        "does not wait for the copy",
+        edits=[("x.detach().cpu()", 'x.detach().to("cpu", non_blocking=True)')],
+        check="test_from_another_device",
+        says="does not wait",
+    ),
+    Wrong(
+        "bfloat16 through bytes, which are read-only",
+        edits=[
+            (
+                CAST,
+                "    if values.dtype == torch.bfloat16:\n"
+                "        data = values.float().numpy().tobytes()\n"
+                "        return np.frombuffer(data, np.float32).reshape(tuple(x.shape))\n",
+            )
+        ],
+        check="test_bfloat16_becomes_float32",
+        says="read-only",
+    ),
+    Wrong(
         "a copy for safety",
         edits=[("    return values.numpy()", "    return values.numpy().copy()")],
         check="test_array_on_the_tensors_memory",

@@ -107,6 +107,19 @@ def merge_heads(x):
         says="no gradient",
     ),
     Wrong(
+        "a new tensor, without a graph, for no numbers",
+        edits=[
+            (
+                "    side_by_side = ",
+                "    if x.numel() == 0:\n"
+                "        return x.new_zeros(batch, time, heads * dim)\n"
+                "    side_by_side = ",
+            )
+        ],
+        check="test_heads_lie_side_by_side",
+        says="no gradient flows",
+    ),
+    Wrong(
         "a loop over the heads",
         edits=[
             (

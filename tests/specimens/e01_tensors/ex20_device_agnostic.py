@@ -195,6 +195,12 @@ SPECIMENS = [
         says="changes its input",
     ),
     Wrong(
+        "an empty x comes back itself",
+        edits=[("    return x + table", "    if not x.numel():\n        return x\n    return x + table")],
+        check="test_x_is_left_alone",
+        says="returns x itself",
+    ),
+    Wrong(
         "half precision without gradients",
         edits=[
             (
