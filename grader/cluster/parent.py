@@ -10,8 +10,9 @@ from typing import Any
 
 from grader.catalog import Exercise
 from grader.cluster import worker as remote
+from grader.cluster.member import Worker
 from grader.cluster.replies import NO_REPLY, Refused
-from grader.cluster.roster import Roster, Worker
+from grader.cluster.roster import Roster
 from grader.findings import Findings, Request, from_json
 
 MOST_ANSWERS, MOST_BYTES = 16, 4 << 20

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -16,6 +15,7 @@ from grader import sandbox
 from grader.catalog import Exercise
 from grader.cluster import worker as remote
 from grader.cluster.facts import difference, facts
+from grader.cluster.member import Task, Worker
 from grader.cluster.plain import plain_data_only, quiet
 from grader.cluster.replies import (
     NO_REPLY,
@@ -42,32 +42,6 @@ PATIENCE, RESTART = 300.0, 15.0
 """Seconds to wait for a worker: where there is none, and where one may be about to come back."""
 
 KEPT = "what was judged is kept"
-
-
-@dataclass(eq=False)
-class Task:
-    """What a worker was asked. `batch` holds the answers that go along, for whoever sent it."""
-
-    batch: list[Any]
-    then: Callable[["Worker", dict[str, Any]], None] | None
-
-
-@dataclass(eq=False)
-class Worker:
-    """A worker's process. `checks` is what it says that it can judge; it does so once `ready`."""
-
-    address: str
-    jobs: int
-    settings: str
-    checks: Inventory | None = None
-    ready: bool = False
-    refused: bool = False
-    tasks: dict[Any, Task] = field(default_factory=dict)
-
-    @property
-    def answers(self) -> int:
-        """How many answers it has now."""
-        return sum(len(task.batch) for task in self.tasks.values())
 
 
 class Roster:
@@ -154,7 +128,7 @@ class Roster:
             self.send(worker, remote.introduce, json.dumps(self._slugs), then=self._compare)
         self._settle()
         self._expect_somebody()
-        return [answer for worker in gone for answer in _take_back(worker)]
+        return [answer for worker in gone for answer in worker.take_back()]
 
     def _expect_somebody(self) -> None:
         if any(not worker.refused for worker in self._workers.values()):
@@ -215,7 +189,7 @@ class Roster:
         """Give a worker no more to judge, and say why; the answers that it had."""
         worker.ready, worker.refused = False, True
         self._tell(f"worker {worker.address} judges nothing: {plain(first_line(why))}")
-        return _take_back(worker)
+        return worker.take_back()
 
     def _compare(self, worker: Worker, reply: dict[str, Any]) -> None:
         theirs = reply.get("facts")
@@ -266,11 +240,3 @@ class Roster:
                 else "its suites hold other checks; copy tests/ from here to there"
             ),
         )
-
-
-def _take_back(worker: Worker) -> list[Any]:
-    answers = [answer for task in worker.tasks.values() for answer in task.batch]
-    for future in worker.tasks:
-        future.release()
-    worker.tasks.clear()
-    return answers

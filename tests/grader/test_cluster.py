@@ -22,7 +22,7 @@ from grader.submissions import Submission
 
 pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[class]")
 
-from grader.cluster import facts, parent, plain, replies, roster
+from grader.cluster import facts, member, parent, plain, replies, roster
 from tests.grader.misbehaving import Touching, answer_with_an_object
 
 EXERCISES = (load().exercise("merge_heads"),)
@@ -221,14 +221,14 @@ class Unlucky:
     def __init__(self, kills):
         self.kills = kills
         self.batches = []
-        self.worker = roster.Worker("tcp://x", 1, "{}")
+        self.worker = member.Worker("tcp://x", 1, "{}")
 
     def ready(self):
         return [] if self.worker.tasks else [self.worker]
 
     def send(self, worker, function, settings, text, batch):
         self.batches.append([answer.request.answer for answer in batch])
-        worker.tasks[text] = roster.Task(batch, None)
+        worker.tasks[text] = member.Task(batch, None)
 
     def look(self):
         batches = [task.batch for task in self.worker.tasks.values()]
