@@ -36,6 +36,17 @@ def entropy(body):
 
 SPECIMENS = [
     Wrong(
+        "a NaN spoils the gradients of its whole row",
+        edits=entropy(
+            ENTROPY.replace(
+                "terms.sum(dim=-1)",
+                "terms.sum(dim=-1) + 0 * (terms.sum(-1, keepdim=True).detach() * probabilities).sum(-1)",
+            )
+        ),
+        check="test_nan_is_not_hidden",
+        says="row 2's probabilities",
+    ),
+    Wrong(
         "takes places that share one coordinate for the same",
         edits=[("same = squared == 0", "same = (points[:, None, :] == centres[None, :, :]).any(dim=-1)")],
         check="test_distances",
