@@ -55,7 +55,8 @@ def export_onnx(model: nn.Module, example: Tensor, path: str | Path) -> None:
     """Write a model to an ONNX file.
 
     Args:
-        model: takes one tensor (batch, …) to one tensor (batch, …).
+        model: takes one tensor (batch, …) to one tensor (batch, …). In evaluation mode it writes neither
+            into its argument nor into buffers.
         example: an input.
         path: of the file.
     """
