@@ -43,8 +43,41 @@ def exact(net, target_net, states, actions, rewards, next_states, done, gamma=0.
     return total / len(actions)
 
 
+def crossed(net, target_net, states, actions, rewards, next_states, done, gamma):
+    """What comes out where predictions of (batch, 1) meet targets of (batch,)."""
+    predictions = net(states)[torch.arange(len(actions)), actions]
+    targets = rewards + gamma * target_net(next_states).amax(1) * ~done
+    return float((predictions[:, None] - targets).square().mean())
+
+
 def weights(gen, state=3, actions=4, dtype=torch.float64):
     return torch.randn(state, actions, generator=gen, dtype=torch.float64).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_loss(answer, gen, dtype):
+    """The loss is the mean of the squared differences, for batches of any size."""
+    for size in (6, 1, 2, 4):
+        batch, w, v = draw(gen, size, dtype=dtype), weights(gen, dtype=dtype), weights(gen, dtype=dtype)
+        wanted = exact(linear(w), linear(v), *batch, 0.9).detach()
+        yours = answer.td_loss(linear(w), linear(v), *batch, 0.9)
+        if size == 6 and torch.is_tensor(yours):
+            mixed = crossed(linear(w), linear(v), *batch, 0.9)
+            expect_that(
+                yours.numel() != 1 or abs(yours.item() - mixed) > 1e-4 * mixed,
+                f"{CALL} compares the prediction of each transition with the targets of all of them",
+                yours=f"{mixed:.4g}, the mean over a table of (batch, batch)",
+                wanted=f"{float(wanted):.4g}, with a batch of {size}",
+            )
+        expect_close(yours, wanted, f"{CALL} with a batch of {size}", scale=10.0)
+        w, v = w[:, :1], v[:, :1]
+        wanted = exact(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9).detach()
+        yours = answer.td_loss(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9)
+        expect_close(yours, wanted, f"{CALL} with a batch of {size} and a single action", scale=10.0)
+    batch, w = draw(gen, 150, actions=200, dtype=dtype), weights(gen, actions=200, dtype=dtype)
+    wanted = exact(linear(w), linear(w), *batch, 0.9).detach()
+    yours = answer.td_loss(linear(w), linear(w), *batch, 0.9)
+    expect_close(yours, wanted, f"{CALL} with a batch of 150 and 200 actions", scale=10.0)
 
 
 @pytest.mark.parametrize("size", [1e-4, 1e4], ids=str)
@@ -68,24 +101,6 @@ def test_rewards_of_any_size(answer, gen, size):
     )
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_loss(answer, gen, dtype):
-    """The loss is the mean of the squared differences, for batches of any size."""
-    for size in (6, 1, 2, 4):
-        batch, w, v = draw(gen, size, dtype=dtype), weights(gen, dtype=dtype), weights(gen, dtype=dtype)
-        wanted = exact(linear(w), linear(v), *batch, 0.9).detach()
-        yours = answer.td_loss(linear(w), linear(v), *batch, 0.9)
-        expect_close(yours, wanted, f"{CALL} with a batch of {size}", scale=10.0)
-        w, v = w[:, :1], v[:, :1]
-        wanted = exact(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9).detach()
-        yours = answer.td_loss(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9)
-        expect_close(yours, wanted, f"{CALL} with a batch of {size} and a single action", scale=10.0)
-    batch, w = draw(gen, 150, actions=200, dtype=dtype), weights(gen, actions=200, dtype=dtype)
-    wanted = exact(linear(w), linear(w), *batch, 0.9).detach()
-    yours = answer.td_loss(linear(w), linear(w), *batch, 0.9)
-    expect_close(yours, wanted, f"{CALL} with a batch of 150 and 200 actions", scale=10.0)
-
-
 def test_gamma(answer, gen):
     """gamma counts, from 0 to 1, and is 0.99 where it is not given."""
     batch, w = draw(gen), weights(gen)
@@ -105,6 +120,11 @@ def test_target_net_tells_the_worth(answer, gen):
         wanted = exact(linear(one), linear(other), *batch, 0.9)
         yours = answer.td_loss(linear(one), linear(other), *batch, 0.9)
         expect_close(yours, wanted, CALL, scale=10.0)
+    barred = nn.functional.one_hot((batch[1] + 1) % 4, 4).bool()
+    net = lambda states: linear(w)(states).masked_fill(barred, -math.inf)  # noqa: E731
+    wanted = exact(net, net, *batch, 0.9)
+    yours = answer.td_loss(net, net, *batch, 0.9)
+    expect_close(yours, wanted, f"{CALL} with an action not taken at -inf in each row", scale=10.0)
 
 
 def test_gradient_with_one_net(answer, gen):
@@ -185,10 +205,11 @@ def test_nan_comes_through(answer, gen):
         for value in (math.nan, math.inf):
             given = {"states": states.clone(), "rewards": rewards.clone(), "next_states": next_states.clone()}
             given[name][at] = value
+            gamma = 0.9 if value == math.inf else 0.0  # which makes no number of NaN either
             loss = answer.td_loss(
-                net, net, given["states"], actions, given["rewards"], given["next_states"], done, 0.9
+                net, net, given["states"], actions, given["rewards"], given["next_states"], done, gamma
             )
-            where = f"{name} of an episode that {'is over' if done[at] else 'goes on'}"
+            where = f"{name} of an episode that {'is over' if done[at] else 'goes on'}, gamma={gamma}"
             expect_that(not bool(loss.isfinite()), f"{CALL} hides {value} in {where}", yours=loss)
 
 
@@ -221,6 +242,9 @@ def test_nothing_changes_for_the_caller(answer, gen):
     with unchanged(CALL, **named), modes_kept(CALL, nets):
         answer.td_loss(net, target_net, states, actions, rewards, next_states, done)
         answer.td_loss(target_net, net, states, actions, rewards, next_states, done)
+    call, same = "td_loss with networks that return their states", nn.Identity()
+    with unchanged(call, **named):
+        answer.td_loss(same, same, states, actions % 3, rewards, next_states, done)
     expect_that(
         net[0].weight.grad is not None and bool(net[0].weight.grad.eq(1).all()), f"{CALL} changes a `.grad`"
     )

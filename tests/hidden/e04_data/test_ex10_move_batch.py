@@ -64,7 +64,7 @@ def expect_moved(yours, batch, path=CALL):
         for key in batch if isinstance(batch, dict) else range(len(batch)):
             expect_moved(yours[key], batch[key], f"{path}[{key!r}]")
     else:
-        expect_that(yours is batch, f"{path} is not the same object", yours=repr(yours), wanted=repr(batch))
+        expect_that(yours is batch, f"{path} is not the same object", yours=yours, wanted=batch)
 
 
 def tensor(gen, *shape):

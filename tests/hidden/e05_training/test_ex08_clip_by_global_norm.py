@@ -41,7 +41,7 @@ def clipped(params, max_norm):
 def expect_clipped(answer, params, max_norm, where=""):
     wanted, norm = clipped(params, max_norm), norm_of(params)
     held = [p.grad for p in params]
-    call = f"clip_by_global_norm(params, {max_norm}){where}"
+    call = f"clip_by_global_norm(params, {max_norm:.4g}){where}"
     yours = answer.clip_by_global_norm(params, max_norm)
     expect_close(yours, norm.to(yours.dtype if torch.is_tensor(yours) else norm.dtype), call)
     for p, right, was in zip(params, wanted, held, strict=True):

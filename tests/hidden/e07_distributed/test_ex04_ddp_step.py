@@ -293,9 +293,7 @@ def test_what_runs(answer, gen):
             for what, number in runs.items():
                 expect_equal(number, 1, f"the number of times that {what} runs {where}")
             expect_equal(inner, 1, f"the number of times that the last layer runs {where}")
-            told = (
-                f"the last layer, which the caller has put into the other mode than the model, runs {where}"
-            )
+            told = f"the last layer, in another mode than the model before, runs in the model's mode {where}"
             expect_that(modes == [not training], told)
             parts = zip(("DDP", "the model", "the last layer"), after, strict=True)
             changed = [part for part, mode in parts if mode != (training ^ (part == "the last layer"))]

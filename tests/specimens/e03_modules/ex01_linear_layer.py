@@ -42,7 +42,7 @@ SPECIMENS = [
             ),
         ],
         check="test_what_is_registered",
-        says="none",
+        says="lacks",
     ),
     Wrong(
         "buffers in place of parameters",
