@@ -18,7 +18,7 @@ All randomness comes from `generator`, a CPU generator for logits on the CPU. Th
 same ids; the next call goes on where the last one stopped; PyTorch's global stream is neither drawn from
 nor seeded. Rows are drawn independently of each other, without a Python loop over them.
 
-Bad input: k below 1 or above the size of the vocabulary is a ValueError.
+Bad input: k below 1 or above the size of the vocabulary is a ValueError, and nothing is drawn.
 """
 
 import torch

@@ -29,7 +29,8 @@ Rules:
 - ValueError if the last dimension of logits is not `classes`, or the others are not the shape of labels
   (nothing is counted then), and from compute if there is no example so far.
 - Nothing of the caller's is changed or kept: no graph is alive, no tensor is held on to, after update. Logits
-  may lie on any device. Objects are independent. compute returns a new dict of three plain floats.
+  may lie on any device, and update may run in inference mode. Objects are independent. compute returns a new
+  dict of three plain floats.
 """
 
 import torch

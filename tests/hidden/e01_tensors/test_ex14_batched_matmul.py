@@ -122,7 +122,7 @@ def test_dtype_is_kept(answer, gen, dtype):
 @pytest.mark.parametrize("name", PLAIN)
 def test_gradients(answer, gen, name):
     """Gradients reach every argument, summed over the dimensions along which it was broadcast."""
-    for first, last in [((2, 1), (3,)), ((), ())]:
+    for first, last in [((2, 1), (3,)), ((), ()), ((0,), (2, 1))]:
         inputs = arguments(first, last, normal(gen))[name]
         call = f"{CALLS[name]}, leading dims {first} and {last}"
         expect_gradients(

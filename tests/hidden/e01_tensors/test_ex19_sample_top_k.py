@@ -245,12 +245,19 @@ def test_no_loop_over_rows(answer, gen):
 
 
 def test_impossible_k(answer, gen):
-    """k below 1 or above the vocabulary is a ValueError; the vocabulary's own size is not."""
+    """k below 1 or above the vocabulary is a ValueError before the draw; the vocabulary's own size is not."""
     for sizes in [(5,), (2, 5), (2, 3, 5), (7, 5), (0, 5)]:
         logits = shuffled(sizes, gen)
+        state = gen.get_state()
         for k in (0, -1, 6, 7):
             call = f"sample_top_k(logits, {k}, generator) of shape {sizes}"
             expect_raises(ValueError, lambda logits=logits, k=k: answer.sample_top_k(logits, k, gen), call)
+        expect_that(
+            torch.equal(gen.get_state(), state),
+            f"sample_top_k(logits, k, generator) draws before it raises ValueError, logits of shape {sizes}",
+            yours="the generator is in another state afterwards",
+            wanted="the state of before",
+        )
         expect_equal(answer.sample_top_k(logits, 5, gen).shape, torch.Size(sizes[:-1]), "the shape for k = 5")
     only = answer.sample_top_k(torch.zeros(3, 1), 1, gen)
     expect_equal(only, torch.zeros(3, dtype=torch.int64), "sample_top_k(torch.zeros(3, 1), 1, generator)")

@@ -167,20 +167,23 @@ def test_next_backward_ends_here(answer, gen):
 def test_writes_are_counted(answer, gen):
     """The backward of a graph that was recorded before the step, and needs the old values, raises."""
     for where, lr in (("outside", 0.1), ("inside", 0.1), ("outside", 0.0)):
-        p = parameter(gen, 3)
-        old_loss = (p * p).sum()
+        p, frozen, x = (parameter(gen, 3) for _ in range(3))
+        frozen.requires_grad_(False)
+        old_losses = {"a parameter": (p * p).sum(), "a parameter that was frozen": (frozen * x).sum()}
         with torch.set_grad_enabled(where == "outside"):
-            answer.sgd_step([p], lr=lr)
-        try:
-            old_loss.backward()
-        except RuntimeError:
-            continue
-        raise CheckFailure(
-            f"a graph from before computes wrong gradients, after sgd_step with lr={lr} {where} of no_grad\n"
-            "  yours   its backward raises no error\n"
-            "  wanted  RuntimeError: … has been modified by an inplace operation\n"
-            "  likely  the write is hidden from autograd (`.data`?), or goes to other memory"
-        )
+            answer.sgd_step([p, frozen], lr=lr)
+        for what, loss in old_losses.items():
+            try:
+                loss.backward()
+            except RuntimeError:
+                continue
+            raise CheckFailure(
+                f"after sgd_step with lr={lr} {where} of no_grad, a graph that has saved {what} gives wrong "
+                "gradients\n"
+                "  yours   its backward raises no error\n"
+                "  wanted  RuntimeError: … has been modified by an inplace operation\n"
+                "  likely  the write is hidden from autograd (`.data`?), or goes to other memory"
+            )
 
 
 def test_gradients_are_left_alone(answer, gen):

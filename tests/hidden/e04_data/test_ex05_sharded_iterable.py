@@ -197,6 +197,13 @@ def test_nothing_ahead(answer):
         next(stream)
 
 
+def missing(shard):
+    """A read that is no generator: what it raises, it raises when it is called."""
+    if shard == 2:
+        raise FileNotFoundError("shard 2 is missing")
+    return [shard]
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_errors(answer, workers):
     """An error while a shard is opened or read reaches the caller, after the examples before it."""
@@ -217,6 +224,10 @@ def test_errors(answer, workers):
         call = f"a loader with {workers} workers, where shard {bad} breaks at example {place}"
         expect_raises(FileNotFoundError, loop, call, words="early")
         if not workers:
+            lost = answer.ShardedDataset(range(4), missing)
+            expect_raises(
+                FileNotFoundError, lambda d=lost: list(d), "list(data), where read raises for shard 2"
+            )
             expect_equal(len(seen), bad * EACH + place, f"the examples before the error, {call}")
 
 

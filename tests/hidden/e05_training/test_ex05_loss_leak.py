@@ -72,6 +72,17 @@ def expect_pair(yours, wanted, call, rel_tol=1e-9):
         )
 
 
+class Learned(nn.Module):
+    """Predicts its parameter: in its memory, which a step writes to."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((1, 2), 3.0, dtype=torch.float64))
+
+    def forward(self, _):
+        return self.weight
+
+
 @pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6)], ids=str)
 def test_means(answer, gen, sizes):
     """Loss and metric are means over all examples, from the predictions before each step."""
@@ -82,6 +93,12 @@ def test_means(answer, gen, sizes):
         mine = copy.deepcopy(model)
         yours = answer.train_epoch(mine, F.mse_loss, metric_fn, sgd(mine), iter(batches))
         expect_pair(yours, wanted, f"train_epoch(…) with batches of {sizes}", rel_tol)
+    learned = Learned()
+    yours = answer.train_epoch(
+        learned, F.mse_loss, largest, sgd(learned), [(None, torch.zeros(1, 2).double())]
+    )
+    call = "train_epoch(…) whose prediction, before the step, is the parameter itself, 3.0,"
+    expect_pair(yours, (9.0, 3.0), call)
     narrow = lambda predictions, targets: F.mse_loss(predictions, targets).float()  # noqa: E731
     fine = lambda predictions, targets: targets.square().mean()  # noqa: E731
     pair = answer.train_epoch(model, narrow, fine, torch.optim.SGD(model.parameters(), lr=0.0), batches)

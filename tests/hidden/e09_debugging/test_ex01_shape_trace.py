@@ -236,6 +236,11 @@ def test_inputs_as_the_call_begins(answer):
     cache = [torch.zeros(2)]
     rows = traced(answer, Growing(), torch.zeros(2), cache=cache)
     expect_equal(rows, [("", "Growing", [(2,), (2,)], [(2, 2)])], CALL)
+    model = nn.Identity()
+    with answer.shape_trace(model) as rows:
+        model([torch.zeros(3)]).append(torch.zeros(4))
+    call = f"{CALL}, where the caller adds to the list that came back"
+    expect_equal(table(rows), [("", "Identity", [(3,)], [(3,)])], call)
 
 
 def test_error_reaches_the_caller(answer):

@@ -9,7 +9,14 @@ import torch
 from torch import nn
 from torch.nn.modules import module as nn_module
 
-from grader.checks import expect_equal, expect_raises, expect_that, global_rng_untouched, unchanged
+from grader.checks import (
+    expect_equal,
+    expect_raises,
+    expect_that,
+    global_rng_untouched,
+    modes_kept,
+    unchanged,
+)
 
 CALL = "find_divergence(reference, candidate, x)"
 NAN, INF = math.nan, math.inf
@@ -62,7 +69,12 @@ def vector(*values, dtype=torch.float32):
 
 def expect_parting(yours, layer, call, error, note, rel_tol=1e-4):
     what = f"{CALL} {note}"
-    expect_equal(type(yours).__name__, "Divergence", f"the type of {what}")
+    expect_that(
+        type(yours).__name__ == "Divergence",
+        f"{what} does not tell where they part",
+        yours=repr(yours),
+        wanted=f"Divergence(layer={layer!r}, call={call}, error={error:g})",
+    )
     expect_equal((yours.layer, yours.call), (layer, call), f"layer and call of {what}")
     close = type(yours.error) is float and math.isclose(yours.error, error, rel_tol=rel_tol)
     expect_that(close, f"wrong error of {what}", yours=yours.error, wanted=error)
@@ -404,7 +416,12 @@ def test_one_model_twice(answer, gen):
     """A model that is compared with itself does not part from itself, and runs: its errors pass through."""
     x = torch.randn(4, 4, generator=gen)
     healthy, broken = (nn.Sequential(network(gen), Logs(fails)) for fails in (False, True))
-    expect_none(answer.find_divergence(healthy, healthy, x), "a model beside itself")
+    healthy[0][1].eval()
+    shares = nn.Sequential(*healthy)  # another model of the same modules
+    for other in (healthy, shares):
+        with modes_kept("find_divergence(reference, candidate, x) of models that share modules", healthy):
+            yours = answer.find_divergence(healthy, other, x)
+        expect_none(yours, "a model beside itself")
     call = "find_divergence(model, model, x) of a model that raises"
     expect_raises(KeyError, lambda: answer.find_divergence(broken, broken, x), call)
 

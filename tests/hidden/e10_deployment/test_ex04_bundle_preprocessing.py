@@ -212,8 +212,19 @@ def test_own_copies(answer, gen):
     )
     expect_equal(list(other.labels), LABELS[::-1], "list(labels) of another bundle")
     whole = answer.Bundle(module, [0, 0, 0], [1, 1, 1], LABELS)
-    zero_one = answer.Bundle(module, [0.0] * 3, [1.0] * 3, LABELS)(pixels).detach()
-    expect_close(whole(pixels).detach(), zero_one, "a bundle with mean and std in ints")
+    zero_one = answer.Bundle(module, [0.0] * 3, [1.0] * 3, LABELS)
+    for given in (pixels, pixels / 255):
+        call = f"bundle(pixels in {given.dtype}) with mean and std in ints"
+        expect_close(whole(given).detach(), zero_one(given).detach(), call)
+    learned = torch.tensor(MEAN, requires_grad=True)
+    trained = answer.Bundle(module, learned, STD, LABELS)
+    trained(pixels).sum().backward()
+    expect_that(
+        learned.grad is None,
+        "the mean is trained: a tensor that requires a gradient, given as mean, has one after backward",
+        yours=learned.grad,
+        wanted="None",
+    )
     double = answer.Bundle(module, torch.tensor(MEAN).double(), torch.tensor(STD).double(), LABELS)
     expect_close(double(pixels).detach(), wanted, "a bundle with mean and std in float64")
 
@@ -257,6 +268,9 @@ def test_empty_batch(answer, gen):
         none = torch.zeros(0, 3, 4, 5, dtype=dtype)
         expect_equal(bundle(none).detach(), torch.zeros(0, 4), "bundle(pixels) of no images")
         expect_equal(bundle.classify(none), [], "bundle.classify(pixels) of no images")
+        few = answer.Bundle(nn.Flatten(), MEAN, STD, LABELS)  # 60 logits for 4 labels
+        call = "classify of no images by a bundle with 4 labels, whose network gives 60 logits,"
+        expect_raises(ValueError, lambda few=few, none=none: few.classify(none), call)
 
 
 def test_modes_are_the_caller_s(answer, gen):

@@ -325,4 +325,63 @@ def token_logprobs(logits, targets):
             )
         ],
     ),
+    Wrong(
+        "a backward of one's own that writes over what it has kept",
+        code="""
+import torch
+
+class LogProb(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, logits, targets):
+        logprobs = logits.log_softmax(-1)
+        ctx.probs, ctx.targets = logprobs.exp(), targets.clone()
+        return logprobs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        out = ctx.probs.mul_(-grad.unsqueeze(-1))
+        return out.scatter_add_(-1, ctx.targets.unsqueeze(-1), grad.unsqueeze(-1)), None
+
+def token_logprobs(logits, targets):
+    return LogProb.apply(logits.to(torch.promote_types(logits.dtype, torch.float32)), targets)
+""",
+        check="test_backward_twice",
+        says="second backward",
+    ),
+    Wrong(
+        "a backward of one's own that reads the caller's targets",
+        code="""
+import torch
+
+class LogProb(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, logits, targets):
+        logprobs = logits.log_softmax(-1)
+        ctx.save_for_backward(logprobs)
+        ctx.targets = targets
+        return logprobs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        out = ctx.saved_tensors[0].exp().mul_(-grad.unsqueeze(-1))
+        return out.scatter_add_(-1, ctx.targets.unsqueeze(-1), grad.unsqueeze(-1)), None
+
+def token_logprobs(logits, targets):
+    return LogProb.apply(logits.to(torch.promote_types(logits.dtype, torch.float32)), targets)
+""",
+        check="test_backward_twice",
+        says="changed targets",
+    ),
+    Wrong(
+        "a large finite number for -inf in float64",
+        edits=[
+            (
+                SOFTMAX,
+                "    if logits.dtype == torch.float64:\n        logits = logits.clamp(min=-1e300)\n"
+                + SOFTMAX,
+            )
+        ],
+        check="test_forbidden_tokens",
+        says="float64",
+    ),
 ]

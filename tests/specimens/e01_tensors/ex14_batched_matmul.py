@@ -193,4 +193,15 @@ def bilinear(left, weight, right):
     return (halfway @ right[..., None]).squeeze(-1)
 """,
     ),
+    Wrong(
+        "a constant where the batch is empty",
+        edits=[
+            (
+                f"    return {OUTER}",
+                f"    product = {OUTER}\n    return product if product.numel() else torch.zeros_like(product)",
+            )
+        ],
+        check="test_gradients",
+        says="(0,)",
+    ),
 ]

@@ -405,4 +405,10 @@ def sample_top_k(logits, k, generator):
     return torch.take_along_dim(ids, place, -1)[..., 0]
 """,
     ),
+    Wrong(
+        "draws before it looks at k",
+        edits=[(REFUSE, "    torch.rand(logits.shape, generator=generator)\n" + REFUSE)],
+        check="test_impossible_k",
+        says="draws before",
+    ),
 ]

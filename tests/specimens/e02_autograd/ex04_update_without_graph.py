@@ -358,4 +358,10 @@ SPECIMENS = [
 """),
         check="test_default_weight_decay",
     ),
+    Wrong(
+        "writes to a frozen parameter through .data",
+        edits=[(UPDATE, UPDATE.replace("p -= ", "q = p if p.requires_grad else p.data\n            q -= "))],
+        check="test_writes_are_counted",
+        says="frozen",
+    ),
 ]

@@ -551,4 +551,16 @@ class ShardedDataset(data.IterableDataset):
         check="test_one_reader",
         says="len",
     ),
+    Wrong(
+        "passes over shards that cannot be opened",
+        edits=[
+            (
+                YIELD,
+                "            try:\n                examples = self.read(shard)\n"
+                "            except OSError:\n                continue\n            yield from examples",
+            )
+        ],
+        check="test_errors",
+        says="shard 2",
+    ),
 ]

@@ -323,4 +323,13 @@ SPECIMENS = [
         ],
         check="test_weights",
     ),
+    Wrong(
+        "the metric of predictions that the step has changed",
+        edits=[
+            (COMPUTED, ""),
+            (STEP, STEP + "        metric = metric_fn(predictions.detach(), targets)\n"),
+        ],
+        check="test_means",
+        says="parameter itself",
+    ),
 ]

@@ -491,4 +491,14 @@ SPECIMENS = [
         check="test_digits",
         says="metrics.counts",
     ),
+    Wrong(
+        "reset writes to what an update in inference mode has made",
+        edits=[
+            ("        self.reset()\n", COUNTS + "        self.reset()\n"),
+            ("        self.loss = 0.0\n" + COUNTS, "        self.loss = 0.0\n        self.counts.zero_()\n"),
+            (ADD, ADD.replace("+=", "= self.counts +")),
+        ],
+        check="test_reset",
+        says="inference",
+    ),
 ]

@@ -383,4 +383,10 @@ SPECIMENS = [
         check="test_large_scores",
         says="NaN",
     ),
+    Wrong(
+        "a mask for each batch",
+        edits=[(MASK, MASK + "        mask = mask.expand(len(query), 1, -1, -1).contiguous()\n")],
+        check="test_memory_with_a_mask",
+        says="batch 32",
+    ),
 ]

@@ -485,4 +485,20 @@ def walk(items, shapes):
             ("isinstance(value, (tuple, list))", "isinstance(value, (tuple, list, dict))"),
         ],
     ),
+    Wrong(
+        "reads the shapes of a list when the block ends",
+        edits=[
+            (
+                "                    row.outputs = _shapes(output)\n",
+                "                    row.outputs = output\n",
+            ),
+            (
+                FINALLY,
+                FINALLY + "        for row in rows:\n            if row.outputs is not None:\n"
+                "                row.outputs = _shapes(row.outputs)\n",
+            ),
+        ],
+        check="test_inputs_as_the_call_begins",
+        says="adds to the list",
+    ),
 ]

@@ -606,4 +606,22 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
             ("            hook = module.reg", "            module.reg"),
         ],
     ),
+    Wrong(
+        "notes the candidate's modes when a shared reference is in eval mode already",
+        edits=[
+            (
+                BOTH,
+                "    modes = [(m, m.training) for m in reference.modules()]\n"
+                "    reference.eval()\n"
+                "    modes += [(m, m.training) for m in candidate.modules()]\n"
+                "    try:\n"
+                "        right, yours = _record(reference, inputs), _record(candidate, inputs)\n"
+                "    finally:\n"
+                "        for module, mode in modes:\n"
+                "            module.training = mode\n",
+            )
+        ],
+        check="test_one_model_twice",
+        says="training flag",
+    ),
 ]

@@ -571,4 +571,35 @@ class _Labels(""",
         check="test_taken_along",
         says="12",
     ),
+    Wrong(
+        "nothing is looked at where there are no images",
+        edits=[
+            (
+                "        logits = self(pixels)\n",
+                "        if len(pixels) == 0 and pixels.shape[1:2] == self.mean.shape[:1]:\n"
+                "            return []\n        logits = self(pixels)\n",
+            )
+        ],
+        check="test_empty_batch",
+        says="60 logits",
+    ),
+    Wrong(
+        "a mean in ints keeps its dtype",
+        edits=[
+            (
+                COPY,
+                "        whole = all(isinstance(number, int) for number in mean)\n"
+                + COPY
+                + "        mean = mean.long() if whole else mean\n",
+            )
+        ],
+        check="test_own_copies",
+        says="ints",
+    ),
+    Wrong(
+        "the mean keeps its graph",
+        edits=[(COPY, COPY.replace(".detach()", ""))],
+        check="test_own_copies",
+        says="trained",
+    ),
 ]
