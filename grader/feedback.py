@@ -125,6 +125,8 @@ def unusable(error: BaseException) -> list[str]:
         for words, told in _IN_BACKWARD.items():
             if words in text:
                 return [told[0], f"  error   {error_line(error)}", *told[1:]]
+    if isinstance(error, AttributeError) and error.name and error.obj is not None:
+        return [f"`.{error.name}` is missing: what your code gave the check is {describe(error.obj)}"]
     return [f"the check could not use what your code gave it: {error_line(error)}"]
 
 

@@ -83,7 +83,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
                 raise CheckFailure(
                     f"{self._call} keeps the event loop busy\n"
                     f"  yours   {_TURNS} turns of the loop, and none of them waits for a timer\n"
-                    "  likely  a loop over `asyncio.sleep(0)`"
+                    "  likely  a loop that awaits what is over at once: `asyncio.sleep(0)`, or ended tasks"
                 )
             return ready
         if timeout is None:

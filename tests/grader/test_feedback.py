@@ -202,7 +202,13 @@ class Misfit(torch.autograd.Function):
         (other_input, "no gradient flows to a tensor on which what your code gave back should depend"),
         (written_after_use, "backward fails: a tensor that it needs was changed in place"),
         (written_view, "backward fails: a view that belongs to the graph was changed in place"),
-        (lambda x: x.nope(), "the check could not use what your code gave it: AttributeError: "),
+        (lambda x: x.nope(), "`.nope` is missing: what your code gave the check is float32[2]"),
+        (
+            lambda x: (x, 1).mean,
+            "`.mean` is missing: what your code gave the check is tuple of 2 (float32[2]",
+        ),
+        (lambda x: None.mean, "the check could not use what your code gave it: AttributeError: 'NoneType'"),
+        (lambda x: x[9], "the check could not use what your code gave it: IndexError: "),
     ],
 )
 def test_what_autograd_says_below_a_check_is_told_in_words(run, says):
