@@ -21,12 +21,13 @@ Rules:
 - Gradients flow through the prediction only: to the parameters of net, and to states. The target is a number:
   through it nothing gets a gradient, whether net, target_net, rewards or next_states. They may share
   parameters, or come from one encoder, and be in the graph for other reasons.
-- target_net, and it alone, tells what next states are worth. It may be net itself.
+- target_net, and it alone, tells what next states are worth. It may be net itself. Networks may mark actions
+  that are not possible with -inf; what net says of an action that was not taken has no influence.
 - Where done is True the next state may hold anything, even NaN and inf, and has no influence. NaN anywhere
   else comes through to the loss.
 - Only the loss is computed: no backward. Networks run in the mode that they are in, and nothing changes for
   the caller, also where a network raises an error: neither `.grad` nor `requires_grad` of parameters, nor
-  training modes, nor whether gradients are recorded.
+  training modes, nor whether gradients are recorded, nor a tensor that comes in or that a network returns.
 - The batch has one entry or more; all that is floating has one dtype, float32 or float64, and one device.
 """
 

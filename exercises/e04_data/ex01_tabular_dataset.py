@@ -19,7 +19,8 @@ Rules:
 - An index gives a pair of tensors: x (columns,) in float32, and y in int64 without dimensions. No label is
   rounded, however large it is.
 - Indices go from -len(data), the first row, to len(data) - 1; outside of this there is an IndexError. An
-  index is a Python int, a NumPy integer, or an integer tensor without dimensions. Bools are left open.
+  index is a Python int, a NumPy integer, or an integer tensor without dimensions. Bools, and ints of more
+  than 64 bits, are left open.
 - A slice gives a TabularDataset of the rows that the slice of a list would have, in its order: steps may be
   negative, ends may be left out or lie outside. It may be empty, and can be sliced again.
 - A pair is the caller's own: writing into x or y changes neither the dataset nor what anybody else gets.

@@ -14,8 +14,8 @@ next epoch they get the same copies: all epochs are alike. Only without workers 
 
 Rules:
 - No two readings have the same noise: of one recording or of several, in one worker or in two, in one epoch
-  or in two, whether workers stay alive (`persistent_workers`) or not. Nor does it matter what was read before
-  in the process that starts the workers.
+  or in two, whether workers stay alive (`persistent_workers`) or not, also where some were read before in the
+  process that starts the workers. (What they are then may depend on how many those were.)
 - Runs repeat: a new dataset of the same seed in a new loader of the same settings gives the same numbers,
   bit for bit, if torch's global seed and the seed of the loader's own generator are the same. So does the
   same program when it is started again.

@@ -76,7 +76,11 @@ def test_default_eps(answer):
 def test_empty(answer, gen):
     """No rows give no rows."""
     for shape in [(0, 3), (2, 0, 3), (0, 2, 3), (0, 0, 3)]:
-        expect_right(filled(answer, gen, 3), torch.zeros(shape), f" of shape {shape}")
+        layer = filled(answer, gen, 3)
+        expect_right(layer, torch.zeros(shape), f" of shape {shape}")
+    expect_that(
+        layer(torch.zeros(shape)).requires_grad, f"no gradient flows through layer(x) of shape {shape}"
+    )
 
 
 def test_layouts(answer, gen):

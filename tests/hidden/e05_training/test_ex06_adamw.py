@@ -325,6 +325,7 @@ def test_closure(answer, gen):
         def closure(params=params, yours=yours, calls=calls, returned=returned):
             calls.append(torch.is_grad_enabled())
             yours.zero_grad()
+            yours.param_groups[0]["lr"] = 0.1 * len(calls)
             loss = (params[0] ** 2).sum()
             loss.backward()
             returned.append(loss)
@@ -333,6 +334,7 @@ def test_closure(answer, gen):
         for number in range(1, 3):
             twins[0].grad = 2 * twins[0].detach()
             loss = (twins[0].detach() ** 2).sum()
+            wanted.param_groups[0]["lr"] = 0.1 * number
             wanted.step()
             with torch.set_grad_enabled(enabled):
                 result = yours.step(closure)
@@ -342,7 +344,7 @@ def test_closure(answer, gen):
             )
             expect_close(result.detach(), loss, "step(closure)")
             expect_that(result is returned[-1], "step(closure) returns another tensor than closure")
-            expect_same(params, twins, f"step {number} with a closure")
+            expect_same(params, twins, f"step {number} with a closure that sets lr to {0.1 * number}")
     params[0].grad = torch.ones(3).double()
     expect_equal(yours.step(), None, "step() without a closure")
     expect_equal(yours.step(lambda: 0.25), 0.25, "step(closure) where closure returns 0.25")

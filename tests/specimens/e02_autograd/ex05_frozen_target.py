@@ -227,6 +227,25 @@ SPECIMENS = [
         "another default for gamma", edits=[("gamma: float = 0.99", "gamma: float = 0.9")], check="test_gamma"
     ),
     Wrong("the sum over the batch", edits=[(".square().mean()", ".square().sum()")], check="test_loss"),
+    Wrong(
+        "a product with zeros and ones, in which the other actions stand",
+        edits=[
+            (
+                RETURN,
+                "    estimates = net(states)\n"
+                "    chosen = torch.nn.functional.one_hot(actions, estimates.size(1))\n"
+                "    predictions = (estimates * chosen).sum(1)\n" + RETURN,
+            )
+        ],
+        check="test_target_net_tells_the_worth",
+        says="-inf",
+    ),
+    Wrong(
+        "zeros written into what target_net returns",
+        edits=[("        best = ", "        target_net(next_states)[done] = 0.0\n        best = ")],
+        check="test_nothing_changes_for_the_caller",
+        says="networks that return their states",
+    ),
     Wrong("half the mean", edits=[(".square().mean()", ".square().mean() / 2")], check="test_loss"),
     Wrong("absolute differences", edits=[(".square().mean()", ".abs().mean()")], check="test_loss"),
     Wrong(
@@ -276,6 +295,16 @@ SPECIMENS = [
     worth, _ = target_net(next_states).max(dim=-1)
     target = torch.where(done, rewards, rewards + gamma * worth)
     return torch.nn.functional.mse_loss(chosen, target.detach())
+"""),
+    ),
+    Right(
+        "asks target_net about episodes that go on, and not at all where there are none",
+        edits=instead("""
+    target = rewards.detach().clone()
+    if not done.all():
+        with torch.no_grad():
+            target[~done] += gamma * target_net(next_states[~done]).amax(1)
+    return (net(states).gather(1, actions[:, None])[:, 0] - target).square().mean()
 """),
     ),
     Right("a target from inference mode", edits=[("torch.no_grad():", "torch.inference_mode():")]),

@@ -257,6 +257,12 @@ SPECIMENS = [
         ],
         check="test_empty",
     ),
+    Wrong(
+        "a new tensor, without a graph, for no rows",
+        edits=[(EXACT, "if not x.numel():\n            return torch.empty_like(x)\n        " + EXACT)],
+        check="test_empty",
+        says="no gradient flows",
+    ),
     Wrong("does not look at the features", edits=[(SHAPE, "if x.dim() == 0:")], check="test_bad_input"),
     Wrong(
         "lets one feature broadcast",

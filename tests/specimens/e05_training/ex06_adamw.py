@@ -595,6 +595,24 @@ class AdamW(torch.optim.Optimizer):
         edits=[(M, "        grad = grad.nan_to_num()\n" + M)],
         check="test_gradients_of_any_size",
     ),
+    Wrong(
+        "looks at the learning rates before it calls closure",
+        edits=[
+            (CLOSURE, "        rates = iter([group['lr'] for group in self.param_groups])\n" + CLOSURE),
+            (GROUPS, GROUPS + "            group = {**group, 'lr': next(rates)}\n"),
+        ],
+        check="test_closure",
+        says="sets lr",
+    ),
+    Right(
+        "looks up the state of every parameter",
+        edits=[
+            (
+                PARAMS,
+                PARAMS.replace("                if", "                self.state[p]\n                if"),
+            )
+        ],
+    ),
     Right(
         "new tensors written with copy_, t as a tensor on the host",
         edits=[
