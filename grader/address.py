@@ -62,6 +62,7 @@ _FACES = {
     "files",
     "folders",
     "formgrader",
+    "gathering",
     "gradebook",
     "gradescope",
     "homework",

@@ -12,8 +12,8 @@ from typing import Any
 from grader import files, paths
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
+from grader.gathering import split
 from grader.gradebook import answer_cell
-from grader.notebooks import split
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 

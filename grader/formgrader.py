@@ -19,8 +19,9 @@ from grader.catalog import Catalog, Exercise, Section
 from grader.comments import comment
 from grader.errors import KataError
 from grader.folders import Directory, Refused
+from grader.gathering import split
 from grader.gradebook import answer_cell
-from grader.notebooks import MOST_BYTES, answers_in, split
+from grader.notebooks import MOST_BYTES, answers_in
 from grader.platforms import SUBMITTED, TIMESTAMP
 from grader.results import ExerciseRecord, StudentRecord, read_json, write_json
 from grader.submissions import Submission

@@ -14,9 +14,9 @@ from grader.catalog import Exercise, load
 from grader.drawing import split_map, squares
 from grader.errors import KataError
 from grader.findings import Request
+from grader.gathering import Cell, gathered
 from grader.judges import Judge, judge
 from grader.lesson import Lesson, learn
-from grader.notebooks import Cell, gathered
 from grader.statements import python
 
 MOST_PRINTED = 20

@@ -17,8 +17,9 @@ import pytest
 from grader import course, gradebook, paths, sandbox, specimen
 from grader.catalog import Catalog, Exercise, Section, load
 from grader.errors import KataError
+from grader.gathering import split
 from grader.grade import Settings, grade
-from grader.notebooks import answers_in, split
+from grader.notebooks import answers_in
 from grader.results import ExerciseRecord
 from grader.submissions import Submission
 

@@ -7,8 +7,9 @@ import pytest
 
 from grader.catalog import Catalog, load
 from grader.errors import KataError
+from grader.gathering import split
 from grader.gradebook import answer_cell
-from grader.notebooks import MOST_BYTES, answers_in, split
+from grader.notebooks import MOST_BYTES, answers_in
 
 CATALOG = load()
 MERGE = CATALOG.exercise("merge_heads")
