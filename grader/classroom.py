@@ -53,10 +53,7 @@ def grade(
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress)
     if not as_json:
-        out.print(class_table(records), crop=False)
-        for line in _remarks(records):
-            out.print(line, markup=False)
-        out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
+        _show(records, results, out)
     judged = {exercise.slug for exercise in chosen}
     entered = ([], None) if gradebook is None else _write_gradebook(gradebook, records, work, judged, err)
     problems, shown = entered
@@ -111,6 +108,13 @@ def _write_gradebook(
             times = gradebook.times(url)
             formgrader.write(where.folder, work.submissions, records, judged, catalog, times, progress)
     return problems, where.shown
+
+
+def _show(records: list[StudentRecord], results: Path, out: Console) -> None:
+    out.print(class_table(records), crop=False)
+    for line in _remarks(records):
+        out.print(line, markup=False)
+    out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
 
 
 def class_table(records: list[StudentRecord]) -> Table:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from grader.checks.devices import count_traffic, is_simulated, on_host
+from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
 from grader.checks.failure import CheckFailure
 from grader.checks.gradients import expect_gradients
 from grader.checks.registered import randomize, state_of, tensors_of
@@ -75,9 +75,7 @@ def expect_moves(case: Case, device: torch.device, gen: torch.Generator) -> None
         expect_that(is_simulated(t), f"the result of {case.call} on a device is not there", yours=t)
     yours = tree_map_only(Tensor, on_host, yours)
     _expect_results(yours, wanted, f"{case.call} on another device", ulps=None)
-    expect_equal(
-        traffic.to_host + traffic.to_device, 0, f"the copies between host and device in {case.call}(…)"
-    )
+    expect_no_traffic(traffic, f"{case.call}(…)")
 
 
 def expect_casts(case: Case, dtype: torch.dtype, gen: torch.Generator, *, ulps: float | None = None) -> None:
