@@ -258,3 +258,13 @@ def test_one_factor_for_all_is_told_as_such() -> None:
     assert told(wanted * 2 / 3, wanted, rtol=1e-6).endswith(
         "likely  every value is 0.666667 × the wanted one"
     )
+
+
+def test_one_number_is_enough_to_tell_float32() -> None:
+    wanted = numbers(5).double().square()
+    told_of = [told(w.float().double(), w) for w in (wanted, wanted[:1], wanted[2])]
+    assert all(
+        m.endswith("right up to the rounding of float32: computed in float32, then cast?") for m in told_of
+    )
+    assert "likely" not in told(wanted[2].bfloat16().float(), wanted[2].float())
+    assert "likely" not in told(torch.ones(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64) - 1e-8)
