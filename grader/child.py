@@ -111,6 +111,7 @@ class Child:
         self.printed = Printed()
 
     def run(self, answer: int) -> None:
+        """Judge the answer that can be read from this descriptor."""
         # torch makes its thread pool anew after a fork, at the first call of this. Left to the threads of
         # the first backward, two of them may do it at once, and end the process (CUDA builds of torch).
         torch.set_num_threads(1)

@@ -43,6 +43,7 @@ def plain(value: Tensor) -> Tensor | None:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for `torch.float32`."""
     return str(dtype).removeprefix("torch.")
 
 

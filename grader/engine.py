@@ -93,6 +93,7 @@ class Engine:
             gc.freeze()
 
     def install_device(self) -> None:
+        """Install the simulated device for all children to come."""
         devices.install()
         self.guard.broken("")  # takes the names that classes gain by it for known
         gc.freeze()
@@ -143,6 +144,7 @@ class Worker:
         self._twin: socket.socket | None = None
 
     def run(self) -> None:
+        """Judge what comes, until the other side closes the socket."""
         while True:
             message, fds, _, _ = socket.recv_fds(self.channel, 65536, 2)
             if not message:
@@ -217,6 +219,7 @@ def _reply(job: Job, ended: Ended) -> bytes:
 
 
 def main() -> None:
+    """Be the engine that the settings in `sys.argv` ask for, until its pool lets go of it."""
     settings = json.loads(sys.argv[1])
     catalog = load()
     exercises = tuple(catalog.exercise(slug) for slug in settings["slugs"])

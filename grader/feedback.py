@@ -40,6 +40,8 @@ class TooSlow(BaseException):
 
 @dataclass(frozen=True)
 class Told:
+    """What becomes of a check that did not pass, and what the learner reads of it."""
+
     verdict: Literal["todo", "failed", "not_graded"]
     text: str
 

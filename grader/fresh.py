@@ -44,6 +44,7 @@ class Fresh:
         """Nothing is kept open."""
 
     def judge_one(self, request: Request) -> Findings:
+        """Judge one answer in a new process, and learn which checks it was to pass."""
         exercise = request.exercise
         with tempfile.TemporaryDirectory(prefix="kata-") as folder:
             # The same path as in the clone: it is what feedback shows.

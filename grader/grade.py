@@ -164,6 +164,7 @@ def _plan(
 
 
 def is_stub(exercise: Exercise, answer: bytes) -> bool:
+    """Whether nothing was written: it counts as not handed in."""
     return answer == address.content(exercise.file("exercises"))
 
 

@@ -64,12 +64,14 @@ def _read(file: str) -> bytes:
 
 
 def lower(kind: int, value: int) -> None:
+    """Set both limits of a resource, as far as the hard one lets us."""
     _, most = resource.getrlimit(kind)
     value = value if most == resource.RLIM_INFINITY else min(value, most)
     resource.setrlimit(kind, (value, value))
 
 
 def close_all_but(keep: Collection[int]) -> None:
+    """Leave no descriptors open but `keep`; 0 to 2 lead nowhere unless they are kept."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in {0, 1, 2}.difference(keep):
         os.dup2(null, standard)

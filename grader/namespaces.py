@@ -180,6 +180,7 @@ class Filter(NamedTuple):
     code: Any
 
     def load(self) -> None:
+        """Have the kernel refuse what the filter does, in this process and all that it starts, for good."""
         _checked("prctl", _PR_SET_SECCOMP, 2, ctypes.byref(self.header), 0, 0)
 
 

@@ -105,6 +105,7 @@ class Pool:
         self.close()
 
     def close(self) -> None:
+        """End the engine: its workers go when their sockets do."""
         for channel in self._sockets:
             channel.close()
         try:

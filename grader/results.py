@@ -77,6 +77,7 @@ class StudentRecord:
 
 
 def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
+    """What JSON holds of a record; `exercise_from_json` reads it."""
     return {**vars(record), "checks": [dict(vars(check)) for check in record.checks]}
 
 
@@ -87,6 +88,7 @@ def exercise_from_json(data: Any) -> ExerciseRecord:
 
 
 def student_to_json(record: StudentRecord) -> dict[str, Any]:
+    """What `results/<student>.json` holds."""
     return {
         "schema": SCHEMA,
         "student": record.student,

@@ -63,6 +63,7 @@ class Budget:
         self._most = most
 
     def spend(self, content: bytes) -> bytes:
+        """The content that was read, unless it is more than what was left."""
         self._left -= len(content)
         if self._left < 0:
             raise Refused(f"lies in an archive of which more than {self._most >> 20} MiB would be read")

@@ -38,6 +38,8 @@ class Saved:
 
 @dataclass(frozen=True)
 class Key:
+    """A key was pressed."""
+
     letter: str
 
 
@@ -82,6 +84,7 @@ class Watcher:
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
+        """Show verdicts and take keys, until the person quits."""
         stop = threading.Event()
         threading.Thread(target=self._watch_files, args=(stop,), daemon=True).start()
         if hasattr(signal, "SIGWINCH"):

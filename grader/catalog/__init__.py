@@ -56,6 +56,7 @@ class Exercise:
 
     @property
     def stem(self) -> str:
+        """The name of its files, without what comes before and after: ``ex15_merge_heads``."""
         return f"ex{self.order:02d}_{self.slug}"
 
     @property
@@ -71,6 +72,8 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Section:
+    """A folder of exercises, in their order."""
+
     name: str
     title: str
     exercises: tuple[Exercise, ...]
@@ -78,6 +81,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Catalog:
+    """All sections, in the order of their names."""
+
     sections: tuple[Section, ...]
 
     @property
@@ -85,6 +90,7 @@ class Catalog:
         return tuple(e for section in self.sections for e in section.exercises)
 
     def exercise(self, slug: str) -> Exercise:
+        """The exercise of this slug; raises KataError where there is none."""
         for exercise in self.exercises:
             if exercise.slug == slug:
                 return exercise

@@ -48,10 +48,12 @@ def expect_no_traffic(traffic: Traffic, call: str, *, waits: bool = False) -> No
 
 
 def is_counting() -> bool:
+    """Whether anybody wants to know: looking for what a call copies takes time."""
     return bool(_open)
 
 
 def record(*, to_device: int = 0, to_host: int = 0, syncs: int = 0) -> None:
+    """Add to every counter that is open."""
     for traffic in _open:
         traffic.to_device += to_device
         traffic.to_host += to_host
