@@ -104,7 +104,7 @@ def test_running_statistics(answer, gen, momentum):
             expect_close(
                 getattr(layer, name),
                 wanted.float() if wanted.is_floating_point() else wanted,
-                f"{name} after {number} batches with momentum={momentum}",
+                f"{name} after {number} batches, the last of {shape}, with momentum={momentum}",
             )
 
 

@@ -80,6 +80,21 @@ def expect_weights(model, twin, when, ulps=None):
         expect_close(p.detach(), wanted, f"{name} after {when}", scale=10.0, ulps=ulps)
 
 
+def test_without_gradient(answer, gen):
+    """A parameter that no piece uses, or that is frozen, stays where it is despite momentum and decay."""
+    model = Net(gen)
+    optimizer = OPTIMIZERS["AdamW"](model.groups())
+    answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (5, 4)))  # the gate gets momentum
+    model.last.bias.requires_grad_(False)
+    still = {"gate": model.gate, "unused": model.unused, "last.bias, which is frozen,": model.last.bias}
+    before = {name: p.detach().clone() for name, p in still.items()}
+    answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (3, 2, 3)))
+    for name, p in still.items():
+        expect_that(p.grad is None, f"{name} has a gradient, though no piece gives it one", yours=p.grad)
+        expect_equal(p.detach(), before[name], f"{name} after a step in which no piece uses it")
+    expect_equal(model.last.bias.requires_grad, False, "requires_grad of the frozen parameter afterwards")
+
+
 @pytest.mark.parametrize("kind", OPTIMIZERS)
 def test_steps_of_the_whole_batch(answer, gen, kind):
     """Step after step, in pieces of any sizes, losses and weights are those of the whole batch."""
@@ -119,21 +134,6 @@ def test_gradients_stay(answer, gen):
                 lost = f"`.grad` of {name} is None after {CALL}"
                 expect_that(p.grad is not None, lost, likely="it was cleared after the step")
                 expect_gradient(p.grad, right, f"{name} with pieces of {sizes}", scale=10.0)
-
-
-def test_without_gradient(answer, gen):
-    """A parameter that no piece uses, or that is frozen, stays where it is despite momentum and decay."""
-    model = Net(gen)
-    optimizer = OPTIMIZERS["AdamW"](model.groups())
-    answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (5, 4)))  # the gate gets momentum
-    model.last.bias.requires_grad_(False)
-    still = {"gate": model.gate, "unused": model.unused, "last.bias, which is frozen,": model.last.bias}
-    before = {name: p.detach().clone() for name, p in still.items()}
-    answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (3, 2, 3)))
-    for name, p in still.items():
-        expect_that(p.grad is None, f"{name} has a gradient, though no piece gives it one", yours=p.grad)
-        expect_equal(p.detach(), before[name], f"{name} after a step in which no piece uses it")
-    expect_equal(model.last.bias.requires_grad, False, "requires_grad of the frozen parameter afterwards")
 
 
 def test_runs(answer, gen):

@@ -67,15 +67,6 @@ def narrow(value, name="metrics"):
     return {key: kept for at, part in pairs for key, kept in narrow(part, f"{name}.{at}").items()}
 
 
-@pytest.mark.parametrize("sizes", [(12,), (5, 5, 2), (1, 11), (7, 0, 1, 4), (0, 12), (1,) * 12], ids=str)
-def test_any_cut(answer, gen, sizes):
-    """However the examples are cut into batches, the metrics are those of all of them."""
-    logits, labels = batch(gen, 12)
-    wanted = judged(logits, labels, 4)
-    metrics = fed(answer, 4, *zip(logits.split(sizes), labels.split(sizes), strict=True))
-    expect_metrics(metrics.compute(), wanted, f"compute() after batches of {sizes}")
-
-
 def test_from_logits(answer):
     """The largest logit decides, whatever its size or sign; also with two classes, or one."""
     low = torch.tensor([[-5.0, -2.0, -9.0], [0.1, 0.2, 0.15], [-1.0, -1.5, -2.0], [8.0, 9.0, 9.5]])
@@ -104,6 +95,15 @@ def test_rare_classes(answer):
         expect_metrics(fed(answer, 5, (logits, truth)).compute(), judged(logits, truth, 5), call)
         apart = [(logits[i : i + 1], truth[i : i + 1]) for i in range(len(labels))]
         expect_metrics(fed(answer, 5, *apart).compute(), judged(logits, truth, 5), f"{call}, one at a time")
+
+
+@pytest.mark.parametrize("sizes", [(12,), (5, 5, 2), (1, 11), (7, 0, 1, 4), (0, 12), (1,) * 12], ids=str)
+def test_any_cut(answer, gen, sizes):
+    """However the examples are cut into batches, the metrics are those of all of them."""
+    logits, labels = batch(gen, 12)
+    wanted = judged(logits, labels, 4)
+    metrics = fed(answer, 4, *zip(logits.split(sizes), labels.split(sizes), strict=True))
+    expect_metrics(metrics.compute(), wanted, f"compute() after batches of {sizes}")
 
 
 def test_leading_dimensions(answer, gen):

@@ -132,21 +132,6 @@ def model_with(gen, number=3):
     return model
 
 
-@pytest.mark.parametrize("deaths", [(4,), (5, 11), (9, 10)], ids=str)
-def test_killed_and_started_again(answer, path, deaths):
-    """A run that is killed and goes on ends with the weights of one that never was, to the last bit."""
-    wanted = train(answer, path.with_name("undisturbed.pt"), start=0)
-    for number, at in enumerate(deaths, start=1):
-        # each process starts from other seeds and weights, as it would in a new shell
-        ended = killed(lambda at=at, n=number: train(answer, path, 0 if n == 1 else 100 + n, die_at=at))
-        expect_equal(ended, int(signal.SIGKILL), "the signal that ends the training process")
-    result = path.with_name("end")
-    expect_equal(
-        killed(lambda: torch.save(train(answer, path, 200), result)), 0, "the end of the last process"
-    )
-    expect_same(torch.load(result, weights_only=False), wanted, f"after deaths at steps {deaths}")
-
-
 def test_random_streams(answer, path, gen):
     """Python's, NumPy's and torch's global streams go on where they were, and saving moves none of them."""
     random.gauss(0, 1)  # both keep the second of a pair of Gaussians for the next call
@@ -257,6 +242,21 @@ def test_sampler_goes_on(answer, taken):
     mine += [next(third) for _ in range(11)]
     call = f"the batches of a sampler loaded after {taken} batches, and again after one more"
     expect_equal(mine, wanted, call)
+
+
+@pytest.mark.parametrize("deaths", [(4,), (5, 11), (9, 10)], ids=str)
+def test_killed_and_started_again(answer, path, deaths):
+    """A run that is killed and goes on ends with the weights of one that never was, to the last bit."""
+    wanted = train(answer, path.with_name("undisturbed.pt"), start=0)
+    for number, at in enumerate(deaths, start=1):
+        # each process starts from other seeds and weights, as it would in a new shell
+        ended = killed(lambda at=at, n=number: train(answer, path, 0 if n == 1 else 100 + n, die_at=at))
+        expect_equal(ended, int(signal.SIGKILL), "the signal that ends the training process")
+    result = path.with_name("end")
+    expect_equal(
+        killed(lambda: torch.save(train(answer, path, 200), result)), 0, "the end of the last process"
+    )
+    expect_same(torch.load(result, weights_only=False), wanted, f"after deaths at steps {deaths}")
 
 
 class Bomb:
