@@ -596,6 +596,23 @@ class AdamW(torch.optim.Optimizer):
         check="test_gradients_of_any_size",
     ),
     Wrong(
+        "t as a tensor that load_state_dict rounds to the dtype of p",
+        edits=[
+            ('            state["step"] = 0\n', '            state["t"] = torch.tensor(0.0, device="cpu")\n'),
+            (COUNT, '        state["t"] = state["t"] + 1\n        n = state["t"].item()\n'),
+            (ROOT, ROOT.replace('state["step"]', "n")),
+            (UPDATE, UPDATE.replace('state["step"]', "n")),
+        ],
+        check="test_resumed",
+        says="goes on from t = 1001",
+    ),
+    Wrong(
+        "None for a loss of zero",
+        edits=[("result = closure()", "result = closure() or None")],
+        check="test_closure",
+        says="returns 0.0",
+    ),
+    Wrong(
         "looks at the learning rates before it calls closure",
         edits=[
             (CLOSURE, "        rates = iter([group['lr'] for group in self.param_groups])\n" + CLOSURE),
