@@ -1,5 +1,6 @@
 """What grades mini_autograd: operations, reuse, random graphs against torch, depth, cost, plain floats."""
 
+import math
 import sys
 
 import torch
@@ -242,6 +243,9 @@ def test_old_gradients(answer):
     expect_close(
         found, numbers([15.0, 5.0, 1.0]), "the grad of a, b and c, set to 0 before the second backward()"
     )
+    a.grad, b.grad = 0.0, math.inf
+    c.backward()
+    expect_close(numbers([a.grad]), numbers([15.0]), "the grad of a, where inf stood in that of b = a * 3")
 
 
 def test_others_are_left_alone(answer):

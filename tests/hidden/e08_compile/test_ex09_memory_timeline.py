@@ -349,10 +349,11 @@ def test_after_the_block(answer):
     with answer.memory_timeline() as first:
         a = torch.ones(N)
         first.mark("one")
-    b = torch.ones(2, N)
     off = _get_current_dispatch_mode() is None and not torch.autograd._profiler_enabled()
     expect_that(off, "operations are still followed after the block")
-    with answer.memory_timeline() as second:
+    follow = answer.memory_timeline()
+    b = torch.ones(2, N)  # before the block, though after the call
+    with follow as second:
         c = a + b
         second.mark("two")
         del a

@@ -456,4 +456,26 @@ class Value:
         check="test_cost",
         says="300 other values",
     ),
+    Wrong(
+        "passes on what has come to grad",
+        edits=[
+            (
+                BACKWARD,
+                """        waiting = _count_uses(self)
+        old = {value: value.grad for value in waiting} | {self: self.grad}
+        self.grad += 1.0
+        ready = [self]
+        while ready:
+            value = ready.pop()
+            for operand, slope in value._inputs:
+                operand.grad += slope * (value.grad - old[value])
+                waiting[operand] -= 1
+                if waiting[operand] == 0:
+                    ready.append(operand)
+""",
+            )
+        ],
+        check="test_old_gradients",
+        says="where inf stood",
+    ),
 ]

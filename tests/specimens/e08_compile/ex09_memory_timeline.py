@@ -508,4 +508,30 @@ def memory_timeline():
         check="test_computes_the_same",
         says="no_grad",
     ),
+    Wrong(
+        "follows from the call on, not from the block",
+        edits=[
+            (
+                "@contextmanager\ndef memory_timeline() -> AbstractContextManager[Timeline]:",
+                "def memory_timeline() -> AbstractContextManager[Timeline]:",
+            ),
+            (
+                BODY,
+                """    timeline = Timeline()
+    mode = _Follow(timeline).__enter__()
+
+    @contextmanager
+    def block():
+        try:
+            yield timeline
+        finally:
+            mode.__exit__(None, None, None)
+
+    return block()
+""",
+            ),
+        ],
+        check="test_after_the_block",
+        says="a second block",
+    ),
 ]
