@@ -7,12 +7,12 @@ probabilities that add up to one (softmax), and draw one token id for each row.
     sample_top_k(logits, 1, generator)[0]    # always 1, the id of the largest logit
     sample_top_k(logits, 2, generator)       # row 0: 1 (73 %) or 2 (27 %); row 1: 0 or 3, evenly
 
-Rules: `logits` has any leading dimensions of any size, or none; it is not changed. It has any floating
-dtype, in which it is decided which ones are the largest: float64 tells 1.0 from 1.0 + 1e-12. The draw
-itself is right in each: no noise and no small probability is lost to the rounding of half precision.
-Entries may be as large as ±1e4, or -inf: such a token is never drawn (each row has another). The result
-is int64 and lacks the last dimension: for a single row it is 0-d. No more than k tokens stay in the draw
-of a row; where logits are equal, any of them may count as the larger.
+Rules: `logits` has any leading dimensions of any size, or none, and may require gradients; it is not
+changed. It has any floating dtype, in which it is decided which ones are the largest: float64 tells 1.0
+from 1.0 + 1e-12. The draw itself is right in each: no noise and no small probability is lost to the
+rounding of half precision. Entries may be as large as ±1e4, or -inf: such a token is never drawn (each row
+has another). The result is int64 and lacks the last dimension: for a single row it is 0-d. No more than k
+tokens stay in the draw of a row; where logits are equal, any of them may count as the larger.
 
 All randomness comes from `generator`, a CPU generator for logits on the CPU. The same state gives the
 same ids; the next call goes on where the last one stopped; PyTorch's global stream is neither drawn from

@@ -227,8 +227,9 @@ def test_global_stream_is_left_alone(answer, gen):
 
 
 def test_logits_are_left_alone(answer, gen):
-    """The logits keep their values: nothing is masked in place."""
-    for logits in (shuffled((4, 6), gen), shuffled((6,), gen), shuffled((2, 2, 6), gen).double()):
+    """The logits, which may require gradients, keep their values: nothing is masked in place."""
+    wide = shuffled((2, 2, 6), gen).double()
+    for logits in (shuffled((4, 6), gen), shuffled((6,), gen), wide, wide.clone().requires_grad_()):
         call = f"sample_top_k(logits, 3, generator) of shape {tuple(logits.shape)}"
         with unchanged(call, logits=logits):
             answer.sample_top_k(logits, 3, gen)

@@ -95,7 +95,12 @@ def count(rank, world_size, answer, tensors):
 @pytest.mark.parametrize("world_size", [1, 2, 3, 4])
 def test_messages(answer, world_size):
     """2(N - 1) messages of an N-th of the numbers, to the next rank, and no other communication."""
-    tensors = [torch.ones(24), torch.ones(2, 5, dtype=torch.bfloat16), torch.ones(3), torch.ones(400_000)]
+    tensors = [
+        torch.ones(24),
+        torch.ones(2, 5, dtype=torch.bfloat16),
+        torch.ones(3).half(),
+        torch.ones(400_000),
+    ]
     tensors.append(torch.ones(7, dtype=torch.uint8))
     for rank, found in enumerate(run_ranks(world_size, count, tensors, answer=answer)):
         for x, calls in zip(tensors, found, strict=True):

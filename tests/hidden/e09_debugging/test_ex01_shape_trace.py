@@ -319,6 +319,9 @@ def test_no_hook_is_left(answer):
     with answer.shape_trace(model):
         model[1].register_forward_hook(lambda *_: seen.append("late"))
         model[0].down.register_forward_pre_hook(lambda *_: seen.append("pre"))
+        spare, model[0].spare = model[0].spare, nn.Identity()
+    left = [hooks for hooks in HOOKS if getattr(spare, hooks)]
+    expect_equal(left, [], "the hooks left on a layer that was replaced within the block")
     seen.clear()
     model(torch.zeros(2, 4))
     expect_equal(seen, ["early", "pre", "late"], "the hooks of others that run after the block")

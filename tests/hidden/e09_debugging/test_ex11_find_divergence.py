@@ -422,6 +422,10 @@ def test_one_model_twice(answer, gen):
         with modes_kept("find_divergence(reference, candidate, x) of models that share modules", healthy):
             yours = answer.find_divergence(healthy, other, x)
         expect_none(yours, "a model beside itself")
+    part = nn.Identity().eval()
+    twice = nn.Sequential(nn.Sequential(part), nn.Sequential(part))
+    with modes_kept("find_divergence(model, model, x) of a model that holds one layer twice", twice):
+        answer.find_divergence(twice, twice, x)
     call = "find_divergence(model, model, x) of a model that raises"
     expect_raises(KeyError, lambda: answer.find_divergence(broken, broken, x), call)
 

@@ -411,4 +411,9 @@ def sample_top_k(logits, k, generator):
         check="test_impossible_k",
         says="draws before",
     ),
+    Wrong(
+        "NumPy, which takes no logits that require gradients",
+        edits=[(CHANCES, CHANCES.replace("largest", "torch.from_numpy(largest.float().numpy())"))],
+        check="test_logits_are_left_alone",
+    ),
 ]

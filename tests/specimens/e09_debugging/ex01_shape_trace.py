@@ -501,4 +501,22 @@ def walk(items, shapes):
         check="test_inputs_as_the_call_begins",
         says="adds to the list",
     ),
+    Wrong(
+        "takes its hooks off the modules that are there at the end",
+        edits=[
+            ("    hooks = []\n", "    hooks = {}\n"),
+            (TAKES, TAKES.replace("hooks.append(", "hooks.setdefault(module, []).append(")),
+            (GIVES, GIVES.replace("hooks.append(", "hooks[module].append(")),
+            (
+                FINALLY,
+                """    finally:
+        for module in model.modules():
+            for hook in hooks.get(module, ()):
+                hook.remove()
+""",
+            ),
+        ],
+        check="test_no_hook_is_left",
+        says="replaced",
+    ),
 ]

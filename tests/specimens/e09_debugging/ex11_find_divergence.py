@@ -624,4 +624,14 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         check="test_one_model_twice",
         says="training flag",
     ),
+    Wrong(
+        "modes that are given back with train(), to a layer of two parents by the second one too",
+        edits=[
+            (MODE, ""),
+            (RUN, RUN + "        for module, mode in modes:\n            module.train(mode)\n"),
+            (EVAL, "        modes = [(m, m.training) for m in model.modules()]\n" + EVAL),
+        ],
+        check="test_one_model_twice",
+        says="twice",
+    ),
 ]
