@@ -24,7 +24,7 @@ Rules:
 - Then each of these parameters is its master, rounded to the nearest number of its dtype, in its own memory.
   Parameters remain the same leaves, in the same dtype. Their `.grad` is not changed. On a device nothing is
   copied to or from the host, and the host waits for nothing.
-- zero_grad() sets `.grad` of the parameters that have a master to None.
+- zero_grad() sets `.grad` of the parameters that have a master to None. Others keep theirs.
 - state_dict() is a dict of two entries: "masters", the list of their values, and "optimizer", the optimizer's
   state dict. load_state_dict(…) takes both over into the masters and the optimizer that are there, copies the
   masters, and writes them, rounded, into the model. A run that goes on from it, in a new model with a new

@@ -283,6 +283,9 @@ def test_same_parameters(answer, gen):
     expect_equal(model[2].weight.detach(), frozen, "a frozen parameter after two steps")
     expect_equal(model.mean, torch.full((2,), 1.001), "a buffer after two steps")
     expect_that(all(m.is_leaf for m in training.masters), "a master carries a graph")
+    model[2].weight.grad = held = torch.ones_like(model[2].weight)
+    training.zero_grad()
+    expect_that(model[2].weight.grad is held, "zero_grad() takes the `.grad` of a frozen parameter away")
 
 
 def test_shared_parameter(answer, gen):

@@ -147,9 +147,11 @@ def _expect_state(mine, right, when):
 @pytest.mark.parametrize("world_size", [1, 2])
 def test_shards_of_one_size(answer, gen, world_size):
     """With shards of one size, every rank takes the steps that one process takes on all rows."""
-    expect_as_alone(
-        answer, world_size, shards_of_4_rows=drawn(gen, [[4] * world_size] * 3, optimizer="momentum")
-    )
+    sizes = [[4] * world_size] * 3
+    cases = {"shards_of_4_rows": drawn(gen, sizes, optimizer="momentum")}
+    if world_size == 1:  # with more ranks, test_clipping
+        cases["clipped_shards_of_4_rows"] = drawn(gen, sizes[:1], options={"max_norm": 0.1})
+    expect_as_alone(answer, world_size, **cases)
 
 
 def test_uneven_shards(answer, gen):

@@ -265,7 +265,7 @@ def nested_models():
         ),
         "NaN gradients made between modules, for a dict": (
             Model(
-                lambda x: bundle(x, x * 2, x * 3),
+                lambda x: bundle(x * 4, x * 2, x * 3),
                 inner,
                 lambda b: bundle(b["a"][0], BadGradient.apply(b["b"]["c"][1], NAN), b["a"][1]),
             ),

@@ -225,6 +225,12 @@ def test_load_program(answer, gen):
                 expect_close(yours, right, call, dims="rows outputs", scale=4.0)
                 expect_that(not yours.requires_grad, f"the result of {call} requires a gradient")
                 expect_that(torch.is_grad_enabled(), f"gradients are off for all after {call}")
+                with torch.no_grad():
+                    program(x.flip(0))
+                    expect_that(
+                        not torch.is_grad_enabled(), f"gradients are on in a caller's no_grad after {call}"
+                    )
+                expect_close(yours, right, f"{call}, when another batch has been served", scale=4.0)
 
 
 def test_nothing_changes(answer):

@@ -88,6 +88,7 @@ def wrong_bodies(features, max_rows):
             ("a string", b'"a"'), ("a number as a string", b'"0.5"'), ("true", b"true"), ("false", b"false"),
             ("null", b"null"), ("a list", b"[0.5]"), ("an object", b"{}"), ("an empty string", b'""'),
             ("NaN as a string", b'"NaN"'), ("an empty list", b"[]"),
+            ("half of a surrogate pair, which UTF-8 cannot say,", b'"\\ud800"'),
         ]),
         ("true in every place", text([[True] * features]), dtype),
         ("strings in every place", text([["1"] * features] * 2), dtype),

@@ -362,6 +362,15 @@ SPECIMENS = [
         says="zero_grad",
     ),
     Wrong(
+        "zero_grad of the whole model, with what is frozen",
+        edits=[
+            ("        self._params = [", "        self._model = model\n        self._params = ["),
+            (ZERO, "        self._model.zero_grad()\n"),
+        ],
+        check="test_same_parameters",
+        says="frozen parameter",
+    ),
+    Wrong(
         "zero_grad leaves zeros",
         edits=[
             (
@@ -528,7 +537,8 @@ class MasterWeights:
             m.grad = None
 
     def zero_grad(self):
-        self.model.zero_grad(set_to_none=True)
+        for p, _ in self.pairs:
+            p.grad = None
 
     def state_dict(self):
         return copy.deepcopy({"masters": [m.data for m in self.masters], "optimizer": self.optimizer.state_dict()})

@@ -419,4 +419,15 @@ SPECIMENS = [
         edits=[("losses.new_tensor(len(losses))])", "losses.new_tensor(len(losses))]).to(inputs.dtype)")],
         check="test_uneven_shards",
     ),
+    Wrong(
+        "a way of its own for one rank, on which nothing is clipped",
+        edits=[
+            (
+                CLIP,
+                CLIP.replace("is not None:", "is not None and dist.get_world_size() > 1:"),
+            )
+        ],
+        check="test_shards_of_one_size",
+        says="clipped",
+    ),
 ]

@@ -353,4 +353,15 @@ SPECIMENS = [
         check="test_narrow_dtypes",
         says="rounded more than once",
     ),
+    Wrong(
+        "a double of inf made finite, which only float64 shows",
+        edits=[
+            (
+                "    return (sums / counts.clamp(min=1))[:, :words]",
+                "    means = (sums / counts.clamp(min=1)).double().nan_to_num(nan=float('nan'))\n    return means[:, :words]",
+            )
+        ],
+        check="test_broken_words",
+        says="float64",
+    ),
 ]

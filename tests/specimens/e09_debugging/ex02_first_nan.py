@@ -49,6 +49,12 @@ BACKWARD_PASS = """            old = {p: p.grad for p in model.parameters()}
 
 SPECIMENS = [
     Wrong(
+        "takes the gradient of a call's first result for all that came in",
+        edits=[("        for x in tree_leaves(output):\n", "        for x in tree_leaves(output)[:1]:\n")],
+        check="test_nested_data",
+        says="made between modules, for a dict",
+    ),
+    Wrong(
         "a gradient of an input is as bad as one of a parameter",
         edits=[(GRADS, BACKWARD_PASS), (HEALTHY, HEALTHY.replace("not bad", "not (bad or watch.backward)"))],
         check="test_healthy",

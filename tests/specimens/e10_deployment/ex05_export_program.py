@@ -247,4 +247,43 @@ SPECIMENS = [
         check="test_nothing_changes",
         says="requires_grad",
     ),
+    Wrong(
+        "switches gradients on behind each call, also for who had them off",
+        edits=[
+            (
+                LAST,
+                """
+    def serve(x):
+        torch.set_grad_enabled(False)
+        try:
+            return program(x)
+        finally:
+            torch.set_grad_enabled(True)
+
+    return serve
+""",
+            )
+        ],
+        check="test_load_program",
+        says="gradients are on",
+    ),
+    Wrong(
+        "one buffer for all results of a size",
+        edits=[
+            (
+                LAST,
+                """    kept = {}
+
+    @torch.no_grad()
+    def serve(x):
+        result = program(x)
+        return kept.setdefault(result.shape, torch.empty_like(result)).copy_(result)
+
+    return serve
+""",
+            )
+        ],
+        check="test_load_program",
+        says="batch has been served",
+    ),
 ]

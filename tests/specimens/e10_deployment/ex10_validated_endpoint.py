@@ -698,4 +698,10 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
         check="test_chunks",
         says="text/plain",
     ),
+    Wrong(
+        "says back what it was sent, be it half of a surrogate pair",
+        edits=[("holds {type(item).__name__}, not numbers", "holds {item}, not numbers")],
+        check="test_app_refuses",
+        says="surrogate",
+    ),
 ]
