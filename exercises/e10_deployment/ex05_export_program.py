@@ -23,8 +23,8 @@ Rules:
 - When export_program returns or raises, each layer of the model has the mode that it had before. Neither the
   model's state nor the example has changed.
 - What load_program returns takes a tensor and gives the result, which requires no gradient and which later
-  calls leave as it is. Who records graphs elsewhere still does, and who does not, does not. All that it needs is
-  the file. FileNotFoundError if there is none.
+  calls leave as it is. Who records graphs elsewhere still does, and who does not, does not. All that it
+  needs is the file. FileNotFoundError if there is none.
 """
 
 from collections.abc import Callable
