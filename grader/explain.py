@@ -82,7 +82,9 @@ def explain(
         return _message(["values"], call, _value_facts(y, w, wrong, names), cause_of_values(case))
     if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too
         return _message(wrong_in, call, facts, _cast(case, yours, wanted))
-    facts.append(f"values  {_count(y, w, wrong, names)}; first {_first(y, w, wrong, names)}")
+    count, first = f"values  {_count(y, w, wrong, names)}", _first(y, w, wrong, names)
+    both = f"{count}; first {first}"
+    facts += [both] if len(both) <= WIDTH - 2 else [count, f"first   {first}"]
     return _message(wrong_in, call, facts, cause_of_values(case))
 
 

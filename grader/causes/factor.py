@@ -19,6 +19,8 @@ BASES: list[Factor] = [
     (math.log(10), "the natural log where log10 is wanted"),
     (180 / math.pi, "degrees where radians are wanted"),
     (math.pi / 180, "radians where degrees are wanted"),
+    (1 / 255, "every value is 1/255 of the wanted one: scaled as pixels are?"),
+    (255.0, "every value is 255 × the wanted one: are these pixels that should be scaled?"),
 ]
 
 

@@ -73,6 +73,8 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ),
     ("every value is twice the wanted one", 2 * X, X, {}),
     ("log2 where the natural log is wanted", X.abs().log2(), X.abs().log(), {}),
+    ("every value is 1/255 of the wanted one: scaled as pixels are?", X / 255, X, {}),
+    ("every value is 255 × the wanted one: are these pixels that should be scaled?", 255 * X, X, {}),
     ("every value is 0.7 × the wanted one", 0.7 * X, X, {}),
     ("every value is 1.0000002 × the wanted one", 1.0000002 * X.double(), X.double(), {}),
     ("every value is 0.25 too small", X - 0.25, X, {}),

@@ -72,6 +72,15 @@ def test_a_wrong_dtype_with_wrong_values() -> None:
     """)
 
 
+def test_long_facts_on_a_wrong_dtype_take_two_lines() -> None:
+    wanted = (200 * numbers(2, 3, 4, 5).abs()).to(torch.uint8)
+    message = told(wanted + 0.25, wanted, dims=("batch", "channels", "height", "width"))
+    assert message.splitlines()[3:5] == [
+        "  values  all 120 are wrong in uint8[2, 3, 4, 5]",
+        "  first   at batch=0, channels=0, height=0, width=0: yours 133.2, wanted 133",
+    ]
+
+
 def test_values_wrong_in_one_slice() -> None:
     wanted = numbers(2, 3, 4)
     yours = wanted.clone()
