@@ -168,13 +168,19 @@ def test_fresh_memory(answer):
     for align_corners in (False, True):
         first = answer.coordinate_grid(2, 3, align_corners=align_corners)
         second = answer.coordinate_grid(2, 3, align_corners=align_corners)
-        expect_that(not shares_storage(first, second), "two calls return grids that share memory")
+        expect_that(
+            not shares_storage(first, second),
+            f"two calls with align_corners={align_corners} return grids that share memory",
+        )
         expect_that(not first.is_inference(), "a grid is an inference tensor, which may not be written to")
         expect_that(not first.requires_grad, "a grid requires gradients, and may not be written to")
     for dtype, batch in ((torch.float32, 3), (torch.uint8, 3), (torch.float32, 1)):
         images = torch.zeros(batch, 1, 4, 2, dtype=dtype, requires_grad=batch == 1)
         first, second = answer.identity_transforms(images), answer.identity_transforms(images)
-        expect_that(not shares_storage(first, second), "two calls return transforms that share memory")
+        expect_that(
+            not shares_storage(first, second),
+            f"two calls with {batch} images in {dtype} return transforms that share memory",
+        )
         expect_that(
             not first.is_inference(), "transforms are an inference tensor, which may not be written to"
         )

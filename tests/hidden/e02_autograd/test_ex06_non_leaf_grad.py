@@ -93,7 +93,7 @@ def test_single_numbers_and_empty_inputs(answer, gen):
         for start in (x, x.clone().requires_grad_(), x.clone().requires_grad_() * 2):
             wanted = exact(layers, start, lambda h: h * 2)
             found = answer.backward_with_activations(layers, start, lambda h: h * 2)
-            expect_all(found, wanted, f"{CALL}, inputs {about},")
+            expect_all(found, wanted, f"{CALL}, inputs {about}")
 
 
 def test_strided_and_expanded_inputs(answer, gen):
@@ -226,7 +226,7 @@ def test_lists_do_not_change_later(answer, gen):
         for p in (source, bias, *parameters(layers)):
             if p.grad is not None:
                 p.grad.fill_(7.0)
-        expect_all(found, wanted, f"{CALL}, looked at again after another call,")
+        expect_all(found, wanted, f"{CALL}, looked at again after another call")
 
 
 def test_no_graph(answer, gen):

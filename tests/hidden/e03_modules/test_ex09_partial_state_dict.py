@@ -113,7 +113,9 @@ def test_renamed(answer, gen, rename, old, new):
     wanted = state[old].clone() if new else model.weight.detach().clone()
     kept = dict(rename)
     report = answer.load_partial(model, state, rename)
-    expect_equal(model.weight.detach(), wanted, f"weight after load_partial with {old!r} and {rename}")
+    expect_equal(
+        model.weight.detach(), wanted, f"weight after load_partial(…) of {list(state)} with rename={rename}"
+    )
     if new:
         expect_report(report, ["weight", "bias"])
     else:
@@ -344,7 +346,7 @@ def test_two_names_become_one(answer, gen, pair, new):
             lambda model=model, state=state: answer.load_partial(
                 model, state, {"a.": "", "b.": "", "old": "weight", "older": "weight"}
             ),
-            f"load_partial with {first} and {second}",
+            f"load_partial of {first!r} and {second!r}, which rename makes {new!r} both,",
             words=new,
         )
         expect_state(model, before, "a ValueError")

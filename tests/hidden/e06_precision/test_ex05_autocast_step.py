@@ -322,7 +322,8 @@ def test_parameters_without_gradient(answer, gen, how):
             p.grad = torch.full_like(p, 10.0) if stale else None
         answer.autocast_step(model, WatchedLoss(), optimizer, *batch(gen))
         for p, was in zip(without, before, strict=True):
-            expect_that(p.grad is None, f"a parameter that is {how} has a gradient", yours=p.grad)
+            told = f"a parameter that is {how} has a gradient after {CALL}" + ", as before it" * stale
+            expect_that(p.grad is None, told, yours=p.grad, wanted="None")
             expect_equal(p.detach(), was, f"a parameter that is {how}, after {CALL}")
 
 

@@ -217,9 +217,11 @@ def test_as_good_as_zero(answer, dtype):
     if dtype == torch.float32:
         q, scale = answer.quantize(torch.tensor([127.0, -64.0]) * 2.0**-126)
         expect_equal(
-            scale, torch.tensor(2.0**-126), "the scale from quantize(x), just the smallest normal one"
+            scale,
+            torch.tensor(2.0**-126),
+            "the scale, just the smallest normal number, from quantize([127, -64] · 2⁻¹²⁶)",
         )
-        expect_equal(q, torch.tensor([127, -64], dtype=torch.int8), "q from quantize(x) with that scale")
+        expect_equal(q, torch.tensor([127, -64], dtype=torch.int8), "q from quantize([127, -64] · 2⁻¹²⁶)")
 
 
 def test_no_numbers(answer):

@@ -47,7 +47,9 @@ class Training:
 
     def train_batch(self, epoch, batch, /):
         numbers, labels = batch
-        assert labels.tolist() == [n // 10 % 3 for n in numbers.tolist()]
+        right = [n // 10 % 3 for n in numbers.tolist()]
+        told = f"{numbers.tolist()}, {labels.tolist()} for [numbers, labels] that a DataLoader collates"
+        assert labels.tolist() == right, f"train_batch gets {told}: for these numbers, labels are {right}"
         self.log.append((epoch, numbers.tolist()))
         self.draws.update(draw("for train_batch"))
 

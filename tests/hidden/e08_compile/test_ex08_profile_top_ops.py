@@ -264,6 +264,7 @@ def test_by_shape(answer, top):
     def step():
         for _ in range(4):
             small @ small.T
+        small * 2
         with record_function("product"):
             large @ large.T
 
@@ -278,6 +279,8 @@ def test_by_shape(answer, top):
     products = {str(_lists(row.shapes)): row.calls for row in rows if row.name == "aten::mm"}
     wanted = {"[[2, 3], [3, 2]]": 8, "[[500, 600], [600, 500]]": 2}
     expect_equal(products, wanted, "the calls of aten::mm by shapes, by_shape=True")
+    scaled = [(row.calls, _lists(row.shapes)) for row in rows if row.name == "aten::mul"]
+    expect_equal(scaled, [(2, [[2, 3], []])], "calls and shapes of aten::mul with a number, by_shape=True")
     labels = [(row.calls, _lists(row.shapes)) for row in rows if row.name == "product"]
     expect_equal(labels, [(2, [])], "calls and shapes of a label, by_shape=True")
 

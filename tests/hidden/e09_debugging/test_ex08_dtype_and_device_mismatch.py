@@ -112,17 +112,19 @@ def test_arrays_of_all_dtypes(answer, gen, kinds):
             arrays["store"][0] = arrays["label"][0] = 2**24 + 1
         before = {name: array.copy() for name, array in arrays.items()}
         batch = answer.to_batch(arrays, model)
-        call = f"to_batch(arrays, model) for a model in {dtype}"
-        expect_equal(sorted(batch), ["features", "label", "store"], f"the names in {call}")
+        call, about = "to_batch(arrays, model)", f"for a model in {dtype}"
+        expect_equal(sorted(batch), ["features", "label", "store"], f"the names in {call} {about}")
         wanted = torch.tensor(before["features"].astype(np.float64)).to(dtype)
-        expect_close(batch["features"], wanted, f'{call}["features"]')
+        expect_close(batch["features"], wanted, f'{call}["features"] {about}')
         for name in ("store", "label"):
             wanted = torch.tensor(before[name].astype(np.int64))
-            expect_equal(batch[name], wanted, f'{call}["{name}"]')
+            expect_equal(batch[name], wanted, f'{call}["{name}"] of {before[name].dtype} {about}')
         for name, array in arrays.items():
             same = isinstance(array, np.ndarray) and array.dtype == before[name].dtype
             expect_that(
-                same and bool((array == before[name]).all()), f"{call} changes {name}", yours=str(array)
+                same and bool((array == before[name]).all()),
+                f"{call} {about} changes {name}",
+                yours=str(array),
             )
         if kinds[0] is not np.uint32:
             answer.training_loss(model, batch).backward()

@@ -295,7 +295,16 @@ def test_tolerances(answer, tmp_path):
     ):  # fmt: skip
         expect_off(answer, path, model, [ONES], 0, f"parity(path, model, batches, {wrong})", **wrong)
     path = write(tmp_path / "first.onnx", WEIGHT, [0.25, 0.0])  # 1.75 in place of 1.5, beside 10
-    expect_off(answer, path, model, [ONES], 0, "parity, off by 0.25 at 1.5", rtol=0.1, atol=0.0)
+    expect_off(
+        answer,
+        path,
+        model,
+        [ONES],
+        0,
+        "parity(…, rtol=0.1, atol=0), 1.75 for 1.5 beside 10",
+        rtol=0.1,
+        atol=0.0,
+    )
     close = [[1.0, -2.0], [0.5, 4.0], [0.0, 8.0005]]
     expect_equal(
         round(answer.parity(write(tmp_path / "close.onnx", close), model, [ONES]), 6),
