@@ -228,6 +228,12 @@ SPECIMENS = [
         check="test_by_shape",
     ),
     Wrong(
+        "drops the shapes of plain numbers",
+        edits=[(SHAPES, SHAPES.replace("in a.input_shapes]", "in a.input_shapes if shape]"))],
+        check="test_by_shape",
+        says="aten::mul with a number",
+    ),
+    Wrong(
         "does not record shapes",
         edits=[("record_shapes=by_shape", "record_shapes=False")],
         check="test_by_shape",
