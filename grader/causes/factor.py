@@ -68,7 +68,8 @@ def additive(case: Case) -> str | None:
     if _is_slight(case, gap, size) or not case.maps(lambda t: t - gap, case.yours, case.wanted, fitted=1):
         return None
     told = f"every value is {abs(gap):.6g} too {'large' if gap > 0 else 'small'}"
-    return f"{told}: off by one?" if abs(gap) == 1 else told
+    counts = abs(gap) == 1 and bool((case.wanted == case.wanted.round()).all())
+    return f"{told}: off by one?" if counts else told
 
 
 def _is_slight(case: Case, error: complex, size: complex) -> bool:

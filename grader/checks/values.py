@@ -106,6 +106,8 @@ def _expect_equal(yours: Any, wanted: Any, call: str, path: str, dims: str = "")
 def _wrong(call: str, path: str, yours: str, wanted: str) -> CheckFailure:
     where = _at(call, path)
     what = where.removeprefix("the ") if where.startswith("the ") else f"result from {where}"
+    if where.startswith(("whether ", "if ", "how ")):
+        what = f"answer to {where}"
     return CheckFailure(f"wrong {what}\n  yours   {yours}\n  wanted  {wanted}")
 
 

@@ -79,6 +79,8 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ("every value is 1.0000002 × the wanted one", 1.0000002 * X.double(), X.double(), {}),
     ("every value is 0.25 too small", X - 0.25, X, {}),
     ("every value is 1 too large: off by one?", IDS + 1, IDS, {}),
+    ("every value is 1 too large: off by one?", IDS + 1.0, IDS.float(), {}),
+    ("every value is 1 too large", X + 1, X, {}),
     (
         "right up to a factor that is the same all along time: normalised over it?",
         X,

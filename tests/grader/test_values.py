@@ -28,6 +28,7 @@ def test_lists_of_unequal_length(yours, wanted, says):
     [
         ({"a": 1}, {"a": 2}, "f(x, …)", "wrong result from f(x, …)['a']\n  yours   int 1\n"),
         ({"a": 1}, {"a": 2}, "f(x) with k=0", "wrong result from f(x) with k=0, at ['a']\n  yours   int 1\n"),
+        (True, False, "whether x is a view", "wrong answer to whether x is a view\n"),
         ([[3, 4], [7]], [[3, 4], [9]], "the rows of f(x)", "wrong rows of f(x), at [1]\n  yours   [7]\n"),
         ((True, False), (True, True), "f(x)", "yours   (True, False)\n  wanted  (True, True)"),
         ((0, 1.0), (0, 1), "f(x)", "yours   (0, 1.0)\n  wanted  (0, 1)"),
