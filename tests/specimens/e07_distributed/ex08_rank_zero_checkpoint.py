@@ -256,7 +256,7 @@ SPECIMENS = [
         "training mode after loading",
         edits=[(LOADING, "    model.train()\n" + LOADING)],
         check="test_other_device",
-        says="changes gradients or modes",
+        says="training flags",
     ),
     Wrong(
         "tells the others of errors of the disk only",
