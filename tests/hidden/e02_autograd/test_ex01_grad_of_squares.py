@@ -68,7 +68,11 @@ def test_perfect_fit(answer, gen):
         strict=True,
     ):
         found = mine[::2] if part == "gradient" else mine
-        expect_equal((~found.isfinite()).tolist(), lost, f"if the {part} is NaN or inf, where residuals are")
+        expect_equal(
+            (~found.isfinite()).tolist(),
+            lost,
+            f"the flags of NaN or inf in the {part}, where residuals have both",
+        )
 
 
 def test_any_shape(answer, gen):
