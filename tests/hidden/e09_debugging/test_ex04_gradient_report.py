@@ -72,7 +72,9 @@ def test_limit(answer):
     }
     for limit, wanted in cases.items():
         states = [state for _, _, state in rows(answer, model, *limit)]
-        expect_equal(states, wanted, f"the states with a limit of {limit[0] if limit else 'default'}")
+        expect_equal(
+            states, wanted, f"the states with {f'limit={limit[0]}' if limit else 'the default limit'}"
+        )
     states = [state for _, _, state in rows(answer, with_gradients([INF], [NAN], [5.0]), limit=1.0)]
     expect_equal(states, ["nonfinite", "nonfinite", "exploding"], "the states with limit=1.0")
 

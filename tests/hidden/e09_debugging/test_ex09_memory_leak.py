@@ -229,6 +229,28 @@ def hooks_of(model):
     return found
 
 
+def expect_hooks(model, before, when):
+    """The model carries the hooks of `before`, and no others."""
+    found = hooks_of(model)
+    gone, more = (
+        [each for each in one if each not in other] for one, other in ((before, found), (found, before))
+    )
+    wanted = "the model with the hooks that others have put there, and nothing else"
+    expect_that(
+        not gone,
+        f"hooks of others are gone from the model {when}",
+        yours=f"{gone[0]}" if gone else "",
+        wanted=wanted,
+    )
+    expect_that(
+        not more,
+        f"hooks or attributes are left on the model {when}",
+        yours=f"{more[0]}" if more else "",
+        wanted=wanted,
+    )
+    expect_equal(found, before, f"the order of the hooks on the model {when}")
+
+
 def test_no_hook_is_left(answer, gen):
     """Building the trainer and taking steps leave the model with the hooks that it had."""
     model, calls = network(gen), []
@@ -238,10 +260,10 @@ def test_no_hook_is_left(answer, gen):
     before = hooks_of(model)
     trainer = answer.Trainer(model, F.mse_loss, sgd(model))
     for number in range(3):
-        expect_equal(hooks_of(model), before, f"the hooks on the model before step {number}")
+        expect_hooks(model, before, f"before step {number}")
         trainer.step(*batch_of(gen, 2))
         trainer.report()
-    expect_equal(hooks_of(model), before, "the hooks on the model after three steps")
+    expect_hooks(model, before, "after three steps")
     expect_equal(
         sorted(calls), ["before"] * 3 + ["forward"] * 3 + ["gradient"] * 3, "the calls of others' hooks"
     )
@@ -296,7 +318,7 @@ def test_a_step_that_raises(answer, gen, where):
         message = str(error)
     del x, y
     expect_equal(message, "out of patience", f"the error of a step where the {where} raises")
-    expect_equal(hooks_of(model), before, f"the hooks on the model after the {where} raised")
+    expect_hooks(model, before, f"after the {where} raised")
     model.zero_grad()
     watch.expect_nothing(f"after the {where} raised")
     expect_floats(trainer.report()["losses"], seen, f'report()["losses"] after the {where} raised')
