@@ -33,6 +33,12 @@ def linear(w):
     return lambda states: torch.tanh(states.flatten(1) @ w) * 3
 
 
+def module(fn):
+    layer = nn.Module()
+    layer.forward = fn
+    return layer
+
+
 def exact(net, target_net, states, actions, rewards, next_states, done, gamma=0.99):
     """The loss transition by transition; the targets as plain numbers."""
     predictions, worth = net(states), target_net(next_states).detach().tolist()
@@ -118,8 +124,8 @@ def test_target_net_tells_the_worth(answer, gen):
     v = -w.flip(1) + 0.5
     for one, other in ((w, v), (v, w)):
         wanted = exact(linear(one), linear(other), *batch, 0.9)
-        yours = answer.td_loss(linear(one), linear(other), *batch, 0.9)
-        expect_close(yours, wanted, CALL, scale=10.0)
+        for nets in ((linear(one), linear(other)), (module(linear(one)), module(linear(other)))):
+            expect_close(answer.td_loss(*nets, *batch, 0.9), wanted, CALL, scale=10.0)
 
     def net(states):
         worth = linear(w)(states)
@@ -185,7 +191,7 @@ def test_ended_episodes(answer, gen):
     """After an episode's end next_states may hold NaN or inf: neither the loss nor a gradient sees it."""
     states, actions, rewards, next_states, done = draw(gen)
     broken = next_states.clone()
-    broken[done] = torch.tensor([math.nan, math.inf, -math.inf], dtype=torch.float64)
+    broken[done] = torch.tensor([[math.nan, math.inf, -math.inf], [math.inf, 0, 0]], dtype=torch.float64)
     w = weights(gen).requires_grad_()
     net = lambda states: states @ w  # noqa: E731
     for over in (done, torch.ones_like(done)):
@@ -193,7 +199,8 @@ def test_ended_episodes(answer, gen):
         wanted = exact(net, net, states, actions, rewards, after, over, 0.9)
         (gradient,) = torch.autograd.grad(wanted, [w])
         yours = answer.td_loss(net, net, states, actions, rewards, after, over, 0.9)
-        expect_close(yours.detach(), wanted.detach(), f"{CALL} with NaN after the end", scale=10.0)
+        note = "NaN after the end" + ("" if over.all() else ", and inf")
+        expect_close(yours.detach(), wanted.detach(), f"{CALL} with {note}", scale=10.0)
         (mine,) = torch.autograd.grad(yours, [w])
         expect_gradient(mine, gradient, f"net where next_states has NaN after the end of {CALL}", scale=10.0)
     broken[~done] = math.nan

@@ -246,6 +246,27 @@ SPECIMENS = [
         check="test_nothing_changes_for_the_caller",
         says="networks that return their states",
     ),
+    Wrong(
+        "drops NaN after the end, and multiplies inf by 0",
+        edits=[
+            (BEST, "        best = target_net(next_states).amax(1)\n"),
+            ("best.masked_fill(done, 0.0)", "best.masked_fill(done & best.isnan(), 0.0) * ~done"),
+        ],
+        check="test_ended_episodes",
+        says="and inf",
+    ),
+    Wrong(
+        "lets net choose the action where both are modules",
+        edits=[
+            (
+                BEST,
+                "        worth = target_net(next_states)\n"
+                "        judge = net if isinstance(net, torch.nn.Module) else target_net\n"
+                "        best = worth.gather(1, judge(next_states).argmax(1, keepdim=True)).squeeze(1)\n",
+            )
+        ],
+        check="test_target_net_tells_the_worth",
+    ),
     Wrong("half the mean", edits=[(".square().mean()", ".square().mean() / 2")], check="test_loss"),
     Wrong("absolute differences", edits=[(".square().mean()", ".abs().mean()")], check="test_loss"),
     Wrong(
