@@ -101,6 +101,7 @@ def test_raw_logits(answer, gen, mode):
             call = f"Classifier({features}, {hidden}, {classes})(x) in {mode} mode"
             scale = float(wanted.abs().max()) + 5 * size if wanted.numel() else 1.0
             expect_close(y.detach(), wanted, call, scale=scale)
+            expect_that(y.requires_grad, f"no gradient flows through {call}, x of shape {tuple(x.shape)}")
             missing = model(torch.full((*leading, features), math.nan)).detach()
             expect_that(bool(missing.isnan().all()), f"{call} hides that x is NaN", yours=missing)
             with torch.no_grad(), unchanged("model(x) under no_grad", x=x):

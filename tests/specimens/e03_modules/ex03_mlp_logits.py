@@ -19,6 +19,14 @@ SPECIMENS = [
         check="test_raw_logits",
         says="shape",
     ),
+    Wrong(
+        "zeros without a graph for no samples",
+        edits=forward(
+            "return self.layers(x) if x.numel() else x.new_zeros(*x.shape[:-1], self.layers[-1].out_features)"
+        ),
+        check="test_raw_logits",
+        says="no gradient flows",
+    ),
     Wrong("softmax at the end", edits=forward("return self.layers(x).softmax(-1)"), check="test_raw_logits"),
     Wrong(
         "softmax in evaluation only",
