@@ -1,6 +1,7 @@
 """From what a check raised to the lines that a learner reads."""
 
 import linecache
+import re
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,11 +180,15 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
 def error_line(error: BaseException) -> str:
     """Type and message, at most three lines of it; long lines are wrapped, as shapes come last in many."""
     try:
-        lines = str(error).strip().splitlines()
+        lines = _MACHINE.sub("", str(error)[:9999]).strip().splitlines()
     except Exception:
         lines = ["(its message cannot be shown)"]
     short = [part for line in lines[:3] for part in _wrapped(line)][:3]
     return f"{type(error).__name__}: " + "\n    ".join(short) if short else type(error).__name__
+
+
+_MACHINE = re.compile(r" at 0x[0-9a-fA-F]+|(?<![\w.])(?:/[\w.+-]+)+/(?=[\w+-]+\.py\b)")
+"""Addresses, and the folders of Python files: as in what asyncio says of a task."""
 
 
 def _wrapped(line: str) -> list[str]:

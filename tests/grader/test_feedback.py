@@ -217,6 +217,16 @@ def test_what_autograd_says_below_a_check_is_told_in_words(run, says):
     assert "\n".join(unusable(raised.value)).startswith(says)
 
 
+def test_folders_and_addresses_are_left_out_of_errors():
+    error = RuntimeError(
+        "Task <main() at /usr/lib/python3/asyncio/events.py:18> of <A object at 0x7f00aa> is lost"
+    )
+    assert error_line(error) == "RuntimeError: Task <main() at events.py:18> of <A object> is lost"
+    assert error_line(OSError("no /tmp/a/weights.pt, exercises/e01/ex.py")) == (
+        "OSError: no /tmp/a/weights.pt, exercises/e01/ex.py"
+    )
+
+
 def test_a_long_error_is_wrapped_and_not_cut():
     assert error_line(RuntimeError("x" * 5 + " word" * 40 + " [7, 9]")).endswith("word [7, 9]")
     assert max(map(len, error_line(RuntimeError("word " * 900)).splitlines())) < 160
