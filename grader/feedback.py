@@ -125,7 +125,7 @@ def unusable(error: BaseException) -> list[str]:
     """What is told of an error that came up in the check's own lines, in its backward, say."""
     if isinstance(error, RuntimeError):
         text = str(error)
-        for words, told in _IN_BACKWARD.items():
+        for words, told in _IN_WORDS.items():
             if words in text:
                 return [told[0], f"  error   {error_line(error)}", *told[1:]]
     if isinstance(error, AttributeError) and error.name and error.obj is not None:
@@ -134,7 +134,7 @@ def unusable(error: BaseException) -> list[str]:
 
 
 _CUT = "  likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
-_IN_BACKWARD = {
+_IN_WORDS = {
     "does not require grad and does not have a grad_fn": (
         "no gradient flows through what your code gave back",
         _CUT,
@@ -147,9 +147,13 @@ _IN_BACKWARD = {
         "backward fails: a tensor that it needs was changed in place after it had been used",
     ),
     "returned an invalid gradient": ("backward fails: it gives a gradient that does not fit its input",),
+    "refers to a single memory location": (
+        "what your code gave back cannot be written to: several of its elements share one place in memory",
+        "  likely  an expanded tensor (`expand`, `broadcast_to`) that was not copied",
+    ),
     "modified inplace": ("backward fails: a view that belongs to the graph was changed in place",),
 }
-"""What autograd says when it is run on a result, and what a learner can make of it."""
+"""What torch says when a check uses a result, in autograd most of all, and what a learner can make of it."""
 
 
 def import_trouble(cause: BaseException, file: Path | None) -> list[str]:

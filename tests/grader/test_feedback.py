@@ -198,6 +198,7 @@ class Misfit(torch.autograd.Function):
     "run, says",
     [
         (lambda x: Misfit.apply(x).sum().backward(), "backward fails: it gives a gradient that does not fit"),
+        (lambda x: torch.ones(1).expand(3).fill_(2), "what your code gave back cannot be written to"),
         (constant, "no gradient flows through what your code gave back"),
         (other_input, "no gradient flows to a tensor on which what your code gave back should depend"),
         (written_after_use, "backward fails: a tensor that it needs was changed in place"),
@@ -211,7 +212,7 @@ class Misfit(torch.autograd.Function):
         (lambda x: x[9], "the check could not use what your code gave it: IndexError: "),
     ],
 )
-def test_what_autograd_says_below_a_check_is_told_in_words(run, says):
+def test_what_torch_says_below_a_check_is_told_in_words(run, says):
     with pytest.raises(Exception) as raised:
         run(torch.ones(2, requires_grad=True))
     assert "\n".join(unusable(raised.value)).startswith(says)
