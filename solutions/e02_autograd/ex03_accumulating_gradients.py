@@ -20,7 +20,8 @@ Rules:
   shape, dtype and device: zeros for a parameter that the loss of this batch does not depend on. Frozen
   parameters do not appear.
 - A gradient is that of its batch alone: earlier batches, earlier calls and what lies in `.grad` have no
-  influence. Nor does it change later, whatever happens to `.grad` and in further calls.
+  influence. Nor does it change later, whatever happens to `.grad`, to what another batch got, and in further
+  calls.
 - This only measures. Afterwards, also after an error in the model or in loss_fn, all parameters and their
   `.grad` are as they were: None is still None. So are tensors outside of the model, such as a temperature or
   inputs that require gradients.

@@ -65,9 +65,11 @@ def test_features_of_any_dtype(answer):
     expect_equal(
         features_of(answer, large), wanted, "model_inputs(…, features, …)[1] of large int64 features"
     )
-    small = torch.tensor([0, 40_000, 65_535], dtype=torch.uint16)
-    wanted = torch.tensor([0.0, 40_000.0, 65_535.0])
-    expect_equal(features_of(answer, small), wanted, "model_inputs(…, features, …)[1] of uint16 features")
+    for dtype, most in ((torch.uint16, 65_535), (torch.uint64, 2**64 - 2**40)):
+        values = [0, 40_000, most]
+        call = f"model_inputs(…, features, …)[1] of {values} in {dtype}"
+        wanted = torch.tensor([float(v) for v in values])
+        expect_equal(features_of(answer, torch.tensor(values, dtype=dtype)), wanted, call)
     fine = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf], dtype=torch.float64)
     wanted = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf])
     expect_equal(features_of(answer, fine), wanted, "model_inputs(…, features, …)[1] of features in float64")
@@ -156,8 +158,14 @@ def test_any_shape(answer, sizes):
             torch.ones(sizes),
             torch.ones(others, dtype=torch.bool),
         )
+        given[1].requires_grad_(kinds[1].is_floating_point)
         call = f"model_inputs of ids and features of shape {sizes}, and a mask of {others},"
-        expect_equal(answer.model_inputs(*given), wanted, call)
+        yours = answer.model_inputs(*given)
+        expect_equal(yours, wanted, call)
+        flags = [x.requires_grad for x in yours]
+        expect_equal(
+            flags, [x.requires_grad for x in given], f"what requires gradients, as features do, of {call}"
+        )
 
 
 def test_other_ids_are_refused(answer):

@@ -152,6 +152,10 @@ def test_frozen_and_unused_parameters(answer, gen):
     expect_all(found, wanted, f"{CALL} with frozen and unused parameters")
     flags = {name: g.requires_grad for one in found for name, g in one.items() if g.requires_grad}
     expect_equal(flags, {}, "which gradients require gradients, unused parameters included")
+    for g in found[0].values():
+        g.add_(1.0)
+    call = f"{CALL}, after what it gave for batch 0 was changed in place,"
+    expect_all(found[1:], wanted[1:], call)
     flags = {name: p.requires_grad for name, p in model.named_parameters()}
     expect_equal(flags, {name: name != "trunk.bias" for name in flags}, f"requires_grad after {CALL}")
 

@@ -154,7 +154,7 @@ def test_edges_of_p(answer, gen):
 
 def test_p_set_later(answer, gen):
     """The attribute p may be set later, and counts from then on."""
-    layer, x = answer.Dropout(0.2), numbers((40, 50), gen)
+    layer, x = copy.deepcopy(answer.Dropout(0.2)), numbers((40, 50), gen)  # no longer the one that was built
     expect_equal(layer.p, 0.2, "Dropout(0.2).p")
     layer(x)
     for p in (0.75, 0.0, 1.0):

@@ -179,11 +179,13 @@ def test_nothing_to_see(answer, gen):
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "not causal"])
 def test_empty(answer, gen, causal):
     """No sequences, and sequences of no tokens, give results of their own shape."""
-    for shape in [(0, 3, 6), (2, 0, 6), (0, 6), (0, 0, 6), (2, 0, 3, 6)]:
+    for shape in [(0, 3, 6), (2, 0, 6), (0, 6), (0, 0, 6), (2, 0, 3, 6), (2, 3, 0, 6)]:
         layer = build(answer, gen, causal=causal)
         x, padding = torch.ones(shape), torch.zeros(shape[:-1], dtype=torch.bool)
         expect_close(layer(x), torch.zeros(shape), f"layer(x) for x of {shape}")
-        expect_close(layer(x, padding), torch.zeros(shape), f"layer(x, padding) for x of {shape}")
+        yours = layer(x, padding)
+        expect_close(yours, torch.zeros(shape), f"layer(x, padding) for x of {shape}")
+        expect_that(yours.requires_grad, f"layer(x, padding) for x of {shape} is not part of the graph")
 
 
 def test_long_and_large(answer, gen):

@@ -88,12 +88,14 @@ def test_all_ranks_together(answer, length, ranks):
 
 def test_epochs(answer):
     """Every epoch has an order of its own, which comes back with the epoch; without shuffle all are alike."""
-    sampler = answer.ShardSampler(20, 2, 1, seed=3)
-    for epoch in (0, 1, 2, 1, 0, 0, 7):
-        sampler.set_epoch(epoch)
-        for which in ("once", "again"):
-            wanted = real(20, 2, 1, epoch, seed=3)
-            expect_equal(list(sampler), wanted, f"list(sampler) {which}, after set_epoch({epoch})")
+    for drop_last in (False, True):
+        sampler = answer.ShardSampler(20, 3, 1, seed=3, drop_last=drop_last)
+        for epoch in (0, 1, 2, 1, 0, 0, 7):
+            sampler.set_epoch(epoch)
+            for which in ("once", "again"):
+                wanted = real(20, 3, 1, epoch, seed=3, drop_last=drop_last)
+                call = f"list(sampler) {which}, after set_epoch({epoch}), drop_last={drop_last}"
+                expect_equal(list(sampler), wanted, call)
     plain = answer.ShardSampler(5, 2, 1, shuffle=False)
     for epoch in (1, 4):
         plain.set_epoch(epoch)

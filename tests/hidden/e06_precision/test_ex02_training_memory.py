@@ -255,6 +255,9 @@ def test_bad_input(answer):
     for budget in (0, BUDGET):
         call = f"largest_batch(model, saved=0, budget={budget})"
         expect_raises(ValueError, lambda b=budget: answer.largest_batch(model, saved=0, budget=b), call)
+    model.requires_grad_(False)
+    call = 'training_memory(model, 1, 1, optimizer="adam"), nothing of it trainable'
+    expect_raises(ValueError, lambda: answer.training_memory(model, 1, 1, optimizer="adam"), call)
 
 
 def oracle(answer, gen):

@@ -112,6 +112,10 @@ def test_default_bound(answer, gen):
     )
     expect_numbers(yours, *wanted, "scaled_step(…) without max_norm")
     expect_weights(model, twin, "scaled_step(…) without max_norm")
+    flat = (lambda p, t: (p * 0).sum()), OPTIMIZERS["SGD"](model.parameters()), scaler_of(), inputs, targets
+    call = "(loss, norm) of scaled_step(…) where loss and gradients are 0"
+    expect_equal(answer.scaled_step(model, *flat), (0.0, 0.0), call)
+    expect_weights(model, twin, "scaled_step(…) where all gradients are 0")
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0**8, 2.0**11, 0.25], ids=str)

@@ -152,7 +152,7 @@ def in_groups(rank, world_size, answer):
     handle = answer.all_reduce_mean(y, group=group, async_op=True)
     y.zero_()  # of no account, also to a group of one
     found = [answer.all_reduce_mean(x, group), handle.wait()]
-    found += [answer.all_reduce_mean(x, None), answer.all_reduce_mean(x.int(), group)]
+    found += [answer.all_reduce_mean(10 * x, None), answer.all_reduce_mean(x.int(), group)]
     results = [mean.clone() for mean in found]
     with torch.inference_mode():  # where tensors that were made in it may be changed as well
         for mean in found:
@@ -167,7 +167,7 @@ def test_groups(answer):
         calls = ("all_reduce_mean(x, group)", "all_reduce_mean(x, group=group, async_op=True).wait()")
         for mean, call in zip(found[:2], calls, strict=True):
             expect_close(mean, part, f"{call} on rank {rank}; the groups are [0, 2] and [1]")
-        expect_close(found[2], part, f"all_reduce_mean(x, None) on rank {rank} of 3")
+        expect_close(found[2], 10 * part, f"all_reduce_mean(10 * x, None) on rank {rank} of 3")
         about = f"all_reduce_mean(x, group) of integers on rank {rank}; the groups are [0, 2] and [1]"
         expect_close(found[3], part, about)
         expect_equal(found[4], 2, f"numbers in x on rank {rank} that stay when its means are overwritten")

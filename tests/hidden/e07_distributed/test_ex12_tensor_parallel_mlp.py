@@ -40,12 +40,12 @@ class Case:
 
 
 def drawn(gen, hidden, shape=(4, 3), out=5, *, biases=(True, True), dtype=torch.float32, **options):
-    up = nn.Linear(shape[-1], hidden, bias=biases[0])
-    down = nn.Linear(hidden, out, bias=biases[1])
+    up = nn.Linear(shape[-1], hidden, bias=biases[0], dtype=dtype)
+    down = nn.Linear(hidden, out, bias=biases[1], dtype=dtype)
     for p in (*up.parameters(), *down.parameters()):
-        p.data.copy_(torch.randn(p.shape, generator=gen))
+        p.data.copy_(torch.randn(p.shape, generator=gen, dtype=torch.float64))  # all digits of dtype
     x = torch.randn(shape, generator=gen).to(dtype)
-    return Case(up.to(dtype), down.to(dtype), x, **options)
+    return Case(up, down, x, **options)
 
 
 def cut(name, t, rank, world_size):

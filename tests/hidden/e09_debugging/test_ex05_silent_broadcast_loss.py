@@ -221,13 +221,16 @@ def test_train_step_refuses(answer, gen):
         (3, 1, (3,), (1, 3)),
         (3, 1, (3,), (3, 3)),
     ]
-    for size, outputs, targets, weights in cases:
-        model = nn.Linear(2, outputs)
+    for (size, outputs, targets, weights), flat in itertools.product(cases, (False, True)):
+        if flat and outputs > 1:
+            continue
+        model = nn.Sequential(nn.Linear(2, outputs), *[nn.Flatten(0)] * flat)
         before = [p.detach().clone() for p in model.parameters()]
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         inputs = torch.randn(size, 2, generator=gen)
         options = {"weights": torch.ones(weights)} if weights else {}
-        call = f"train_step(…) with outputs {(size, outputs)}, targets {targets}, weights {weights}"
+        shape = (size,) if flat else (size, outputs)
+        call = f"train_step(…) with outputs {shape}, targets {targets}, weights {weights}"
         expect_raises(
             ValueError,
             lambda m=model, o=optimizer, i=inputs, t=targets, k=options: answer.train_step(

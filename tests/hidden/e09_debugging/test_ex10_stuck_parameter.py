@@ -282,26 +282,28 @@ def test_rates(answer, tensor):
 
 def test_several_steps(answer):
     """With several steps, a reason must hold in all of them."""
-    model = weights(1, 1, 1, 1, 1, 1e20, 1e20)
+    model = weights(1, 1, 1, 1, 1, 1e20, 1e20, 1)
     optimizer = sgd([{"params": [p]} for p in model])
 
     def stepping():
         optimizer.step()
-        for p, g in zip(model, (-1.0, None, 0.0, 0.0, 1.0, 1.0, 1.0), strict=True):
+        for p, g in zip(model, (-1.0, None, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0), strict=True):
             p.grad = None if g is None else torch.full_like(p, g)
-        for group, rate in zip(optimizer.param_groups[3:], (0.1, 0.0, 0.0, 0.1), strict=True):
+        for group, rate in zip(optimizer.param_groups[3:], (0.1, 0.0, 0.0, 0.1, 0.0), strict=True):
             group["lr"] = rate
         optimizer.step()
 
     optimizer.param_groups[3]["lr"] = 0.0
     optimizer.param_groups[4]["lr"] = 0.0
+    optimizer.param_groups[7]["lr"] = 0.0
     # there and back; none, none; zero, zero; a gradient without a rate, a rate without a gradient; no rate;
-    # lost in rounding, with a rate of 0 in the second step only, and with no gradient in the first only
-    step = with_gradients(model, 1.0, None, 0.0, 1.0, 1.0, 1.0, None, step=stepping)
+    # lost in rounding, with a rate of 0 in the second step only, and with no gradient in the first only;
+    # no rate in either, and in the first a gradient of 0 as well
+    step = with_gradients(model, 1.0, None, 0.0, 1.0, 1.0, 1.0, None, 0.0, step=stepping)
     yours = answer.stuck_parameters(model, optimizer, step)
     with torch.no_grad():
         same = bool((model[0] == 1).all())
-    wanted = {"1": NONE, "2": ZERO, "3": LOST, "4": RATE, "5": LOST, "6": LOST} | (
+    wanted = {"1": NONE, "2": ZERO, "3": LOST, "4": RATE, "5": LOST, "6": LOST, "7": RATE} | (
         {"0": LOST} if same else {}
     )
     expect_equal(yours, wanted, f"{CALL} with two steps")

@@ -219,7 +219,9 @@ def test_truncate(answer, gen):
     layer = build(answer, gen)
     x, other = torch.randn(2, 8, 8, generator=gen), 3 * torch.randn(2, 8, 8, generator=gen)
     cache = layer.make_cache(2, 8)
-    layer(x, cache)
+    layer(torch.full_like(x, math.nan), cache)  # what is forgotten has no say in what comes
+    cache.truncate(0)
+    layer(x[:, :5], cache)
     for keep, sizes in [(5, (1, 2)), (7, (1,)), (8, ()), (3, (2, 1, 2)), (0, (8,)), (2, (0, 6)), (0, (1, 1))]:
         cache.truncate(keep)
         expect_equal(cache.length, keep, f"cache.length after truncate({keep})")
@@ -229,7 +231,15 @@ def test_truncate(answer, gen):
         x[:, keep:] += torch.randn(2, sum(sizes), 8, generator=gen)
         yours = in_chunks(layer, x[:, keep:], cache, sizes)
         expect_right(yours, exact(layer, x)[:, keep:], f"layer(…, cache) after truncate({keep})")
-    answer.KVCache(1, 1, 1, 2).truncate(0)
+    torch.set_default_dtype(torch.float64)
+    try:
+        cache = answer.KVCache(1, 1, 1, 2)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    cache.truncate(0)
+    kinds = [t.dtype for t in cache.append(torch.ones(1, 1, 1, 2), torch.ones(1, 1, 1, 2))]
+    call = "KVCache(1, 1, 1, 2), built while torch's default is float64"
+    expect_equal(kinds, [torch.float32] * 2, f"the dtypes of keys and values of {call}")
 
 
 def test_several_caches(answer, gen):

@@ -414,4 +414,21 @@ SPECIMENS = [
 """),
         check="test_float32",
     ),
+    Wrong(
+        "one tensor of zeros for all batches",
+        code="""
+import torch
+def batch_gradients(model, loss_fn, batches):
+    found = []
+    zeros = {n: torch.zeros_like(p) for n, p in model.named_parameters()}
+    for inputs, targets in batches:
+        params = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        loss = loss_fn(model(inputs), targets)
+        grads = torch.autograd.grad(loss, list(params.values()), allow_unused=True)
+        found.append({n: zeros[n] if g is None else g.detach() for (n, p), g in zip(params.items(), grads)})
+    return found
+""",
+        check="test_frozen_and_unused_parameters",
+        says="changed in place",
+    ),
 ]

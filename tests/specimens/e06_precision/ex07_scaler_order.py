@@ -390,4 +390,28 @@ SPECIMENS = [
         check="test_small_gradients_arrive",
         says="gradients of 3e6",
     ),
+    Wrong(
+        "divides by a norm of 0",
+        code="""
+import torch
+from torch import nn
+def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(inputs.device.type, dtype=torch.float16):
+        predictions = model(inputs)
+    loss = loss_fn(predictions.float(), targets)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    norm = nn.utils.get_total_norm([p.grad for p in params if p.grad is not None])
+    c = max_norm / norm.item()
+    if c < 1:
+        [p.grad.mul_(c) for p in params if p.grad is not None]
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item(), norm.item()
+""",
+        check="test_default_bound",
+        says="ZeroDivisionError",
+    ),
 ]

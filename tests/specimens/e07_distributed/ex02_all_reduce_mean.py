@@ -321,4 +321,32 @@ def all_reduce_mean(tensor, group=None, async_op=False):
         "in inference mode",
         edits=[("def all_reduce_mean(", "@torch.inference_mode()\ndef all_reduce_mean(")],
     ),
+    Wrong(
+        "keeps its buffers, and returns them",
+        code="""
+import torch
+import torch.distributed as dist
+class _Handle:
+    def __init__(self, work, finish):
+        self.work, self.finish, self.done = work, finish, None
+    def wait(self):
+        if self.done is None:
+            self.work.wait()
+            self.done = self.finish()
+        return self.done
+_b = {}
+def all_reduce_mean(tensor, group=None, async_op=False):
+    dtype = tensor.dtype
+    if not dtype.is_floating_point:
+        wide = torch.int64
+    else:
+        wide = torch.float32 if dtype.itemsize < 4 else dtype
+    buffer = (_b.setdefault((tensor.shape, wide), torch.empty(tensor.shape, dtype=wide)) if not async_op else torch.empty(tensor.shape, dtype=wide)).copy_(tensor.detach())
+    n = dist.get_world_size(group)
+    work = dist.all_reduce(buffer, group=group, async_op=True)
+    handle = _Handle(work, lambda: buffer / n if not dtype.is_floating_point else buffer.div_(n).to(dtype))
+    return handle if async_op else handle.wait()
+""",
+        check="test_groups",
+    ),
 ]

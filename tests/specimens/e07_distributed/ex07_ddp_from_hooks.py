@@ -403,4 +403,40 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "sends no gradient of zeros",
+        code="""
+import torch
+import torch.distributed as dist
+from torch import nn
+class DataParallelModel(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+        self._pending = []
+        with torch.no_grad():
+            for t in (*module.parameters(), *module.buffers()):
+                buffer = t.detach().contiguous()
+                dist.broadcast(buffer, 0)
+                t.copy_(buffer)
+        for p in module.parameters():
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self._send)
+    def _send(self, p):
+        if not p.grad.any():
+            return
+        buffer = p.grad.contiguous().clone()
+        self._pending.append((p, buffer, dist.all_reduce(buffer, async_op=True)))
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+    def finish_gradients(self):
+        n = dist.get_world_size()
+        pending, self._pending = self._pending, []
+        for p, buffer, work in pending:
+            work.wait()
+            p.grad.copy_(buffer / n)
+""",
+        check="test_messages",
+        says="all_reduce",
+    ),
 ]

@@ -392,4 +392,28 @@ class RecencyBias(''',
             ),
         ],
     ),
+    Wrong(
+        "a strength that copies share",
+        code="""
+import torch
+from torch import nn
+class RecencyBias(nn.Module):
+    def __init__(self, heads, warmup):
+        super().__init__()
+        self.warmup = warmup
+        self._strength = lambda: (self.steps / self.warmup).clamp(max=1)
+        self.slopes = nn.Parameter(0.5 ** torch.arange(1, heads + 1))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+    def forward(self, scores):
+        if self.training:
+            self.steps += 1
+        strength = self._strength()
+        position = torch.arange(scores.shape[-1], device=scores.device)
+        distance = (position[:, None] - position).abs()
+        bias = strength * self.slopes[:, None, None] * distance
+        return scores - bias.to(scores.dtype)
+""",
+        check="test_copies",
+        says="deep copy",
+    ),
 ]

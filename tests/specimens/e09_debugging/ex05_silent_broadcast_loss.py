@@ -395,4 +395,36 @@ def train_step(model, optimizer, inputs, targets, weights=None):
             (ROWS, "    return [column.squeeze(1) if column.ndim == 2 else column for column in columns]\n"),
         ],
     ),
+    Wrong(
+        "train_step looks at columns only",
+        code="""
+import torch
+def _column(t, name):
+    if t.dim() not in (1, 2) or t.dim() == 2 and t.shape[1] != 1 or t.shape[0] == 0:
+        raise ValueError(f"{name} must be (batch,) or (batch, 1), got {tuple(t.shape)}")
+    return t.reshape(-1)
+def _columns(*ts):
+    out = [_column(t, f"argument {i}") for i, t in enumerate(ts)]
+    if len({len(t) for t in out}) != 1:
+        raise ValueError("batch sizes differ")
+    return out
+def weighted_mse(predictions, targets, weights=None):
+    if weights is None:
+        p, t = _columns(predictions, targets)
+        return (p - t).square().mean()
+    p, t, w = _columns(predictions, targets, weights)
+    return (w * (p - t).square()).sum() / w.sum()
+def share_within(predictions, targets, tolerance=0.1):
+    p, t = _columns(predictions, targets)
+    return ((p - t).abs() <= tolerance).double().mean().item()
+def train_step(model, optimizer, inputs, targets, weights=None):
+    p = model(inputs)
+    loss = weighted_mse(p, targets, weights) if weights is not None or p.dim() == 2 else (p - targets.reshape(-1)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+""",
+        check="test_train_step_refuses",
+    ),
 ]

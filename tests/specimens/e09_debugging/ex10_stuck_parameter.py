@@ -486,4 +486,44 @@ def stuck_parameters(model, optimizer, train_step):
             ),
         ],
     ),
+    Wrong(
+        "a reason for each step, and they must agree",
+        code="""
+import torch
+def stuck_parameters(model, optimizer, train_step):
+    named = dict(model.named_parameters())
+    before = {n: p.detach().clone() for n, p in named.items()}
+    steps = []
+    def look(opt, args, kwargs):
+        seen = {}
+        for group in opt.param_groups:
+            for p in group["params"]:
+                g = p.grad
+                if g is not None and g.is_sparse:
+                    g = g.coalesce().values()
+                seen[id(p)] = g is None, g is not None and not bool((g != 0).any()), float(group["lr"]) == 0
+        steps.append(seen)
+    handle = optimizer.register_step_post_hook(look)
+    try:
+        train_step()
+    finally:
+        handle.remove()
+    held = {id(p) for g in optimizer.param_groups for p in g["params"]}
+    result = {}
+    for n, p in named.items():
+        a, b = before[n], p.detach()
+        if bool(((a != b) & ~((a != a) & (b != b))).any()) or p.numel() == 0:
+            continue
+        saw = [s[id(p)] for s in steps if id(p) in s]
+        rs = {'no gradient' if s[0] else 'zero gradient' if s[1] else 'zero rate' if s[2] else 'lost' for s in saw}
+        if not p.requires_grad: r = "frozen"
+        elif id(p) not in held: r = "not in optimizer"
+        elif not steps: r = "no step"
+        elif len(rs) == 1: r = rs.pop()
+        else: r = "lost"
+        result[n] = r
+    return result
+""",
+        check="test_several_steps",
+    ),
 ]

@@ -667,4 +667,67 @@ class CachedAttention(nn.Module):
         check="test_dtypes",
         says="float64",
     ),
+    Wrong(
+        "attends to all the room there is, behind a mask",
+        code="""
+import torch
+from torch import nn
+def rotate(x, positions):
+    half = x.shape[-1] // 2
+    speeds = 100.0 ** (-torch.arange(half, device=x.device) / half)
+    angles = positions.unsqueeze(-1) * speeds
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    first, second = x[..., :half], x[..., half:]
+    return torch.cat([first * cos - second * sin, first * sin + second * cos], -1)
+class KVCache:
+    def __init__(self, batch, heads, capacity, head_dim, *, dtype=torch.float32, device="cpu"):
+        self.keys = torch.zeros(batch, heads, capacity, head_dim, dtype=dtype, device=device)
+        self.values = torch.zeros_like(self.keys)
+        self.length = 0
+    def append(self, keys, values):
+        b, h, c, d = self.keys.shape
+        for t in (keys, values):
+            if t.dim() != 4 or (t.shape[0], t.shape[1], t.shape[3]) != (b, h, d):
+                raise ValueError("sizes do not fit")
+        if keys.shape != values.shape or self.length + keys.shape[2] > c:
+            raise ValueError("no room")
+        end = self.length + keys.shape[2]
+        with torch.no_grad():
+            self.keys[:, :, self.length:end] = keys
+            self.values[:, :, self.length:end] = values
+        self.length = end
+        return self.keys[:, :, :end], self.values[:, :, :end]
+    def truncate(self, length):
+        if not 0 <= length <= self.length:
+            raise ValueError("no such length")
+        self.length = length
+class CachedAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        if heads < 1 or dim % heads or dim // heads % 2:
+            raise ValueError("heads do not divide dim")
+        self.heads = heads
+        self.qkv = nn.Linear(dim, 3 * dim, bias=False)
+        self.out = nn.Linear(dim, dim, bias=False)
+    def make_cache(self, batch, capacity):
+        w = self.qkv.weight
+        return KVCache(batch, self.heads, capacity, w.shape[1] // self.heads, dtype=w.dtype, device=w.device)
+    def forward(self, x, cache=None):
+        batch, time, dim = x.shape
+        d = dim // self.heads
+        start = 0 if cache is None else cache.length
+        q, k, v = (t.unflatten(-1, (self.heads, d)).transpose(1, 2) for t in self.qkv(x).split(dim, -1))
+        positions = torch.arange(start, start + time, device=x.device)
+        q, k = rotate(q, positions), rotate(k, positions)
+        if cache is not None:
+            cache.append(k, v)
+            k, v = cache.keys, cache.values
+        keys = torch.arange(k.shape[2], device=x.device)
+        hidden = keys > positions[:, None]
+        w = (q @ k.transpose(-1, -2) / d ** 0.5).masked_fill(hidden, float("-inf")).softmax(-1)
+        return self.out((w @ v).transpose(1, 2).reshape(batch, time, dim))
+""",
+        check="test_truncate",
+        says="truncate",
+    ),
 ]
