@@ -198,7 +198,7 @@ class Misfit(torch.autograd.Function):
     "run, says",
     [
         (lambda x: Misfit.apply(x).sum().backward(), "backward fails: it gives a gradient that does not fit"),
-        (lambda x: torch.ones(1).expand(3).fill_(2), "what your code gave back cannot be written to"),
+        (lambda x: torch.ones(1).expand(3).add_(2), "what your code gave back cannot be written to"),
         (constant, "no gradient flows through what your code gave back"),
         (other_input, "no gradient flows to a tensor on which what your code gave back should depend"),
         (written_after_use, "backward fails: a tensor that it needs was changed in place"),
