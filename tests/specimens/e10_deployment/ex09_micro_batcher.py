@@ -64,7 +64,7 @@ SPECIMENS = [
         "a row of one number is no row any more",
         edits=[(RESULT, RESULT.replace("row.clone()", "row.clone().squeeze()"))],
         check="test_any_shape",
-        says="the shape of a row",
+        says="shape of a row",
     ),
     Wrong(
         "a batch of one hands its row on as a view",
