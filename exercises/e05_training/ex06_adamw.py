@@ -22,8 +22,9 @@ Rules:
   differ, and schedulers change them. Groups may leave them out, and the arguments are their defaults.
 - m, v and t are kept in `self.state[p]`, so that state_dict, torch.save and load_state_dict carry them: a run
   that goes on from a loaded state dict goes on as if it had not stopped. m and v have p's dtype (float32,
-  float64 or bfloat16), shape and device, and memory of their own. A p without gradients has no state yet, or an
-  empty one. (load_state_dict casts every tensor of a state to p's dtype and device, except one named "step".)
+  float64 or bfloat16), shape and device, and memory of their own. A p without gradients has no state yet, or
+  an empty one. (load_state_dict casts every tensor of a state to p's dtype and device, except one named
+  "step".)
 - A step writes into the memory of p and its state, and to nothing else: `.grad` is not changed. p remains a
   leaf, and no graph is recorded, even where `.grad` carries one. p may have any shape, strides and size.
 - step(closure) first calls closure once, with gradients on even inside of `torch.no_grad()`, and returns what

@@ -114,7 +114,8 @@ def test_kinds_of_integers(answer, gen):
 
 
 SLICES = [
-    slice(None), slice(2, 5), slice(None, 3), slice(4, None), slice(-3, None), slice(None, -2), slice(np.int64(-5), np.int8(-1)),
+    slice(None), slice(2, 5), slice(None, 3), slice(4, None), slice(-3, None), slice(None, -2),
+    slice(np.int64(-5), np.int8(-1)),
     slice(0, 100), slice(-100, 2), slice(50, 60), slice(5, 2), slice(3, 3), slice(None, None, 2),
     slice(1, None, 3), slice(None, None, 100), slice(None, None, -1), slice(5, 1, -1), slice(6, None, -2),
     slice(None, 2, -1), slice(-2, -6, -3), slice(100, None, -1), slice(0, 5, -1), slice(2, -100, -1),
