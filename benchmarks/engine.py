@@ -26,7 +26,7 @@ from grader.catalog import load
 def make_class(folder: Path, section: str, count: int) -> None:
     """`count` submissions in which no file is like any other's."""
     draw = random.Random(0)
-    exercises = load().select(section)
+    exercises = load().select([section])
     for number in range(count):
         for exercise in exercises:
             solution = exercise.file("solutions").read_text("utf-8")

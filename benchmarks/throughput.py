@@ -102,7 +102,7 @@ class Nbgrader:
     def __init__(self, folder: Path, section: str, submissions: Sequence[Path], *, plain: bool) -> None:
         self.folder = folder
         self.plain = plain
-        self.section = load().section(load().select(section)[0])
+        self.section = load().section(load().select([section])[0])
         self.submissions = list(submissions)
         self._home = {
             "HOME": str(folder),
@@ -186,7 +186,7 @@ def compare(scratch: Path, section: str, count: int, baseline: int, jobs: int) -
             with spent.on(len(third)):
                 one.autograde(f"round{number}_*")
         print(f"  round {number + 1} of {ROUNDS} done", file=sys.stderr)
-    exercises = load().select(section)
+    exercises = load().select([section])
     print(f"{count} different submissions of {section}, {len(exercises)} answers each; start-up included\n")
     print(f"{'seconds for each submission':42}  mean   ratio   rounds")
     for name, spent in (
