@@ -292,6 +292,16 @@ def collate_detections(samples):
         ],
     ),
     Right(
+        "boxes made anew where no sample has any",
+        edits=[
+            (
+                BOXES,
+                "torch.cat([found for _, found in samples]) if any(len(found) for _, found in samples) "
+                "else samples[0][1].new_zeros(0, 4)",
+            )
+        ],
+    ),
+    Right(
         "cat, then unflatten",
         edits=[(IMAGES, "torch.cat([image for image, _ in samples]).unflatten(0, (len(samples), -1))")],
     ),
