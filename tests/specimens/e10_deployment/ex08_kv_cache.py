@@ -667,7 +667,7 @@ class CachedAttention(nn.Module):
         check="test_dtypes",
         says="float64",
     ),
-    Wrong(
+    Right(
         "attends to all the room there is, behind a mask",
         code="""
 import torch
@@ -727,7 +727,5 @@ class CachedAttention(nn.Module):
         w = (q @ k.transpose(-1, -2) / d ** 0.5).masked_fill(hidden, float("-inf")).softmax(-1)
         return self.out((w @ v).transpose(1, 2).reshape(batch, time, dim))
 """,
-        check="test_truncate",
-        says="truncate",
     ),
 ]
