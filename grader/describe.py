@@ -22,6 +22,11 @@ def describe(value: object) -> str:
     return _describe(value, 0)
 
 
+def without_addresses(text: str) -> str:
+    """`<function f>` for `<function f at 0x7f01…>`: an address is another one in each run."""
+    return _ADDRESS.sub("", text)
+
+
 def is_tensor(value: object) -> bool:
     """A real tensor or an instance of a subclass, whatever the object says about its `__class__`."""
     return issubclass(type(value), Tensor)
@@ -69,7 +74,7 @@ def _describe(value: Any, depth: int) -> str:
             return _container(value, depth)
         if kind.__module__ in ("torch", "builtins") and callable(value):
             return _cut(f"{_name(kind)} {value.__name__}")
-        text = _ADDRESS.sub("", "".join([repr(value)]))
+        text = without_addresses("".join([repr(value)]))
         return _cut(text if text.startswith((_name(kind), "<")) else f"{_name(kind)} {text}")
     except KeyboardInterrupt:
         raise

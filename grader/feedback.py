@@ -13,6 +13,7 @@ from grader import paths
 from grader.answers import Answers
 from grader.catalog import Exercise
 from grader.checks.failure import CheckFailure
+from grader.describe import without_addresses
 from grader.explain import describe
 
 MOST_LINES = 15
@@ -184,15 +185,15 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
 def error_line(error: BaseException) -> str:
     """Type and message, at most three lines of it; long lines are wrapped, as shapes come last in many."""
     try:
-        lines = _MACHINE.sub("", str(error)[:9999]).strip().splitlines()
+        lines = _FOLDERS.sub("", without_addresses(str(error)[:9999])).strip().splitlines()
     except Exception:
         lines = ["(its message cannot be shown)"]
     short = [part for line in lines[:3] for part in _wrapped(line)][:3]
     return f"{type(error).__name__}: " + "\n    ".join(short) if short else type(error).__name__
 
 
-_MACHINE = re.compile(r" at 0x[0-9a-fA-F]+|(?<![\w.])(?:/[\w.+-]+)+/(?=[\w+-]+\.py\b)")
-"""Addresses, and the folders of Python files: as in what asyncio says of a task."""
+_FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+-]+)+/(?=[\w+-]+\.py\b)")
+"""The folders of Python files, as in what asyncio says of a task."""
 
 
 def _wrapped(line: str) -> list[str]:

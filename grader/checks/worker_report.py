@@ -1,19 +1,18 @@
 """Why spawned workers did not give what was asked of them, in lines that a learner reads."""
 
 import pickle
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from grader.checks.failure import CheckFailure
+from grader.describe import without_addresses
 
 DEPTH = 4
 """How far into an object its parts are looked at."""
 
 _TRACEBACK = "Traceback (most recent call last):"
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _ANEW = "it imports your file anew, and has what that brings and what is pickled: nothing set up since"
 _LIKELY = {
     "<lambda>": "a lambda has no name to be found by: write a function at the top level of the file",
@@ -60,7 +59,7 @@ def last_error(text: str) -> str:
 
 
 def _failure(what: str, yours: str, likely: str = "") -> CheckFailure:
-    yours = _ADDRESS.sub("", yours)[:160]
+    yours = without_addresses(yours)[:160]
     likely = next((text for word, text in _LIKELY.items() if word in yours), likely)
     lines = [what, f"  yours   {yours}" if yours else "", f"  likely  {likely}" if likely else ""]
     return CheckFailure("\n".join(filter(None, lines)))
