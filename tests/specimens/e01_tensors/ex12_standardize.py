@@ -9,6 +9,13 @@ RESULT = "    return (centred / (variance + eps).sqrt()).to(x.dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "cuts the gradient of small variances",
+        edits=[
+            (RESULT, "    variance = torch.where(variance < eps, variance.detach(), variance)\n" + RESULT)
+        ],
+        check="test_gradient_of_constant_numbers",
+    ),
+    Wrong(
         "forgets keepdim: broadcasts along another dimension",
         edits=[("wide.mean(dim, keepdim=True)", "wide.mean(dim)")],
         check="test_any_dimensions",
