@@ -364,6 +364,14 @@ def test_closure(answer, gen):
     params[0].grad = torch.ones(3).double()
     expect_equal(yours.step(), None, "step() without a closure")
     expect_equal(yours.step(lambda: 0.0), 0.0, "step(closure) where closure returns 0.0")
+    late = parameters(gen, (2,))
+    twins = twins_of(late)
+    for p in (*late, *twins):
+        p.grad = torch.tensor([1.0, -2.0], dtype=p.dtype)
+    wanted = real(twins, lr=0.1)
+    wanted.step()
+    yours.step(lambda: yours.add_param_group({"params": late, "lr": 0.1}))
+    expect_same(late, twins, "step(closure) where closure adds a group")
 
 
 BAD = [

@@ -42,6 +42,15 @@ TAIL = (
 
 SPECIMENS = [
     Wrong(
+        "goes through the groups from before the closure",
+        edits=[
+            ("        result = None\n", "        result, groups = None, list(self.param_groups)\n"),
+            (GROUPS, "        for group in groups:\n"),
+        ],
+        check="test_closure",
+        says="closure adds a group",
+    ),
+    Wrong(
         "without a β₁ the gradient itself is the moment",
         edits=[(M, '        m = state["exp_avg"] = m.lerp_(grad, 1 - beta1) if beta1 else grad\n')],
         check="test_memory",
