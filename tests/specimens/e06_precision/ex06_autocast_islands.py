@@ -16,6 +16,17 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "in evaluation mode and outside of every region nothing is cast",
+        edits=[
+            (
+                REGION,
+                "        if not (self.training or torch.is_autocast_enabled(x.device.type)):\n"
+                "            return self.block(x, *args, **kwargs)\n" + REGION,
+            )
+        ],
+        check="test_all_in_float32",
+    ),
+    Wrong(
         "single numbers stay in 16 bits",
         edits=[(CAST, CAST.replace("in _NARROW", "in _NARROW and value.ndim"))],
         check="test_arguments",
