@@ -269,6 +269,15 @@ class Tree(dict):
         return "moved", str(device), non_blocking
 
 
+class Parcel(NamedTuple):
+    """A named tuple that moves itself."""
+
+    text: str
+
+    def to(self, device, non_blocking=False):
+        return "sent", str(device), non_blocking
+
+
 class Stuck:
     """Something that cannot move, or moves in place."""
 
@@ -290,8 +299,9 @@ def test_moves_itself(answer, device, gen):
         )
         expect_that(is_simulated(there.edges), "what an object with `to` moved is not on the device")
         expect_equal(graph.asked, [(device, given)], "what `to` was called with")
-    tree = answer.move_batch((Tree(a=tensor(gen)),), device, True)
-    expect_equal(tree, (("moved", str(device), True),), "a dictionary with a method `to` of its own")
+    moved = answer.move_batch((Tree(a=tensor(gen)), Parcel("hello")), device, True)
+    wanted = (("moved", str(device), True), ("sent", str(device), True))
+    expect_equal(moved, wanted, "a dictionary and a named tuple with a method `to` of their own")
     there = answer.move_batch([Stuck()], device)
     expect_equal(there, [None], "what stands for an object whose `to` returns None")
     for error in (AttributeError, TypeError):

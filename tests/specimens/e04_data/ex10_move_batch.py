@@ -16,6 +16,20 @@ LEAF = "    return batch\n"
 
 SPECIMENS = [
     Wrong(
+        "takes named tuples apart, but for packed sequences",
+        edits=[
+            (
+                ITSELF,
+                ITSELF.replace(
+                    "    if callable",
+                    '    own = hasattr(batch, "_fields") and not hasattr(batch, "batch_sizes")\n    if not own and callable',
+                ),
+            )
+        ],
+        check="test_moves_itself",
+        says="sent",
+    ),
+    Wrong(
         "empty containers are passed on",
         edits=[
             (DICT, "    if isinstance(batch, (dict, list)) and not batch:\n        return batch\n" + DICT)
