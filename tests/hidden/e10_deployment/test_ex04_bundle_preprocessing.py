@@ -250,15 +250,16 @@ def test_labels(answer):
             [0.3, 0.3, 0.3, 0.3],
             [20.0, 40.0, 70.0, 30.0],  # as probabilities they would all be 1
             [-200.0, -900.0, -150.0, -300.0],  # or 0
+            [1e-9, 3e-9, 2e-9, 0.0],  # or all a quarter
         ]
     )
-    pixels = logits[:, None, None, :].expand(6, 2, 3, 4)
+    pixels = logits[:, None, None, :].expand(7, 2, 3, 4)
     bundle = answer.Bundle(Logits(4), [0.0, 0.0], [1.0, 1.0], LABELS)
-    wanted = [LABELS[1], "cat", LABELS[3], "cat", LABELS[2], LABELS[2]]
+    wanted = [LABELS[1], "cat", LABELS[3], "cat", LABELS[2], LABELS[2], LABELS[1]]
     expect_equal(bundle.classify(pixels), wanted, "bundle.classify(pixels)")
     expect_equal(bundle.classify(pixels[:1]), LABELS[1:2], "bundle.classify(…) of one image")
     only = answer.Bundle(Logits(1), [0.0, 0.0], [1.0, 1.0], ["thing"])
-    expect_equal(only.classify(pixels), ["thing"] * 6, "classify of a bundle with a single class")
+    expect_equal(only.classify(pixels), ["thing"] * 7, "classify of a bundle with a single class")
 
 
 def test_empty_batch(answer, gen):
@@ -351,8 +352,10 @@ def test_bad_pixels(answer, gen):
             "no channels": good[:, :0],
             "no grey images": good[:0, :1],
             "an image without a batch": good[0],
+            "an image without a batch, three pixels high": good[0, :, :3],
             "no dimension of channels": good[:, 0],
             "a video": good[None],
+            "videos of three frames": good.unsqueeze(1).expand(2, 3, 3, 4, 5),
             "channels last": good.permute(0, 2, 3, 1),
         }
         for what, pixels in shapes.items():

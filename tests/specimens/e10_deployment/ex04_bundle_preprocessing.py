@@ -27,6 +27,11 @@ NAMES = "        return [self.labels[number] for number in logits.argmax(1).toli
 
 SPECIMENS = [
     Wrong(
+        "the largest probability, where small differences are lost",
+        edits=[(NAMES, NAMES.replace("logits.argmax", "logits.softmax(1).argmax"))],
+        check="test_labels",
+    ),
+    Wrong(
         "labels as one string, with NUL between them",
         edits=[
             (GET, '        return "\\0".join(self.values)\n'),
@@ -50,6 +55,12 @@ SPECIMENS = [
         ],
         check="test_bad_pixels",
         says="complex64",
+    ),
+    Wrong(
+        "looks at the channels, and not at the number of dimensions",
+        edits=[("pixels.dim() != 4 or ", "")],
+        check="test_bad_pixels",
+        says="three pixels high",
     ),
     Wrong(
         "divides by 256", edits=[(DIVIDE, DIVIDE.replace("255", "256"))], check="test_numbers", says="bytes"
