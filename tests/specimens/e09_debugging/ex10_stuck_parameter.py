@@ -44,6 +44,17 @@ def stuck_parameters(model, optimizer, train_step):
 
 SPECIMENS = [
     Wrong(
+        "looks at autograd's count of writes",
+        edits=[
+            (BEFORE, BEFORE + "    counts = {p: p._version for p in model.parameters()}\n"),
+            (
+                "        if _same(p.detach(), before[name])\n",
+                "        if _same(p.detach(), before[name]) or (p.numel() and counts[p] == p._version)\n",
+            ),
+        ],
+        check="test_what_moves_is_not_stuck",
+    ),
+    Wrong(
         "takes its hook away after errors, but not after Ctrl-C",
         edits=[
             (
