@@ -24,6 +24,17 @@ ROWS = """    return [
 
 SPECIMENS = [
     Wrong(
+        "norms that float32 cannot hold",
+        edits=[
+            (
+                NORM,
+                "    norm = torch.linalg.vector_norm(grad, dtype=torch.float64)\n    return norm if grad.dtype == torch.float64 else norm.float().double()\n",
+            )
+        ],
+        check="test_extreme_numbers",
+        says="inf",
+    ),
+    Wrong(
         "turns sparse gradients to float32",
         edits=[(".coalesce().values()", ".coalesce().values().float()")],
         check="test_sparse",
