@@ -518,6 +518,19 @@ def test_cancelled_in_the_same_turn(answer):
     call = "3 requests, the second of which is cancelled as the third comes"
     expect_batches(model, [(DELAY, [0, 2])], call)
 
+    async def closing():
+        model = Model()
+        batcher = answer.MicroBatcher(model, (2,), max_size=3, max_delay=DELAY)
+        callers = [asyncio.create_task(batcher.submit(request(i))) for i in range(2)]
+        await asyncio.sleep(0.5)
+        callers[0].cancel()
+        await batcher.close()
+        await asyncio.gather(*callers, return_exceptions=True)
+        return model
+
+    model = run(closing(), "close(), in the turn in which a caller is cancelled")
+    expect_batches(model, [(0.5, [1])], "2 requests, the first of which is cancelled just before close()")
+
 
 def test_cancelled_in_a_batch(answer):
     """A caller that is cancelled while predict works takes nobody with it."""

@@ -452,6 +452,17 @@ class MicroBatcher:
         check="test_cancelled_in_the_same_turn",
     ),
     Wrong(
+        "close sends who is cancelled in the very turn",
+        edits=[
+            (
+                "        batch = [request for request in self._waiting if not request.result.done()]\n",
+                "        batch = self._waiting\n",
+            )
+        ],
+        check="test_cancelled_in_the_same_turn",
+        says="just before close()",
+    ),
+    Wrong(
         "the timer of a cancelled request goes on",
         edits=[
             (AWAIT, AWAIT.replace("            self._look()\n", "")),
