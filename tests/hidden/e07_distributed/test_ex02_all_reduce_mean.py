@@ -108,17 +108,21 @@ def test_integers(answer, gen):
 
 def with_default(rank, world_size, answer, numbers):
     torch.set_default_dtype(torch.float64)
-    return answer.all_reduce_mean(numbers + rank), answer.all_reduce_mean(numbers.float() + rank)
+    alone = [dist.new_group([other]) for other in range(world_size)][rank]
+    found = answer.all_reduce_mean(numbers + rank), answer.all_reduce_mean(numbers.float() + rank)
+    return *found, answer.all_reduce_mean(numbers + rank, alone)
 
 
 def test_default_dtype(answer):
     """The mean of integers has torch's default dtype; that of float32 tensors stays float32."""
     numbers = torch.tensor([1, 2**25 + 1])  # the second mean is no number of float32
-    for rank, (mean, single) in enumerate(run_ranks(2, with_default, numbers, answer=answer)):
+    for rank, (mean, single, mine) in enumerate(run_ranks(2, with_default, numbers, answer=answer)):
         where = f"on rank {rank}, with a default dtype of float64"
         wanted = torch.tensor([1.5, 2**25 + 1.5], dtype=torch.float64)
         expect_close(mean, wanted, f"all_reduce_mean(x) of integers {where}")
         expect_close(single, wanted.float(), f"all_reduce_mean(x) of float32 numbers {where}")
+        call = f"all_reduce_mean(x, group) of integers, in a group of one, {where}"
+        expect_close(mine, (numbers + rank).double(), call)
 
 
 def layouts(rank, world_size, answer, numbers):

@@ -11,6 +11,19 @@ MEAN = "        return (self.total / self.ranks).to(self.dtype)\n"
 
 
 SPECIMENS = [
+    Wrong(
+        "a group of one has float32 means of integers",
+        edits=[
+            (
+                DTYPE,
+                DTYPE
+                + "    if dist.get_world_size(group) == 1 and not async_op:\n"
+                + "        return tensor.detach().clone() if is_floating else tensor.float()\n",
+            )
+        ],
+        check="test_default_dtype",
+        says="in a group of one",
+    ),
     Wrong("the sum", edits=[("(self.total / self.ranks)", "self.total")], check="test_floats", says="of 2"),
     Wrong(
         "sums in the input itself",
