@@ -28,6 +28,15 @@ BARE = "    return model.module if isinstance(model, DistributedDataParallel) el
 
 SPECIMENS = [
     Wrong(
+        "takes an error without a text for none",
+        edits=[
+            ("told = [error and repr(error)]", "told = [str(error) if error is not None else None]"),
+            ("    if told[0] is not None:\n", "    if told[0]:\n"),
+        ],
+        check="test_failed_save",
+        says="KeyError",
+    ),
+    Wrong(
         "every rank writes, each under a name of its own",
         edits=[
             ("    if dist.get_rank() == 0:\n", "    if True:\n"),
