@@ -17,7 +17,8 @@ Rules: make every tensor with a factory function (`torch.arange`, `linspace`, `z
 by `.to(device)` nor by `torch.tensor([...], device=device)`. `dtype=None` and `device=None` mean
 torch's defaults at the time of the call, as they do in `torch.zeros`. A side of 0 pixels gives an empty
 grid. No Python loop over rows, columns or images. Each call, of either function, returns memory of its own,
-which may be written to: neither an inference tensor nor one that requires gradients.
+which may be written to: no tensor that requires gradients and, outside of the caller's `inference_mode`, no
+inference tensor.
 """
 
 import torch
