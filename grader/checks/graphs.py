@@ -24,9 +24,16 @@ _TORCH = str(Path(torch.__file__).parent)
 
 
 def warm_up() -> None:
-    """Import what the first capture needs, in a parent that forks."""
+    """Import what the first capture needs, in a parent that forks, and leave no trace on other answers.
+
+    The first compilation of a process switches the checks of torch.distributions off, for everything that
+    is judged there afterwards. So it happens here, and they are switched on again.
+    """
     for name in ("torch._dynamo", "functorch.compile"):
         import_module(name)
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
+    torch._dynamo.reset()
+    torch.distributions.Distribution.set_default_validate_args(__debug__)
 
 
 class Compiled:

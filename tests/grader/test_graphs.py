@@ -5,7 +5,7 @@ import torch
 import torch._dynamo
 
 from grader.checks.failure import CheckFailure
-from grader.checks.graphs import compiled, expect_compiles
+from grader.checks.graphs import compiled, expect_compiles, warm_up
 
 Tensor = torch.Tensor
 
@@ -19,6 +19,13 @@ def test_a_function_without_breaks_passes() -> None:
     expect_compiles(smooth, [(x,), (-x,)], "smooth(x)")
     expect_compiles(lambda x, i: {"picked": x[i], "none": None}, [(torch.randn(4), whole)], "pick(x, i)")
     assert x.grad is None
+
+
+def test_other_answers_are_judged_as_if_nothing_had_been_compiled() -> None:
+    warm_up()
+    torch.compile(smooth, backend="eager")(torch.ones(3))
+    with pytest.raises(ValueError, match="within the support"):
+        torch.distributions.Categorical(logits=torch.zeros(2)).log_prob(torch.tensor(2))
 
 
 def test_a_break_is_told_with_its_line() -> None:
