@@ -17,10 +17,10 @@ Rules:
 - A logit of -inf means "this token is not allowed": the others still get their right, finite values
   and gradients, and a target that is not allowed gets -inf. One logit at least of each position is
   finite; none is +inf or NaN.
-- Gradients flow to logits, in a second backward too. If targets are overwritten before backward, it gives
-  the same or raises. logits and targets are not changed. The result is on their device, and on
-  the way no number is copied to the host: no `.item()`, no `if` that asks for values, no boolean index
-  (the host must know how many numbers `x[mask]` has).
+- Gradients flow to logits, in a second backward through the same graph too. If targets are overwritten
+  before backward, it gives the same or raises. logits and targets are not changed. The result is on their
+  device, and on the way no number is copied to the host: no `.item()`, no `if` that asks for values, no
+  boolean index (the host must know how many numbers `x[mask]` has).
 - Any sizes: sizes of 1 stay as dimensions; no sequences, or no positions, give an empty result.
 - No Python loop over batch, time or vocabulary. Any function of PyTorch is welcome.
 """

@@ -43,6 +43,7 @@ def test_strided_input(answer):
     whole = distinct((3, 4, 4, 5)).clone()
     parts = {"a part of a larger tensor": whole[1:], "a transposed part": whole[1:].transpose(1, 2)}
     parts["the queries of a joint projection"] = distinct((2, 4, 3, 2, 5))[:, :, 0].transpose(1, 2)
+    parts["a number that each head repeats"] = whole[..., :1].expand(3, 4, 4, 5).transpose(1, 2)
     for name, part in {**parts, "a view of the same shape": whole.view(3, 4, 4, 5)}.items():
         wanted = side_by_side(part.clone())
         expect_equal(answer.merge_heads(part), wanted, f"merge_heads(x) of {name}", dims="batch time width")

@@ -28,6 +28,18 @@ def merge_heads(x):
         says="float64",
     ),
     Wrong(
+        "takes heads that lie side by side for packed, without a look at the stride of dim",
+        code="""
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    if x.stride(1) == dim:
+        return x.as_strided((batch, time, heads * dim), (x.stride(0), x.stride(2), 1))
+    return x.transpose(1, 2).reshape(batch, time, heads * dim)
+""",
+        check="test_strided_input",
+        says="repeats",
+    ),
+    Wrong(
         "as_strided from the beginning of the storage, where x may start later",
         code="""
 import torch
