@@ -18,7 +18,8 @@ Rules:
 - A clipped number is the bound as exactly as the dtype of x holds it: in float64, 0.1 is 0.1.
 - inf and -inf are clipped like other numbers; NaN stays NaN, and -0.0 stays -0.0 within the bounds.
 - Gradients flow to x: 1 for a number within the bounds or equal to one of them, as the dtype
-  of x holds it, 0 for one clipped.
+  of x holds it, 0 for one clipped. (Newer versions of torch have 0 for what equals a bound of
+  `clamp`: where yours does, that is fine, too.)
 """
 
 from jaxtyping import Float
