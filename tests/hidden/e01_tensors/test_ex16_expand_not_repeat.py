@@ -114,7 +114,8 @@ def test_positions_allocate_the_sum_only(answer):
     """`add_positions` makes a new tensor for the sums, and nothing else of that size."""
     long = distinct((300, 4))
     strided, half = distinct((8, 16, 4)).transpose(0, 1), distinct((16, 8, 4), torch.float16)
-    for x in (distinct((16, 8, 4)), strided, distinct((128, 4)), distinct((4, 128)).T, half):
+    beams = distinct((4, 1, 8, 4)).expand(4, 4, 8, 4)
+    for x in (distinct((16, 8, 4)), strided, distinct((128, 4)), distinct((4, 128)).T, half, beams):
         table = long.to(x.dtype)
         expect_copy(answer.add_positions(x, table), x, "add_positions(x, table)")
         peak = peak_bytes(lambda x=x, table=table: answer.add_positions(x, table))
@@ -152,16 +153,19 @@ def test_gradients(answer, gen):
             names="prompt",
             scale=3.0,
         )
-    for sizes in [(3, 4), (2, 2, 6, 4)]:
-        expect_gradients(
-            answer.add_positions,
-            [torch.randn(sizes, generator=gen), torch.randn(6, 4, generator=gen)],
-            plain_sum,
-            gen=gen,
-            call=f"add_positions(x, table) of x of shape {sizes}",
-            names="x table",
-            scale=4.0,
-        )
+    x, table = torch.randn(2, 2, 6, 4, generator=gen), torch.randn(6, 4, generator=gen)
+    fixed = x[0, 0, :3]
+    for given, names, fn, wanted in (
+        ([x, table], "x table", answer.add_positions, plain_sum),
+        (
+            [table],
+            "table",
+            lambda t: answer.add_positions(fixed.to(t.dtype), t),
+            lambda t: plain_sum(fixed, t),
+        ),
+    ):
+        call = f"add_positions(x, table), where {names.replace(' ', ' and ')} requires gradients"
+        expect_gradients(fn, given, wanted, gen=gen, call=call, names=names, scale=4.0)
 
 
 def oracle(answer, gen):

@@ -189,7 +189,7 @@ def test_unknown_labels(answer):
     """A label that is no class raises ValueError and is named: below, between, above, or the only one."""
     for values, ignore in (([10, 20, 30], None), ([10, 20, 30], 25), ([-5], None), ([-5], 10)):
         classes = answer.ClassMap(torch.tensor(values), ignore=ignore)
-        for label in (-77, 15, 29, 31, 0, 1, -100, 2**60):
+        for label in (-77, 15, 29, 31, 0, 1, -100, 2**63 - 1):
             for labels in (
                 torch.tensor([values[0], label]),
                 torch.tensor(label),
@@ -276,7 +276,8 @@ def test_memory(answer, gen):
     expect_map(
         classes, values, torch.int64, "ClassMap(labels), after its argument and results were overwritten"
     )
-    expect_equal(classes.encode(wanted[1]), wanted[0], "encode after that")
+    expect_equal(classes.encode(labels), wanted[0], "encode of the same labels after that")
+    expect_equal(classes.decode(codes), wanted[1], "decode of the same codes after that")
     expect_map(other, [5, 6], torch.int64, "another ClassMap")
     given = torch.tensor([8])
     classes = answer.ClassMap(given)

@@ -163,6 +163,27 @@ SPECIMENS = [
         check="test_gradients",
         says="table",
     ),
+    Wrong(
+        "adds into a new tensor where x needs no gradient, though the table may",
+        edits=[
+            (
+                "return " + SUM,
+                "import torch; return torch.add(x, table[:time], out=None if x.requires_grad else torch.empty_like(x))",
+            )
+        ],
+        check="test_gradients",
+        says="automatic differentiation",
+    ),
+    Wrong(
+        "makes one batch of many dimensions, which copies beams that share memory",
+        edits=[
+            (
+                "return " + SUM,
+                "return ((x.flatten(0, -3) if x.dim() > 3 else x) + table[:time]).view(x.shape)",
+            )
+        ],
+        check="test_positions_allocate_the_sum_only",
+    ),
     Right(
         "repeat to own, broadcast_to to share, clone and add",
         code="""

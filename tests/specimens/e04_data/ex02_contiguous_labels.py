@@ -29,6 +29,39 @@ LONG = "        codes = codes.long()\n"
 
 SPECIMENS = [
     Wrong(
+        "keeps the last codes for the same labels, which the caller has overwritten",
+        edits=[
+            (
+                "        " + WIDE,
+                "        last = self.__dict__.get('last')\n        if last and last[0] is labels and last[1] == labels._version:\n            return last[2]\n        "
+                + WIDE,
+            ),
+            (
+                FILL,
+                "self.last = labels, labels._version, codes.masked_fill(ignored, IGNORED)\n        return self.last[2]",
+            ),
+        ],
+        check="test_memory",
+        says="the same labels",
+    ),
+    Wrong(
+        "the largest number there is stands behind the classes, as if it were one",
+        edits=[
+            (GUARD, ""),
+            (
+                KNOWN,
+                KNOWN.replace(
+                    ".long()", ".long()\n        known = torch.cat([known, known.new_tensor([2**63 - 1])])"
+                ),
+            ),
+            (
+                "        if not right.all():\n            raise ValueError(",
+                "        right |= known[codes] == wide\n        if not right.all():\n            raise ValueError(",
+            ),
+        ],
+        check="test_unknown_labels",
+    ),
+    Wrong(
         "a single label is not copied",
         edits=[(FOUND, "found = labels.unique() if labels.numel() > 1 else labels.reshape(-1)")],
         check="test_memory",
