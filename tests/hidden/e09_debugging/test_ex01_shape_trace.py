@@ -34,6 +34,16 @@ def traced(answer, model, *args, **kwargs):
     return table(rows)
 
 
+def expect_rows(yours, wanted, call=CALL):
+    """Field by field, so that feedback says which row of which layer is wrong."""
+    layers = [(name, kind) for name, kind, *_ in wanted]
+    expect_equal([(name, kind) for name, kind, *_ in yours], layers, f"the names and kinds in {call}")
+    for number, (row, right) in enumerate(zip(yours, wanted, strict=True)):
+        for field, shapes, expected in zip(("inputs", "outputs"), row[2:], right[2:], strict=True):
+            where = f"the {field} in row {number}, a call of {row[0]!r} ({row[1]}), of {call}"
+            expect_equal(shapes, expected, where)
+
+
 HOOKS = (
     "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
     "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_forward_hooks_always_called",
@@ -171,14 +181,14 @@ def test_order_and_names(answer, gen):
         ("body.0.down", "Linear", [(2, 5, 6)], [(2, 5, 4)]),
         ("body.1", "Tanh", [(2, 5, 4)], [(2, 5, 4)]),
     ]
-    expect_equal(traced(answer, model, torch.randn(2, 5, 3, generator=gen)), wanted, CALL)
+    expect_rows(traced(answer, model, torch.randn(2, 5, 3, generator=gen)), wanted)
     with answer.shape_trace(model) as rows:
         expect_equal(table(rows), [], f"{CALL} before the first call")
         model.body[1](torch.zeros(3))
         expect_equal(len(rows), 1, f"the number of rows after one call in the block, in {CALL}")
         model.embed(torch.zeros(0, 3))
     wanted = [("body.1", "Tanh", [(3,)], [(3,)]), ("embed", "Linear", [(0, 3)], [(0, 4)])]
-    expect_equal(table(rows), wanted, f"{CALL} where parts are called by themselves")
+    expect_rows(table(rows), wanted, f"{CALL} where parts are called by themselves")
 
 
 def test_called_twice(answer, gen):
@@ -191,7 +201,7 @@ def test_called_twice(answer, gen):
         ("parts.1", "Tanh", [(4, 4)], [(4, 4)]),
         ("encode", "Linear", [(1, 3, 4)], [(1, 3, 4)]),
     ]
-    expect_equal(traced(answer, Shared(), torch.randn(5, 4, generator=gen)), wanted, CALL)
+    expect_rows(traced(answer, Shared(), torch.randn(5, 4, generator=gen)), wanted)
 
 
 def test_calls_itself(answer, gen):
@@ -206,7 +216,7 @@ def test_calls_itself(answer, gen):
         ("", "Halving", [(1, 2)], [(1, 3)]),
         ("leaf", "Linear", [(1, 2)], [(1, 3)]),
     ]
-    expect_equal(traced(answer, Halving(), torch.randn(3, 2, generator=gen)), wanted, CALL)
+    expect_rows(traced(answer, Halving(), torch.randn(3, 2, generator=gen)), wanted)
 
 
 def nested_call(answer):
@@ -221,7 +231,7 @@ def test_nested_data(answer):
     inputs = [(2, 3), (4, 5), (), (8,), (1, 9), (0, 2), (6,)]
     outputs = [(), (4, 5), (5, 4), (2, 3), (), (6,), (8,), (1, 9), (0, 2)]
     wanted = [("", "Wrapper", inputs, []), ("inner", "Nested", inputs, outputs)]
-    expect_equal(nested_call(answer), wanted, CALL)
+    expect_rows(nested_call(answer), wanted)
     x, model = torch.zeros(2, 3), Counts()
     with answer.shape_trace(model) as rows:
         count = model(x, [x, x], {x}, x.numpy(), (part for part in (x, x)))
@@ -235,12 +245,12 @@ def test_inputs_as_the_call_begins(answer):
     """Inputs are those at the beginning, also of a list that the module adds to."""
     cache = [torch.zeros(2)]
     rows = traced(answer, Growing(), torch.zeros(2), cache=cache)
-    expect_equal(rows, [("", "Growing", [(2,), (2,)], [(2, 2)])], CALL)
+    expect_rows(rows, [("", "Growing", [(2,), (2,)], [(2, 2)])])
     model = nn.Identity()
     with answer.shape_trace(model) as rows:
         model([torch.zeros(3)]).append(torch.zeros(4))
     call = f"{CALL}, where the caller adds to the list that came back"
-    expect_equal(table(rows), [("", "Identity", [(3,)], [(3,)])], call)
+    expect_rows(table(rows), [("", "Identity", [(3,)], [(3,)])], call)
 
 
 def test_error_reaches_the_caller(answer):
@@ -266,7 +276,7 @@ def test_error_reaches_the_caller(answer):
         ("0.0", "Linear", [(4, 2)], [(4, 3)]),
         ("0.1", "Raises", [(4, 3)], None),
     ]
-    expect_equal(table(rows), wanted, f"{CALL} that raises")
+    expect_rows(table(rows), wanted, f"{CALL} that raises")
     for stop in (error, KeyboardInterrupt()):  # in the block, but not in the model
         try:
             with answer.shape_trace(model):
@@ -287,7 +297,7 @@ def test_caught_errors(answer):
         ("small", "Linear", [(2, 4)], [(2, 2)]),
         ("last", "ReLU", [(2, 2)], [(2, 2)]),
     ]
-    expect_equal(traced(answer, Fallback(), torch.zeros(3, 4)), wanted, CALL)
+    expect_rows(traced(answer, Fallback(), torch.zeros(3, 4)), wanted)
     model = Fallback()
     with answer.shape_trace(model) as rows:
         for size in (9, 4):
@@ -296,13 +306,13 @@ def test_caught_errors(answer):
             except RuntimeError:
                 continue
     wanted = [("large.0", "Linear", [(1, 9)], None), ("large.0", "Linear", [(1, 4)], [(1, 5)])]
-    expect_equal(table(rows), wanted, f"{CALL} where the block catches an error")
+    expect_rows(table(rows), wanted, f"{CALL} where the block catches an error")
     wanted = [
         ("", "Retry", [(4, 2)], [(1, 2)]),
         ("", "Retry", [(5, 2)], None),
         ("", "Retry", [(3, 2)], [(1, 2)]),
     ]
-    expect_equal(traced(answer, Retry(), torch.zeros(4, 2)), wanted, f"{CALL} that raises within itself")
+    expect_rows(traced(answer, Retry(), torch.zeros(4, 2)), wanted, f"{CALL} that raises within itself")
 
 
 def test_no_hook_is_left(answer):
