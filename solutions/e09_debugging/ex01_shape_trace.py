@@ -21,7 +21,8 @@ Rules:
   of the module's class. The model itself is ''.
 - inputs: the shape of each tensor among the positional arguments, then among the keyword arguments, as the
   call begins. outputs: the same of what comes back; [] if there is no tensor in it. A call that raises keeps
-  None, also where the model catches the error and goes on.
+  None, and the others get what is theirs, also where the model catches the error and goes on, or a module
+  that has called itself does.
 - Tuples, lists and dicts are opened, however deeply nested, in their order. Anything else (None, a number, a
   string) has no entry. A shape is a plain tuple of ints.
 - After the block, also one that raises, all is as before: no hook of shape_trace is left, hooks of others
