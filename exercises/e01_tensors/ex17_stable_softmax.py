@@ -12,9 +12,9 @@ Rules: without PyTorch's own softmax, log_softmax, softmin, logsumexp, logaddexp
 gumbel_softmax and scaled_dot_product_attention, in any spelling.
 
 Any floating dtype comes in, the same goes out. float16 and bfloat16 are computed in float32 and rounded
-once, at the end; float32 and float64 in their own precision. Both functions are right up to a few
-roundings of the result or of 1, at 1e4 and -1e4 too (exp(x - logsumexp(x)) is not: at 1e4 the logsumexp
-itself is rounded to 0.001). Slices may lie at very different heights.
+once, at the end; float32 and float64 in their own precision. Both functions and their gradients are right up
+to a few roundings of the result or of 1, at 1e4 and -1e4 too (exp(x - logsumexp(x)) is not: at 1e4 the
+logsumexp itself is rounded to 0.001). Slices may lie at very different heights.
 
 Logits of -inf have probability 0. A slice of nothing but -inf has no probability to give: its softmax is
 0 everywhere and its logsumexp -inf. Gradients flow through to x and are never NaN: they are 0 at each

@@ -76,12 +76,14 @@ def test_all_orders(answer, gen):
     loader, _ = answer.make_loaders(numbers(size), numbers(4), 2, seed=seed)
     counts = torch.zeros(size, size, dtype=torch.int64)
     followed = torch.zeros(size, size, dtype=torch.int64)
+    orders = set()
     for _ in range(epochs):
         order = [i for batch in epoch_of(loader) for i in batch]
         order += [i for i in numbers(size) if i not in order]
         for place, i in enumerate(order):
             counts[i, place] += 1
         followed[order[0], order[1]] += 1
+        orders.add(tuple(order))
     # 60 times each, and 6 standard deviations of 7
     for i in range(size):
         times = counts[i].tolist()
@@ -97,6 +99,12 @@ def test_all_orders(answer, gen):
         "some examples never come together at the start",
         yours=f"{int((pairs == 0).sum())} of 20 pairs never",
         wanted="about 15 times each",
+    )
+    expect_that(
+        len(orders) >= 80,
+        "some orders of five examples never come",
+        yours=f"{len(orders)} orders in {epochs} epochs",
+        wanted="about 110 of 120",
     )
 
 
@@ -156,7 +164,13 @@ def test_global_stream(answer):
     for name, each in (("the training loader", loader), ("the test loader", test_loader)):
         for _ in range(2):
             with global_rng_untouched(f"iterating {name}"):
-                epoch_of(each)
+                before = torch.get_rng_state()
+                for number, _ in enumerate(each):
+                    expect_that(
+                        torch.equal(torch.get_rng_state(), before),
+                        f"torch's global stream is another at batch {number} of {name}, if only for a while",
+                        wanted="the state from before the epoch: the model draws from it between batches",
+                    )
 
 
 def test_usual_batches(answer, gen):

@@ -378,6 +378,15 @@ def test_layers_of_all_kinds(answer, gen):
     trainer.step(x, y)
     wanted = {"": alone(x).abs().mean().item()}
     expect_activity(trainer.report()["activity"], wanted, 'report()["activity"] of a single layer')
+    for bad in (math.inf, math.nan):
+        broken = Scaled(torch.float32, squeeze=False)
+        trainer = answer.Trainer(broken, lambda out, y: out.square().mean(), sgd(broken, lr=0.0))
+        trainer.step(torch.tensor([[bad], [1.0]]), y)
+        report = trainer.report()
+        expect_equal(
+            report["activity"], {"": bad}, f'report()["activity"] of a layer that returns {bad} and 1'
+        )
+        expect_equal(report["losses"], [bad], f'report()["losses"] where the loss is {bad}')
 
 
 def test_layers_that_change(answer, gen):

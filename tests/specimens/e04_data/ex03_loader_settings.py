@@ -153,6 +153,61 @@ SPECIMENS = [
     ),
     Wrong("no generator", edits=[(GENERATOR, "")], check="test_same_seed"),
     Wrong(
+        "strides for orders: 20 of 120",
+        edits=[
+            (
+                MAKE,
+                """    class Order:
+        def __len__(self):
+            return len(train)
+
+        def __iter__(self):
+            start, step = torch.randint(1, max(len(train), 2), (2,), generator=order).tolist()
+            while math.gcd(step, len(train)) > 1:
+                step += 1
+            start += int(torch.randint(len(train), (), generator=order))
+            return iter([(start + step * i) % len(train) for i in range(len(train))])
+
+    import math
+
+    order = torch.Generator().manual_seed(seed)
+    if len(train) == 0:
+        raise ValueError
+"""
+                + MAKE,
+            ),
+            (SHUFFLE, "        sampler=Order(),\n"),
+            (GENERATOR, "        generator=torch.Generator(),\n"),
+        ],
+        check="test_all_orders",
+        says="never come",
+    ),
+    Wrong(
+        "the global stream is a seeded one while an epoch lasts",
+        edits=[
+            (
+                MAKE,
+                """    class Orders(torch.utils.data.Sampler):
+        epoch = 0
+
+        def __len__(self):
+            return len(train)
+
+        def __iter__(self):
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(7919 * seed + self.epoch)
+                self.epoch += 1
+                yield from torch.randperm(len(train)).tolist()
+
+"""
+                + MAKE,
+            ),
+            (SHUFFLE, "        sampler=Orders(),\n"),
+        ],
+        check="test_global_stream",
+        says="for a while",
+    ),
+    Wrong(
         "a generator without the seed",
         edits=[(GENERATOR, "        generator=torch.Generator(),\n")],
         check="test_same_seed",

@@ -21,6 +21,12 @@ SPECIMENS = [
         says="metrics in float64",
     ),
     Wrong(
+        "numbers in the targets, not examples",
+        edits=[(text, text.replace("len(targets)", "targets.numel()")) for text in (LOSS, METRIC, COUNT)],
+        check="test_means",
+        says="(n, 4)",
+    ),
+    Wrong(
         "cuts the loss off its graph in place",
         edits=[(LOSS, LOSS.replace("loss.detach()", "loss.detach_()"))],
         check="test_called_once",

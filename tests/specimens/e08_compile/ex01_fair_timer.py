@@ -29,6 +29,18 @@ SPECIMENS = [
         says="garbage collector",
     ),
     Wrong(
+        "the garbage collector runs afterwards, also where it did not before",
+        edits=[
+            (
+                WARM,
+                WARM
+                + "    import gc\n\n    gc.disable()\n    try:\n        return _measured(step, runs, calls, wait, clock)\n    finally:\n        gc.enable()\n\n\ndef _measured(step, runs, calls, wait, clock):\n",
+            ),
+        ],
+        check="test_modes_and_errors",
+        says="off before",
+    ),
+    Wrong(
         "goes on where the warm-up fails",
         edits=[
             (

@@ -41,6 +41,12 @@ SPECIMENS = [
         says="a parameter of the loss",
     ),
     Wrong(
+        "activity without NaN and inf",
+        edits=[(NOTE, NOTE.replace(".detach()", ".detach().nan_to_num()"))],
+        check="test_layers_of_all_kinds",
+        says="returns inf and 1",
+    ),
+    Wrong(
         "keeps detached losses, each in the memory of its batch",
         edits=[
             (KEEP, "        self.losses.append(loss.detach())\n"),
