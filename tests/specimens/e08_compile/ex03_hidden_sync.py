@@ -354,4 +354,22 @@ SPECIMENS = [
         check="test_nothing_piles_up",
         says="or labels",
     ),
+    Wrong(
+        "asks for the next batch ahead of the step, while the logits of the last one have a name",
+        edits=[
+            (
+                LOOP,
+                "    stream = iter(batches)\n    ahead = next(stream, None)\n    while ahead is not None:\n"
+                "        features, labels = ahead\n        ahead = next(stream, None)\n",
+            )
+        ],
+        check="test_nothing_piles_up",
+        says="earlier batches",
+    ),
+    Wrong(
+        "hides that the model has diverged",
+        edits=[(TOTAL, "        total += losses.detach().nan_to_num()\n")],
+        check="test_no_labels",
+        says="all NaN",
+    ),
 ]
