@@ -31,7 +31,7 @@ Rules:
   mark; `peak` are the most bytes alive at once in the phase, at its begin or later, also those of earlier
   phases that are still alive. Names may repeat. What comes behind the last mark has no row.
 - timeline.rows is complete after the block, also after one that raises, whose error reaches the caller.
-  Whatever happens after the block changes nothing in it.
+  Whatever happens after the block changes nothing in it; `mark` is called within the block alone.
 - Nothing stays alive because of the timeline, also no memory from before, and it changes neither results nor
   gradients nor random numbers. Blocks may follow each other; they are never within each other.
 - Plain Python ints, right to within 1 kB: PyTorch makes a few scalars on the way; not every method sees them.

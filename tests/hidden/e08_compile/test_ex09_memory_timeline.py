@@ -181,7 +181,7 @@ def test_memory_from_before(answer):
     before, other, spare = torch.ones(3, N), torch.ones(2, N), torch.ones(5, N)
     with answer.memory_timeline() as timeline:
         before.mul_(2)
-        part = before[0]
+        part = before[1]  # does not begin where its memory begins
         flat = other.view(-1)
         part.add_(flat[:N])
         timeline.mark("in place")

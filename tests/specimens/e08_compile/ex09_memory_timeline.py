@@ -534,4 +534,15 @@ def memory_timeline():
         check="test_after_the_block",
         says="a second block",
     ),
+    Wrong(
+        "knows memory from before by the address where a tensor begins, as its views do not",
+        edits=[
+            (
+                BEFORE,
+                "        before = {x.data_ptr() for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)}\n",
+            ),
+            (SIZE, "            if storage.data_ptr() not in before:\n    " + SIZE),
+        ],
+        check="test_memory_from_before",
+    ),
 ]
