@@ -423,6 +423,9 @@ def test_one_model_twice(answer, gen):
     expect_none(yours, "a model beside itself")
     call = "find_divergence(model, model, x) of a model that raises"
     expect_raises(KeyError, lambda: answer.find_divergence(broken, broken, x), call)
+    healthy, broken = (nn.Sequential(network(gen), Logs(fails)) for fails in (False, True))
+    call = "find_divergence(reference, candidate, x) of a candidate that raises after they have parted"
+    expect_raises(KeyError, lambda: answer.find_divergence(healthy, broken, x), call)
 
 
 @pytest.mark.parametrize("fails", ["neither", "reference", "candidate"])

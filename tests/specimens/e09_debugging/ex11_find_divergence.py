@@ -634,4 +634,26 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         check="test_one_model_twice",
         says="twice",
     ),
+    Wrong(
+        "loses the candidate's error where they have parted before it",
+        edits=[
+            (
+                BOTH,
+                "    right, yours = _record(reference, inputs), []\n"
+                "    try:\n        _record(candidate, inputs, yours)\n"
+                "    except Exception:\n"
+                "        if all(_compare(a[1], b[1], rtol, atol)[0] for a, b in zip(right, yours)):\n            raise\n",
+            ),
+            (
+                "def _record(model: nn.Module, inputs: tuple[object, ...])",
+                "def _record(model: nn.Module, inputs: tuple[object, ...], record=None)",
+            ),
+            (
+                "    record: list[tuple[str, dict[Place, Tensor]]] = []\n",
+                "    record = [] if record is None else record\n",
+            ),
+        ],
+        check="test_one_model_twice",
+        says="after they have parted",
+    ),
 ]
