@@ -517,4 +517,17 @@ class MultiHeadAttention(nn.Module):
         return self.out(torch.einsum("...hqk,...khd->...qhd", weights, v).reshape(x.shape))
 """,
     ),
+    Wrong(
+        "keeps the longest mask so far: one that was made in inference_mode cannot be part of a graph",
+        edits=[
+            ("self.causal = causal", "self.causal = causal\n        self._mask = None"),
+            (
+                LATER,
+                "if self._mask is None or len(self._mask) < time or self._mask.device != x.device:\n"
+                "            self._mask = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)\n"
+                "        hidden = self._mask[:time, :time]",
+            ),
+        ],
+        check="test_gradients",
+    ),
 ]
