@@ -16,8 +16,8 @@ Rules:
 - h starts as inputs and passes through the layers in order; the loss is loss_fn of the last h, 0-d. The
   result lists the gradient of the loss at inputs and at the output of each layer, in this order: one more
   than there are layers. A layer may return its input as it is; there may be no layers at all.
-- All else goes as in `loss.backward()`. Layers and loss_fn run once in a call, and there is one backward.
-  Parameters have their gradients added to what is in `.grad`; frozen ones get none.
+- All else goes as in `loss.backward()`, hooks too. Layers and loss_fn run once in a call, and there is one
+  backward. Parameters have their gradients added to what is in `.grad`; frozen ones get none.
 - Where inputs requires gradients, they flow on: a leaf has them added to its `.grad`, and the result of other
   operations passes them on to where it comes from. Where it does not, it is as before afterwards, also where
   a layer raises an error: it requires none and has no `.grad`.

@@ -179,9 +179,12 @@ def test_inputs_that_are_a_leaf(answer, gen):
     x = torch.randn(4, 3, generator=gen, dtype=torch.float64).requires_grad_()
     wanted = exact(layers, x, cubes)
     x.grad = torch.full_like(x, 5e9)  # next to it, small numbers lose their digits
+    hooked = []
+    x.register_hook(lambda gradient: hooked.append(gradient.shape))
     found = answer.backward_with_activations(layers, x, cubes)
     expect_all(found, wanted, f"{CALL}, where inputs has a `.grad`")
     expect_gradient(x.grad, wanted[0] + 5e9, "inputs, in `.grad` where 5e9 lay before")
+    expect_equal(len(hooked), 1, f"how often a hook on inputs, a leaf, is called in {CALL}")
     expect_equal(
         (x.requires_grad, x.is_leaf), (True, True), f"(requires_grad, is_leaf) of inputs after {CALL}"
     )

@@ -26,6 +26,23 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "adds to the `.grad` of a leaf by hand",
+        edits=instead(
+            START.replace("if inputs.requires_grad else", "if inputs.grad_fn else")
+            + FIRST
+            + LOOP
+            + RETAIN
+            + BACKWARD
+            + """    if inputs.requires_grad and inputs.is_leaf:
+        added = activations[0].grad
+        inputs.grad = added.clone() if inputs.grad is None else inputs.grad + added
+"""
+            + RETURN
+        ),
+        check="test_inputs_that_are_a_leaf",
+        says="hook on inputs",
+    ),
+    Wrong(
         "adds the layers to a list",
         edits=[(LOOP, LOOP.replace("in layers:", "in [] + layers:"))],
         check="test_shapes_and_dtypes_change",
