@@ -169,11 +169,13 @@ def test_gradient(answer, gen):
     """The gradient is 1 / (1 - p) for what remains, and 0 for what is dropped, whatever the numbers are."""
     x = torch.randn(9, 10, generator=gen).requires_grad_()
     cotangent = torch.randn(9, 10, generator=gen)
-    y = answer.Dropout(0.3)(x)
+    layer = answer.Dropout(0.3)
+    y = layer(x)
     expect_that(y.requires_grad, "no gradient flows through drop(x)")
-    (gradient,) = torch.autograd.grad(y, [x], cotangent)
     wanted = (cotangent / 0.7).masked_fill(y.detach() == 0, 0.0)
-    expect_close(gradient, wanted, "the gradient of x through Dropout(0.3)")
+    layer(x)  # a layer may be used twice before the backward
+    (gradient,) = torch.autograd.grad(y, [x], cotangent)
+    expect_close(gradient, wanted, "the gradient of x through the first of two calls of Dropout(0.3)")
     zeros = torch.zeros(40, 50, requires_grad=True)
     (gradient,) = torch.autograd.grad(answer.Dropout(0.3)(zeros).sum(), [zeros])
     expect_rate(gradient == 0, 0.3, "Dropout(0.3)(x), judged by the gradient of an x of zeros,")

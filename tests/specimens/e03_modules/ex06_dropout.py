@@ -128,6 +128,23 @@ SPECIMENS = [
         says="same count",
     ),
     Wrong(
+        "draws each mask into the memory of the last one",
+        edits=[
+            (
+                "        self.p = p\n",
+                "        self.p = p\n        self._dropped = torch.empty(0, dtype=torch.bool)\n",
+            ),
+            (
+                DRAW,
+                """if self._dropped.shape != x.shape or self._dropped.device != x.device:
+            self._dropped = torch.empty(x.shape, dtype=torch.bool, device=x.device)
+        dropped = self._dropped.bernoulli_(self.p)""",
+            ),
+        ],
+        check="test_gradient",
+        says="inplace",
+    ),
+    Wrong(
         "one mask for all calls",
         edits=[
             ("        self.p = p\n", "        self.p = p\n        self._masks = {}\n"),
