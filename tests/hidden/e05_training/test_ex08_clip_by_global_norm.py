@@ -13,7 +13,20 @@ from grader.checks.devices import count_traffic
 
 CALL = "clip_by_global_norm(params, max_norm)"
 SHAPES = [(3, 4), (), (5,), (2, 0), (1, 1, 3)]
-VIEWS = {"view", "unsafe_view", "reshape", "detach", "alias", "t", "transpose", "unsqueeze", "as_strided"}
+VIEWS = {
+    *("view", "unsafe_view", "reshape", "detach", "alias", "t", "transpose", "permute", "unsqueeze"),
+    *(
+        "squeeze",
+        "as_strided",
+        "slice",
+        "select",
+        "narrow",
+        "split",
+        "split_with_sizes",
+        "expand",
+        "unflatten",
+    ),
+}
 
 
 def parameters(gen, shapes=SHAPES, dtype=torch.float64, size=1.0):

@@ -343,6 +343,24 @@ SPECIMENS = [
         ],
     ),
     Right(
+        "views of one flat copy, there and back",
+        edits=[
+            (
+                NORMS,
+                """    wide = torch.float64 if exact else torch.float32
+    flat = torch.empty(sum(g.numel() for g in grads), dtype=wide, device=grads[0].device)
+    parts, start = [], 0
+    for g in grads:
+        parts.append(flat[start : start + g.numel()].view(g.shape))
+        start += g.numel()
+    torch._foreach_copy_(parts, grads)
+""",
+            ),
+            (NORM, "    norm = flat.square().sum().sqrt()\n"),
+            (MUL, "    flat.mul_(factor)\n    torch._foreach_copy_(grads, parts)\n"),
+        ],
+    ),
+    Right(
         "without the decorator, on detached gradients",
         edits=[
             ("@torch.no_grad()\n", ""),
