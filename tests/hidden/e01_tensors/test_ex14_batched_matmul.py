@@ -50,6 +50,13 @@ def normal(gen, dtype=torch.float32):
     return lambda sizes: torch.randn(sizes, generator=gen, dtype=torch.float64).to(dtype)
 
 
+def huge(sizes):
+    """What float16 cannot hold, in bfloat16, the first of them infinite."""
+    numbers = torch.full(sizes, 2.0**20, dtype=torch.bfloat16)
+    numbers.view(-1)[0] = torch.inf
+    return numbers
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_products(answer, gen, name):
     """Each product is right for none, one and two leading dimensions, of size 0 and 1 too."""
@@ -115,8 +122,8 @@ def test_dtype_is_kept(answer, gen, dtype):
         expect_product(answer, name, inputs, f" in {dtype}")
     expect_product(answer, "scores", (draw((2, 3, 70)), draw((2, 4, 70))), f" of 70 dims in {dtype}")
     if dtype == torch.bfloat16:
-        for name, inputs in arguments((2,), (2,), lambda sizes: torch.full(sizes, 2.0**20).to(dtype)).items():
-            expect_product(answer, name, inputs, " of numbers beyond the range of float16")
+        for name, inputs in arguments((2,), (2,), huge).items():
+            expect_product(answer, name, inputs, " of inf, and of numbers beyond the range of float16")
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -8,6 +8,12 @@ BILINEAR = 'torch.einsum("...i, oij, ...j -> ...o", left, weight, right)'
 
 SPECIMENS = [
     Wrong(
+        "finite numbers for infinite ones, to be safe",
+        edits=[(OUTER, "torch.nan_to_num(left.unsqueeze(-1) * right.unsqueeze(-2))")],
+        check="test_dtype_is_kept",
+        says="inf",
+    ),
+    Wrong(
         "transposes dims 1 and 2, which are the last two of a 3-D key only",
         edits=[(SCORES, "query @ key.transpose(1, 2)")],
         check="test_products",
