@@ -187,6 +187,9 @@ def test_caller_goes_on_in_place(answer, gen):
         yours = answer.leaky_traces(x, decay, initial)
         for name, tensor in [("x", x), ("initial", initial)]:
             expect_copy(yours, tensor, f"{CALL} with {steps} steps, {name},")
+    x, _, initial = inputs(gen)
+    yours = answer.leaky_traces(x, torch.tensor(0.0), initial)
+    expect_copy(yours, x, f"{CALL} with a decay of 0.0, x,")
     given = [t.requires_grad_() for t in inputs(gen, 0)]
     raised = error_of(lambda: answer.leaky_traces(*given).relu_())
     expect_equal(raised, None, f"the error of {CALL}.relu_(), without steps, where x requires a gradient,")

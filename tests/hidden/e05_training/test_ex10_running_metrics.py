@@ -192,15 +192,20 @@ def test_compute_in_between(answer, gen):
 def test_reset(answer, gen):
     """After reset nothing is left of earlier examples; other objects have their own."""
     first, second = batch(gen, 5), batch(gen, 3)
-    metrics, other = answer.RunningMetrics(4), fed(answer, 4, second)
+    metrics, third, other = answer.RunningMetrics(4), answer.RunningMetrics(4), fed(answer, 4, second)
     with torch.inference_mode():  # as a validation runs; reset comes outside
         metrics.update(*first)
+        third.update(*first)
     expect_metrics(metrics.compute(), judged(*first, 4), "compute() of one of two objects")
     metrics.reset()
     expect_raises(ValueError, metrics.compute, "compute() right after reset()")
     metrics.update(*second)
     expect_metrics(metrics.compute(), judged(*second, 4), "compute() after reset() and an update")
     expect_metrics(other.compute(), judged(*second, 4), "compute() of an object that was not reset")
+    third.update(*second)
+    both = tuple(torch.cat(pair) for pair in zip(first, second, strict=True))
+    call = "compute() after one update in inference mode and one outside of it"
+    expect_metrics(third.compute(), judged(*both, 4), call)
 
 
 def test_bad_shapes(answer, gen):

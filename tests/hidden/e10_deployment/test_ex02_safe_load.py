@@ -235,6 +235,11 @@ MISFITS = {
 ALIKE = {
     "a shape of (1,) for one of ()": (nn.PReLU(), {"weight": torch.tensor(0.5)}, "weight"),
     "a number for a name": (nn.ParameterList([torch.ones(2)]), {0: torch.zeros(2)}, 0),
+    "another prefix": (
+        nn.Linear(2, 1),
+        {"module.weight": torch.ones(1, 2), "module.bias": torch.ones(1)},
+        "module.weight",
+    ),
 }
 """Files that are taken for right ones where small differences are overlooked."""
 

@@ -10,6 +10,12 @@ LOOP = START + "    for step in x:\n" + STEP + "        traces.append(trace)\n" 
 
 SPECIMENS = [
     Wrong(
+        "nothing remains, so x is the trace: the caller's own x",
+        edits=[(START, "    if not decay.requires_grad and not decay.any():\n        return x\n" + START)],
+        check="test_caller_goes_on_in_place",
+        says="decay of 0.0",
+    ),
+    Wrong(
         "recursion, which ends at a thousand steps",
         edits=[
             (

@@ -20,6 +20,19 @@ COUNTS = (
 ADD = "        self.counts += counts.view(self.classes, self.classes)\n"
 
 SPECIMENS = [
+    Wrong(
+        "makes its counts at the first update: made in inference mode, they cannot change outside of it",
+        edits=[
+            (COUNTS, "        self.counts = torch.zeros(1, 1, dtype=torch.int64)\n"),
+            (
+                ADD,
+                "        if self.counts.shape != (self.classes, self.classes):\n            self.counts = torch.zeros(self.classes, self.classes, dtype=torch.int64)\n"
+                + ADD,
+            ),
+        ],
+        check="test_reset",
+        says="inference",
+    ),
     Right(
         "a loss that is the difference of two numbers",
         edits=[

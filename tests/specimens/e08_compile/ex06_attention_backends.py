@@ -33,6 +33,15 @@ WRITTEN_OUT = """    (_, time, heads, dim), (_, keys, kv_heads, _) = query.shape
 """
 
 SPECIMENS = [
+    Wrong(
+        "a mask where heads share keys",
+        edits=[
+            (WHERE, "    if causal and (1 < time < keys or query.shape[2] != key.shape[2]):\n"),
+            (ALIGNED, "    aligned = causal and time == keys and query.shape[2] == key.shape[2]\n"),
+        ],
+        check="test_memory",
+        says="a mask",
+    ),
     Wrong("the written-out formula", edits=[(START, WRITTEN_OUT)], check="test_memory", says="matrix"),
     Wrong(
         "a mask where none is needed",

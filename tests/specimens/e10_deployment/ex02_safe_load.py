@@ -21,6 +21,20 @@ LAST = "    return model.to(device).eval()\n"
 
 SPECIMENS = [
     Wrong(
+        "strips the prefix of a DataParallel model",
+        edits=[
+            (
+                TRY,
+                TRY.replace(
+                    "    own =",
+                    "    if all(str(name).startswith('module.') for name in state):\n        state = {name[7:]: value for name, value in state.items()}\n    own =",
+                ),
+            )
+        ],
+        check="test_misfits",
+        says="Linear",
+    ),
+    Wrong(
         "takes one number for one number",
         edits=[
             (
