@@ -291,11 +291,15 @@ def test_what_the_optimizer_holds(answer, gen):
     wanted = [p.detach() - lr * 0.5 * g for p, lr, g in zip(held, rates, gradients, strict=True)]
     kept = model.last.weight.detach().clone()
     groups = [{"params": [p], "lr": lr} for p, lr in zip(held, rates, strict=True)]
+    optimizer, scaler = torch.optim.SGD(groups[:1], lr=1.0), scaler_of()
+    answer.scaled_step(model, lambda p, t: 0 * p.sum(), optimizer, scaler, inputs, targets)  # moves nothing
+    for group in groups[1:]:
+        optimizer.add_param_group(group)
     for p in [*model.parameters(), gain]:
         p.grad = torch.full_like(p, 1000.0)
-    args = (loss_fn, torch.optim.SGD(groups, lr=1.0), scaler_of(), inputs, targets, 0.5 * norm)
-    yours = answer.scaled_step(model, *args)
-    expect_numbers(yours, loss, norm, "scaled_step(…) with three groups, and old gradients,")
+    yours = answer.scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, 0.5 * norm)
+    call = "scaled_step(…) with three groups, two of them new since the last call, and old gradients,"
+    expect_numbers(yours, loss, norm, call)
     for p, right, name in zip(held, wanted, ("first.weight", "last.bias", "gain"), strict=True):
         expect_close(p.detach(), right, f"{name} after a step with three groups", scale=4.0)
     expect_equal(model.last.weight.detach(), kept, "a parameter that the optimizer does not hold")

@@ -414,4 +414,16 @@ def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0
         check="test_default_bound",
         says="ZeroDivisionError",
     ),
+    Wrong(
+        "keeps the list of parameters with the optimizer: groups that are added later take no part",
+        edits=[
+            (
+                PARAMS,
+                '    new = [p for group in optimizer.param_groups for p in group["params"]]\n'
+                '    params = optimizer.__dict__.setdefault("all_params", new)\n',
+            )
+        ],
+        check="test_what_the_optimizer_holds",
+        says="two of them new",
+    ),
 ]
