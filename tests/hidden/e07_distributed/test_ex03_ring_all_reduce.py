@@ -101,7 +101,7 @@ def test_messages(answer, world_size):
         torch.ones(3).half(),
         torch.ones(400_000),
     ]
-    tensors.append(torch.ones(7, dtype=torch.uint8))
+    tensors += [torch.ones(7, dtype=torch.uint8), torch.ones(0)]
     for rank, found in enumerate(run_ranks(world_size, count, tensors, answer=answer)):
         for x, calls in zip(tensors, found, strict=True):
             _expect_ring(calls, x, rank, world_size)

@@ -314,4 +314,17 @@ def ring_all_reduce(tensor):
     tensor[...] = numbers.view(tensor.shape)
 """,
     ),
+    Wrong(
+        "parts of one number at least, also of an empty tensor",
+        edits=[
+            (
+                FLAT,
+                FLAT + "    numbers = len(flat)\n"
+                "    flat = torch.cat([flat, flat.new_zeros(ranks * max(1, -(-numbers // ranks)) - numbers)])\n",
+            ),
+            (BACK, BACK.replace("flat.", "flat[:numbers].")),
+        ],
+        check="test_messages",
+        says="too many bytes",
+    ),
 ]
