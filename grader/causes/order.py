@@ -92,7 +92,9 @@ def _rolled(case: Case) -> str | None:
             if ours.ndim > 1
             else ()
         )
-        alike = case.close(ours[..., :1][columns], theirs[columns]).reshape(-1, n).all(0)
+        # Expanded first: torch 2.11 cannot broadcast in an `isclose` for which NaN equals NaN.
+        first = ours[..., :1].expand_as(theirs)
+        alike = case.close(first[columns], theirs[columns]).reshape(-1, n).all(0)
         for start in alike.nonzero().flatten().tolist()[:4]:
             by = -start if start <= n // 2 else n - start
             if start and case.agree(case.wanted.roll(by, d), tried=tries):
