@@ -56,7 +56,15 @@ def cut(name, t, rank, world_size):
 
 
 def outputs(rank, world_size, answer, cases):
-    return [answer.TensorParallelMLP(c.up, c.down, **c.options())(c.x).detach() for c in cases]
+    """The results, and the names of parameters that share memory with the layers."""
+    return [_outputs(answer, case) for case in cases]
+
+
+def _outputs(answer, case):
+    mlp = answer.TensorParallelMLP(case.up, case.down, **case.options())
+    layers = {p.untyped_storage().data_ptr() for p in (*case.up.parameters(), *case.down.parameters())}
+    shared = [name for name, p in mlp.named_parameters() if p.untyped_storage().data_ptr() in layers]
+    return mlp(case.x).detach(), shared
 
 
 def parts(rank, world_size, answer, cases):
@@ -143,12 +151,14 @@ def test_results(answer, gen, world_size):
     }
     wanted = [case.whole().double().forward(case.x.double()).detach() for case in cases.values()]
     for rank, found in enumerate(run_ranks(world_size, outputs, list(cases.values()), answer=answer)):
-        for y, right, (about, case) in zip(found, wanted, cases.items(), strict=True):
+        for (y, shared), right, (about, case) in zip(found, wanted, cases.items(), strict=True):
             # the terms are rounded before they are added up, and they can be larger than their sum
             scale = 2 * float(right.abs().max()) if right.numel() else 1.0
             ulps = 16 if case.x.dtype == torch.bfloat16 else None
             call = f"mlp(x) on rank {rank} of {world_size}, {about}"
             expect_close(y, right.to(case.x.dtype), call, scale=scale, ulps=ulps)
+            told = f"parameters share memory with the layers on rank {rank} of {world_size}"
+            expect_that(not shared, told, yours=" and ".join(shared), wanted="copies")
 
 
 def flow(model, x, cotangent):
@@ -303,7 +313,7 @@ def count(rank, world_size, answer, case):
         with count_collectives() as backward:
             y.backward(cotangent)
     with count_collectives() as evaluated, torch.no_grad():
-        mlp.eval()(case.x)
+        without = mlp.eval()(case.x)
     plain = case.x.clone()
     mlp(plain)
     intact = (
@@ -311,7 +321,8 @@ def count(rank, world_size, answer, case):
         torch.equal(cotangent, torch.ones_like(y)),
         not plain.requires_grad,
     )
-    return [(c.count, sum(c.bytes.values())) for c in (built, forward, backward, evaluated)], intact
+    sent = [(c.count, sum(c.bytes.values())) for c in (built, forward, backward, evaluated)]
+    return sent, intact, (without, y.detach())
 
 
 def test_messages(answer, gen):
@@ -319,7 +330,7 @@ def test_messages(answer, gen):
     case = drawn(gen, 6, (4, 2, 3))
     sizes = [0, 4 * 2 * 5 * 4, case.x.nbytes, 4 * 2 * 5 * 4]
     whens = ["when the MLP is built", "in a forward", "in a backward", "in a forward without gradients"]
-    for rank, (found, intact) in enumerate(run_ranks(2, count, case, answer=answer)):
+    for rank, (found, intact, results) in enumerate(run_ranks(2, count, case, answer=answer)):
         for (calls, size), most, when in zip(found, sizes, whens, strict=True):
             wanted = {"all_reduce": 1} if most else {}
             told = f"wrong messages of rank {rank} {when}"
@@ -330,6 +341,8 @@ def test_messages(answer, gen):
                 yours=f"{size} bytes",
                 wanted=f"at most {most}",
             )
+        call = f"mlp(x) under torch.no_grad, against that with gradients, on rank {rank} of 2"
+        expect_close(*results, call, scale=float(results[1].abs().max()), ulps=16)
         expect_that(intact[0], f"the MLP changes its input on rank {rank}")
         expect_that(intact[1], f"the MLP changes the gradient that comes in on rank {rank}")
         expect_that(intact[2], f"after mlp(x), an x that required no gradient requires one, on rank {rank}")

@@ -17,6 +17,29 @@ CHECK = """        if up.out_features % ranks:
 """
 
 SPECIMENS = [
+    Wrong(
+        "contiguous() in place of a copy: with one rank it is the layer's own memory",
+        edits=[(COPY, "nn.Parameter(t.detach().contiguous() if t.dim() > 1 else t.detach().clone())")],
+        check="test_results",
+        says="share memory",
+    ),
+    Wrong(
+        "without gradients each rank adds the bias before the sum",
+        edits=[
+            (
+                TO,
+                """        if not torch.is_grad_enabled():
+            y = self.activation(F.linear(x, self.up.weight, self.up.bias))
+            y = F.linear(y, self.down.weight, self.down.bias)
+            dist.all_reduce(y, group=self.group)
+            return y
+"""
+                + TO,
+            )
+        ],
+        check="test_messages",
+        says="under torch.no_grad",
+    ),
     Wrong("each rank's own gradient of the input", edits=[(TO, "")], check="test_gradients", says="of x"),
     Wrong(
         "an all-reduce of the sum's gradient as well: it counts once for each rank",
