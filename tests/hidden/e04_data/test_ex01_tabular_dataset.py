@@ -287,6 +287,7 @@ def test_bad_tables(answer):
         ((4,), column), ((4, 2, 1), column), ((3, 2), column), ((2, 4), column), ((5, 2), column),
         ((4, 2), column[:, None]), ((4, 2), column[None]), ((0, 4), column), ((4, 2), column[:0]),
         ((), column), ((4, 2), column[0]), ((1, 2), column[0]), ((1, 2), column), ((4, 2), column[:1]),
+        ((0,), column[:0]),
     ):  # fmt: skip
         call = f"TabularDataset with shapes {shape} and {tuple(labels.shape)}"
         pairs = (torch.ones(shape), labels), (np.ones(shape), labels.numpy())
