@@ -233,7 +233,7 @@ SPECIMENS = [
         edits=[
             (
                 MEAN + SCALE,
-                "        norm = nn.BatchNorm1d(features.shape[1], eps=0.0, affine=False).eval()\n        norm.running_mean.copy_(features.mean(0))\n        norm.running_var.copy_(torch.where(scale > 1e-12, scale**2, torch.ones_like(scale)))\n        self.norm = norm\n",
+                "        norm = nn.BatchNorm1d(features.shape[1], eps=1e-12, affine=False).eval()\n        norm.running_mean.copy_(features.mean(0))\n        norm.running_var.copy_(torch.where(scale > 1e-12, scale**2, torch.ones_like(scale)))\n        self.norm = norm\n",
             ),
             (FORWARD, "        return self.net(self.norm(features))\n"),
             (
