@@ -326,6 +326,20 @@ SPECIMENS = [
         check="test_failed_save",
     ),
     Right(
+        "removes the draft where it learns of the error",
+        edits=[
+            (
+                DRAFT,
+                '    draft = path.with_name(path.name + ".draft")\n    torch.save(checkpoint, draft)\n    draft.replace(path)\n',
+            ),
+            (
+                "            error = caught\n",
+                "            error = caught\n"
+                '            Path(path).with_name(Path(path).name + ".draft").unlink(missing_ok=True)\n',
+            ),
+        ],
+    ),
+    Right(
         "gathers news from everybody, a named temporary file, a lambda for the device",
         edits=[
             (
