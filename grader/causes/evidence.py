@@ -143,7 +143,7 @@ class Case:
         spread = float(known[-1] - known[0]) if n > 1 else float(known.abs())
         rms = float(known.square().mean().sqrt())
         step = max(grain(known), 2 * (self.atol + self.rtol * rms))
-        if not step + spread > 0:
+        if not 0 < step + spread < math.inf:
             return 0.0
         alike = 0.0
         if n > 1:

@@ -189,6 +189,16 @@ def test_disagreement(yours: Tensor, wanted: Tensor) -> None:
     assert "likely" not in told(yours, wanted, rtol=0.01)
 
 
+def test_numbers_whose_range_float64_cannot_hold() -> None:
+    largest = torch.finfo(torch.float64).max
+    yours = torch.tensor([largest, -largest, 0.25, 3.0], dtype=torch.float64)
+    wanted = torch.tensor([INF, -INF, 0.25, 3.0], dtype=torch.float64)
+    assert told(yours, wanted).splitlines()[1:3] == [
+        "  values  2 of 4 are wrong in float64[4], only where dim 0 <= 1",
+        "  first   at [0]: yours 1.8e+308, wanted inf",
+    ]
+
+
 def test_large_integers_are_compared_exactly() -> None:
     wanted = torch.arange(12) + 2**60
     assert told(wanted + 1, wanted).splitlines()[2:] == [
