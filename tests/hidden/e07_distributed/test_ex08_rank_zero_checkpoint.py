@@ -231,7 +231,7 @@ FAILURES = {  # what strikes, and the file in the folder of run.pt
     "a full disk (an OSError)": (fail, "run.pt"),
     "a missing folder": (None, "missing/run.pt"),
     "state that cannot be pickled (a TypeError)": (refuse, "run.pt"),
-    "a state_dict that raises a KeyError": (lose, "run.pt"),
+    "a state_dict that raises a KeyError without a text": (lose, "run.pt"),
     "a path that is a folder": (None, "folder"),
 }
 

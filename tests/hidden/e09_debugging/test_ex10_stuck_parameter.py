@@ -180,7 +180,7 @@ def test_what_moves_is_not_stuck(answer):
             model[7].add_(1j)  # the imaginary parts alone
 
     step = with_gradients(model, 0.0, 0.0, None, None, 0.0, None, None, None, step=by_hand)
-    call = f"{CALL} where all has moved, 6 by 1e-12 in float64 and 7, complex, by 1j"
+    call = f"{CALL} where all has moved, 2 through .data, 6 by 1e-12 in float64 and 7, complex, by 1j"
     expect_equal(answer.stuck_parameters(model, optimizer, step), {}, call)
 
 

@@ -256,8 +256,12 @@ def test_labels(answer):
     pixels = logits[:, None, None, :].expand(7, 2, 3, 4)
     bundle = answer.Bundle(Logits(4), [0.0, 0.0], [1.0, 1.0], LABELS)
     wanted = [LABELS[1], "cat", LABELS[3], "cat", LABELS[2], LABELS[2], LABELS[1]]
+    for row, right in enumerate(wanted):
+        call = (
+            f"bundle.classify(pixels) of one image with the logits {[f'{x:g}' for x in logits[row].tolist()]}"
+        )
+        expect_equal(bundle.classify(pixels[row : row + 1]), [right], call)
     expect_equal(bundle.classify(pixels), wanted, "bundle.classify(pixels)")
-    expect_equal(bundle.classify(pixels[:1]), LABELS[1:2], "bundle.classify(…) of one image")
     only = answer.Bundle(Logits(1), [0.0, 0.0], [1.0, 1.0], ["thing"])
     expect_equal(only.classify(pixels), ["thing"] * 7, "classify of a bundle with a single class")
 
