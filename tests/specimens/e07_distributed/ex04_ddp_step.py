@@ -420,6 +420,12 @@ SPECIMENS = [
         check="test_uneven_shards",
     ),
     Wrong(
+        "floating numbers from integer inputs, which a model may tell apart",
+        edits=[(FORWARD, FORWARD.replace("(inputs)", "(inputs.double())"))],
+        check="test_uneven_shards",
+        says="AdamW",
+    ),
+    Wrong(
         "a way of its own for one rank, on which nothing is clipped",
         edits=[
             (
