@@ -53,6 +53,9 @@ def test_float64(answer, gen):
     inputs = draw(7, gen, torch.float64)
     wanted = exact(*inputs)
     expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} in float64")
+    inputs[0][3] = torch.nan
+    loss = answer.weighted_mse(*inputs)
+    expect_that(bool(loss.isnan()), f"{CALL} hides a prediction of NaN", yours=loss, wanted="NaN")
 
 
 def test_small_errors_of_large_numbers(answer):

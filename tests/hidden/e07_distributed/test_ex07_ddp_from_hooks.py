@@ -320,10 +320,17 @@ def be_late(rank, world_size, answer, steps):
 
 def test_waits_in_finish_gradients_only(answer, gen):
     """A rank's backward ends although another rank has not begun, and finish_gradients waits for that one."""
-    ahead, late = run_ranks(2, be_late, drawn(gen, 2, steps=2).steps, answer=answer)
-    for number, (mine, others) in enumerate(zip(ahead, late, strict=True), start=1):
-        for a, b in zip(mine, others, strict=True):
-            expect_close(a, b, f"a gradient of rank 0 when finish_gradients returns, in step {number}")
+    steps = drawn(gen, 2, steps=2).steps
+    steps[1][1][0].fill_(torch.nan)  # the late rank's inputs
+    ahead, late = run_ranks(2, be_late, steps, answer=answer)
+    for a, b in zip(ahead[0], late[0], strict=True):
+        expect_close(a, b, "a gradient of rank 0 when finish_gradients returns, in step 1")
+    for a in ahead[1]:
+        expect_that(
+            bool(a.isnan().all()),
+            "a gradient of rank 0 is not NaN when finish_gradients returns, and that of rank 1 is, in step 2",
+            wanted="the average of both, which is NaN",
+        )
 
 
 class Ranker(nn.Module):

@@ -380,13 +380,17 @@ def test_layers_of_all_kinds(answer, gen):
     expect_activity(trainer.report()["activity"], wanted, 'report()["activity"] of a single layer')
     for bad in (math.inf, math.nan):
         broken = Scaled(torch.float32, squeeze=False)
-        trainer = answer.Trainer(broken, lambda out, y: out.square().mean(), sgd(broken, lr=0.0))
-        trainer.step(torch.tensor([[bad], [1.0]]), y)
+        trainer = answer.Trainer(broken, lambda out, y: out.square().mean(), sgd(broken))
+        trainer.step(torch.tensor([[bad], [1.0]], dtype=torch.float64), y)
         report = trainer.report()
         expect_equal(
             report["activity"], {"": bad}, f'report()["activity"] of a layer that returns {bad} and 1'
         )
-        expect_equal(report["losses"], [bad], f'report()["losses"] where the loss is {bad}')
+        numbers = [*report["losses"], report["smoothed"]]
+        expect_equal(numbers, [bad, bad], f"losses and smoothed in report() where the loss is {bad}")
+        expect_that(not broken.scale.isfinite(), f"the optimizer takes no step where the loss is {bad}")
+        dtype = report["samples"][0].dtype
+        expect_equal(dtype, torch.float64, "the dtype of a sample where inputs are float64, weights float32")
 
 
 def test_layers_that_change(answer, gen):

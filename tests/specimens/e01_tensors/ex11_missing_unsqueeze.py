@@ -17,6 +17,16 @@ def instead(compute):
 
 SPECIMENS = [
     Wrong(
+        "hides NaN",
+        edits=instead(
+            COMPUTE.replace(
+                "predictions.squeeze(1) - targets", "(predictions.squeeze(1) - targets).nan_to_num()"
+            )
+        ),
+        check="test_float64",
+        says="NaN",
+    ),
+    Wrong(
         "squeezes the predictions in place, and gives them their dimension back where nothing fails",
         code="""
 def weighted_mse(predictions, targets, weights):

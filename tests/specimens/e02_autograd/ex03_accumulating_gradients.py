@@ -26,6 +26,16 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "clips gradients above 1e4",
+        edits=[
+            (
+                APPEND,
+                "        gradients = [g * (1e4 / g.norm().clamp(min=1e4)) for g in gradients]\n" + APPEND,
+            )
+        ],
+        check="test_each_batch_alone",
+    ),
+    Wrong(
         "p * 0 for a parameter that is not used: zeros with a graph",
         edits=[
             (GRADIENTS, GRADIENTS.replace("materialize_grads", "allow_unused")),

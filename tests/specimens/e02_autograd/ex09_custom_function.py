@@ -14,6 +14,11 @@ RESULT = "        return for_x, for_beta, None, None\n"
 
 SPECIMENS = [
     Wrong(
+        "clamps the gradients that come in",
+        edits=[(HIDE, "        grad = grad.clamp(-1e6, 1e6)\n" + HIDE)],
+        check="test_strided_inputs",
+    ),
+    Wrong(
         "nothing is kept: zeros without a graph",
         edits=[
             (

@@ -29,6 +29,12 @@ LATER = """        for p in self.module.parameters():
 
 SPECIMENS = [
     Wrong(
+        "hides NaN from the other ranks",
+        edits=[(SEND, "        p.grad.nan_to_num_()\n" + SEND)],
+        check="test_waits_in_finish_gradients_only",
+        says="not NaN",
+    ),
+    Wrong(
         "each rank keeps its own start",
         edits=[(BROADCAST, "")],
         check="test_start",

@@ -17,6 +17,18 @@ BODY = WARM + "    times = []\n" + RUNS + BEFORE + START + CALLS + AFTER + STOP 
 
 SPECIMENS = [
     Wrong(
+        "takes off what the loop alone costs",
+        edits=[
+            (
+                WARM,
+                WARM
+                + "    begin = clock()\n    for _ in range(calls):\n        pass\n    loop = clock() - begin\n",
+            ),
+            (STOP, STOP.replace("clock() - start", "clock() - start - loop")),
+        ],
+        check="test_several_calls",
+    ),
+    Wrong(
         "in inference mode, as benchmarks often run",
         edits=[("def measure(", "@torch.inference_mode()\ndef measure(")],
         check="test_modes_and_errors",

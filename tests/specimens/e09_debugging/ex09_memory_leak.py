@@ -35,6 +35,24 @@ REPORTED = '            "losses": list(self.losses),\n            "smoothed": se
 
 SPECIMENS = [
     Wrong(
+        "no step where the loss is not finite",
+        edits=[(STEP, "        if loss.isfinite():\n            self.optimizer.step()\n")],
+        check="test_layers_of_all_kinds",
+        says="takes no step",
+    ),
+    Wrong(
+        "smoothed without losses that are not finite",
+        edits=[(SMOOTH, "        if loss.isfinite():\n    " + SMOOTH)],
+        check="test_layers_of_all_kinds",
+        says="smoothed",
+    ),
+    Wrong(
+        "inputs in the dtype of the weights",
+        edits=[("self.model(inputs)", "self.model(inputs.to(next(self.model.parameters()).dtype))")],
+        check="test_layers_of_all_kinds",
+        says="float64",
+    ),
+    Wrong(
         "clears the gradients of the model and not those of the optimizer",
         edits=[("self.optimizer.zero_grad()", "self.model.zero_grad()")],
         check="test_gradients_from_before",
