@@ -142,8 +142,10 @@ def test_arguments(answer, dtype):
         "mean",
     ]
     wide = torch.tensor(values)
-    single = torch.tensor(1.5, dtype=torch.float16), torch.tensor(1.5)
-    for given, wanted in [(half, wide) for half in halves] + [single] + [(other, other) for other in others]:
+    narrow = [(half, wide) for half in halves]
+    narrow += [(torch.tensor(1.5, dtype=torch.float16), torch.tensor(1.5))]
+    narrow += [(torch.zeros(0, 3, dtype=torch.bfloat16), torch.zeros(0, 3))]
+    for given, wanted in narrow + [(other, other) for other in others]:
         block = Given()
         with region(dtype):
             answer.Float32Island(block)(halves[0], given, halves[1], first=given, last=halves[1])
