@@ -49,7 +49,8 @@ def test_bools_stay_bools(answer):
 
 def test_floats(answer):
     """Floats, and ints mixed with floats, become float32."""
-    expect_vector(answer, [0.1, -2.5, 1e30], [0.1, -2.5, 1e30], torch.float32)
+    numbers = [0.1, -2.5, 1e30, float("-inf"), float("nan")]
+    expect_vector(answer, numbers, numbers, torch.float32)
     expect_vector(answer, (1, 2.5, -3), [1.0, 2.5, -3.0], torch.float32)
 
 

@@ -4,6 +4,28 @@ from grader.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(
+        "finite numbers for infinite ones and NaN, to be safe",
+        code="""
+import numpy as np
+import torch
+
+
+def as_vector(values, dtype=None):
+    if isinstance(values, (np.ndarray, np.generic)):
+        vector = torch.from_numpy(np.array(values, ndmin=1))
+    else:
+        values = list(values) if isinstance(values, (list, tuple)) else [values]
+        if any(isinstance(value, (list, tuple)) for value in values):
+            raise ValueError("more than one dim")
+        vector = torch.nan_to_num(torch.tensor(values, dtype=dtype))
+    if vector.ndim > 1:
+        raise ValueError("more than one dim")
+    return vector if dtype is None else vector.to(dtype)
+""",
+        check="test_floats",
+        says="nan",
+    ),
+    Wrong(
         "sets torch's default dtype while it builds, and leaves it where the values are nested",
         code="""
 import numpy as np
