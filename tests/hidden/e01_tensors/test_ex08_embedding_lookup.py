@@ -115,9 +115,10 @@ def test_memory_of_its_own(answer):
 
 
 def test_other_rows_have_no_influence(answer):
-    """inf and NaN in rows that nobody asks for stay there."""
+    """inf and NaN in rows that nobody asks for stay there, and come where they are asked for."""
     weight = table()
     weight[1], weight[3] = math.inf, math.nan
+    weight[6, 1] = -math.inf
     ids = torch.tensor([[0, 2], [6, 2]])
     wanted = looked_up(weight, ids)
     expect_equal(answer.embedding_lookup(weight, ids), wanted, f"{CALL} beside rows of inf and NaN")

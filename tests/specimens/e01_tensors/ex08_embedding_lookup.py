@@ -17,6 +17,12 @@ def instead(lookup):
 
 SPECIMENS = [
     Wrong(
+        "finite numbers for infinite ones, to be safe",
+        edits=instead("    return torch.nan_to_num(weight[flat]).reshape(*ids.shape, dim)\n"),
+        check="test_other_rows_have_no_influence",
+        says="inf",
+    ),
+    Wrong(
         "plain indexing: uint8 is a mask, int16 an error, and negative ids count from the end",
         code="""
 def embedding_lookup(weight, ids):
