@@ -13,6 +13,17 @@ SUM = "x + table.to(x.dtype)  # (*batch, time, dim)"
 
 SPECIMENS = [
     Wrong(
+        "finite numbers for infinite ones, to be safe",
+        edits=[(SUM, "torch.nan_to_num(x) + table.to(x.dtype)")],
+        check="test_any_sizes",
+        says="inf",
+    ),
+    Wrong(
+        "a table of 5000 rows, as the old tutorial has it",
+        edits=[(SUM, "x + table[:5000].to(x.dtype)")],
+        check="test_late_positions",
+    ),
+    Wrong(
         "makes the table on the CPU and moves it",
         edits=[
             (POSITION, "position = torch.arange(time, dtype=wide).unsqueeze(1)"),
