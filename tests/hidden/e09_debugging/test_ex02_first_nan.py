@@ -505,7 +505,7 @@ def state(model):
 @pytest.mark.parametrize("kind", ["healthy", "forward", "backward", "raises"])
 def test_nothing_is_left(answer, gen, kind):
     """Afterwards hooks, modes, gradients and buffers are as before, also of a model that raises."""
-    error = KeyError("two in the morning")
+    error = KeyboardInterrupt("two in the morning")
 
     def fail(x):
         raise error
@@ -518,13 +518,14 @@ def test_nothing_is_left(answer, gen, kind):
     )
     model[0].eval()
     model[1].weight.grad = data(gen, 3, 2)
+    model[3].bias.requires_grad_(False).grad = data(gen, 3)
     model[1].register_forward_hook(lambda *_: None)
     torch.autograd.set_detect_anomaly(False)
     x, before, values = data(gen), traces(model), state(model)
     raised = None
     try:
         found(answer, model, lambda: model(x).sum())
-    except Exception as caught:
+    except (Exception, KeyboardInterrupt) as caught:
         raised = caught
     expect_that(
         raised is (error if kind == "raises" else None),

@@ -147,7 +147,7 @@ SPECIMENS = [
     ),
     Wrong(
         "adds in place",
-        edits=[(SUM, "x.add_(table[:time]) if not x.requires_grad else x + table[:time]")],
+        edits=[(SUM, "x + table[:time] if __import__('torch').is_grad_enabled() else x.add_(table[:time])")],
         check="test_arguments_are_left_alone",
         says="changes its input x",
     ),

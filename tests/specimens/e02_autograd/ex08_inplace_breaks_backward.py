@@ -10,6 +10,18 @@ LOOP = START + "    for step in x:\n" + STEP + "        traces.append(trace)\n" 
 
 SPECIMENS = [
     Wrong(
+        "goes on in place where no gradients are recorded",
+        edits=[
+            (
+                STEP,
+                "        trace = decay * trace + step if torch.is_grad_enabled() else trace.mul_(decay).add_(step)\n",
+            ),
+            ("traces.append(trace)", "traces.append(trace if torch.is_grad_enabled() else trace.clone())"),
+        ],
+        check="test_inputs_are_left_alone",
+        says="initial",
+    ),
+    Wrong(
         "nothing remains, so x is the trace: the caller's own x",
         edits=[(START, "    if not decay.requires_grad and not decay.any():\n        return x\n" + START)],
         check="test_caller_goes_on_in_place",

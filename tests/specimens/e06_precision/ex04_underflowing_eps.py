@@ -20,6 +20,17 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "divides in place where no gradients are recorded",
+        edits=[
+            (
+                SHARES,
+                "    divide = torch.Tensor.div if torch.is_grad_enabled() else torch.Tensor.div_\n    shares = divide(wide, total.masked_fill(empty, 1.0))\n",
+            )
+        ],
+        check="test_shapes_and_layouts",
+        says="weights",
+    ),
+    Wrong(
         "divides the rows that a mask picks",
         edits=instead(
             "wide = weights if weights.dtype == torch.float64 else weights.float()\n"

@@ -30,6 +30,12 @@ BACK = "    return (q.float() * scale).to(dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "divides in place where no gradients are recorded: float() of float32 is x itself",
+        edits=[("(wide / scale)", "(wide / scale if torch.is_grad_enabled() else wide.div_(scale))")],
+        check="test_strides_and_memory",
+        says="row",
+    ),
+    Wrong(
         "leaves gradients switched off after an error",
         edits=[
             (FINITE, "    torch.set_grad_enabled(False)\n" + FINITE),

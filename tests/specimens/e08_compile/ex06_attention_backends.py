@@ -34,6 +34,18 @@ WRITTEN_OUT = """    (_, time, heads, dim), (_, keys, kv_heads, _) = query.shape
 
 SPECIMENS = [
     Wrong(
+        "scales the queries in place where no gradients are recorded",
+        edits=[
+            (
+                START,
+                START
+                + "    if scale is not None and not torch.is_grad_enabled():\n        query.mul_(scale)\n        scale = 1.0\n",
+            )
+        ],
+        check="test_values",
+        says="changes its input query",
+    ),
+    Wrong(
         "a mask where heads share keys",
         edits=[
             (WHERE, "    if causal and (1 < time < keys or query.shape[2] != key.shape[2]):\n"),

@@ -49,6 +49,22 @@ BACKWARD_PASS = """            old = {p: p.grad for p in model.parameters()}
 
 SPECIMENS = [
     Wrong(
+        "restores nothing after Ctrl-C",
+        edits=[
+            (
+                FINALLY,
+                "    except Exception:\n"
+                + REMOVE
+                + RESTORE
+                + "        raise\n    else:\n"
+                + REMOVE
+                + RESTORE,
+            ),
+        ],
+        check="test_nothing_is_left",
+        says="raises",
+    ),
+    Wrong(
         "takes the gradient of a call's first result for all that came in",
         edits=[("        for x in tree_leaves(output):\n", "        for x in tree_leaves(output)[:1]:\n")],
         check="test_nested_data",
@@ -421,7 +437,7 @@ SPECIMENS = [
     Wrong(
         "swallows the error",
         edits=[(FINALLY, "    except Exception:\n        return None\n" + FINALLY)],
-        check="test_nothing_is_left",
+        check="test_what_the_run_changes",
         says="error",
     ),
     Wrong(
