@@ -228,14 +228,15 @@ def test_passed_on_as_they_are(answer, gen):
 def test_shapes_and_dtypes_that_differ(answer, gen, given, returned, wanted, dtype):
     """Predictions and targets that differ in shape or dtype are loss_fn's business: they are not adapted."""
     weight = nn.Parameter(torch.randn(returned, generator=gen))
-    model = Recorded(lambda x: weight * 2)
+    kind = torch.bfloat16 if dtype == torch.float16 else torch.float32
+    model = Recorded(lambda x: (weight * 2).to(kind))
     loss_fn = Recorded(lambda predictions, targets: predictions.mean())
     inputs, targets = torch.randn(given, generator=gen), torch.ones(wanted, dtype=dtype)
     answer.train_step(model, loss_fn, OPTIMIZERS["SGD"]([weight]), inputs, targets)
     (seen,), (predictions, seen_targets) = model.calls[0], loss_fn.calls[0]
     expect_equal(seen, inputs, "what the model is given")
     sizes = f"{tuple(predictions.shape)} in {predictions.dtype}"
-    wanted = f"{tuple(returned)} in torch.float32"
+    wanted = f"{tuple(returned)} in {kind}"
     expect_equal(sizes, wanted, "shape and dtype of the predictions given to loss_fn")
     expect_equal(seen_targets, targets, "the targets that loss_fn is given")
 

@@ -494,4 +494,18 @@ SPECIMENS = [
         check="test_nothing_else_happens",
         says="random stream",
     ),
+    Wrong(
+        "lifts predictions of half precision",
+        edits=[
+            (
+                "loss = loss_fn(model(inputs), targets)",
+                "predictions = model(inputs)\n"
+                "    if torch.is_tensor(predictions) and predictions.dtype.itemsize < 4:\n"
+                "        predictions = predictions.float()\n"
+                "    loss = loss_fn(predictions, targets)",
+            )
+        ],
+        check="test_shapes_and_dtypes_that_differ",
+        says="bfloat16",
+    ),
 ]
