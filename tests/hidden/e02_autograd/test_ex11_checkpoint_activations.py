@@ -118,22 +118,22 @@ def test_any_arguments(answer, gen):
     ids, mask = torch.tensor([2, 0, 2], dtype=torch.int32), torch.tensor([1, 0, 1], dtype=torch.uint8)
     seen = []
 
-    def fn(table, ids, mask, nothing, power, kind, sizes, again):
-        seen.append((nothing, power, kind, sizes, ids.dtype, mask.dtype))
+    def fn(table, ids, mask, nothing, power, kind, sizes, off, again):
+        seen.append((nothing, power, kind, sizes, off, ids.dtype, mask.dtype))
         rows = gelu(embedding(ids, table)) ** power
         return rows.masked_fill(mask[:, None] == 0, 0.0) * again.sum()
 
     table = torch.randn(3, 4, generator=gen)
     expect_gradients(
-        lambda t: answer.checkpoint(fn, t, ids, mask, None, 3, "gelu", (3, 4), t),
+        lambda t: answer.checkpoint(fn, t, ids, mask, None, 3, "gelu", (3, 4), False, t),
         [table],
-        lambda t: fn(t, ids, mask, None, 3, "gelu", (3, 4), t),
+        lambda t: fn(t, ids, mask, None, 3, "gelu", (3, 4), False, t),
         gen=gen,
         call="checkpoint(fn, table, ids, mask, …, table)",
         names="table",
         scale=50.0,
     )
-    wanted = (None, 3, "gelu", (3, 4), torch.int32, torch.uint8)
+    wanted = (None, 3, "gelu", (3, 4), False, torch.int32, torch.uint8)
     expect_equal(seen, [wanted] * len(seen), "the plain values, and two dtypes, that fn is called with")
 
 

@@ -325,4 +325,13 @@ def checkpoint(fn, *args):
     return Twice.apply(fn, spec, torch.zeros(1).requires_grad_(), *tensors)
 """,
     ),
+    Wrong(
+        "takes False for no argument in the second run",
+        code=reentrant(
+            "ctx.fn, ctx.args, ctx.state = fn, args,",
+            "ctx.fn, ctx.args, ctx.state = fn, [a if torch.is_tensor(a) else a or None for a in args],",
+        ),
+        check="test_any_arguments",
+        says="plain values",
+    ),
 ]
