@@ -123,6 +123,9 @@ def test_share_of_large_numbers(answer):
     """The tolerance is absolute, be it for prices in the millions, and NaN is away from everything."""
     tiny = answer.share_within(torch.tensor([1e-7, 0.0]), torch.zeros(2), tolerance=0.0)
     expect_equal(tiny, 0.5, "share_within of differences of 1e-7 and 0 with tolerance=0.0")
+    double = torch.tensor([0.1 + 5e-10, 0.1], dtype=torch.float64)
+    about = "share_within of float64 differences of 0.1 + 5e-10 and 0.1, tolerance=0.1"
+    expect_equal(answer.share_within(double, torch.zeros_like(double)), 0.5, about)
     y = torch.tensor([4e6, 2e6, 1e6, 3e6, 5e6])
     x = y + torch.tensor([8.0, -1.0, 2.0, 0.5, math.nan])
     for tolerance, wanted in ((1.0, 0.4), (2.0, 0.6), (0.25, 0.0)):

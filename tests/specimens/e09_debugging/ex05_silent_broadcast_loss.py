@@ -427,4 +427,10 @@ def train_step(model, optimizer, inputs, targets, weights=None):
 """,
         check="test_train_step_refuses",
     ),
+    Wrong(
+        "the tolerance in float32",
+        edits=[("abs() <= tolerance", "abs() <= torch.tensor(tolerance)")],
+        check="test_share_of_large_numbers",
+        says="float64",
+    ),
 ]
