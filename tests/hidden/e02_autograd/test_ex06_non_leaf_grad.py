@@ -260,12 +260,15 @@ def test_runs_once(answer, gen):
 
     answer.backward_with_activations([layer("a"), layer("b")], torch.ones(3), loss_fn)
     expect_equal(ran, ["a", "b", "loss"], "what runs forward")
-    module = nn.Identity()
+    module = nn.Dropout(0.5).eval()
     module.register_forward_hook(lambda module, given, out: out * 3)
     found = answer.backward_with_activations([module], torch.ones(2), torch.sum)
     expect_equal(
-        found[0], torch.full((2,), 3.0), "the gradient at inputs, where a hook on the layer multiplies by 3"
+        found[0],
+        torch.full((2,), 3.0),
+        "the gradient at inputs, where a hook on the layer, a dropout in evaluation mode, multiplies by 3",
     )
+    expect_equal(module.training, False, f"layer.training after {CALL} of a layer in evaluation mode")
     expect_equal(walked, ["b", "a"], "what the backward walks through")
 
 

@@ -26,6 +26,20 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "puts modules into training mode, as backward comes with training",
+        edits=[
+            (
+                LOOP,
+                LOOP.replace(
+                    "        h = layer(h)\n",
+                    "        if hasattr(layer, 'train'):\n            layer.train()\n        h = layer(h)\n",
+                ),
+            )
+        ],
+        check="test_runs_once",
+        says="evaluation mode",
+    ),
+    Wrong(
         "adds to the `.grad` of a leaf by hand",
         edits=instead(
             START.replace("if inputs.requires_grad else", "if inputs.grad_fn else")
