@@ -196,8 +196,10 @@ def test_what_was_noted_counts(answer, gen):
     params = parameters(gen)
     optimizer, scaler = torch.optim.SGD(params, lr=0.5), answer.LossScaler(32.0)
     params[0].grad[1, 1] = math.inf
+    wanted = [p.grad / 32.0 for p in params]
     scaler.unscale_(optimizer)
-    for p in params:
+    for p, right in zip(params, wanted, strict=True):
+        expect_close(p.grad, right, "a gradient after unscale_, where one of them holds inf")
         p.grad = torch.ones_like(p)
     expect_equal(scaler.step(optimizer), False, "scaler.step(optimizer), where unscale_ noted inf")
     scaler.update()

@@ -321,6 +321,12 @@ SPECIMENS = [
         says="steps",
     ),
     Wrong(
+        "cleans the gradients of a step that it skips",
+        edits=[(DIVIDE, DIVIDE.replace("g.div_(self._scale)", "g.div_(self._scale).nan_to_num_(0, 0, 0)"))],
+        check="test_what_was_noted_counts",
+        says="holds inf",
+    ),
+    Wrong(
         "cleans the gradients and steps",
         edits=[
             (DIVIDE, DIVIDE.replace("g.div_(self._scale)", "g.div_(self._scale).nan_to_num_()")),
