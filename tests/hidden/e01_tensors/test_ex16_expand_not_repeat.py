@@ -136,7 +136,7 @@ def test_arguments_are_left_alone(answer):
         answer.share(prompt, 2)
     with unchanged("own(prompt, 2)", prompt=prompt):
         answer.own(prompt, 2)
-    with torch.no_grad(), unchanged("add_positions(x, table)", x=x, table=table):
+    with torch.no_grad(), unchanged("add_positions(x, table) under no_grad", x=x, table=table):
         answer.add_positions(x, table)
 
 

@@ -94,7 +94,7 @@ def test_inputs_are_left_alone(answer, gen):
     """x, decay and initial are the same afterwards, so that a second call gives the same traces."""
     x, decay, initial = inputs(gen)
     wanted = exact(x, decay, initial)
-    with torch.no_grad(), unchanged(CALL, x=x, decay=decay, initial=initial):
+    with torch.no_grad(), unchanged(f"{CALL} under no_grad", x=x, decay=decay, initial=initial):
         answer.leaky_traces(x, decay, initial)
     expect_close(answer.leaky_traces(x, decay, initial), wanted, f"{CALL}, the second call", scale=5.0)
 

@@ -276,8 +276,16 @@ def test_memory(answer, gen):
     expect_map(
         classes, values, torch.int64, "ClassMap(labels), after its argument and results were overwritten"
     )
-    expect_equal(classes.encode(labels), wanted[0], "encode of the same labels after that")
-    expect_equal(classes.decode(codes), wanted[1], "decode of the same codes after that")
+    expect_equal(
+        classes.encode(labels),
+        wanted[0],
+        "encode(labels), again, after the codes that it gave were overwritten",
+    )
+    expect_equal(
+        classes.decode(codes),
+        wanted[1],
+        "decode(codes), again, after the labels that it gave were overwritten",
+    )
     expect_map(other, [5, 6], torch.int64, "another ClassMap")
     given = torch.tensor([8])
     classes = answer.ClassMap(given)

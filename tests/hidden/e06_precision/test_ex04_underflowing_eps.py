@@ -144,7 +144,7 @@ def test_shapes_and_layouts(answer, gen, dtype):
     """Any number of dimensions, also of size 0, and any layout; weights are left alone."""
     for shape in ((3,), (1, 1), (1, 4), (4, 1), (3, 3), (2, 3, 4), (2, 1, 3, 5)):
         weights = drawn(gen, *shape, dtype=dtype)
-        with torch.no_grad(), unchanged(CALL, weights=weights):
+        with torch.no_grad(), unchanged(f"{CALL} under no_grad", weights=weights):
             expect_shares(answer, weights, f"of shape {shape} in {dtype}")
     for shape in ((0, 3), (2, 0, 3), (3, 0), (0,), (0, 0)):
         empty = torch.zeros(shape, dtype=dtype)

@@ -307,7 +307,8 @@ def test_strides_and_memory(answer, gen):
                 _, scale = expect_quantized(answer, x, channel, " with other strides")
             expect_copy(scale, base, f"the scale from {call_of(x, channel)}")
     row = torch.tensor([1.0, -127.0, 3.0])
-    with torch.no_grad(), unchanged("quantize(row, channel=0), and writing to its scale,", row=row):
+    call = "quantize(row, channel=0) under no_grad, and writing to its scale,"
+    with torch.no_grad(), unchanged(call, row=row):
         _, scale = answer.quantize(row, channel=0)
         scale.zero_()
 

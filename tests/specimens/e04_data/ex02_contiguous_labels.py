@@ -42,7 +42,7 @@ SPECIMENS = [
             ),
         ],
         check="test_memory",
-        says="the same labels",
+        says="again",
     ),
     Wrong(
         "the largest number there is stands behind the classes, as if it were one",
