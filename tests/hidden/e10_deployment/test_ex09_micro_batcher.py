@@ -720,7 +720,7 @@ def test_nothing_runs_while_idle(answer):
 
 def test_two_batchers(answer):
     """Two batchers, built before the loop runs, do not know of each other."""
-    models = [Model(), Model()]
+    models = [Model(), Model(2.0)]
     batchers = [
         answer.MicroBatcher(model, (2,), max_size=size, max_delay=delay)
         for model, size, delay in zip(models, (2, 3), (1.0, 0.5), strict=True)
@@ -731,14 +731,20 @@ def test_two_batchers(answer):
         one = [asyncio.create_task(first.submit(request(i))) for i in range(3)]
         two = [asyncio.create_task(second.submit(request(10 + i))) for i in range(4)]
         rows = await asyncio.gather(*one, *two)
+        last = asyncio.create_task(second.submit(request(20)))
+        await asyncio.sleep(0.75)
         await first.close()
-        last = await second.submit(request(20))
+        closed = now()
+        rows.append(await last)
         await second.close()
-        return [*rows, last]
+        return rows, closed
 
-    rows = run(main(), "two batchers")
+    rows, closed = run(main(), "two batchers")
+    expect_equal(
+        closed, 3.25, "when close() of one batcher, which is called at 3.25 s with nothing to do, returns"
+    )
     expect_batches(models[0], [(0.0, [0, 1]), (1.0, [2])], "the first of two batchers")
-    expect_batches(models[1], [(0.0, [10, 11, 12]), (0.5, [13]), (1.5, [20])], "the second of two batchers")
+    expect_batches(models[1], [(0.0, [10, 11, 12]), (0.5, [13]), (3.0, [20])], "the second of two batchers")
     expect_equal([int(row[0]) for row in rows], [0, 1, 2, 10, 11, 12, 13, 20], "the rows of two batchers")
 
 

@@ -26,6 +26,17 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "goes by what was trainable in the first call",
+        edits=[
+            (
+                TRAINABLE,
+                "    known = model.__dict__.setdefault('_known', [n for n, p in model.named_parameters() if p.requires_grad])\n"
+                + TRAINABLE.replace("p.requires_grad", "name in known"),
+            )
+        ],
+        check="test_each_batch_alone",
+    ),
+    Wrong(
         "clips gradients above 1e4",
         edits=[
             (

@@ -36,6 +36,14 @@ def entropy(body):
 
 SPECIMENS = [
     Wrong(
+        "no logarithm below -100, as in BCELoss",
+        edits=entropy(
+            "    logs = probabilities.log().clamp(min=-100)\n"
+            "    return torch.where(probabilities == 0, 0.0, -probabilities * logs).sum(dim=-1)\n"
+        ),
+        check="test_entropy_gradients",
+    ),
+    Wrong(
         "a NaN spoils the gradients of its whole row",
         edits=entropy(
             ENTROPY.replace(

@@ -61,6 +61,15 @@ DUE = "loop.time() + self._max_delay)\n"
 
 SPECIMENS = [
     Wrong(
+        "the batches of all batchers in one set",
+        edits=[
+            ("class MicroBatcher:\n", "_ALL = set()\n\n\nclass MicroBatcher:\n"),
+            ("self._batches: set[asyncio.Task[None]] = set()", "self._batches = _ALL"),
+        ],
+        check="test_two_batchers",
+        says="3.25",
+    ),
+    Wrong(
         "a row of one number is no row any more",
         edits=[(RESULT, RESULT.replace("row.clone()", "row.clone().squeeze()"))],
         check="test_any_shape",
