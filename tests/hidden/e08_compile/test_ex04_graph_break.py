@@ -122,6 +122,8 @@ def test_limit(answer, gen, limit):
     x, _ = drawn(gen, "small")
     zeros = torch.zeros_like(x)
     expect_result(answer, x, zeros, f"bounded_residual(x, zeros, limit={limit})", limit)
+    _, update = drawn(gen, "large")
+    expect_result(answer, zeros, update, f"bounded_residual(zeros, update, limit={limit})", limit)
 
 
 def test_tiny_numbers(answer, gen):

@@ -20,6 +20,12 @@ def above(line, helper):
 
 SPECIMENS = [
     Wrong(
+        "a least limit, though it may be 0",
+        edits=[(FACTOR, FACTOR.replace("limit / rms", "max(limit, 1e-8) / rms"))],
+        check="test_limit",
+        says="zeros, update, limit=0",
+    ),
+    Wrong(
         "looks for NaN and inf, not for -inf",
         edits=[(USABLE, USABLE.replace("rms.isfinite()", "~(rms.isnan() | (update == torch.inf).any())"))],
         check="test_all_cases",
