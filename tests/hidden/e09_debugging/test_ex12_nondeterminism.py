@@ -352,8 +352,8 @@ def test_index(answer, gen):
         expect_equal(answer.build_index(items), wanted, f"build_index of a {type(items).__name__}")
     expect_equal(answer.build_index([]), {}, "build_index([])")
     expect_equal(
-        answer.build_index(["b", "B", "a10", "a9", ""]),
-        {"": 0, "B": 1, "a10": 2, "a9": 3, "b": 4},
+        answer.build_index(["b", "B", "a10", "a9", "", " b"]),
+        {"": 0, " b": 1, "B": 2, "a10": 3, "a9": 4, "b": 5},
         "build_index",
     )
 
