@@ -57,12 +57,12 @@ def test_each_activation(answer, gen, dtype):
         wanted = exact(layers, x, cubes)
         expect_all(answer.backward_with_activations(layers, x, cubes), wanted)
     found = answer.backward_with_activations(
-        [torch.sqrt, lambda h: h * 2], torch.zeros(2, dtype=dtype), torch.sum
+        [torch.sqrt, lambda h: h * 2], torch.tensor([0.0, -1.0], dtype=dtype), torch.sum
     )
     expect_equal(
         [g.tolist() for g in found],
-        [[math.inf] * 2, [2.0] * 2, [1.0] * 2],
-        f"{CALL} of [sqrt, double] at 0, whose gradient is infinite",
+        [[math.inf, math.nan], [2.0] * 2, [1.0] * 2],
+        f"{CALL} of [sqrt, double] at 0 and -1, where the gradients are inf and NaN",
     )
 
 

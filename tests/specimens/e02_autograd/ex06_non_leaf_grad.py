@@ -26,6 +26,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "zeros for NaN, to be safe",
+        edits=[(RETURN, "    return [h.grad.where(~h.grad.isnan(), 0) for h in activations]\n")],
+        check="test_each_activation",
+        says="nan",
+    ),
+    Wrong(
         "puts modules into training mode, as backward comes with training",
         edits=[
             (
