@@ -96,6 +96,9 @@ def test_gradients(answer, gen, case):
         ulps=200.0,
         scale=4.0,
     )
+    query, key, value = drawn(gen, *sizes)
+    yours = answer.attention(query, key, value.requires_grad_(), causal=causal).requires_grad
+    expect_equal(yours, True, f"requires_grad of attention(…), where only value requires gradients, {case}")
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)

@@ -89,6 +89,9 @@ def test_models_in_all_dtypes(answer, gen, dtype):
             expect_close(yours, right.to(dtype), f"the gradient of {name} in {dtype}", scale=60.0)
     unlabelled = {name: arrays[name] for name in ("store", "features")}
     expect_probabilities(answer.predict(model, unlabelled), state, arrays, dtype, f"predict(…) in {dtype}")
+    for name in ("mean", "std", "class_weight"):
+        call = f"{name} of a model in {dtype}, after training_loss(…) and predict(…),"
+        expect_equal(model.get_buffer(name), state[name], call)
 
 
 KINDS = [

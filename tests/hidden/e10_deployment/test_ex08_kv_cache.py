@@ -388,6 +388,10 @@ def test_gradients(answer, gen, shape):
         ulps=200,
         scale=4.0,
     )
+    alone = layer(torch.randn(shape, generator=gen)).requires_grad  # as in the first layer
+    expect_equal(
+        alone, True, "requires_grad of layer(x), where the weights require gradients and x does not,"
+    )
 
 
 def test_no_room(answer, gen):

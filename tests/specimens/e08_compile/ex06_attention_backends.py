@@ -34,6 +34,12 @@ WRITTEN_OUT = """    (_, time, heads, dim), (_, keys, kv_heads, _) = query.shape
 
 SPECIMENS = [
     Wrong(
+        "query decides whether there are gradients",
+        edits=[(RETURN, "    mixed = mixed if query.requires_grad else mixed.detach()\n" + RETURN)],
+        check="test_gradients",
+        says="only value",
+    ),
+    Wrong(
         "scales the queries in place where no gradients are recorded",
         edits=[
             (

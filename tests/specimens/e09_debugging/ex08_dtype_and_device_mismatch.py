@@ -14,6 +14,14 @@ RESULT = "    return logits.detach().softmax(dim=-1).float().cpu().numpy()"
 
 SPECIMENS = [
     Wrong(
+        "class weights are made to sum to one, in the buffer itself",
+        edits=[
+            (LOSS, LOSS.replace("model.class_weight", "model.class_weight.div_(model.class_weight.sum())"))
+        ],
+        check="test_models_in_all_dtypes",
+        says="class_weight",
+    ),
+    Wrong(
         "stores and labels by way of the features' dtype",
         edits=[(BATCH, BATCH.replace(".to(weight.device, dtypes[name])", ".to(weight).to(dtypes[name])"))],
         check="test_arrays_of_all_dtypes",

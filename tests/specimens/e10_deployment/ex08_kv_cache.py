@@ -40,6 +40,17 @@ CAT = """        if self.length:
 
 SPECIMENS = [
     Wrong(
+        "x decides whether there are gradients",
+        edits=[
+            (
+                "        return self.out(gathered.transpose(1, 2).flatten(2))\n",
+                "        y = self.out(gathered.transpose(1, 2).flatten(2))\n        return y if x.requires_grad else y.detach()\n",
+            )
+        ],
+        check="test_gradients",
+        says="x does not",
+    ),
+    Wrong(
         "hides later tokens by a score of -10 000",
         edits=[("masked_fill(later, -math.inf)", "masked_fill(later, -1e4)")],
         check="test_one_pass",
