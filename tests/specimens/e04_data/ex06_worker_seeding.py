@@ -32,6 +32,18 @@ def by_seed(number):
 
 SPECIMENS = [
     Wrong(
+        "cuts the noise off at three standard deviations",
+        edits=[(READ, READ.replace("dtype=clean.dtype)", "dtype=clean.dtype).clamp(-3, 3)"))],
+        check="test_noise_is_normal",
+        says="cut off",
+    ),
+    Wrong(
+        "finite numbers for infinite ones, to be safe",
+        edits=[(READ, READ.replace("clean +", "torch.nan_to_num(clean) +"))],
+        check="test_reading",
+        says="inf",
+    ),
+    Wrong(
         "pickling forgets the stream of the process that goes on",
         edits=[
             (
