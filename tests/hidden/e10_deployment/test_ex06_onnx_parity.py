@@ -317,9 +317,9 @@ def test_tolerances(answer, tmp_path):
     )
     far = write(tmp_path / "far.onnx", [[1.0, -2.0], [0.5, 4.0], [0.0, 8.002]])
     expect_off(answer, far, model, [ONES], 0, "parity with the default tolerances, off by 2e-4")
-    small = write(tmp_path / "small.onnx", [[5e-6]])
+    small = write(tmp_path / "small.onnx", [[5.25e-6]])
     expect_equal(
-        round(answer.parity(small, Affine([[0.0]]).eval(), [torch.ones(1, 1)]), 9), 5e-6, "parity near 0"
+        round(answer.parity(small, Affine([[0.0]]).eval(), [torch.ones(1, 1)]), 9), 5.25e-6, "parity near 0"
     )
     small = write(tmp_path / "small.onnx", [[2e-5]])
     expect_off(answer, small, Affine([[0.0]]).eval(), [torch.ones(1, 1)], 0, "parity near 0, off by 2e-5")
@@ -409,7 +409,6 @@ def test_any_batches(answer, tmp_path, gen):
         "with steps": base.repeat(1, 2)[:, ::2][:, :3],
         "expanded": base[:1, :3].expand(5, 3),
     }.items():
-        x = x[:, :3]
         with unchanged("parity(path, model, batches)", x=x):
             expect_equal(answer.parity(path, model, [x], atol=1.0), 0.25, f"parity of a batch {how}")
     call = "parity of a model that works in place"

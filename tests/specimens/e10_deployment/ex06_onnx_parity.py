@@ -514,6 +514,12 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         ],
     ),
     Wrong(
+        "batches that require no gradient from now on",
+        edits=fast((RUN, RUN.replace("x.detach()", "x.requires_grad_(False)"))),
+        check="test_any_batches",
+        says="requires_grad",
+    ),
+    Wrong(
         "says what would be allowed, and not how far it is off",
         edits=fast((FAIL, FAIL.replace("is off by up to {off.max():.3g}", "exceeds {rtol=}, {atol=}"))),
         check="test_tolerances",
