@@ -112,6 +112,9 @@ def test_values(answer, gen):
     for time in (3, 300, 4):
         x = torch.randn(1, time, 6, generator=gen)
         expect_right(block, x, heads, f" for {time} positions, after others")
+    x[:, -1] = math.nan
+    shown = bool(block(x)[:, -1].isnan().all())
+    expect_that(shown, "block(x)[:, -1] hides it where x[:, -1] is NaN", yours="other numbers", wanted="NaN")
     block, x = block.to("meta"), torch.empty(1, 70_000, 6, device="meta")  # shapes alone
     expect_equal(block(x).shape, x.shape, 'the shape of block(x) for 70000 positions on "meta"')
 

@@ -16,6 +16,12 @@ DOWN = "self.down = nn.Linear(hidden, dim)"
 
 SPECIMENS = [
     Wrong(
+        "finite numbers for NaN, to be safe",
+        edits=[(FIRST, FIRST + "\n        x = x.nan_to_num()")],
+        check="test_values",
+        says="is NaN",
+    ),
+    Wrong(
         "seeds the global stream: all start alike",
         edits=[
             ("        super().__init__()\n", "        super().__init__()\n        torch.manual_seed(0)\n")
