@@ -84,8 +84,9 @@ SPECIMENS = [
     Wrong(
         "averages the gradients in 16 bits",
         edits=[
-            (INNER, INNER.replace(", reduce_dtype=torch.float32", "")),
-            (OUTER, OUTER.replace(" reduce_dtype=torch.float32,", "")),
+            # Without reduce_dtype, torch 2.15 takes float32, and older versions this.
+            (INNER, INNER.replace("reduce_dtype=torch.float32", "reduce_dtype=param_dtype")),
+            (OUTER, OUTER.replace("reduce_dtype=torch.float32", "reduce_dtype=param_dtype")),
         ],
         check="test_mixed_precision",
         says="gradient of",
