@@ -15,17 +15,8 @@ CALL = "clip_by_global_norm(params, max_norm)"
 SHAPES = [(3, 4), (), (5,), (2, 0), (1, 1, 3)]
 VIEWS = {
     *("view", "unsafe_view", "reshape", "detach", "alias", "t", "transpose", "permute", "unsqueeze"),
-    *(
-        "squeeze",
-        "as_strided",
-        "slice",
-        "select",
-        "narrow",
-        "split",
-        "split_with_sizes",
-        "expand",
-        "unflatten",
-    ),
+    *("squeeze", "as_strided", "slice", "select", "narrow", "split", "split_with_sizes", "expand"),
+    "unflatten",
 }
 
 

@@ -34,8 +34,7 @@ class Machine:
         self.now = max(self.now, self.idle_at) + self.waiting
 
     def clock(self):
-        if self.reading:
-            self.now += self.reading
+        self.now += self.reading
         return self.now
 
     def wanted(self, warmup, runs, calls):
