@@ -15,13 +15,19 @@ WORK = "/tmp"
 USER = 1000
 """User and group inside. Not 0: a nested namespace could not map it again."""
 
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+"""In the environment of a process that is to see no GPU; ROCm goes by this name too."""
+
 ENVIRONMENT = {
     "PYTHONPATH": str(paths.ROOT),
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # large pages from the start: see `grader.hugepages`
+    # Large pages from the start: see `grader.hugepages`. And without a limit, forty threads map 2.5 GiB where
+    # there are many processors, which is more than an answer may have.
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=8",
     "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0",
+    **NO_GPU,  # marks are not to depend on one, and CUDA does not survive a fork
 }
 """What an engine needs in its environment, inside the sandbox and out of it."""
 

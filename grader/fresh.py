@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from grader import paths
+from grader.bubblewrap import NO_GPU
 from grader.catalog import Exercise
 from grader.findings import Expected, Findings, Request
 
@@ -74,6 +75,7 @@ def _run(request: Request, folder: Path, findings: Path) -> int | None:
         "PYTHONPATH": os.pathsep.join(places),
         "PYTHONBREAKPOINT": "grader.fresh.no_debugger",
         _FINDINGS: str(findings),
+        **NO_GPU,
     }
     try:
         done = subprocess.run(

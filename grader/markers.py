@@ -26,6 +26,11 @@ def needs_device(items: Iterable[pytest.Item]) -> bool:
     return any("device" in getattr(item, "fixturenames", ()) for item in items)
 
 
+def needs_gpu(item: pytest.Item) -> bool:
+    """Whether this check computes on CUDA devices."""
+    return any(item.get_closest_marker(name) for name in ("gpu", "multi_gpu"))
+
+
 def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
     """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
     slow = any(item.get_closest_marker("slow") for item in items)
@@ -34,11 +39,11 @@ def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
 
 def lacking(item: pytest.Item) -> str | None:
     """What this machine lacks for a check, or None where it can run."""
-    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    gpus = torch.cuda.device_count()  # asks no driver, which would not survive a fork
     if item.get_closest_marker("gpu") and gpus < 1:
-        return "needs a CUDA device"
+        return "needs pytest itself and a CUDA device"
     if item.get_closest_marker("multi_gpu") and gpus < 2:
-        return "needs two CUDA devices"
+        return "needs pytest itself and two CUDA devices"
     if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
         return "needs an Apple GPU"
     if item.get_closest_marker("multi_process"):

@@ -11,14 +11,14 @@ from types import ModuleType
 import pytest
 import torch
 
-from grader import answers, feedback, paths, seeds
+from grader import answers, feedback, gpus, paths, seeds
 from grader.alarm import within
 from grader.catalog import Exercise, load
 from grader.checks import devices
 from grader.errors import KataError
 from grader.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for
 
-pytest_plugins = ["grader.summary"]
+pytest_plugins = ["grader.summary", "grader.gpus"]
 
 
 @dataclass
@@ -119,6 +119,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         session.config, "workerinput"
     )
     if not (is_controller or session.config.option.collectonly):
+        gpus.part(session.items)
         prepare(session.items)
 
 
@@ -138,7 +139,7 @@ def prepare(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if exercise_of(item.path) and (reason := lacking(item)):
+    if exercise_of(item.path) and not gpus.is_apart(item) and (reason := lacking(item)):
         pytest.skip(f"not graded here: {reason}")
 
 

@@ -149,6 +149,22 @@ def test_memory_is_limited_on_top_of_the_engines(worker):
     assert worker.run(use_memory, 200, memory_bytes=100 * MIB).error.startswith("MemoryError")
 
 
+def start_threads(count):
+    import threading
+
+    enough = threading.Event()
+    threads = [threading.Thread(target=enough.wait) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    enough.set()
+    return count
+
+
+def test_threads_take_the_same_memory_on_every_machine(worker):
+    """By itself, malloc maps 64 MiB for each, up to eight times as many as there are processors."""
+    assert worker.run(start_threads, 40, memory_bytes=1000 * MIB).value == 40
+
+
 @pytest.mark.parametrize("folder", [".", "/dev/shm"])
 def test_disk_is_limited(worker, folder):
     limits = {"tmp_bytes": 8 * MIB, "file_bytes": 4 * MIB}
