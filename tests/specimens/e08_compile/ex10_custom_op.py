@@ -170,7 +170,7 @@ SPECIMENS = [
     Wrong(
         "a fake result with the strides of x",
         edits=[(FAKE, "    return torch.empty_like(x)\n")],
-        check="test_fake_kernel",
+        check="test_meta",
         says="stride",
     ),
     Wrong(
