@@ -6,7 +6,8 @@ Makes different full submissions of a section from its specimens, grades them wi
 process for each, and with the engine before and after that, on the same suites: where the machine's
 speed changes meanwhile, both see it. One submission goes through both beforehand and does not count, so
 that neither is the first to read torch from the disk. Prints the times (the engine's is the mean of its
-two), their ratio, and what the engine adds to the time of the checks themselves for each answer.
+two), their ratio, and what the engine adds to the time of the checks themselves for each answer: with its
+start, which a class of any size pays once, and without, by what one submission alone takes.
 """
 
 import argparse
@@ -83,18 +84,23 @@ def main() -> None:
         make_class(once, options.section, 1)
         with_engine(once, options.section, options.jobs, Path(scratch, "forgotten"))
         with_fresh_processes(once, options.section)
+        alone = with_engine(once, options.section, options.jobs, Path(scratch, "first", "alone"))
         before = with_engine(folder, options.section, options.jobs, out / "before")
         fresh = with_fresh_processes(folder, options.section)
         after = with_engine(folder, options.section, options.jobs, out / "after")
         warm = (before + after) / 2
         checks, answers = (total / 2 for total in seconds_in_checks(out))
+        first, started = seconds_in_checks(Path(scratch, "first"))
     added = warm * options.jobs - checks
+    more = (warm - alone) * options.jobs - (checks - first)
     print(f"{options.submissions} different submissions of {options.section}, {answers:.0f} answers")
     print(f"engine, {options.jobs} jobs       {warm:8.1f} s  ({before:.1f} before, {after:.1f} after)")
+    print(f"one submission alone   {alone:8.1f} s")
     print(f"fresh pytest processes {fresh:8.1f} s")
     print(f"ratio                  {fresh / warm:8.1f}")
     print(f"checks themselves      {checks:8.1f} s")
-    print(f"added per answer       {1000 * added / answers:8.1f} ms of processor time, starting included")
+    print(f"added per answer       {1000 * more / (answers - started):8.1f} ms of processor time")
+    print(f"  starting included    {1000 * added / answers:8.1f} ms")
 
 
 if __name__ == "__main__":
