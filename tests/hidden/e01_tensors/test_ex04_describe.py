@@ -92,6 +92,7 @@ def test_views_count_their_own_elements(answer):
         (table[::2, ::2], "table[::2, ::2]", 48),
         (table.view(torch.int32), "table.view(torch.int32)", 192),
         (table[2:4].data, "table[2:4].data", 64),
+        (table[2:4].data[0], "table[2:4].data[0]", 32),
         (table[1].view(2, 2), "table[1].view(2, 2)", 32),
         (table[2:4].detach().requires_grad_(), "table[2:4].detach().requires_grad_()", 64),
     ]:

@@ -7,6 +7,17 @@ WHOLE = '"storage_bytes": x.untyped_storage().nbytes()'
 
 SPECIMENS = [
     Wrong(
+        "the numbers of the tensor that x was cut from, which may be a part of the storage itself",
+        edits=[
+            (
+                "x.untyped_storage().nbytes()",
+                "x.untyped_storage().nbytes() if x._base is None else x._base.numel() * x._base.element_size()",
+            )
+        ],
+        check="test_views_count_their_own_elements",
+        says="storage_bytes",
+    ),
+    Wrong(
         "resolves a lazy conjugate first",
         edits=[("    return {", "    x = x.resolve_conj()\n    return {")],
         check="test_nothing_is_copied",
