@@ -55,6 +55,12 @@ def test_sharing_copies_nothing(answer):
     for prompt in (distinct((4, 8)), distinct((8, 4)).T, distinct(()), distinct((4, 8)).requires_grad_()):
         expect_view(answer.share(prompt, 5), prompt, "share(prompt, 5)")
         expect_view(answer.share(prompt, 1), prompt, "share(prompt, 1)")
+        none = answer.share(prompt, 0)
+        expect_that(
+            none.untyped_storage().data_ptr() == prompt.untyped_storage().data_ptr(),
+            "share(prompt, 0) is a new tensor",
+            wanted="a view of the prompt without beams",
+        )
         peak = peak_bytes(lambda prompt=prompt: answer.share(prompt, 5))
         expect_that(peak == 0, "share(prompt, 5) copies the prompt", yours=f"{peak} new bytes", wanted="none")
 
