@@ -195,6 +195,10 @@ def test_views(answer, gen):
             expect_equal(mine.data_ptr(), base.data_ptr(), f"where the {name} begin after another token")
     for name, mine, base in zip(("keys", "values"), first, kept, strict=True):
         expect_equal(mine.clone(), base, f"{name} that an earlier append has returned")
+    grown = peak_bytes(lambda: cache.truncate(50))
+    expect_that(grown == 0, "truncate allocates memory", yours=f"{grown} bytes", wanted="none")
+    for name, mine, base in zip(("keys", "values"), cache.append(token, token), first, strict=True):
+        expect_equal(mine.data_ptr(), base.data_ptr(), f"where the {name} begin after truncate and append")
 
 
 @pytest.mark.parametrize("capacity", [10, 1000])

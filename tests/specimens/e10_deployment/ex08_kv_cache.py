@@ -40,6 +40,12 @@ CAT = """        if self.length:
 
 SPECIMENS = [
     Wrong(
+        "truncates into new memory",
+        edits=[(KEEP, KEEP + "        self._memory = self._memory.clone()\n")],
+        check="test_views",
+        says="truncate allocates memory",
+    ),
+    Wrong(
         "x decides whether there are gradients",
         edits=[
             (
