@@ -196,15 +196,15 @@ def test_settings(answer, gen):
             for causal in (False, True):
                 inputs = drawn(gen, 1, 3, 5, 2, 2, 4)
                 ran = count_operations(lambda i=inputs, c=causal: answer.attention(*i, c))
+                others = [name for name in ran if any(k in name for k in ("flash", "efficient", "cudnn"))]
+                expect_that(
+                    chosen == SETTINGS or not others,
+                    f"attention(…, causal={causal}) runs a kernel that the caller has switched off",
+                    yours=", ".join(others),
+                    wanted="none but the math path",
+                )
             after = tuple(name for name in SETTINGS if getattr(cuda, f"{name}_enabled")())
             expect_equal(after, chosen, f"the kernels that are on after attention(…); before, {chosen} were")
-            others = [name for name in ran if any(kind in name for kind in ("flash", "efficient", "cudnn"))]
-            expect_that(
-                chosen == SETTINGS or not others,
-                "attention(…) runs a kernel that the caller has switched off",
-                yours=", ".join(others),
-                wanted="none but the math path",
-            )
     finally:
         for name, enabled in before.items():
             getattr(cuda, f"enable_{name}")(enabled)

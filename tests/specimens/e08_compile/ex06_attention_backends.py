@@ -108,6 +108,23 @@ SPECIMENS = [
         says="switched off",
     ),
     Wrong(
+        "insists on a kernel in tiles where no mask is needed",
+        edits=[
+            (
+                "    mixed = F",
+                "    kinds = [SDPBackend.MATH] * torch.backends.cuda.math_sdp_enabled()\n"
+                "    kinds += [SDPBackend.FLASH_ATTENTION] * (mask is None)\n"
+                "    with sdpa_kernel(kinds):\n      mixed = F",
+            ),
+            (
+                "from torch import Tensor\n",
+                "from torch import Tensor\nfrom torch.nn.attention import SDPBackend, sdpa_kernel\n",
+            ),
+        ],
+        check="test_settings",
+        says="causal=False",
+    ),
+    Wrong(
         "a mask that adds minus infinity",
         edits=[
             (WHERE, "    if causal:\n"),
