@@ -185,6 +185,7 @@ def test_inputs_that_are_a_leaf(answer, gen):
     expect_all(found, wanted, f"{CALL}, where inputs has a `.grad`")
     expect_gradient(x.grad, wanted[0] + 5e9, "inputs, in `.grad` where 5e9 lay before")
     expect_equal(len(hooked), 1, f"how often a hook on inputs, a leaf, is called in {CALL}")
+    expect_equal(len(x._backward_hooks), 1, f"the number of hooks on inputs, where one was before {CALL}")
     expect_equal(
         (x.requires_grad, x.is_leaf), (True, True), f"(requires_grad, is_leaf) of inputs after {CALL}"
     )
@@ -202,6 +203,8 @@ def test_inputs_that_were_computed(answer, gen):
         expect_gradient(
             source.grad, onward, f"what inputs was computed from, after {number} calls", scale=10.0
         )
+        expect_that(not x._backward_hooks, f"a hook on inputs, which was computed, stays after {CALL}")
+        expect_that(not x.retains_grad, f"inputs, computed before, keeps a `.grad` of its own after {CALL}")
 
 
 def test_call_after_call(answer, gen):

@@ -419,4 +419,29 @@ SPECIMENS = [
         check="test_parameters_accumulate",
         says="second time",
     ),
+    Wrong(
+        "a hook that stays on the caller's inputs, one more with each call",
+        edits=instead("""
+    found = {}
+    h = inputs if inputs.requires_grad else inputs.detach().requires_grad_()
+    h.register_hook(lambda g: found.setdefault(0, g.clone()))
+    for place, layer in enumerate(layers, start=1):
+        h = layer(h)
+        h.register_hook(lambda g, place=place: found.setdefault(place, g.clone()))
+    loss_fn(h).backward()
+    return [found[place] for place in range(len(layers) + 1)]
+"""),
+        check="test_inputs_that_are_a_leaf",
+        says="number of hooks on inputs",
+    ),
+    Wrong(
+        "retains the gradient at inputs that were computed, for ever",
+        edits=[
+            (FIRST, "    h = start if start.grad_fn else start.view_as(start)\n"),
+            (RETURN, "    return [h.grad.clone() for h in activations]\n"),
+            (BACKWARD, "    activations[0].grad = None\n" + BACKWARD),
+        ],
+        check="test_inputs_that_were_computed",
+        says="of its own",
+    ),
 ]

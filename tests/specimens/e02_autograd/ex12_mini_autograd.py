@@ -478,4 +478,39 @@ class Value:
         check="test_old_gradients",
         says="where inf stood",
     ),
+    Wrong(
+        "passes shares on as they come, the earliest first: once for each length of the way",
+        edits=[
+            (
+                BACKWARD,
+                """        waiting = {self: 1.0}
+        while waiting:
+            value = next(iter(waiting))
+            share = waiting.pop(value)
+            value.grad += share
+            for operand, slope in value._inputs:
+                waiting[operand] = waiting.get(operand, 0.0) + slope * share
+""",
+            )
+        ],
+        check="test_cost",
+        says="number of paths",
+    ),
+    Wrong(
+        "passes shares on, the latest first",
+        edits=[
+            (
+                BACKWARD,
+                """        waiting = {self: 1.0}
+        while waiting:
+            value, share = waiting.popitem()
+            value.grad += share
+            for operand, slope in value._inputs:
+                waiting[operand] = waiting.get(operand, 0.0) + slope * share
+""",
+            )
+        ],
+        check="test_cost",
+        says="number of paths",
+    ),
 ]
