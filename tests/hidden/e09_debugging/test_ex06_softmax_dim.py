@@ -180,16 +180,16 @@ def test_large_scores(answer, gen, size):
 def test_predict(answer, gen):
     """predict gives the likeliest class and its probability, without a graph, and leaves the mode."""
     for batch, time, dim, classes in SIZES:
-        for training in (True, False):
-            model = classifier(answer, gen, dim, classes).train(training)
+        for training, dtype in ((True, torch.float32), (False, torch.float64)):
+            model = classifier(answer, gen, dim, classes, dtype).train(training)
             model.head.train(not training)
-            tokens, mask = reviews(gen, batch, time, dim)
+            tokens, mask = reviews(gen, batch, time, dim, dtype)
             confidence, labels = exact(model, tokens, mask)[1].exp().max(1)
             with unchanged("predict(model, tokens, mask)", tokens=tokens, mask=mask):
                 yours = answer.predict(model, tokens, mask)
             expect_equal(yours[0], labels, "the labels of predict(model, tokens, mask)")
-            call = "the confidence of predict(model, tokens, mask)"
-            expect_close(yours[1], confidence.float(), call, ulps=200, scale=1.0)
+            call = f"the confidence of predict(model, tokens, mask) in {dtype}"
+            expect_close(yours[1], confidence.to(dtype), call, ulps=200, scale=1.0)
             expect_that(not yours[1].requires_grad, "the confidence carries a graph")
             modes = [m.training for m in (model, model.score, model.head)]
             wanted = [training, training, not training]

@@ -380,4 +380,10 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "a confidence in float32, whatever the model computes in",
+        edits=[(RETURN, "    return labels, confidence.float()\n")],
+        check="test_predict",
+        says="float64",
+    ),
 ]
