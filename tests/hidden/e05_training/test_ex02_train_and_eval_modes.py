@@ -68,8 +68,8 @@ def expect_history(yours, wanted, call):
         expect_that(
             math.isclose(loss, right, rel_tol=1e-9),
             f"wrong validation loss after epoch {number} of {call}",
-            yours=f"{loss:.8g}",
-            wanted=f"{right:.8g}",
+            yours=f"{loss:.12g}",
+            wanted=f"{right:.12g}",
         )
 
 

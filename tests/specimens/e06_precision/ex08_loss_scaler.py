@@ -851,4 +851,10 @@ class LossScaler:
         check="test_unscale_then_step",
         says="0.25",
     ),
+    Wrong(
+        "clears the gradients where it takes no step",
+        edits=[(TAKE, "        if not finite:\n            optimizer.zero_grad()\n" + TAKE)],
+        check="test_what_was_noted_counts",
+        says="clears gradients",
+    ),
 ]
