@@ -96,6 +96,8 @@ def test_any_shape(answer):
         with no_warning(call):
             yours = answer.from_numpy(fixed)
         expect_equal(yours, x, call)
+        yours.fill_(-1)
+        expect_array(fixed, x, f"a read-only array of shape {sizes} after from_numpy(array).fill_(-1)")
 
 
 def test_array_on_the_tensors_memory(answer):

@@ -42,6 +42,23 @@ def from_numpy(array):
         check="test_read_only_array_is_left_alone",
     ),
     Wrong(
+        "hushes the warning for a single number, which nobody would write to",
+        edits=[
+            (
+                COPY,
+                """    if array.ndim == 0:
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.from_numpy(array)
+"""
+                + COPY,
+            )
+        ],
+        check="test_any_shape",
+    ),
+    Wrong(
         "detaches and forgets other devices",
         edits=[("x.detach().cpu()", "x.detach()")],
         check="test_from_another_device",
