@@ -344,6 +344,17 @@ def swish(x, beta, keep=None, scale=1.0):
 """,
     ),
     Wrong(
+        "sums the gradient of beta over the last dim, which is the one of size 1",
+        edits=[
+            (
+                "(grad * x * x * slope).sum_to_size(beta.shape)",
+                "grad * x * x * slope\n            for _ in range(x.ndim - beta.ndim):\n                for_beta = for_beta.sum(0)\n"
+                "            if for_beta.shape != beta.shape:\n                for_beta = for_beta.sum(-1, keepdim=True)",
+            )
+        ],
+        check="test_gradients",
+    ),
+    Wrong(
         "saves contiguous copies",
         edits=[(SAVE, "        ctx.save_for_backward(x.contiguous(), beta, keep)\n")],
         check="test_inputs_are_watched",
