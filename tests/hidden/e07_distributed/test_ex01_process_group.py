@@ -143,7 +143,8 @@ def alone(rank, world_size, answer):
             if rank == 0 and turn == 0:
                 store.set("inside", "yes")
                 store.wait(["done"])
-            found.append((me.rank, me.local_rank, me.world_size, str(me.device), group(), summed(turn + 7)))
+            facts = group(), summed(turn + 7), timeout_of_the_group()
+            found.append((me.rank, me.local_rank, me.world_size, str(me.device), *facts))
             same = same and dict(os.environ) == before  # what is started here inherits it
         same = same and dict(os.environ) == before
     if rank == 1:
@@ -156,11 +157,12 @@ def test_alone(answer):
     """Without RANK a process is a group of one, again and again, also while others are running."""
     for number, (found, after, same) in enumerate(run_ranks(2, alone, answer=answer, init=False)):
         where = f"in process {number} of two without RANK"
-        for turn, (*member, mine, total) in enumerate(found):
+        for turn, (*member, mine, total, patience) in enumerate(found):
             block = f"in block {turn + 1} of 3 {where}"
             expect_member(member, (0, 0, 1, "cpu"), block)
             expect_group(mine, (0, 1, "gloo"), block)
             expect_equal(total, turn + 7, f"the sum of one number over the group {block}")
+            expect_equal(patience, "0:10:00", f"the timeout of the group in process_group() {block}")
         expect_equal(after, None, f"the group after the blocks {where}")
         expect_that(same, f"os.environ has changed {where}")
 

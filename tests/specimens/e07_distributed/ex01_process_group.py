@@ -389,6 +389,12 @@ class process_group:
         return False
 """,
     ),
+    Wrong(
+        "who is alone waits for nobody, and needs no timeout",
+        edits=[("rank=0, world_size=1, timeout=timeout)", "rank=0, world_size=1)")],
+        check="test_alone",
+        says="timeout of the group in process_group()",
+    ),
     Right(
         "a file of its own, an ExitStack",
         edits=[
