@@ -2,9 +2,11 @@
 
 import json
 import math
+import os
 import pickle
 import resource
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -218,7 +220,7 @@ def test_refused(answer, path, kind):
     )
 
 
-def test_when_writing_fails(answer, path):
+def test_when_writing_fails(answer, path, monkeypatch):
     """Where a file cannot be written, the one that was there is still there, and nothing is beside it."""
     answer.save_tensors(path, {"old": torch.ones(3)}, {"old": 1})
     before = path.read_bytes()
@@ -250,6 +252,17 @@ def test_when_writing_fails(answer, path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     del caught
     expect_as_before("save_tensors on a full disk")
+
+    def refuse(*_, **__):
+        raise PermissionError("the file is open elsewhere")
+
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(os, name, refuse)
+    with suppress(Exception):
+        answer.save_tensors(path, {"w": torch.ones(2)})
+        path.write_bytes(before)  # written without either
+    expect_as_before("save_tensors where os.replace and os.rename fail")
+    monkeypatch.undo()
     path.unlink()
     path.mkdir()
     expect_raises(

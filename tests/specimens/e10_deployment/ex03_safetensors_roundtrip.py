@@ -488,6 +488,21 @@ SPECIMENS = [
         says="again",
     ),
     Wrong(
+        "deletes the old file, so that the new one can be renamed on Windows too",
+        edits=[
+            (
+                SAVE,
+                """    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
+        save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
+        Path(path).unlink(missing_ok=True)
+        Path(folder, "new").rename(path)
+""",
+            )
+        ],
+        check="test_when_writing_fails",
+        says="os.rename fail",
+    ),
+    Wrong(
         "another ending for the file that is written first, which path may have too",
         edits=[
             (
