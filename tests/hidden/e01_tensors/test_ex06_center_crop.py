@@ -95,9 +95,11 @@ def test_strided(answer):
 
 
 def test_dtype_is_kept(answer):
-    """Pixels of any dtype stay as they are."""
+    """Pixels of any dtype stay as they are, in the images' memory."""
     for dtype in (torch.uint8, torch.bool, torch.float16, torch.int64):
-        expect_crop(answer, (distinct((3, 6, 7), torch.int64) % 251).to(dtype), 3, 3)
+        images = (distinct((3, 6, 7), torch.int64) % 251).to(dtype)
+        expect_crop(answer, images, 3, 3)
+        expect_view(answer.center_crop(images, 3, 3), images, f"center_crop(images, 3, 3) of {dtype}")
 
 
 def test_writes_reach_the_images(answer):

@@ -292,4 +292,15 @@ def center_crop(images, height, width):
     return images[(..., middle(images.shape[-2], height), middle(images.shape[-1], width))]
 """,
     ),
+    Wrong(
+        "copies integer images",
+        edits=[
+            (
+                f"return {CROP}",
+                f"crop = {CROP}\n    return crop if crop.is_floating_point() else crop.clone()",
+            )
+        ],
+        check="test_dtype_is_kept",
+        says="view",
+    ),
 ]
