@@ -126,10 +126,10 @@ def test_broken_words(answer, gen):
     states, word_ids = drawn(gen, 2, 9, 3, 4)
     word_ids[:, 2:6] = torch.tensor([[0, 1, 3, 1], [2, 0, 0, 3]])
     states[0, 3, 1], states[1, 2, 0], states[1, 3, 2] = math.nan, math.inf, -math.inf
-    for dtype in (torch.float32, torch.float64):
-        wanted = pooled(states, word_ids, 4).to(dtype)
-        yours = answer.pool_words(states.to(dtype), word_ids, 4)
-        call = f"{CALL}, three words of {dtype} hold NaN or inf"
+    for dtype, words in ((torch.float32, 4), (torch.float64, 4), (torch.float32, 1), (torch.float32, 2)):
+        wanted = pooled(states, word_ids, words).to(dtype)
+        yours = answer.pool_words(states.to(dtype), word_ids, words)
+        call = f"{CALL}, words={words}, three ids of {dtype} states hold NaN or inf"
         expect_close(yours, wanted, call, dims="batch words dim", scale=4.0)
 
 

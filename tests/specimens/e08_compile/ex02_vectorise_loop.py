@@ -364,4 +364,18 @@ SPECIMENS = [
         check="test_broken_words",
         says="float64",
     ),
+    Wrong(
+        "a product with a one-hot matrix where it is small",
+        edits=[
+            (
+                KNOWN,
+                "    if words < 4:\n"
+                "        hot = (word_ids.unsqueeze(1) == torch.arange(words, device=states.device)[:, None]).to(wide)\n"
+                "        means = hot @ states.to(wide) / hot.sum(-1, keepdim=True).clamp(min=1)\n"
+                "        return means.to(states.dtype)\n" + KNOWN,
+            )
+        ],
+        check="test_broken_words",
+        says="words=1",
+    ),
 ]
