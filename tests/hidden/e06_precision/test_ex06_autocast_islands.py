@@ -186,6 +186,7 @@ def test_result_as_it_is(answer, dtype):
         half.double(),
         torch.tensor([3]),
         (half, 4),
+        (half,),
         [half, 4],
         {"loss": half},
         None,

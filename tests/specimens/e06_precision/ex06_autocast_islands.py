@@ -573,4 +573,16 @@ finally:
         check="test_arguments",
         says="has changed since",
     ),
+    Wrong(
+        "takes the one result out of its tuple",
+        edits=[
+            (
+                RUN,
+                RUN.replace("return", "result =")
+                + "        alone = isinstance(result, tuple) and len(result) == 1\n"
+                + "        return result[0] if alone else result\n",
+            )
+        ],
+        check="test_result_as_it_is",
+    ),
 ]
