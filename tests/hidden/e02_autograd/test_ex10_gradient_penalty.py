@@ -173,10 +173,14 @@ def test_nothing_is_changed(answer, gen):
     for mode in (True, False):
         critic = nn.Sequential(nn.Linear(3, 1)).train(mode)
         critic[0].bias.requires_grad_(False)
+        critic[0].weight.grad = torch.full((1, 3), 7.0)
         ran = []
         critic.register_forward_pre_hook(lambda module, args, ran=ran: ran.append(module.training))
         with modes_kept(CALL, critic):
             answer.gradient_penalty(critic, real, fake, mix)
+        gradients = [p.grad for p in critic.parameters()]
+        wanted = [torch.full((1, 3), 7.0), None]
+        expect_equal(gradients, wanted, f"the .grad of the parameters of a module, after {CALL}")
         flags = [p.requires_grad for p in critic.parameters()]
         expect_equal(flags, [True, False], f"requires_grad of the critic's parameters after {CALL}")
         expect_equal(ran, [mode], f"the critic's training flag while it runs in {CALL}")

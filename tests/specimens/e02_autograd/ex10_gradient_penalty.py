@@ -263,4 +263,10 @@ def gradient_penalty(critic, real, fake, mix, target=1.0):
     return (norms - target).pow(2).sum() / norms.shape[0]
 """,
     ),
+    Wrong(
+        "clears the gradients of the critic, as before each step",
+        edits=[(SCORES, "    if hasattr(critic, 'zero_grad'):\n        critic.zero_grad()\n" + SCORES)],
+        check="test_nothing_is_changed",
+        says=".grad of the parameters",
+    ),
 ]
