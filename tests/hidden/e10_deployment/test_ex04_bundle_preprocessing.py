@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from grader.checks import expect_close, expect_equal, expect_gradients, expect_raises, expect_that, unchanged
 from grader.checks.devices import count_traffic, expect_no_traffic
 
-MEAN, STD = [0.5, 0.4, 0.3], [0.2, 0.25, 0.5]
+MEAN, STD = [0.5, 0.375, 0.3125], [0.1875, 0.25, 0.5]  # float32 has them: double() changes none
 LABELS = ["cat", "dog, or\n\0wolf", 40 * "Käfer ", "うなぎ"]
 
 

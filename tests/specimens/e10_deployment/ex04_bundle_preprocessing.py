@@ -613,4 +613,48 @@ class _Labels(""",
         check="test_own_copies",
         says="trained",
     ),
+    Right(
+        "mean and std as Python numbers, which are exact in float64",
+        code="""
+import torch
+from torch import nn
+
+
+class Bundle(nn.Module):
+    def __init__(self, network, mean, std, labels):
+        super().__init__()
+        mean, std = [float(m) for m in mean], [float(s) for s in std]
+        if len(mean) != len(std) or not all(s > 0 for s in std):
+            raise ValueError("mean and std do not fit")
+        self.network = network
+        self.register_buffer("kind", torch.zeros(0))
+        self.kept = {"mean": mean, "std": std, "labels": list(labels)}
+
+    @property
+    def labels(self):
+        return tuple(self.kept["labels"])
+
+    def get_extra_state(self):
+        return dict(self.kept)
+
+    def set_extra_state(self, state):
+        self.kept = dict(state)
+
+    def forward(self, pixels):
+        if not (pixels.is_floating_point() or pixels.dtype == torch.uint8):
+            raise TypeError("uint8 or floating pixels")
+        mean, std = self.kept["mean"], self.kept["std"]
+        if pixels.ndim != 4 or pixels.shape[1] != len(mean):
+            raise ValueError("(batch, channels, height, width)")
+        x = pixels.to(self.kind.dtype) / (255 if pixels.dtype == torch.uint8 else 1)
+        planes = [(plane - m) / s for plane, m, s in zip(x.unbind(1), mean, std)]
+        return self.network(torch.stack(planes, 1))
+
+    def classify(self, pixels):
+        logits = self(pixels)
+        if logits.shape[1] != len(self.labels):
+            raise ValueError("logits and labels")
+        return [self.labels[k] for k in logits.argmax(1).tolist()]
+""",
+    ),
 ]
