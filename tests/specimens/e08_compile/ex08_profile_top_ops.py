@@ -392,4 +392,10 @@ def profile_top_ops(step, wait=1, warmup=1, active=3, top=10, by_shape=False):
             ),
         ],
     ),
+    Wrong(
+        "drops the rows of autograd's engine",
+        edits=[(FOUND, FOUND.replace('"ProfilerStep"', '("ProfilerStep", "autograd::")'))],
+        check="test_backward",
+        says="evaluate_function",
+    ),
 ]
