@@ -704,4 +704,28 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
         check="test_app_refuses",
         says="surrogate",
     ),
+    Wrong(
+        "takes what float32 rounds to inf",
+        edits=[
+            (FINITE, ""),
+            (
+                OVERFLOW,
+                "        if any(not abs(item) < 3.4029e38 for row in numbers for item in row):\n"
+                "            raise Refusal(422, 'not_finite', 'too large for float32')\n" + OVERFLOW,
+            ),
+        ],
+        check="test_parse_refuses",
+        says="-3.4028235678e38",
+    ),
+    Wrong(
+        "rounds the outputs to six decimals",
+        edits=[
+            (
+                "lists: list[list[float]] = outputs.tolist()",
+                "lists = (outputs.double() * 1e6).round().div(1e6).tolist() if outputs.is_floating_point() "
+                "else outputs.tolist()",
+            )
+        ],
+        check="test_outputs",
+    ),
 ]
