@@ -115,8 +115,7 @@ class _Forbidding(TorchFunctionMode):
         self.used: set[str] = set()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = str(getattr(func, "__name__", "")).strip("_")
-        if name in self.names:
+        if (name := _name(func)) in self.names:
             self.used.add(name)
         return func(*args, **(kwargs or {}))
 

@@ -447,4 +447,10 @@ class Linear(nn.Module):
         ],
     ),
     Right("tensordot", edits=[(PRODUCT, "y = torch.tensordot(x, self.weight, dims=([-1], [1]))")]),
+    Wrong(
+        "the linear function by its name in torch.ops",
+        edits=[(END, "        return torch.ops.aten.linear.default(x, self.weight, self.bias)")],
+        check="test_own_computation",
+        says="linear",
+    ),
 ]
