@@ -124,13 +124,20 @@ def test_columns_that_do_not_vary(answer, dtype):
         expect_equal(prepared.train + 0, zeros, f"{CALL}.train {about}")
         # or the same number would not be 0 in a test row, nor in scale
         expect_equal(prepared.mean, row.double(), f"{CALL}.mean {about}")
+        for at in {0, count}:  # in front, and behind all the numbers
+            gaps = torch.cat([table[:at], torch.full_like(table[:1], NAN), table[at:]])
+            note = f" of {count} times the same, and a missing number at {at}"
+            kept = expect_prepared(answer, gaps, held_out(count + 2, count + 1), note)
+            expect_equal(kept.mean, row.double(), f"{CALL}.mean{note}, in {dtype}")
+            expect_equal(kept.std, torch.ones(6, dtype=torch.float64), f"{CALL}.std{note}, in {dtype}")
 
 
 def test_small_numbers(answer, gen):
     """Columns of tiny numbers, or that vary by tiny amounts, are scaled like others."""
-    table = torch.randn(6, 4, generator=gen, dtype=torch.float64)
-    table *= torch.tensor([1e-20, 1e-8, 1e-4, 1e-10])
+    table = torch.randn(6, 5, generator=gen, dtype=torch.float64)
+    table *= torch.tensor([1e-20, 1e-8, 1e-4, 1e-10, 1e-27], dtype=torch.float64)
     table[:, 3] += 1.0
+    table[:, 4] += 1e-20
     expect_prepared(answer, table, held_out(6, 1), " of tiny numbers in float64")
     expect_prepared(answer, table[:, :3].float(), held_out(6, 1), " of tiny numbers in float32")
 

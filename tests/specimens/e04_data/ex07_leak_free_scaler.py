@@ -425,4 +425,22 @@ SPECIMENS = [
         edits=[(SCALED, "    scaled = rows.double() * (1 / std) - mean / std\n")],
         check="test_later_rows",
     ),
+    Wrong(
+        "takes a column for constant where all numbers are those of the first training row",
+        edits=[
+            (
+                MEAN,
+                "    same = (~known | (train == train[0])).all(0) & known[0]\n"
+                "    mean = torch.where(same, train[0].double(), numbers.sum(0) / count)\n",
+            ),
+            (ONE, "    std = torch.where(same | (std == 0), 1.0, std)\n"),
+        ],
+        check="test_columns_that_do_not_vary",
+        says="a missing number at 0",
+    ),
+    Wrong(
+        "a threshold below which a deviation is taken for none",
+        edits=[(ONE, "    std = torch.where((least < most) & (std > 1e-25), std, 1.0)\n")],
+        check="test_small_numbers",
+    ),
 ]
