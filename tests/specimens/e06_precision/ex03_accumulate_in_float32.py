@@ -321,4 +321,15 @@ total = torch.stack(sums).sum(0) if sums else None
         "a product with ones",
         edits=[(SUM, "        batch_sum = x.new_ones(len(x), dtype=wide) @ x.to(wide)\n")],
     ),
+    Wrong(
+        "keeps the first batch, whose dtype it asks for at the end",
+        edits=[
+            (START, "    first, total, count = None, None, 0\n"),
+            (WIDE, "        first = x if first is None else first\n" + WIDE),
+            (COUNT, COUNT + "        del x\n"),
+            (RETURN, "    return (total / count).to(torch.promote_types(first.dtype, torch.float32))\n"),
+        ],
+        check="test_batches_are_let_go",
+        says="holds earlier batches",
+    ),
 ]
