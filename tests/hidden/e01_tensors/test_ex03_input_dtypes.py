@@ -170,7 +170,8 @@ def test_any_shape(answer, sizes):
 
 def test_other_ids_are_refused(answer):
     """Float and bool ids raise TypeError, also whole numbers and empty tensors."""
-    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.bool):
+    floats = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.float8_e4m3fn)
+    for dtype in (*floats, torch.bool):
         for ids in (IDS.to(dtype), torch.ones(0, dtype=dtype)):
             call = f"model_inputs(token_ids, features, mask) with {ids.numel()} ids in {dtype}"
             expect_raises(

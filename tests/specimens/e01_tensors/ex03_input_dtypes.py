@@ -362,4 +362,15 @@ def model_inputs(token_ids, features, mask):
     )
 """,
     ),
+    Wrong(
+        "a list of the dtypes that are no integers, without those of 8 bits",
+        edits=[
+            (
+                "token_ids.is_floating_point() or token_ids.dtype == torch.bool",
+                "token_ids.dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)",
+            )
+        ],
+        check="test_other_ids_are_refused",
+        says="float8_e4m3fn",
+    ),
 ]
