@@ -257,6 +257,7 @@ def test_vjp_of_a_constant(answer, gen):
         wanted = fn(x).detach()
         value, found = answer.vjp(fn, x, torch.ones(2))
         expect_close(value, wanted, f"vjp(fn, x, v)[0], fn {about}")
+        expect_that(not value.requires_grad, f"vjp(fn, x, v)[0], fn {about}, requires a gradient")
         expect_close(found, torch.zeros(3, 4, dtype=torch.float64), f"vjp(fn, x, v)[1], fn {about}")
         call = f"vjp(fn, x, v), fn {about} and v of another shape"
         expect_raises(ValueError, lambda fn=fn: answer.vjp(fn, x, torch.ones(3)), call)

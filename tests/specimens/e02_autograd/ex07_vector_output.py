@@ -338,4 +338,16 @@ def vjp(fn, x, v):
         check="test_weights_of_any_dtype",
         says="wrong dtype of vjp(fn, x, v)[0]",
     ),
+    Wrong(
+        "gives fn(x) with its graph where it does not depend on x",
+        edits=[
+            (GRAD, GRAD.replace("materialize_grads", "allow_unused")),
+            (
+                "    return y.detach(), product",
+                "    if product is None:\n        return y, torch.zeros_like(x)\n    return y.detach(), product",
+            ),
+        ],
+        check="test_vjp_of_a_constant",
+        says="requires a gradient",
+    ),
 ]
