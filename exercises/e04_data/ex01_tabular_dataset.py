@@ -25,7 +25,7 @@ Rules:
   negative, ends may be left out or lie outside. It may be empty, and can be sliced again.
 - A pair is the caller's own: writing into x or y changes neither the dataset nor what anybody else gets.
 - Tables are large. Features that are float32 already and labels that are int64 already are held as they are,
-  without a copy. A slice with a positive step copies no rows.
+  without a copy. A slice with a positive step copies no rows, and an index no other row than its own.
 - A dataset can be pickled, so that it works with DataLoader workers that are forked, and with spawned ones.
 
 TypeError for any other index (1.0, "1", None, a list, a tuple, a tensor with dimensions), and for labels in

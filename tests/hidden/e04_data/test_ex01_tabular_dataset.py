@@ -214,6 +214,17 @@ def test_slices_copy_no_rows(answer, gen):
             expect_that(cost < 3000, f"{call} copies rows", yours=f"{cost} bytes", wanted=wanted)
 
 
+def test_a_row_alone(answer, gen):
+    """An index converts and copies the row that it stands for, not the table."""
+    x, y = torch.randn(64, 100, generator=gen), torch.arange(64)
+    for features, labels in ((x, y), (x.double(), y.int()), (x.double().numpy(), y.int().numpy())):
+        data = answer.TabularDataset(features, labels)
+        for rows, name in ((data, "data"), (data[::-1], "data[::-1]"), (data[2:50:3], "data[2:50:3]")):
+            cost = peak_bytes(lambda rows=rows: rows[5])
+            told = f"{name}[5] copies more than its row, of features in {features.dtype}"
+            expect_that(cost < 3000, told, yours=f"{cost} bytes", wanted="about 400")
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_in_a_loader(answer, gen, workers):
     """A DataLoader, with and without workers, gives each row once in each epoch, the short tail too."""

@@ -560,4 +560,14 @@ class TabularDataset(Dataset):
         check="test_slices_copy_no_rows",
         says="copies rows",
     ),
+    Wrong(
+        "converts the whole table for each row",
+        edits=[
+            (FEATURES, "self.features = features"),
+            (LABELS, "self.labels = labels"),
+            (ITEM, "return self.features.float()[row].clone(), self.labels.long()[row].clone()"),
+        ],
+        check="test_a_row_alone",
+        says="copies more than its row",
+    ),
 ]
