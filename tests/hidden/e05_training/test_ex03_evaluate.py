@@ -80,6 +80,10 @@ def test_every_example_counts_the_same(answer, gen, sizes):
     model.train()
     wide = answer.evaluate(model, square, rows)
     expect_loss(wide, math.fsum(losses) / sum(sizes), f"evaluate(…) of {sizes} rows of one or two labels")
+    none = [(torch.full((n, 1), n / 2), torch.zeros(n, i % 2)) for i, n in enumerate(sizes)]
+    wanted = sum(n * n / 2 for n in sizes) / sum(sizes)
+    loss = answer.evaluate(nn.Identity(), lambda out, _: out.mean(), none)
+    expect_loss(loss, wanted, f"evaluate(…) of {sizes} rows of one or no label")
     more = [*batches, *batches_of(gen, 3)]
     wanted = at_once(model, more)
     expect_loss(answer.evaluate(model, F.mse_loss, more), wanted, "evaluate(…) of the same and three more")

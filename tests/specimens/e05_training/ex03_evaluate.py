@@ -612,4 +612,10 @@ def evaluate(""",
         check="test_large_data",
         says="still held",
     ),
+    Wrong(
+        "takes a batch without labels for one without examples",
+        edits=[(IF, IF.replace("len(targets) > 0", "targets.numel() > 0"))],
+        check="test_every_example_counts_the_same",
+        says="rows of one or no label",
+    ),
 ]
