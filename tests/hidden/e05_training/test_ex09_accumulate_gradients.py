@@ -249,6 +249,39 @@ def test_one_graph_at_a_time(answer, gen):
     )
 
 
+class Marked(torch.autograd.Function):
+    """Changes nothing; its mark is alive as long as the graph."""
+
+    @staticmethod
+    def forward(ctx, x, mark):
+        ctx.mark = mark
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+def test_graphs_do_not_pile_up(answer, gen):
+    """The graphs of the pieces do not hang together: the loss that is added up carries none."""
+    model, marks, alive = Net(gen), [], []
+
+    def loss_fn(out, targets):
+        alive.append(sum(mark() is not None for mark in marks))
+        mark = set()  # a number could not be referred to weakly
+        marks.append(weakref.ref(mark))
+        return F.mse_loss(Marked.apply(out, mark), targets)
+
+    optimizer = OPTIMIZERS["AdamW"](model.groups())
+    answer.accumulated_step(model, loss_fn, optimizer, pieces_of(gen, (2, 2, 3, 1, 2)))
+    expect_that(
+        max(alive) <= 1,  # the last one may still have a name
+        "the graphs of earlier pieces are alive when the loss of another is computed",
+        yours=f"{max(alive)} graphs",
+        likely="a sum of losses that carry their graphs: add up loss.detach()",
+    )
+
+
 def test_dtypes(answer, gen):
     """Losses in float64 keep their digits, and gradients have the dtype of their parameters."""
     for dtype, digits in ((torch.float64, 1e-13), (torch.float32, 1e-5)):
@@ -333,6 +366,11 @@ def test_uneven_shapes(answer, gen):
     yours = answer.accumulated_step(model, loss_fn, torch.optim.SGD([weight], lr=0.1), pieces)
     expect_loss(yours, wanted.item(), f"{CALL} with inputs (time, batch, features)")
     expect_gradient(weight.grad, right, "the weight, with inputs (time, batch, features)", scale=10.0)
+    pieces = [(x, y[:, : i % 2]) for i, (x, y) in enumerate(pieces)]
+    wanted = sum((x.mean(0) @ weight).square().mean() * len(y) for x, y in pieces) / 7
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    yours = answer.accumulated_step(model, lambda out, _: out.square().mean(), optimizer, pieces)
+    expect_loss(yours, wanted.item(), f"{CALL} with targets of one column or none")
 
 
 def oracle(answer, gen):

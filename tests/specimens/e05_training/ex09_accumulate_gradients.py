@@ -285,4 +285,26 @@ SPECIMENS = [
         ],
         check="test_steps_of_the_whole_batch",
     ),
+    Wrong(
+        "adds up the losses with their graphs",
+        edits=[(TOTAL, "        total = total + loss\n")],
+        check="test_graphs_do_not_pile_up",
+        says="loss.detach()",
+    ),
+    Wrong(
+        "a list of the losses, added up at the end",
+        edits=[
+            (TOTAL, "        losses.append(loss)\n"),
+            ("    total: Any = 0\n", "    losses: Any = []\n"),
+            (RETURN, "    return float(sum(losses))\n"),
+        ],
+        check="test_graphs_do_not_pile_up",
+        says="4 graphs",
+    ),
+    Wrong(
+        "takes a piece whose targets have no columns for one without examples",
+        edits=[(SKIP, SKIP.replace("len(targets) == 0", "targets.numel() == 0"))],
+        check="test_uneven_shapes",
+        says="targets of one column or none",
+    ),
 ]
