@@ -142,6 +142,16 @@ def test_large_logits_in_every_dtype(answer):
         expect_pair(answer.best_and_confidence(logits.clone()), wanted, logits.dtype, about, "batch")
 
 
+def test_many_classes(answer):
+    """A small probability, among hundreds of classes, has its digits too: it is not what is left of 1."""
+    logits = torch.full((2, 500), 0.25)
+    logits[range(2), [7, 499]] = 0.75
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        low = logits.to(dtype)
+        wanted, about = exact(low), f"{CALL} for 500 classes in {dtype}"
+        expect_pair(answer.best_and_confidence(low), wanted, dtype, about, "batch")
+
+
 def test_strided_logits(answer, gen):
     """Transposed and expanded logits are read like any others, and nothing is changed in them."""
     strided = draw((2, 3, 4), gen, torch.float64)[:, ::2]

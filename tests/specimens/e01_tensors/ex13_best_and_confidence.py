@@ -223,6 +223,17 @@ SPECIMENS = [
         says="grows with batch",
     ),
     Wrong(
+        "what the others leave of 1: of a small probability few digits are left",
+        edits=[
+            (
+                PICK,
+                "    others = probabilities.scatter(-1, best.unsqueeze(-1), 0.0)\n"
+                "    confidence = 1 - others.sum(dim=-1)\n",
+            )
+        ],
+        check="test_many_classes",
+    ),
+    Wrong(
         "keeps the confidence a little below 1, for logarithms to come",
         edits=[("    return best, confidence", "    return best, confidence.clamp(max=1 - 1e-7)")],
         check="test_large_logits_in_every_dtype",
