@@ -142,11 +142,18 @@ def test_arguments_are_left_alone(answer, gen):
     x, y, w = (torch.randn(3, 4, generator=gen) for _ in range(3))
     w.requires_grad_()
     inner, one, idle = w * 2, torch.tensor([2.0]), torch.ones(2, requires_grad=True)
-    fn = lambda x, y, z, one, idle: (x * y).sin() * z.exp() * one  # noqa: E731 # an argument may be idle
+    seen = []
+
+    def fn(x, y, z, one, idle):  # an argument may be idle
+        seen.append((x.requires_grad, y.requires_grad, one.requires_grad))
+        return (x * y).sin() * z.exp() * one
+
     with unchanged("checkpoint(fn, x, y, z) and its backward", x=x, y=y, z=inner, one=one, idle=idle):
         answer.checkpoint(fn, x, y, inner, one, idle).sum().backward()
     for name, tensor in (("x", x), ("y", y), ("one", one)):
         expect_that(tensor.grad is None, f"{name} requires no gradient, and gets one", grad=tensor.grad)
+    wanted = [(False, False, False)] * 2
+    expect_equal(seen, wanted, "requires_grad of x, y and one, which need no gradient, in both runs of fn")
 
 
 def test_nothing_is_held(answer, gen):

@@ -223,6 +223,12 @@ SPECIMENS = [
         check="test_any_arguments",
     ),
     Wrong(
+        "makes every floating tensor require a gradient in the second run",
+        code=reentrant(".requires_grad_(a.requires_grad) if", ".requires_grad_(a.is_floating_point()) if"),
+        check="test_arguments_are_left_alone",
+        says="in both runs of fn",
+    ),
+    Wrong(
         "switches the arguments' gradients on in place",
         code=reentrant(
             "a.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor)",
