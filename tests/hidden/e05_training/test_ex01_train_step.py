@@ -99,6 +99,11 @@ def test_several_steps(answer, gen, kind):
         yours = answer.train_step(model, F.mse_loss, optimizer, inputs, targets)
         expect_loss(yours, loss, f"step {number} with {kind}, in float64", rel_tol=1e-12)
     expect_weights(model, twin, f"three steps of {kind}", ulps=1000)
+    inputs, targets = steps[0]
+    small = lambda predictions, targets: F.mse_loss(predictions, targets) * 1e-15  # noqa: E731
+    wanted = small(model(inputs), targets).item()
+    yours = answer.train_step(model, small, optimizer, inputs, targets)
+    expect_loss(yours, wanted, f"a step with a loss of {wanted:.1g}", rel_tol=1e-12)
 
 
 def test_gradients_stay(answer, gen):

@@ -213,6 +213,12 @@ SPECIMENS = [
         says="wrong loss",
     ),
     Wrong(
+        "a loss rounded to twelve decimals, of which a small one has none",
+        edits=[("loss.item()", "round(loss.item(), 12)")],
+        check="test_several_steps",
+        says="a step with a loss of",
+    ),
+    Wrong(
         "the sum over the batch",
         edits=[("loss.item()", "loss.item() * len(inputs)")],
         check="test_several_steps",
