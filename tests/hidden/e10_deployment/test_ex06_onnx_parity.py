@@ -290,9 +290,8 @@ def test_tolerances(answer, tmp_path):
     model = Affine(WEIGHT).eval()
     path = write(tmp_path / "other.onnx", WEIGHT, [0.0, 0.25])  # 10.25 in place of 10
     for right in ({"atol": 0.26, "rtol": 0.0}, {"atol": 0.0, "rtol": 0.026}, {"atol": 0.13, "rtol": 0.013}):
-        expect_equal(
-            answer.parity(path, model, [ONES], **right), 0.25, f"parity(path, model, batches, {right})"
-        )
+        for ones, about in ((ONES, "batches"), (-ONES, "batches with negative results")):
+            expect_equal(answer.parity(path, model, [ones], **right), 0.25, f"parity(…, {about}, {right})")
     for wrong in (
         {"atol": 0.24, "rtol": 0.0}, {"atol": 0.0, "rtol": 0.0245}, {"atol": 0.12, "rtol": 0.012}, {},
         {"atol": 0.1}, {"rtol": 0.01}, {"atol": 0.0, "rtol": 0.0}, {"atol": 0.0, "rtol": 0.02475},

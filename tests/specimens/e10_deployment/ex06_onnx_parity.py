@@ -227,6 +227,12 @@ SPECIMENS = [
         check="test_difference",
     ),
     Wrong(
+        "a relative tolerance with a sign",
+        edits=fast((WITHIN, WITHIN.replace("wanted.abs()", "wanted"))),
+        check="test_tolerances",
+        says="your code raised ValueError: batch 0 is off by up to 0.25",
+    ),
+    Wrong(
         "no rtol", edits=fast((WITHIN, WITHIN.replace(" + rtol * wanted.abs()", ""))), check="test_tolerances"
     ),
     Wrong("no atol", edits=fast((WITHIN, WITHIN.replace("atol + ", ""))), check="test_tolerances"),
