@@ -22,8 +22,8 @@ Rules:
   environment stay as they are.
 - The names in the file are exactly those of the model, and the shapes fit. Otherwise a RuntimeError names
   every entry that is missing, that the model does not have (its name may be a number), that has another
-  shape, is no tensor, or one on "meta", which has no numbers. If the file holds no dict at all, it is a
-  TypeError or a RuntimeError.
+  shape, is no tensor, a sparse one, or one on "meta", which has no numbers. If the file holds no dict at all,
+  it is a TypeError or a RuntimeError.
 - FileNotFoundError if there is no file. For a damaged file comes whatever `torch.load` raises.
 - Whenever safe_load raises, also for a `device` that is not there, the model is what it was: every weight,
   every layer's mode, the device. (`load_state_dict` copies all that fits before it raises, and overlooks some
@@ -60,8 +60,10 @@ def safe_load(model: nn.Module, path: str | Path, device: torch.device | str = "
     for name, value in state.items():
         if name not in own:
             faults.append(f"{name} is not in the model")
-        elif not isinstance(value, torch.Tensor) or value.is_meta or value.shape != own[name].shape:
-            faults.append(f"{name} is no tensor of shape {tuple(own[name].shape)} with numbers")
+        elif not isinstance(value, torch.Tensor) or value.is_meta or value.layout != torch.strided:
+            faults.append(f"{name} is no tensor that can be copied")
+        elif value.shape != own[name].shape:
+            faults.append(f"{name} is of shape {tuple(value.shape)}, not {tuple(own[name].shape)}")
     if faults:
         raise RuntimeError(f"{path} does not fit the model: " + "; ".join(faults))
     torch.empty(0, device=device)  # if there is no such device, it raises here, before anything has changed

@@ -226,8 +226,13 @@ MISFITS = {
     "a number for a name": ({1234: torch.ones(2)}, "1234"),
     "numbers and words for names": ({1234: torch.ones(2), "head": torch.ones(2)}, "1234 head"),
     "a tensor on meta": ({"3.bias": torch.ones(2, device="meta")}, "3.bias"),
+    "a sparse tensor": ({"3.weight": torch.eye(4)[:2].to_sparse()}, "3.weight"),
     "all of it one level deeper": ("state_dict", "0.weight 1.running_mean 3.bias state_dict"),
     "a list for a tensor": ({"3.bias": [1.0, 2.0]}, "3.bias"),
+    "misfits after a missing weight": (
+        {"0.weight": None, "1.bias": torch.ones(5), "3.weight": [1.0]},
+        "0.weight 1.bias 3.weight",
+    ),
     "several at once": ({"0.bias": torch.ones(5), "9": torch.ones(1), "3.bias": None}, "0.bias 9 3.bias"),
 }
 

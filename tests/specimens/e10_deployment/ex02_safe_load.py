@@ -10,8 +10,10 @@ TRY = """    if not isinstance(state, dict):
     for name, value in state.items():
         if name not in own:
             faults.append(f"{name} is not in the model")
-        elif not isinstance(value, torch.Tensor) or value.is_meta or value.shape != own[name].shape:
-            faults.append(f"{name} is no tensor of shape {tuple(own[name].shape)} with numbers")
+        elif not isinstance(value, torch.Tensor) or value.is_meta or value.layout != torch.strided:
+            faults.append(f"{name} is no tensor that can be copied")
+        elif value.shape != own[name].shape:
+            faults.append(f"{name} is of shape {tuple(value.shape)}, not {tuple(own[name].shape)}")
     if faults:
         raise RuntimeError(f"{path} does not fit the model: " + "; ".join(faults))
 """
@@ -20,6 +22,26 @@ COPY = "    model.load_state_dict(state)\n"
 LAST = "    return model.to(device).eval()\n"
 
 SPECIMENS = [
+    Wrong(
+        "leaves a sparse tensor to load_state_dict, which has copied the others by then",
+        edits=[(" or value.layout != torch.strided", "")],
+        check="test_misfits",
+        says="of a file with a sparse tensor",
+    ),
+    Wrong(
+        "looks at no shape after a missing entry",
+        edits=[
+            (
+                TRY,
+                TRY.replace(
+                    "    for name, value in state.items():",
+                    "    for name, value in () if faults else state.items():",
+                ),
+            )
+        ],
+        check="test_misfits",
+        says="1.bias",
+    ),
     Wrong(
         "strips the prefix of a DataParallel model",
         edits=[
@@ -539,8 +561,8 @@ SPECIMENS = [
     faults = [f"{name} is missing" for name in own if name not in found]
     faults += [f"{name} is unknown" for name in found if name not in own]
     for name in own.keys() & found.keys():
-        if not isinstance(found[name], torch.Tensor) or found[name].device.type == "meta":
-            faults.append(f"{name} is no tensor, or an empty one")
+        if not isinstance(found[name], torch.Tensor) or found[name].device.type == "meta" or found[name].is_sparse:
+            faults.append(f"{name} is no tensor, an empty or a sparse one")
         elif found[name].shape != own[name].shape:
             faults.append(f"{name} has shape {tuple(found[name].shape)}, not {tuple(own[name].shape)}")
     if faults:
