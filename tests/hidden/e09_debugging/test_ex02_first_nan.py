@@ -195,6 +195,9 @@ def test_between_modules(answer, gen):
 
     model = nn.Sequential(nn.Linear(3, 3), Fn(in_place), nn.Tanh())
     expect_found(answer, gen, model, ("forward", "1"), "a module that spoils its own argument")
+    model = nn.Sequential(Fn(torch.nan_to_num), nn.Linear(3, 3), spoils(INF))
+    case = "NaN in the data, which the first part removes, and inf from a later one"
+    expect_found(answer, gen, model, ("forward", "2"), case, inputs=spoiled(data(gen), NAN))
 
 
 def test_shared_module(answer, gen):

@@ -49,6 +49,18 @@ BACKWARD_PASS = """            old = {p: p.grad for p in model.parameters()}
 
 SPECIMENS = [
     Wrong(
+        "acquits all parts of a call that was given NaN",
+        edits=[
+            (
+                "        call = _Call(name, module, (args, kwargs))\n",
+                "        call = _Call(name, module, (args, kwargs))\n"
+                "        call.clean_arguments &= all(outer.clean_arguments for outer in self.under_way)\n",
+            )
+        ],
+        check="test_between_modules",
+        says="which the first part removes",
+    ),
+    Wrong(
         "restores nothing after Ctrl-C",
         edits=[
             (
