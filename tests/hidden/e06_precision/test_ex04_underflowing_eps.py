@@ -137,6 +137,9 @@ def test_gradient_of_zeros(answer, gen, dtype):
         expect_equal(yours[rows] + 0.0, zeros, f"{call}, there")
         slack = 8 * torch.finfo(dtype).eps * pull.double().abs().sum(-1, keepdim=True)
         expect_rounded(yours, wanted, dtype, call, slack=slack)
+    row = torch.zeros(3, dtype=dtype, requires_grad=True)
+    (yours,) = torch.autograd.grad(answer.to_shares(row)[0], row)
+    expect_equal(yours + 0.0, torch.zeros(3, dtype=dtype), f"the gradient for one row of zeros in {dtype}")
 
 
 @pytest.mark.parametrize("dtype", KINDS, ids=str)

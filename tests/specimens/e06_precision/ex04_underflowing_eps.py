@@ -20,6 +20,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "hands a single row of zeros back as it is",
+        edits=[(WIDE, "    if weights.dim() == 1 and not weights.any():\n        return weights\n" + WIDE)],
+        check="test_gradient_of_zeros",
+        says="one row of zeros",
+    ),
+    Wrong(
         "divides in place where no gradients are recorded",
         edits=[
             (
