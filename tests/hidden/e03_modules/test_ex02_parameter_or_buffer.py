@@ -161,9 +161,14 @@ def test_saves_and_loads(answer, gen):
             f"  yours   {' '.join(str(error).split())}\n  wanted  no error: the ramp is not looked for"
         ) from None
     expect_close(longer(x).detach(), wanted, "head(x) with time=6 after it has loaded a head with time=4")
-    del saved["0.gain"]
-    call = "nn.Sequential(head).load_state_dict(state) of a state without 0.gain"
-    expect_raises(RuntimeError, lambda: model.load_state_dict(saved), call)
+    longer.load_state_dict({name: t + 1 for name, t in head.state_dict().items()})
+    expect_close(longer.mean, mean + 1, "mean of a head with time=6 that has loaded one with time=4")
+    for name in ("gain", "mean", "std"):
+        for where, module, prefix in (("nn.Sequential(head)", model, "0."), ("head", longer, "")):
+            state = {n.removeprefix("0."): t for n, t in saved.items() if n != f"0.{name}"}
+            state = {prefix + n: t for n, t in state.items()}
+            call = f"{where}.load_state_dict(state) of a state without {prefix}{name}"
+            expect_raises(RuntimeError, lambda module=module, state=state: module.load_state_dict(state), call)
 
 
 def test_memory_of_its_own(answer, gen):

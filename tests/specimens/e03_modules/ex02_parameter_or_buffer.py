@@ -13,6 +13,21 @@ FORWARD = """        standard = (x - self.mean) / self.std  # (*batch, time, cha
 
 SPECIMENS = [
     Wrong(
+        "loads whatever is there",
+        edits=[
+            (
+                FORWARD,
+                FORWARD
+                + """
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        return super().load_state_dict(state_dict, strict=False, assign=assign)
+""",
+            )
+        ],
+        check="test_saves_and_loads",
+        says="head.load_state_dict(state) of a state without gain",
+    ),
+    Wrong(
         "moves to the device of x in forward, at each call",
         code="""
 import torch
