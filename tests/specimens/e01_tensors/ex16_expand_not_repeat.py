@@ -9,7 +9,9 @@ SUM = "x + table[:time]  # (*batch, time, dim) + (time, dim)"
 SPECIMENS = [
     Wrong(
         "a new tensor for no beams",
-        edits=[(SHARE, "prompt.expand(beams, *prompt.shape) if beams else prompt.new_empty(0, *prompt.shape)")],
+        edits=[
+            (SHARE, "prompt.expand(beams, *prompt.shape) if beams else prompt.new_empty(0, *prompt.shape)")
+        ],
         check="test_sharing_copies_nothing",
         says="share(prompt, 0)",
     ),
