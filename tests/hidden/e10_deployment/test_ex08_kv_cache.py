@@ -244,26 +244,6 @@ def test_truncate(answer, gen):
     expect_equal(kinds, [torch.float32] * 2, f"the dtypes of keys and values of {call}")
 
 
-def test_several_caches(answer, gen):
-    """One layer serves several caches in turn, of several sizes, and a deep copy goes on by itself."""
-    layer = build(answer, gen)
-    xs = [torch.randn(batch, 6, 8, generator=gen) for batch in (2, 2, 1)]
-    caches = [layer.make_cache(len(x), 6 + 2 * len(x)) for x in xs]
-    results = [[], [], []]
-    for start, end in pairwise((0, 2, 3, 6)):
-        for x, cache, mine in zip(xs, caches, results, strict=True):
-            mine.append(layer(x[:, start:end], cache).detach())
-    for x, mine in zip(xs, results, strict=True):
-        expect_right(torch.cat(mine, 1), exact(layer, x), "layer(…, cache) with three caches in turn")
-    fork = copy.deepcopy(caches[0])
-    a, b = torch.randn(2, 2, 8, generator=gen), torch.randn(2, 3, 8, generator=gen)
-    mine = [(a, layer(a, caches[0]).detach()), (b, layer(b, fork).detach())]
-    for tail, yours in mine:
-        wanted = exact(layer, torch.cat([xs[0], tail], 1))[:, 6:]
-        expect_right(yours, wanted, "layer(…, cache) with a cache and its deep copy")
-    expect_registered(layer, "a layer after use", parameters={"qkv.weight": [24, 8], "out.weight": [8, 8]})
-
-
 def test_no_graph(answer, gen):
     """The cache holds no graph, whatever comes in, and takes steps with and without gradients."""
     cache = answer.KVCache(1, 2, 9, 4)
@@ -291,6 +271,26 @@ def test_no_graph(answer, gen):
     if results[-1].requires_grad:
         (found,) = torch.autograd.grad(results[-1].sum(), early, allow_unused=True)
         expect_that(found is None, "a step has a gradient for the tokens of an earlier step")
+
+
+def test_several_caches(answer, gen):
+    """One layer serves several caches in turn, of several sizes, and a deep copy goes on by itself."""
+    layer = build(answer, gen)
+    xs = [torch.randn(batch, 6, 8, generator=gen) for batch in (2, 2, 1)]
+    caches = [layer.make_cache(len(x), 6 + 2 * len(x)) for x in xs]
+    results = [[], [], []]
+    for start, end in pairwise((0, 2, 3, 6)):
+        for x, cache, mine in zip(xs, caches, results, strict=True):
+            mine.append(layer(x[:, start:end], cache).detach())
+    for x, mine in zip(xs, results, strict=True):
+        expect_right(torch.cat(mine, 1), exact(layer, x), "layer(…, cache) with three caches in turn")
+    fork = copy.deepcopy(caches[0])
+    a, b = torch.randn(2, 2, 8, generator=gen), torch.randn(2, 3, 8, generator=gen)
+    mine = [(a, layer(a, caches[0]).detach()), (b, layer(b, fork).detach())]
+    for tail, yours in mine:
+        wanted = exact(layer, torch.cat([xs[0], tail], 1))[:, 6:]
+        expect_right(yours, wanted, "layer(…, cache) with a cache and its deep copy")
+    expect_registered(layer, "a layer after use", parameters={"qkv.weight": [24, 8], "out.weight": [8, 8]})
 
 
 def test_new_tokens_only(answer, gen):
