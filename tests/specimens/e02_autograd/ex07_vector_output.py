@@ -350,4 +350,16 @@ def vjp(fn, x, v):
         check="test_vjp_of_a_constant",
         says="requires a gradient",
     ),
+    Wrong(
+        "x times 0 for zeros: NaN where x is inf",
+        edits=[(CONSTANT, CONSTANT.replace("torch.zeros_like(x)", "x.detach() * 0"))],
+        check="test_vjp_of_a_constant",
+        says="nan",
+    ),
+    Wrong(
+        "zeros that require a gradient where x does",
+        edits=[(CONSTANT, CONSTANT.replace("zeros_like(x)", "zeros_like(x, requires_grad=x.requires_grad)"))],
+        check="test_vjp_of_a_constant",
+        says="requires a gradient",
+    ),
 ]
