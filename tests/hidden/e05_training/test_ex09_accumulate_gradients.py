@@ -143,6 +143,7 @@ def test_runs(answer, gen):
     optimizer = OPTIMIZERS["AdamW"](model.groups())
     optimizer.register_step_post_hook(lambda *_: events.append("step"))
     pieces, seen = pieces_of(gen, (2, 4, 1)), []
+    given = list(pieces)
 
     def loss_fn(out, targets):
         events.append("loss")
@@ -150,9 +151,10 @@ def test_runs(answer, gen):
         return F.mse_loss(out, targets)
 
     answer.accumulated_step(model, loss_fn, optimizer, pieces)
+    expect_equal(len(pieces), 3, f"the number of pieces in the caller's list after {CALL}")
     expect_equal(model.runs, [2, 4, 1], "the numbers of examples that the model runs on, one after another")
     expect_equal(events, ["model", "loss"] * 3 + ["step"], f"what runs in {CALL}, in order")
-    expect_equal(seen, [targets for _, targets in pieces], "the targets that loss_fn is given")
+    expect_equal(seen, [targets for _, targets in given], "the targets that loss_fn is given")
 
 
 def test_token_numbers(answer, gen):
@@ -263,20 +265,21 @@ class Marked(torch.autograd.Function):
 
 
 def test_graphs_do_not_pile_up(answer, gen):
-    """The graphs of the pieces do not hang together: the loss that is added up carries none."""
+    """The graphs of the pieces are let go: neither the loss that is added up nor a list holds them."""
     model, marks, alive = Net(gen), [], []
 
-    def loss_fn(out, targets):
+    def look(_layer, _inputs, out):
         alive.append(sum(mark() is not None for mark in marks))
         mark = set()  # a number could not be referred to weakly
         marks.append(weakref.ref(mark))
-        return F.mse_loss(Marked.apply(out, mark), targets)
+        return Marked.apply(out, mark)
 
+    model.first.register_forward_hook(look)
     optimizer = OPTIMIZERS["AdamW"](model.groups())
-    answer.accumulated_step(model, loss_fn, optimizer, pieces_of(gen, (2, 2, 3, 1, 2)))
+    answer.accumulated_step(model, F.mse_loss, optimizer, pieces_of(gen, (2, 2, 3, 1, 2)))
     expect_that(
         max(alive) <= 1,  # the last one may still have a name
-        "the graphs of earlier pieces are alive when the loss of another is computed",
+        "the graphs of earlier pieces are alive when the model runs on another",
         yours=f"{max(alive)} graphs",
         likely="a sum of losses that carry their graphs: add up loss.detach()",
     )

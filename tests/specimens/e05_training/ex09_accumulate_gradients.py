@@ -307,4 +307,16 @@ SPECIMENS = [
         check="test_uneven_shapes",
         says="targets of one column or none",
     ),
+    Wrong(
+        "takes the pieces out of the caller's list, to free their memory",
+        edits=[
+            (
+                "    for inputs, targets in pieces:\n" + SKIP,
+                "    pieces = pieces if isinstance(pieces, list) else list(pieces)\n    while pieces:\n"
+                "        inputs, targets = pieces.pop(0)\n" + SKIP,
+            )
+        ],
+        check="test_runs",
+        says="the caller's list",
+    ),
 ]
