@@ -5,7 +5,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_gradients, expect_that, unchanged
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_gradients,
+    expect_raises,
+    expect_that,
+    modes_kept,
+    unchanged,
+)
 from grader.checks.registered import expect_registered, randomize, state_of
 
 NAMES = {
@@ -156,7 +164,7 @@ def test_large_scores_at_a_temperature(answer):
 
 
 def test_modes_are_the_callers(answer, gen):
-    """Neither the loss nor the prediction switches the model's mode."""
+    """Neither the loss nor the prediction switches the model's mode, or that of recording gradients."""
     for mode in (True, False):
         scores, urgent_scores, topic, urgent = tickets(gen, 2, 3)
         model = nn.Sequential(Fixed(scores, urgent_scores)).train(mode)
@@ -165,6 +173,13 @@ def test_modes_are_the_callers(answer, gen):
         answer.training_loss(model, torch.zeros(2, 2), topic, urgent)
         answer.predict(model, torch.zeros(2, 2))
         expect_equal([*seen, model.training], [mode] * 3, "the training flags during and after the calls")
+        with torch.set_grad_enabled(mode), modes_kept("predict(model, x)"):
+            answer.predict(model, torch.zeros(2, 2))
+    call = "predict(model, x), where the model raises an error"
+    with modes_kept(call):  # 3 numbers for a layer of 2
+        expect_raises(
+            RuntimeError, lambda: answer.predict(answer.TicketModel(2, 4, 3), torch.zeros(2, 3)), call
+        )
 
 
 def test_the_loss_falls(answer, gen):

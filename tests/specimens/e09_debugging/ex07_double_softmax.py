@@ -298,4 +298,33 @@ SPECIMENS = [
             ("self.urgent(h).squeeze(-1)", "self.urgent(h)[:, 0]"),
         ],
     ),
+    Wrong(
+        "switches gradients off by hand, and on again for all",
+        edits=[
+            ("@torch.no_grad()\n", ""),
+            (
+                "    topic_scores, urgent_scores = model(x)  # (batch, topics), (batch,)\n" + RETURN,
+                "    torch.set_grad_enabled(False)\n    topic_scores, urgent_scores = model(x)\n"
+                + RETURN.replace("return", "found =")
+                + "    torch.set_grad_enabled(True)\n    return found\n",
+            ),
+        ],
+        check="test_modes_are_the_callers",
+        says="gradients are on after predict",
+    ),
+    Wrong(
+        "switches gradients off by hand, and an error leaves them off",
+        edits=[
+            ("@torch.no_grad()\n", ""),
+            (
+                "    topic_scores, urgent_scores = model(x)  # (batch, topics), (batch,)\n" + RETURN,
+                "    before = torch.is_grad_enabled()\n    torch.set_grad_enabled(False)\n"
+                "    topic_scores, urgent_scores = model(x)\n"
+                + RETURN.replace("return", "found =")
+                + "    torch.set_grad_enabled(before)\n    return found\n",
+            ),
+        ],
+        check="test_modes_are_the_callers",
+        says="gradients are off after predict",
+    ),
 ]
