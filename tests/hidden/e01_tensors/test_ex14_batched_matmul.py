@@ -135,6 +135,10 @@ def test_gradients(answer, gen, name):
         expect_gradients(
             getattr(answer, name), inputs, PLAIN[name], gen=gen, call=call, names=NAMES[name], scale=16.0
         )
+    for alone, of in enumerate(NAMES[name].split()):
+        inputs = arguments((2,), (2,), normal(gen))[name]
+        product = getattr(answer, name)(*(x.requires_grad_(i == alone) for i, x in enumerate(inputs)))
+        expect_that(product.requires_grad, f"no gradient flows to {of} where no other argument needs one")
     empty = [x.requires_grad_() for x in arguments((0,), (2, 1), normal(gen))[name]]
     product = getattr(answer, name)(*empty)
     expect_that(

@@ -210,4 +210,15 @@ def bilinear(left, weight, right):
         check="test_gradients",
         says="empty batch",
     ),
+    Wrong(
+        "a weight that is learned with the others only",
+        edits=[
+            (
+                BILINEAR,
+                BILINEAR.replace("left, weight", "left, weight if left.requires_grad else weight.detach()"),
+            )
+        ],
+        check="test_gradients",
+        says="to weight",
+    ),
 ]
