@@ -420,4 +420,17 @@ class Dropout(nn.Dropout):
             (RETURN, "return x * (~dropped) * scale"),
         ],
     ),
+    Wrong(
+        "one mask for all calls under no_grad",
+        edits=[
+            (
+                DRAW,
+                """if torch.is_grad_enabled() or getattr(self, "last", x).shape != x.shape or not hasattr(self, "last"):
+            self.last = torch.rand(x.shape, device=x.device)
+        dropped = self.last < self.p""",
+            )
+        ],
+        check="test_modes_of_a_model",
+        says="the same numbers",
+    ),
 ]
