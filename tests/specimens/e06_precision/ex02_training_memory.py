@@ -493,4 +493,10 @@ def largest_batch(model, saved, budget=6 * 2**30, dtype=torch.float32, optimizer
         check="test_once",
         says="without dimensions",
     ),
+    Wrong(
+        "puts the model into evaluation mode, where nothing is counted twice",
+        edits=[(TENSORS, "    model.eval()\n" + TENSORS)],
+        check="test_model_is_left_alone",
+        says="training flag",
+    ),
 ]
