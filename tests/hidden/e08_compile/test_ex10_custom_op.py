@@ -1,5 +1,6 @@
 """What grades scan: values, gradients of both orders, opcheck, the graph, meta tensors, memory."""
 
+import contextlib
 import importlib.util
 import warnings
 
@@ -149,6 +150,20 @@ def test_decay_is_watched(answer, gen):
     decay.fill_(1)
     call = "backward after decay was changed in place (saved other than by ctx.save_for_backward?)"
     expect_raises(RuntimeError, lambda: y.sum().backward(), call)
+
+
+@pytest.mark.parametrize("changed", ["x", "the result"])
+def test_others_are_watched(answer, gen, changed):
+    """If x or the result has been changed in place, backward raises as well, unless it has no need of it."""
+    x, decay = drawn(gen, (3, 5))
+    (wanted,) = torch.autograd.grad(right(x, decay.requires_grad_()).sum(), [decay])
+    y = answer.scan(x, decay)
+    with torch.no_grad():
+        (x if changed == "x" else y).fill_(1)
+    with contextlib.suppress(RuntimeError):
+        (gradient,) = torch.autograd.grad(y.sum(), [decay])
+        what = f"the gradient of decay, where {changed} was changed in place and backward does not raise"
+        expect_close(gradient, wanted, what, scale=10.0)
 
 
 OPCHECKS = {

@@ -434,4 +434,28 @@ SPECIMENS = [
         check="test_strides",
         says="not contiguous",
     ),
+    Wrong(
+        "keeps the states on ctx, where nothing watches them",
+        edits=[
+            (SAVE, "    ctx.states = output\n    ctx.save_for_backward(decay)\n"),
+            (
+                "    decay, states = ctx.saved_tensors\n",
+                "    (decay,), states = ctx.saved_tensors, ctx.states\n",
+            ),
+        ],
+        check="test_others_are_watched",
+        says="the result was changed",
+    ),
+    Wrong(
+        "keeps x on ctx, and makes the states from it again",
+        edits=[
+            (SAVE, "    ctx.x = inputs[0]\n    ctx.save_for_backward(decay)\n"),
+            (
+                "    decay, states = ctx.saved_tensors\n",
+                "    (decay,) = ctx.saved_tensors\n    states = scan(ctx.x, decay, ctx.reverse)\n",
+            ),
+        ],
+        check="test_others_are_watched",
+        says="x was changed",
+    ),
 ]
