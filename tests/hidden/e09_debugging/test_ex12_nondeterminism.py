@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 import os
 import random
 
@@ -330,6 +331,17 @@ def test_each_epoch_has_its_own_order(answer, gen, batch_size):
         expect_that(
             len(drawn) > 30, f"{name} draws the same numbers again in a run", yours=len(drawn), wanted=33
         )
+    calls = itertools.count()
+    _, losses = answer.train(
+        documents, labels, zeros, lambda d: d if next(calls) < 11 else [], seed=6, batch_size=11, lr=1.0
+    )
+    wanted = math.log(len(set(labels)))
+    expect_that(
+        math.isclose(losses[1], wanted, rel_tol=1e-5),
+        "the second epoch is not trained on what augment gave in it, no words at all",
+        yours=f"a loss of {losses[1]:.6g}",
+        wanted=f"{wanted:.6g}, the same logits for all classes",
+    )
 
 
 def test_other_seeds_give_other_runs(answer, gen):

@@ -444,4 +444,13 @@ SPECIMENS = [
             (AUGMENT, "_counts([augmented[i] for i in chosen], words)"),
         ],
     ),
+    Wrong(
+        "augments anew, and goes on with what came first",
+        edits=[
+            (MODEL, MODEL + "        first = {}\n"),
+            (AUGMENT, "_counts([first.setdefault(i, augment(documents[i])) for i in chosen], words)"),
+        ],
+        check="test_each_epoch_has_its_own_order",
+        says="no words at all",
+    ),
 ]
