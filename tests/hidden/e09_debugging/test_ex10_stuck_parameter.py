@@ -217,6 +217,10 @@ def test_rounded_away(answer):
         optimizer = sgd(model.parameters(), lr=1e-4)
         step = with_gradients(model, 1.0, 1.0, step=optimizer)
         expect_equal(answer.stuck_parameters(model, optimizer, step), wanted, f"{CALL} in {dtype}")
+    model = weights(0.1, dtype=torch.float64)  # a number that float32 has not
+    optimizer = sgd(model.parameters())
+    step = with_gradients(model, 1e-30, step=optimizer)
+    expect_equal(answer.stuck_parameters(model, optimizer, step), {"0": LOST}, f"{CALL} in torch.float64")
 
 
 def test_gradients_are_cleared_in_the_step(answer, gen):
@@ -430,6 +434,11 @@ def test_the_step_is_an_ordinary_one(answer, gen):
         else:
             expect_equal(p.grad, q[1].grad, f"the gradient of {name} after two {CALL}")
         expect_equal(p.requires_grad, name != "0.bias", f"requires_grad of {name} after {CALL}")
+    recording = []
+    for mode in (True, False):
+        with torch.set_grad_enabled(mode):
+            answer.stuck_parameters(model, optimizer, lambda: recording.append(torch.is_grad_enabled()))
+    expect_equal(recording, [True, False], f"whether train_step records gradients in {CALL}, on and off,")
     expect_equal([m.training for m in model], [m.training for m in twin], f"the modes after {CALL}")
 
 

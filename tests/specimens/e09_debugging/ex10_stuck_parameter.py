@@ -537,4 +537,23 @@ def stuck_parameters(model, optimizer, train_step):
 """,
         check="test_several_steps",
     ),
+    Wrong(
+        "compares with a copy in float32",
+        edits=[(BEFORE, BEFORE.replace("p.detach().clone()", "p.detach().float().clone()"))],
+        check="test_rounded_away",
+        says="float64",
+    ),
+    Wrong(
+        "turns gradients on for the step",
+        edits=[
+            (
+                TRY,
+                TRY.replace(
+                    "        train_step()", "        with torch.enable_grad():\n            train_step()"
+                ),
+            )
+        ],
+        check="test_the_step_is_an_ordinary_one",
+        says="records gradients",
+    ),
 ]
