@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.checks import expect_close, expect_equal, expect_gradients, expect_raises, expect_that, unchanged
-from grader.checks.devices import count_traffic, expect_no_traffic
+from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
 
 MEAN, STD = [0.5, 0.375, 0.3125], [0.1875, 0.25, 0.5]  # float32 has them: double() changes none
 LABELS = ["cat", "dog, or\n\0wolf", 40 * "Käfer ", "うなぎ"]
@@ -297,6 +298,22 @@ def test_modes_are_the_caller_s(answer, gen):
         expect_equal({m.training for m in bundle.modules()} == {mode}, True, "the training flags afterwards")
 
 
+class Fetched(TorchDispatchMode):
+    """Notes how many numbers each copy from another device brings."""
+
+    def __init__(self):
+        super().__init__()
+        self.numbers = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if func in (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default):
+            source = args[-1 if func is torch.ops.aten.copy_.default else 0]
+            if is_simulated(source) and not is_simulated(result):
+                self.numbers.append(result.numel())
+        return result
+
+
 def test_on_a_device(answer, gen, device):
     """A bundle that was moved computes there: only the class numbers come back, all at once."""
     bundle = answer.Bundle(network(gen), MEAN, STD, LABELS)
@@ -309,7 +326,7 @@ def test_on_a_device(answer, gen, device):
             yours = bundle(there)
         expect_no_traffic(traffic, "bundle(pixels)")
         expect_close(yours.detach().cpu(), wanted, "bundle(pixels) on another device")
-        with count_traffic() as traffic:
+        with count_traffic() as traffic, Fetched() as fetched:
             labels = bundle.classify(there)
         expect_equal(labels, names, "bundle.classify(pixels) on another device")
         expect_equal(traffic.to_device, 0, "the copies to the device in bundle.classify(pixels)")
@@ -318,6 +335,12 @@ def test_on_a_device(answer, gen, device):
             "classify fetches more than the class numbers, or these one by one",
             yours=f"{traffic.to_host} copies",
             wanted="1 copy",
+        )
+        expect_that(
+            sum(fetched.numbers) <= 3,
+            "classify fetches more than the class numbers",
+            yours=f"{fetched.numbers} numbers for three images",
+            wanted="one for each image: the logits stay on the device",
         )
 
 

@@ -657,4 +657,10 @@ class Bundle(nn.Module):
         return [self.labels[k] for k in logits.argmax(1).tolist()]
 """,
     ),
+    Wrong(
+        "fetches the logits, and looks for the largest on the CPU",
+        edits=[(NAMES, NAMES.replace("logits.argmax", "logits.detach().cpu().argmax"))],
+        check="test_on_a_device",
+        says="the logits stay",
+    ),
 ]
