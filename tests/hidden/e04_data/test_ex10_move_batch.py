@@ -250,9 +250,9 @@ class Graph:
         self.edges = edges
         self.asked = []
 
-    def to(self, device, non_blocking=False):
-        self.asked.append((device, non_blocking))
-        return Graph(self.edges.to(device, non_blocking=non_blocking))
+    def to(self, where, non_blocking=False):
+        self.asked.append((where, non_blocking))
+        return Graph(self.edges.to(where, non_blocking=non_blocking))
 
 
 class Old:

@@ -559,4 +559,10 @@ def move_batch(batch, device, non_blocking=False):
         edits=[(SEQUENCE, SEQUENCE.replace("(list, tuple)", "(list, tuple, zip)"))],
         check="test_other_leaves",
     ),
+    Wrong(
+        "names the device, which others may call otherwise",
+        edits=[("batch.to(device, non", "batch.to(device=device, non")],
+        check="test_moves_itself",
+        says="device",
+    ),
 ]
