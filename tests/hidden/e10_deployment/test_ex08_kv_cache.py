@@ -382,6 +382,8 @@ def test_gradients(answer, gen, shape):
     """Gradients flow through layer(x) to x and to both weights."""
     layer, state = build(answer, gen), random_state(gen, 8)
     layer(torch.ones(1, 2, 8), layer.make_cache(1, 4))
+    with torch.inference_mode():  # nothing is kept from here that autograd could not use
+        layer(torch.ones(shape))
     expect_gradients(
         lambda x, *ts: functional_call(layer, dict(zip(state, ts, strict=True)), (x,)),
         [torch.randn(shape, generator=gen), *state.values()],

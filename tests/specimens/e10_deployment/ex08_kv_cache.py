@@ -40,6 +40,21 @@ CAT = """        if self.length:
 
 SPECIMENS = [
     Wrong(
+        "keeps masks for the next call, those made in inference mode as well",
+        edits=[
+            (
+                LATER,
+                "        masks = self.__dict__.setdefault('masks', {})\n"
+                "        key = x.shape[1], k.shape[-2]\n"
+                "        if key not in masks:\n    "
+                + LATER
+                + "            masks[key] = later\n        later = masks[key]\n",
+            )
+        ],
+        check="test_gradients",
+        says="Inference tensors",
+    ),
+    Wrong(
         "truncates into new memory",
         edits=[(KEEP, KEEP + "        self._memory = self._memory.clone()\n")],
         check="test_views",
