@@ -96,9 +96,12 @@ def test_gradients(answer, gen, case):
         ulps=200.0,
         scale=4.0,
     )
-    query, key, value = drawn(gen, *sizes)
-    yours = answer.attention(query, key, value.requires_grad_(), causal=causal).requires_grad
-    expect_equal(yours, True, f"requires_grad of attention(…), where only value requires gradients, {case}")
+    for number, name in enumerate(("query", "key", "value")):
+        inputs = drawn(gen, *sizes)
+        inputs[number].requires_grad_()
+        yours = answer.attention(*inputs, causal=causal).requires_grad
+        call = f"attention(…), where only {name} requires gradients, {case}"
+        expect_equal(yours, True, f"requires_grad of {call}")
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)

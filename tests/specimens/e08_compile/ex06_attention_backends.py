@@ -34,10 +34,18 @@ WRITTEN_OUT = """    (_, time, heads, dim), (_, keys, kv_heads, _) = query.shape
 
 SPECIMENS = [
     Wrong(
+        "keys have gradients where queries do",
+        edits=[
+            (KEY, KEY.replace("key.transpose", "(key if query.requires_grad else key.detach()).transpose"))
+        ],
+        check="test_gradients",
+        says="only key requires gradients",
+    ),
+    Wrong(
         "query decides whether there are gradients",
         edits=[(RETURN, "    mixed = mixed if query.requires_grad else mixed.detach()\n" + RETURN)],
         check="test_gradients",
-        says="only value",
+        says="where only key",
     ),
     Wrong(
         "scales the queries in place where no gradients are recorded",
