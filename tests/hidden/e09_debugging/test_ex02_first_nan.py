@@ -567,21 +567,23 @@ def test_what_the_run_changes(answer, gen, kind):
     model[2].eval()
     tracker, ids = model[0], torch.tensor([[0, 1], [2, 3]])
     weight = tracker.embedding.weight.detach().clone()
+    error = ZeroDivisionError("in the loss")
 
     def compute_loss():
         model.eval()
         loss = model(ids).sum()
         if kind == "raises":
-            raise ZeroDivisionError
+            raise error
         return loss
 
-    raised = False
+    raised = None
     with modes_kept(f"a run that {kind}", model):
         try:
             found(answer, model, compute_loss)
-        except ZeroDivisionError:
-            raised = True
-    expect_equal(raised, kind == "raises", "whether the error of compute_loss comes out")
+        except ZeroDivisionError as caught:
+            raised = caught
+    expect_equal(raised is not None, kind == "raises", "whether the error of compute_loss comes out")
+    expect_that(raised in (None, error), "the error is another object than that of compute_loss")
     expect_equal(tracker.embedding.weight.detach(), weight, f"an embedding with max_norm afterwards ({kind})")
     expect_equal(tracker.frozen.detach(), torch.zeros(3), f"a frozen parameter afterwards ({kind})")
     expect_equal(tracker.mean, torch.zeros(3), f"a buffer that is assigned anew, afterwards ({kind})")

@@ -49,6 +49,18 @@ BACKWARD_PASS = """            old = {p: p.grad for p in model.parameters()}
 
 SPECIMENS = [
     Wrong(
+        "raises an error like that of compute_loss",
+        edits=[
+            (
+                LOSS,
+                "        try:\n            loss = compute_loss()\n        except Exception as error:\n"
+                "            raise type(error)(*error.args) from None\n",
+            )
+        ],
+        check="test_what_the_run_changes",
+        says="another object",
+    ),
+    Wrong(
         "acquits all parts of a call that was given NaN",
         edits=[
             (
