@@ -360,4 +360,17 @@ def swish(x, beta, keep=None, scale=1.0):
         check="test_inputs_are_watched",
         says="x was changed",
     ),
+    Wrong(
+        "works in place on x where nothing needs a gradient, to save memory in evaluation",
+        edits=[
+            (
+                "        return _hide(x * torch.sigmoid(beta * x) * scale, keep)",
+                "        if keep is None and not any(ctx.needs_input_grad):\n"
+                "            return x.mul_(torch.sigmoid(beta * x)).mul_(scale)\n"
+                "        return _hide(x * torch.sigmoid(beta * x) * scale, keep)",
+            )
+        ],
+        check="test_values",
+        says="changes its input x",
+    ),
 ]
