@@ -122,9 +122,10 @@ def test_same_seed(answer):
 
 def test_nothing_else_matters(answer):
     """Global streams, the test loader and other loaders change no training batch."""
-    wanted = epochs_of(answer, seed=5)
+    wanted, without = epochs_of(answer, seed=5), epochs_of(answer)
     torch.manual_seed(99)
     torch.randn(3)
+    expect_equal(epochs_of(answer), without, "the epochs of the default seed after torch.manual_seed(99)")
     expect_equal(epochs_of(answer, seed=5), wanted, "the epochs after torch.manual_seed(99)")
     loader, test_loader = answer.make_loaders(numbers(11), numbers(4), 3, seed=5)
     torch.manual_seed(1)

@@ -386,4 +386,12 @@ def make_loaders(train, test, batch_size, seed=0, workers=0):
         check="test_same_seed",
         says="distinct",
     ),
+    Wrong(
+        "takes a seed of 0 for none",
+        edits=[
+            (GENERATOR, GENERATOR.replace("manual_seed(seed)", "manual_seed(seed or torch.initial_seed())"))
+        ],
+        check="test_nothing_else_matters",
+        says="default seed",
+    ),
 ]
