@@ -69,6 +69,8 @@ def test_layers(answer, sizes):
             wanted=", ".join(kind.__name__ for kind in kinds),
         )
         expect_equal(len(set(model.layers)), len(kinds), f"the number of different objects in {call}.layers")
+        in_place = [layer for layer in model.layers if getattr(layer, "inplace", False)]
+        expect_that(not in_place, f"a layer in {call}.layers works in place", yours=in_place[:1])
     answer.Classifier(3, range(5, 2, -1), 2).get_submodule("layers.6")
     named = answer.Classifier(classes=classes, features=features)
     parameters = parameters_of(features, (30, 20), classes)

@@ -393,4 +393,10 @@ class Classifier(nn.Module):
         check="test_layers",
         says="different objects",
     ),
+    Wrong(
+        "ReLU in place, on a copy of x",
+        edits=[(ADD, ADD.replace("nn.ReLU()", "nn.ReLU(inplace=True)")), ("(x)  #", "(x.clone())  #")],
+        check="test_layers",
+        says="in place",
+    ),
 ]
