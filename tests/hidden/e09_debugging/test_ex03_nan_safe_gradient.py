@@ -208,6 +208,9 @@ def test_fit(answer, gen):
             yours = answer.fit(x, c, steps=steps, lr=lr, temperature=temperature)
         expect_close(yours, wanted, call, ulps=1e6, dims="centres dim")
         expect_that(not yours.requires_grad, "the centres that fit returns carry a graph")
+    x, c = torch.zeros(1, 2).double(), torch.tensor([[1.0, 0.0], [0.0, 1.00015]]).double()
+    yours, wanted = answer.fit(x, c, 1, 0.001, 1e-4), fitted(x, c, 1, 0.001, 1e-4)
+    expect_close(yours, wanted, "fit(points, centres) with gradients in the hundreds", ulps=1e6)
     x, _ = places(gen, 5, 1, 2)
     with unchanged("fit(points, points[:2])", points=x):
         yours = answer.fit(x, x[:2], steps=2)

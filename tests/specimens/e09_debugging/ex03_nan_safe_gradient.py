@@ -430,4 +430,10 @@ def distances(""",
             ),
         ],
     ),
+    Wrong(
+        "fit clips what might explode",
+        edits=[(MOVE, "            centres -= lr * gradient.clamp(-10, 10)\n")],
+        check="test_fit",
+        says="gradients in the hundreds",
+    ),
 ]
