@@ -258,8 +258,9 @@ def count(rank, world_size, answer, tensors):
 
 
 def test_messages(answer):
-    """A call costs one collective of at most 8 bytes for each number."""
+    """A call costs one collective of at most 8 bytes for each number, and no sum is kept in fewer than 4."""
     tensors = [torch.ones(4100), torch.ones(5, 6, dtype=torch.float64), torch.ones(33, dtype=torch.uint8)]
+    tensors.append(torch.ones(9, dtype=torch.bool))
     for rank, found in enumerate(run_ranks(3, count, tensors, answer=answer)):
         for calls, size, kinds, numbers in found:
             facts = {"yours": f"{calls} collectives, {size} bytes: {kinds}"}
@@ -268,6 +269,8 @@ def test_messages(answer):
             one = calls == 1 and kinds.get("all_reduce") == 1
             expect_that(one, f"too many messages, or other ones, {where}", **facts, wanted=wanted)
             expect_that(size <= 8 * numbers, f"too many bytes {where}", **facts, wanted=wanted)
+            narrow = f"sums in 8 or 16 bits, which overflow with more ranks, {where}"
+            expect_that(size >= 4 * numbers, narrow, **facts, wanted="sums in int64")
 
 
 def oracle(answer, gen):

@@ -362,4 +362,10 @@ def all_reduce_mean(tensor, group=None, async_op=False):
 """,
         check="test_groups",
     ),
+    Wrong(
+        "counts booleans in bytes, up to 255",
+        edits=[(WIDE, f"{WIDE} if tensor.dtype != torch.bool else torch.uint8")],
+        check="test_messages",
+        says="more ranks",
+    ),
 ]
