@@ -99,12 +99,13 @@ def test_means(answer, gen, sizes):
     )
     call = "train_epoch(…) whose prediction, before the step, is the parameter itself, 3.0,"
     expect_pair(yours, (9.0, 3.0), call)
-    narrow = lambda predictions, targets: predictions.square().mean().float()  # noqa: E731
+    narrow = lambda predictions, targets: predictions.square().mean()  # noqa: E731
     fine = lambda predictions, targets: targets.square().mean()  # noqa: E731
-    batches = [(x, y.repeat(1, number)) for number, (x, y) in enumerate(batches, start=1)]  # ever wider
+    batches = [(x.float(), y.repeat(1, number)) for number, (x, y) in enumerate(batches, start=1)]  # wider
+    model.float()
     pair = answer.train_epoch(model, narrow, fine, torch.optim.SGD(model.parameters(), lr=0.0), batches)
     wanted = math.fsum(fine(None, y).item() * len(y) for _, y in batches) / sum(sizes)
-    call = "train_epoch(…) with metrics in float64, losses in float32 and targets (n, 2), (n, 4), …"
+    call = "train_epoch(…) with float64 metrics, float32 losses and predictions, targets (n, 2), (n, 4), …"
     expect_pair(pair, (pair[0], wanted), call, 1e-12)
 
 

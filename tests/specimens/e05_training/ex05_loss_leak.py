@@ -18,7 +18,7 @@ SPECIMENS = [
         "metrics in the dtype of the loss",
         edits=[(METRIC, METRIC.replace("metric.detach()", "metric.detach().to(loss.dtype)"))],
         check="test_means",
-        says="metrics in float64",
+        says="float64 metrics",
     ),
     Wrong(
         "numbers in the targets, not examples",
@@ -337,5 +337,11 @@ SPECIMENS = [
         ],
         check="test_means",
         says="parameter itself",
+    ),
+    Wrong(
+        "sums in the dtype of the predictions",
+        edits=[(METRIC, "        total_metric += metric.detach().to(predictions.dtype) * len(targets)\n")],
+        check="test_means",
+        says="float64 metrics",
     ),
 ]
