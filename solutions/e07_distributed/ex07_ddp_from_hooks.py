@@ -23,8 +23,8 @@ Rules:
   arguments, and returns what it returns. It sends nothing.
 - During the backward, a parameter's gradient sets out as soon as it is complete, before the backward of the
   layers that come earlier in the model. The backward waits for no other rank.
-- When finish_gradients returns, every parameter's `.grad` is the average of the ranks' gradients, in the
-  dtype of the parameter. It waits for the messages of this rank, and for nothing else.
+- When finish_gradients returns, every parameter's `.grad`, contiguous or not, is the average of the ranks'
+  gradients, in the dtype of the parameter. It waits for the messages of this rank, and for nothing else.
 - One step costs one all_reduce for each parameter that got a gradient, of its size, and no other message. A
   parameter that is used in several places (tied) is one parameter. One that is frozen, or that the loss
   depends on on no rank, costs none, and its `.grad` stays None.

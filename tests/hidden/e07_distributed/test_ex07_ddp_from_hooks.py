@@ -15,10 +15,11 @@ pytestmark = pytest.mark.multi_process
 
 
 class Plain(nn.Sequential):
-    """Two layers, in float64."""
+    """Two layers, in float64; the first one's weight is transposed in memory, and so is its gradient."""
 
     def __init__(self):
         super().__init__(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+        self[0].weight = nn.Parameter(torch.zeros(3, 4).t())
         self.double()
 
 

@@ -367,7 +367,7 @@ SPECIMENS = [
     def _sender(self, world):
         def hook(p):
             p.grad.div_(world)
-            self._in_flight.append(dist.all_reduce(p.grad.view(-1), dist.ReduceOp.SUM, async_op=True))
+            self._in_flight.append(dist.all_reduce(p.grad, dist.ReduceOp.SUM, async_op=True))
 
         return hook
 """,
@@ -444,5 +444,28 @@ class DataParallelModel(nn.Module):
 """,
         check="test_messages",
         says="all_reduce",
+    ),
+    Wrong(
+        "sends a contiguous copy of the gradient, which is the gradient itself only where that is contiguous",
+        edits=[(SEND, SEND.replace("dist.all_reduce(p.grad,", "dist.all_reduce(p.grad.contiguous(),"))],
+        check="test_steps_of_one_process",
+        says="gradient of 0.weight",
+    ),
+    Right(
+        "sends contiguous copies, which finish_gradients copies back",
+        edits=[
+            (
+                SEND,
+                SEND.replace("p.grad", "packed")
+                .replace("        work", "        packed = p.grad.contiguous()\n        work", 1)
+                .replace("(packed, work)", "((p.grad, packed), work)"),
+            ),
+            (
+                FINISH,
+                FINISH.replace(
+                    "grad /= dist.get_world_size()", "grad[0].copy_(grad[1] / dist.get_world_size())"
+                ),
+            ),
+        ],
     ),
 ]
