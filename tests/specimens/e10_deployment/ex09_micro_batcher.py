@@ -73,7 +73,7 @@ SPECIMENS = [
         "a row of one number is no row any more",
         edits=[(RESULT, RESULT.replace("row.clone()", "row.clone().squeeze()"))],
         check="test_any_shape",
-        says="shape of a row",
+        says="wrong shape from a row",
     ),
     Wrong(
         "a batch of one hands its row on as a view",
@@ -856,5 +856,32 @@ class MicroBatcher:
         ],
         check="test_any_shape",
         says="never ends",
+    ),
+    Wrong(
+        "gives each caller a row of a copy of the whole batch",
+        edits=[
+            ("for request, row in zip(batch, rows, strict=True):", "for place, request in enumerate(batch):"),
+            (RESULT, RESULT.replace("row.clone()", "rows.clone()[place]")),
+        ],
+        check="test_memory_of_its_own",
+        says="24 bytes",
+    ),
+    Wrong(
+        "raises an error that no caller is left to hear in a task that nobody looks at",
+        edits=[
+            (
+                TELL,
+                TELL
+                + "            if all(request.result.cancelled() for request in batch):\n                raise\n",
+            )
+        ],
+        check="test_errors_reach_nobody_else",
+        says="complains",
+    ),
+    Wrong(
+        "rows in the dtype of the requests",
+        edits=[(RESULT, RESULT.replace("row.clone()", "row.to(self._dtype, copy=True)"))],
+        check="test_any_shape",
+        says="wrong dtype",
     ),
 ]
