@@ -254,8 +254,11 @@ def test_nothing_changes_for_the_caller(answer, gen):
         answer.td_loss(net, target_net, states, actions, rewards, next_states, done)
         answer.td_loss(target_net, net, states, actions, rewards, next_states, done)
     call, same = "td_loss with networks that return their states", nn.Identity()
+    reached = next_states * torch.ones((), dtype=next_states.dtype, requires_grad=True)
     with unchanged(call, **named):
         answer.td_loss(same, same, states, actions % 3, rewards, next_states, done)
+        answer.td_loss(same, same, states, actions % 3, rewards, reached, done)
+    expect_that(reached.grad_fn is not None, f"{call} cuts next_states off their graph, for the caller too")
     expect_that(
         net[0].weight.grad is not None and bool(net[0].weight.grad.eq(1).all()), f"{CALL} changes a `.grad`"
     )
@@ -273,6 +276,10 @@ def test_grad_mode(answer, gen):
     expect_close(yours.detach(), wanted, f"{CALL} inside no_grad", scale=10.0)
 
     class Failing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(1))
+
         def forward(self, states):
             modes.append(self.training)
             raise ArithmeticError("no estimates here")
@@ -282,6 +289,8 @@ def test_grad_mode(answer, gen):
         with modes_kept("an error that a network raises", failing), contextlib.suppress(ArithmeticError):
             answer.td_loss(*nets, *batch)
         expect_equal(modes, [True] * len(modes), "training of a network while it runs")
+        required = failing.scale.requires_grad
+        expect_equal(required, True, "requires_grad of a parameter after an error that a network raises")
 
 
 def test_training_reaches_the_right_worth(answer):

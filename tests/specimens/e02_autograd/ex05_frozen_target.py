@@ -16,6 +16,25 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "detaches in place what target_net returns",
+        edits=[(BEST, "        best = target_net(next_states).detach_().amax(dim=1)\n")],
+        check="test_nothing_changes_for_the_caller",
+        says="cuts next_states off",
+    ),
+    Wrong(
+        "freezes target_net for a while, and leaves it so where it raises an error",
+        edits=[
+            (
+                NO_GRAD,
+                "    frozen = [p for p in getattr(target_net, 'parameters', list)() if p.requires_grad]\n"
+                "    for p in frozen:\n        p.requires_grad_(False)\n" + NO_GRAD,
+            ),
+            (RETURN, "    for p in frozen:\n        p.requires_grad_(True)\n" + RETURN),
+        ],
+        check="test_grad_mode",
+        says="requires_grad",
+    ),
+    Wrong(
         "where all is over the rewards themselves are the target, and get a gradient",
         edits=[
             (
