@@ -196,6 +196,12 @@ def test_nothing_ahead(answer):
         )
         next(stream)
 
+    opened.clear()
+    for rank in (0, 1):
+        list(answer.ShardedDataset([0, 1, 2, 3, 4], at_once, rank, 2))
+    call = "all shards that two ranks open, where read opens them when it is called"
+    expect_equal(sorted(opened), [0, 1, 2, 3, 4], call)
+
 
 def missing(shard):
     """A read that is no generator: what it raises, it raises when it is called."""

@@ -20,6 +20,16 @@ def instead(body: str) -> list[tuple[str, str]]:
 
 SPECIMENS = [
     Wrong(
+        "opens every shard, and passes over those of others",
+        edits=instead("""
+        for place, examples in enumerate(map(self.read, self.shards)):
+            if place % (self.world_size * workers) == self.rank * workers + number:
+                yield from examples
+"""),
+        check="test_nothing_ahead",
+        says="two ranks",
+    ),
+    Wrong(
         "unpacks a shard that is a tuple",
         edits=[
             (
