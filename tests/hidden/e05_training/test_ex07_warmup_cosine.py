@@ -151,6 +151,8 @@ def test_schedules_do_not_mix(answer):
         expect_rates(other, [2.0], factor(step, 4, 12, 0.5), f"of the second optimizer at step {step}")
         for stepped in (one, other, first, second):
             stepped.step()
+    rate = one.param_groups[0]["lr"]
+    expect_equal(rate, 0.0, "the learning rate of the first optimizer after the end, with a floor of 0")
     answer.warmup_cosine_schedule(one, 4, 8)
     expect_rates(one, [1.0], factor(0, 4, 8, 0.0), "of an optimizer that gets a second schedule")
 

@@ -11,6 +11,12 @@ RANGE = "    if step < 0 or warmup < 0 or total < warmup:\n"
 
 SPECIMENS = [
     Wrong(
+        "never quite 0 in the schedule",
+        edits=[(SCHEDULE, SCHEDULE.replace("total, floor))", "total, floor) or 1e-12)"))],
+        check="test_schedules_do_not_mix",
+        says="after the end",
+    ),
+    Wrong(
         "starts at a learning rate of 0", edits=[(UP, "        return step / warmup\n")], check="test_curve"
     ),
     Wrong(
