@@ -21,6 +21,12 @@ LAST = "    return torch.no_grad()(program)\n"
 
 SPECIMENS = [
     Wrong(
+        "no more than 65536 rows",
+        edits=[(DIM, 'torch.export.Dim("rows", max=65536)')],
+        check="test_load_program",
+        says="70000 rows",
+    ),
+    Wrong(
         "switches gradients off for good",
         edits=[(LAST, "    torch.set_grad_enabled(False)\n    return program\n")],
         check="test_load_program",
