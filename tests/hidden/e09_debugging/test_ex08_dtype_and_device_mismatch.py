@@ -108,7 +108,7 @@ KINDS = [
 def test_arrays_of_all_dtypes(answer, gen, kinds):
     """Features of any floating or integer dtype, stores and labels of any integer dtype, become a batch."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        model, arrays = make(answer, gen).to(dtype), rows(gen, 5, *kinds)
+        model, arrays = make(answer, gen).to(dtype).train(dtype != torch.float64), rows(gen, 5, *kinds)
         if kinds[0] is np.int64:
             arrays["features"][0] = 2**24 + 1  # float64 holds it, float32 does not
         if kinds[0] is np.uint32:
@@ -175,10 +175,17 @@ def test_buffers(answer, gen):
         expect_equal(model.get_buffer(name), wanted, f"{name} of ChurnModel(…)")
     other = answer.ChurnModel(STORES, *statistics(gen))
     randomize(other, gen)
-    model.load_state_dict(other.state_dict())
     arrays = rows(gen, 4)
-    yours = answer.predict(model, arrays)
-    expect_probabilities(yours, state_of(other), arrays, torch.float32, "predict(…) after load_state_dict")
+    for earlier in ("", " and an earlier predict(…)"):
+        model.load_state_dict(other.state_dict())
+        yours = answer.predict(model, arrays)
+        call = f"predict(…) after load_state_dict{earlier}"
+        expect_probabilities(yours, state_of(other), arrays, torch.float32, call)
+        other.load_state_dict({name: t / 3 + 0.5 for name, t in other.state_dict().items()})
+    model.double()
+    loss = answer.training_loss(model, answer.to_batch(arrays, model)).detach()
+    wanted = exact_loss(state_of(model), arrays, torch.float64)
+    expect_close(loss, wanted, "training_loss(…) of a model that is cast to float64 after use", scale=30.0)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64], ids=lambda d: d.__name__)

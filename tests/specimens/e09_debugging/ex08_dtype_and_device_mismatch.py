@@ -14,6 +14,29 @@ RESULT = "    return logits.detach().softmax(dim=-1).float().cpu().numpy()"
 
 SPECIMENS = [
     Wrong(
+        "divides once and keeps the result",
+        edits=[
+            (
+                NORMAL,
+                "        self.__dict__.setdefault('factor', 1 / self.std)\n"
+                "        features = (features - self.mean) * self.factor\n",
+            )
+        ],
+        check="test_buffers",
+        says="earlier predict",
+    ),
+    Wrong(
+        "labels are for training",
+        edits=[
+            (
+                BATCH,
+                "    arrays = {k: a for k, a in arrays.items() if model.training or k != 'label'}\n" + BATCH,
+            )
+        ],
+        check="test_arrays_of_all_dtypes",
+        says="label",
+    ),
+    Wrong(
         "class weights are made to sum to one, in the buffer itself",
         edits=[
             (LOSS, LOSS.replace("model.class_weight", "model.class_weight.div_(model.class_weight.sum())"))
