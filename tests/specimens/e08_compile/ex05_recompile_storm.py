@@ -416,4 +416,16 @@ class RecencyBias(nn.Module):
         check="test_copies",
         says="deep copy",
     ),
+    Wrong(
+        "a whole count, and its share in the dtype of the slopes: in float16 it is inf beyond 65504",
+        edits=[(STRENGTH, STRENGTH.replace("self.steps /", "self.steps.to(self.slopes.dtype) /"))],
+        check="test_long_warmup",
+        says="step 69,999",
+    ),
+    Wrong(
+        "a count in 16 bits",
+        edits=[(STEPS, STEPS.replace("int64", "int16"))],
+        check="test_long_warmup",
+        says="step 69,999",
+    ),
 ]
