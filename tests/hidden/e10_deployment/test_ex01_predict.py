@@ -272,6 +272,12 @@ def test_nothing_changes(answer, gen):
     for name, p in model.named_parameters():
         expect_that(p.grad is not None, f"the gradient of {name} is gone after {CALL}")
         expect_equal(p.grad, torch.full_like(p, 2.0), f"the gradient of {name} after {CALL}")
+    draws = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        answer.predict(model, inputs, 2)
+        draws.append(torch.rand(()).item())
+    expect_that(draws[0] != draws[1], f"{CALL} seeds the global random stream")
     with torch.no_grad():
         model[1].weight.add_(1.0)
     inputs = inputs.detach()

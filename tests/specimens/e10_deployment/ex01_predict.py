@@ -542,4 +542,10 @@ def predict(""",
         check="test_every_row_once",
         says="a copy of the model",
     ),
+    Wrong(
+        "seeds the global random stream, so that predictions repeat",
+        edits=[(EVAL, "        torch.manual_seed(0)\n" + EVAL)],
+        check="test_nothing_changes",
+        says="random stream",
+    ),
 ]
