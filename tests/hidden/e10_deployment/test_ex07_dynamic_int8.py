@@ -421,7 +421,7 @@ def test_modes(answer):
         )
 
 
-def test_not_finite(answer):
+def test_not_finite(answer, gen):
     """A weight with NaN or inf raises ValueError, which names the layer, and nothing is replaced."""
     for value in (math.nan, math.inf, -math.inf):
         linear = nn.Linear(3, 2)
@@ -437,6 +437,10 @@ def test_not_finite(answer):
         )
         expect_equal(names_of(answer, model), [], f"the layers that are replaced after {call}")
         answer.quantize_linears(model, skip=["blocks.1"])
+    linear = linear_of(gen, 3, 2)
+    linear.bias.data[1] = -math.inf  # as for a token that is never to come: the weight is finite
+    layer = answer.quantize_linears(nn.Sequential(linear))[0]
+    expect_equal(layer(torch.ones(3))[1].item(), -math.inf, "the result for a bias of -inf")
     for dtype, value in ((torch.float32, 3e38), (torch.float16, 6e4)):
         linear = nn.Linear(3, 2).to(dtype)
         linear.weight.data.fill_(value)  # finite, though their sum is not

@@ -612,4 +612,17 @@ def quantize_linears(model, skip=()):
         check="test_which_layers",
         says="does not replace all",
     ),
+    Wrong(
+        "refuses a bias that is not finite as well",
+        edits=[
+            (
+                FINITE,
+                FINITE.replace(
+                    "if not wide.isfinite().all()", "if not all(p.isfinite().all() for p in linear.parameters())"
+                ),
+            )
+        ],
+        check="test_not_finite",
+        says="ValueError",
+    ),
 ]
