@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import expect_close, expect_equal, expect_that, global_rng_untouched
 from grader.checks.ranks import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
@@ -97,7 +97,9 @@ def sharded(answer, case, rank):
     options = {} if case.param_dtype is None else {"param_dtype": case.param_dtype}
     if not case.reshard:
         options["reshard_after_forward"] = False
-    answer.fully_shard_model(model, **options)
+    torch.rand(())  # so that a seed shows, whichever it is
+    with global_rng_untouched(case.shown):
+        answer.fully_shard_model(model, **options)
     return model
 
 

@@ -295,4 +295,10 @@ def full_state_dict(model):
     return dict(zip(names, (torch.empty_like(t).copy_(t) for t in values)))
 ''',
     ),
+    Wrong(
+        "seeds all ranks alike, whose dropout is then the same",
+        edits=[(BROADCAST, "    torch.manual_seed(0)\n" + BROADCAST)],
+        check="test_steps",
+        says="random stream",
+    ),
 ]
