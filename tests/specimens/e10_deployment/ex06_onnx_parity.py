@@ -230,7 +230,7 @@ SPECIMENS = [
         "a relative tolerance with a sign",
         edits=fast((WITHIN, WITHIN.replace("wanted.abs()", "wanted"))),
         check="test_tolerances",
-        says="your code raised ValueError: batch 0 is off by up to 0.25",
+        says="no more than they may",
     ),
     Wrong(
         "no rtol", edits=fast((WITHIN, WITHIN.replace(" + rtol * wanted.abs()", ""))), check="test_tolerances"
@@ -542,5 +542,20 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         ],
         check="test_parity_modes",
         says="gradients are off",
+    ),
+    Wrong(
+        "freezes the model for the export, and for ever",
+        edits=[FAST, (ROWS, ROWS + "    model.requires_grad_(False)\n")],
+        check="test_export_leaves_the_model_alone",
+        says="requires_grad",
+    ),
+    Wrong(
+        "freezes the model for the export, and lets all of it learn afterwards",
+        edits=[
+            (EXPORT, OLD + "        model.requires_grad_(True)\n"),
+            (ROWS, ROWS + "    model.requires_grad_(False)\n"),
+        ],
+        check="test_export_leaves_the_model_alone",
+        says="requires_grad",
     ),
 ]
