@@ -163,6 +163,19 @@ def test_no_loop(answer):
     expect_flat_cost(make, "coordinate_grid(side, side)", sizes=(6, 14), over="side")
 
 
+def expect_room_for_each(tensor, one, others):
+    """Fail where a number that is written to the first place of two dimensions is seen in others."""
+    wanted = tensor.clone()
+    tensor[0, 0] += 2
+    wanted[0, 0] += 2
+    expect_that(
+        bool(tensor.eq(wanted).all()),
+        f"{one} cannot be written to without changing {others}",
+        wanted="memory for each number",
+        likely="`expand` gives a view; `repeat` or `clone` makes memory",
+    )
+
+
 def test_fresh_memory(answer):
     """Writing into one grid, or into the transforms of one call, does not show in the next one."""
     for align_corners in (False, True):
@@ -174,6 +187,7 @@ def test_fresh_memory(answer):
         )
         expect_that(not first.is_inference(), "a grid is an inference tensor, which may not be written to")
         expect_that(not first.requires_grad, "a grid requires gradients, and may not be written to")
+        expect_room_for_each(first[:, :, 0], "the x of one pixel", "the x of other pixels")
     for dtype, batch in ((torch.float32, 3), (torch.uint8, 3), (torch.float32, 1)):
         images = torch.zeros(batch, 1, 4, 2, dtype=dtype, requires_grad=batch == 1)
         first, second = answer.identity_transforms(images), answer.identity_transforms(images)
@@ -185,6 +199,7 @@ def test_fresh_memory(answer):
             not first.is_inference(), "transforms are an inference tensor, which may not be written to"
         )
         expect_that(not first.requires_grad, "transforms require gradients, and may not be written to")
+        expect_room_for_each(first[:, 0], "the transform of one image", "those of others")
 
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]

@@ -9,6 +9,12 @@ LINE = "    return torch.linspace(first, -first, count, dtype=dtype, device=devi
 
 SPECIMENS = [
     Wrong(
+        "one transform, expanded: whoever writes to that of one image writes to all",
+        edits=[("one.repeat(images.shape[0], 1, 1)", "one.expand(images.shape[0], 2, 3)")],
+        check="test_fresh_memory",
+        says="the transform of one image",
+    ),
+    Wrong(
         "an arange from -1 by steps of 2 / (count - 1), which rounding makes one pixel longer at times",
         edits=[
             (
@@ -350,7 +356,7 @@ def coordinate_grid(height, width, *, align_corners=False, dtype=None, device=No
 
 def identity_transforms(images):
     dtype = images.dtype if images.dtype.is_floating_point else torch.get_default_dtype()
-    return torch.eye(3, dtype=dtype, device=images.device)[:2].expand(len(images), 2, 3)
+    return torch.eye(3, dtype=dtype, device=images.device)[:2].expand(len(images), 2, 3).clone()
 """,
     ),
     Right(
