@@ -618,7 +618,8 @@ def quantize_linears(model, skip=()):
             (
                 FINITE,
                 FINITE.replace(
-                    "if not wide.isfinite().all()", "if not all(p.isfinite().all() for p in linear.parameters())"
+                    "if not wide.isfinite().all()",
+                    "if not all(p.isfinite().all() for p in linear.parameters())",
                 ),
             )
         ],
