@@ -395,7 +395,13 @@ def test_no_trace_is_left(answer, gen, where):
         raised, where != "returns", f"whether the error of train_step reaches the caller, where it {where}"
     )
     after = hooks_of(model, optimizer)
-    expect_equal(after[0], before[0], f"the hooks and attributes after {CALL} where train_step {where}")
+    left = [str(found) for found in after[0] if found not in before[0]]
+    expect_that(
+        after[0] == before[0],
+        f"model or optimizer have other hooks or attributes after {CALL} where train_step {where}",
+        yours=", ".join(left) or "one is gone",
+        wanted="those of before: a hook is removed, also after an error",
+    )
     same = all(a is b for a, b in zip(after[1], before[1], strict=True))
     expect_that(same, f"a method of model or optimizer is another after {CALL} where train_step {where}")
     expect_equal(
