@@ -271,6 +271,9 @@ def test_runs_once(answer, gen):
         torch.full((2,), 3.0),
         "the gradient at inputs, where a hook on the layer, a dropout in evaluation mode, multiplies by 3",
     )
+    expect_equal(
+        len(module._forward_hooks), 1, f"the number of hooks on a layer, where one was before {CALL}"
+    )
     expect_equal(module.training, False, f"layer.training after {CALL} of a layer in evaluation mode")
     expect_equal(walked, ["b", "a"], "what the backward walks through")
 

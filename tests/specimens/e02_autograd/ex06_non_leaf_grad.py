@@ -444,4 +444,18 @@ SPECIMENS = [
         check="test_inputs_that_were_computed",
         says="of its own",
     ),
+    Wrong(
+        "hooks that stay on the layers",
+        edits=[
+            (
+                "        h = layer(h)\n",
+                """        if hasattr(layer, "register_forward_hook"):
+            layer.register_forward_hook(lambda module, given, out: out.retain_grad())
+        h = layer(h)
+""",
+            )
+        ],
+        check="test_runs_once",
+        says="number of hooks on a layer",
+    ),
 ]
