@@ -857,4 +857,10 @@ class LossScaler:
         check="test_what_was_noted_counts",
         says="clears gradients",
     ),
+    Wrong(
+        "makes the gradients 0 where it takes no step",
+        edits=[(TAKE, "        if not finite:\n            optimizer.zero_grad(set_to_none=False)\n" + TAKE)],
+        check="test_what_was_noted_counts",
+        says="clears gradients",
+    ),
 ]
