@@ -185,8 +185,11 @@ def test_predict(answer, gen):
             model.head.train(not training)
             tokens, mask = reviews(gen, batch, time, dim, dtype)
             confidence, labels = exact(model, tokens, mask)[1].exp().max(1)
-            with unchanged("predict(model, tokens, mask)", tokens=tokens, mask=mask):
+            call = "predict(model, tokens, mask)"
+            with unchanged(call, tokens=tokens, mask=mask), torch.set_grad_enabled(training):
                 yours = answer.predict(model, tokens, mask)
+                enabled = torch.is_grad_enabled()
+            expect_that(enabled == training, f"{call} switches gradients on or off")
             expect_equal(yours[0], labels, "the labels of predict(model, tokens, mask)")
             call = f"the confidence of predict(model, tokens, mask) in {dtype}"
             expect_close(yours[1], confidence.to(dtype), call, ulps=200, scale=1.0)

@@ -386,4 +386,18 @@ SPECIMENS = [
         check="test_predict",
         says="float64",
     ),
+    Wrong(
+        "switches gradients off, and on again for whoever had them off",
+        edits=[
+            (
+                PREDICT,
+                """    torch.set_grad_enabled(False)
+    confidence, labels = model(tokens, mask).exp().max(dim=1)
+    torch.set_grad_enabled(True)
+""",
+            )
+        ],
+        check="test_predict",
+        says="on or off",
+    ),
 ]
