@@ -136,6 +136,8 @@ def test_zero_inf_and_nan(answer):
         for dtype in (SINGLE, DOUBLE):
             x = torch.tensor(numbers, dtype=dtype)
             expect_equal(answer.compact(x, error), x.to(wanted), f"compact({numbers}, {error}) from {dtype}")
+    signs = torch.signbit(answer.compact(torch.tensor([0.0, -0.0, 3.0]), 1e-3))
+    expect_equal(signs, torch.tensor([False, True, False]), "torch.signbit(compact([0.0, -0.0, 3.0], 0.001))")
 
 
 @pytest.mark.parametrize("dtype", [HALF, BRAIN, SINGLE, DOUBLE], ids=str)

@@ -18,6 +18,12 @@ def holds(text):
 
 SPECIMENS = [
     Wrong(
+        "adds 0 for a copy, which makes 0.0 of -0.0",
+        edits=[(LAST, LAST.replace("x.to(", "(x + 0).to("))],
+        check="test_zero_inf_and_nan",
+        says="signbit",
+    ),
+    Wrong(
         "the distance to the next number for the error",
         edits=[("info.eps / 2 <= error", "info.eps <= error")],
         check="test_precision",
