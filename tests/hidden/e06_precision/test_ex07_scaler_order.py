@@ -232,6 +232,18 @@ def test_overflow_skips_the_step(answer, gen, how):
     expect_equal(optimizer.state_dict()["state"], before[1]["state"], f"the optimizer's state {where}")
 
 
+def test_predictions_that_overflow(answer):
+    """A prediction beyond float16 is inf, and so is its loss: it is not cut off, and no step is taken."""
+    model, inputs = nn.Linear(1, 1, bias=False), torch.tensor([[300.0]])
+    nn.init.constant_(model.weight, 300.0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss, norm = answer.scaled_step(model, F.mse_loss, optimizer, scaler_of(), inputs, torch.zeros(1, 1))
+    where = "where a prediction would be 90000"
+    expect_equal(loss, math.inf, f"the loss {where}")
+    expect_equal(math.isfinite(norm), False, f"the finiteness of the norm {where}")
+    expect_equal(model.weight.item(), 300.0, f"the weight {where}")
+
+
 def test_scale_finds_its_size(answer, gen):
     """From far too large a scale a few calls lead to one that works, and the next step is a right one."""
     model, (inputs, targets) = Network(gen), batch(gen)

@@ -23,6 +23,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "cuts predictions off at the largest number of float16",
+        edits=[("predictions.float()", "predictions.float().clamp(-65504.0, 65504.0)")],
+        check="test_predictions_that_overflow",
+        says="90000",
+    ),
+    Wrong(
         "switches to training mode",
         edits=[(ZERO, "    model.train()\n" + ZERO)],
         check="test_forward_and_loss_stay",
