@@ -54,7 +54,7 @@ def test_every_form(answer, gen, dtype):
 
 
 def test_weights(answer, gen):
-    """The weights count relative to their sum, and a weight of 0 counts nothing."""
+    """The weights count relative to their sum, and a weight of 0 counts nothing; NaN comes through."""
     for w in (
         [0.0, 2.0, 0.0, 6.0],
         [1e-3, 1e-3, 2e-3, 5e-3],
@@ -67,6 +67,9 @@ def test_weights(answer, gen):
             expect_close(
                 yours, exact(x, y, torch.tensor(w)).float(), f"weighted_mse with weights {w} as a {form}"
             )
+    x = torch.tensor([1.0, math.nan, 3.0])
+    for yours in (answer.weighted_mse(x, x), answer.weighted_mse(x, x, torch.ones(3))):
+        expect_equal(yours, torch.tensor(math.nan), "weighted_mse of predictions, one of them NaN")
 
 
 @pytest.mark.parametrize("forms", FORMS, ids=lambda forms: "-".join(form[0] for form in forms))

@@ -31,6 +31,18 @@ def head(fix):
 
 SPECIMENS = [
     Wrong(
+        "leaves NaN out of the mean",
+        edits=[(MEAN, "        return errors.nanmean()\n")],
+        check="test_weights",
+        says="one of them NaN",
+    ),
+    Wrong(
+        "leaves NaN out of the weighted mean",
+        edits=[(RETURN, RETURN.replace(".sum() / weights", ".nansum() / weights"))],
+        check="test_weights",
+        says="one of them NaN",
+    ),
+    Wrong(
         "train_step flattens the targets, whatever their shape",
         edits=[(LOSS, LOSS.replace("targets,", "targets.flatten(),"))],
         check="test_train_step_refuses",
