@@ -663,4 +663,16 @@ class Bundle(nn.Module):
         check="test_on_a_device",
         says="the logits stay",
     ),
+    Wrong(
+        "looks for the largest in lists of Python",
+        edits=[
+            (
+                NAMES,
+                "        rows = logits.tolist()\n"
+                "        return [self.labels[max(range(len(row)), key=row.__getitem__)] for row in rows]\n",
+            )
+        ],
+        check="test_on_a_device",
+        says="the logits stay",
+    ),
 ]
