@@ -187,6 +187,7 @@ def test_result_as_it_is(answer, dtype):
         torch.tensor([3]),
         (half, 4),
         (half,),
+        [half],
         [half, 4],
         {"loss": half},
         None,
