@@ -399,7 +399,8 @@ def test_parity_modes(answer, tmp_path):
     for training in (True, False):
         model = nn.Sequential(Affine(WEIGHT), nn.Dropout(0.5)).train(training)
         model[0].drop.train(not training)
-        with modes_kept("parity", model):
+        model[0].weight.requires_grad_(training)
+        with modes_kept("parity", model), unchanged("parity", weight=model[0].weight):
             yours = answer.parity(path, model, [ONES, ONES])
         expect_equal(yours, 0.0, "parity of a model with dropout")
         expect_equal(

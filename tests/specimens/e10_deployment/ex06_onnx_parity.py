@@ -558,4 +558,10 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         check="test_export_leaves_the_model_alone",
         says="requires_grad",
     ),
+    Wrong(
+        "parity freezes the model, so that no graph is recorded",
+        edits=fast(("    largest = 0.0\n", "    largest = 0.0\n    model.requires_grad_(False)\n")),
+        check="test_parity_modes",
+        says="requires_grad",
+    ),
 ]
