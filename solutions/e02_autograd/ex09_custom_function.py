@@ -24,7 +24,8 @@ Rules:
 - Where keep is False, x counts for nothing, even if it is inf or NaN there, or the gradient that comes in is:
   y is 0, and so is the gradient, of first and of second order. Elsewhere x and beta x are at most 1e4 in
   size, and neither y nor the gradients of first order are inf or NaN.
-- x and beta are both float32 or both float64, and so are y and the gradients. No input is changed.
+- x and beta are both float32 or both float64, and so are y and the gradients. No input is
+  changed, nor is the gradient that comes in.
 """
 
 from typing import Any

@@ -140,6 +140,9 @@ def test_calls_do_not_mix(answer, gen):
     )
     for name, one, other in zip(("x", "beta"), first, second, strict=True):
         expect_equal(other, one, f"the gradient of {name}, in a second backward through the same graph")
+    y, incoming = answer.swish(x, beta, scale=2.0), torch.randn(3, 4, generator=gen)
+    with unchanged("backward of swish(x, beta, scale=2.0)", gradient=incoming):  # which others get, too
+        torch.autograd.grad(y, [x, beta], incoming)
 
 
 def test_only_inputs_are_saved(answer, gen):

@@ -373,4 +373,16 @@ def swish(x, beta, keep=None, scale=1.0):
         check="test_values",
         says="changes its input x",
     ),
+    Wrong(
+        "scales the gradient that comes in in place, where autograd lets it",
+        edits=[
+            (
+                "_hide(grad, keep) * ctx.scale  # (*shape)\n",
+                "_hide(grad, keep)\n        may = not torch.is_grad_enabled() and grad.is_contiguous()\n"
+                "        grad = grad.mul_(ctx.scale) if may else grad * ctx.scale\n",
+            )
+        ],
+        check="test_calls_do_not_mix",
+        says="changes its input gradient",
+    ),
 ]
