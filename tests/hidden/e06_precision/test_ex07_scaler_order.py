@@ -233,15 +233,18 @@ def test_overflow_skips_the_step(answer, gen, how):
 
 
 def test_predictions_that_overflow(answer):
-    """A prediction beyond float16 is inf, and so is its loss: it is not cut off, and no step is taken."""
-    model, inputs = nn.Linear(1, 1, bias=False), torch.tensor([[300.0]])
-    nn.init.constant_(model.weight, 300.0)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    loss, norm = answer.scaled_step(model, F.mse_loss, optimizer, scaler_of(), inputs, torch.zeros(1, 1))
-    where = "where a prediction would be 90000"
-    expect_equal(loss, math.inf, f"the loss {where}")
-    expect_equal(math.isfinite(norm), False, f"the finiteness of the norm {where}")
-    expect_equal(model.weight.item(), 300.0, f"the weight {where}")
+    """A prediction beyond float16 is inf, and so is its loss; NaN stays NaN; neither leads to a step."""
+    for number, wanted, where in (
+        (300.0, math.inf, "where a prediction would be 90000"),
+        (math.nan, math.nan, "where a prediction is NaN"),
+    ):
+        model, inputs = nn.Linear(1, 1, bias=False), torch.tensor([[number]])
+        nn.init.constant_(model.weight, 300.0)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loss, norm = answer.scaled_step(model, F.mse_loss, optimizer, scaler_of(), inputs, torch.zeros(1, 1))
+        expect_equal(loss, wanted, f"the loss {where}")
+        expect_equal(math.isfinite(norm), False, f"the finiteness of the norm {where}")
+        expect_equal(model.weight.item(), 300.0, f"the weight {where}")
 
 
 def test_scale_finds_its_size(answer, gen):

@@ -23,6 +23,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "makes 0 of predictions that are NaN",
+        edits=[("predictions.float()", "predictions.float().nan_to_num()")],
+        check="test_predictions_that_overflow",
+        says="is NaN",
+    ),
+    Wrong(
         "cuts predictions off at the largest number of float16",
         edits=[("predictions.float()", "predictions.float().clamp(-65504.0, 65504.0)")],
         check="test_predictions_that_overflow",
