@@ -426,6 +426,11 @@ def test_one_model_twice(answer, gen):
     healthy, broken = (nn.Sequential(network(gen), Logs(fails)) for fails in (False, True))
     call = "find_divergence(reference, candidate, x) of a candidate that raises after they have parted"
     expect_raises(KeyError, lambda: answer.find_divergence(healthy, broken, x), call)
+    other = nn.Sequential(nn.Linear(4, 3), nn.Linear(2, 3))
+    call = "find_divergence(reference, candidate, x) of a candidate whose layers do not fit together"
+    expect_raises(
+        RuntimeError, lambda: answer.find_divergence(nn.Sequential(nn.Linear(4, 3)), other, x), call
+    )
 
 
 @pytest.mark.parametrize("fails", ["neither", "reference", "candidate"])

@@ -24,6 +24,18 @@ LARGEST = "        largest = max(largest, float(error.max()) if error.numel() el
 
 SPECIMENS = [
     Wrong(
+        "takes layers that do not fit together for the end of the run",
+        edits=[
+            (
+                RUN,
+                "        try:\n            model(*_copy(inputs))\n"
+                "        except RuntimeError:\n            pass\n",
+            )
+        ],
+        check="test_one_model_twice",
+        says="fit together",
+    ),
+    Wrong(
         "twice the default tolerance",
         edits=[("*inputs: object, rtol: float = 1e-4", "*inputs: object, rtol: float = 2e-4")],
         check="test_tolerances",
