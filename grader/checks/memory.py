@@ -59,15 +59,21 @@ class _Storages(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         for given in tensors_in((*args, *(kwargs or {}).values())):
-            self._follow(given.untyped_storage(), 0)
+            if _has_storage(given):
+                self._follow(given.untyped_storage(), 0)
         result = func(*args, **(kwargs or {}))
         for made in tensors_in((result,)):
-            if made.device.type == "meta":  # which has sizes, but no memory
+            if made.device.type == "meta" or not _has_storage(made):  # meta has sizes, but no memory
                 continue
             storage = made.untyped_storage()
             self._follow(storage, storage.nbytes())
         self.peak = max(self.peak, self.live)
         return result
+
+
+def _has_storage(tensor: Tensor) -> bool:
+    """Not so a sparse tensor: its parts have."""
+    return tensor.layout is torch.strided
 
 
 def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
@@ -93,8 +99,9 @@ def saved_bytes(fn: Callable[[], object]) -> int:
     storages: dict[int, int] = {}
 
     def pack(x: Tensor) -> Tensor:
-        storage = x.untyped_storage()
-        storages[storage._cdata] = storage.nbytes()
+        if _has_storage(x):
+            storage = x.untyped_storage()
+            storages[storage._cdata] = storage.nbytes()
         return x
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):

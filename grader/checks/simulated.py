@@ -122,13 +122,16 @@ class SimTensor(torch.Tensor):
 def wrap(real: Tensor) -> SimTensor:
     """A simulated tensor whose values are, not are copied from, a CPU tensor."""
     real = real.resolve_conj()  # the wrapper has no conjugate bit to match
+    place: dict[str, Any] = {}
+    if real.layout is torch.strided:
+        place = {"strides": real.stride(), "storage_offset": real.storage_offset()}
     tensor: SimTensor = torch.Tensor._make_wrapper_subclass(
         SimTensor,
         real.shape,
-        strides=real.stride(),
-        storage_offset=real.storage_offset(),
+        layout=real.layout,
         dtype=real.dtype,
         device=DEVICE,
+        **place,
     )
     tensor.host_values = real
     return tensor

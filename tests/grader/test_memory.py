@@ -15,3 +15,9 @@ def test_new_tensors_count_once() -> None:
 def test_meta_has_no_memory() -> None:
     x = torch.ones(100)
     assert peak_bytes(lambda: x.to("meta") + torch.empty(100, device="meta")) == 0
+
+
+def test_sparse_tensors_count_by_what_is_made_for_them() -> None:
+    at, x = torch.arange(3).repeat(2, 1), torch.ones(3, 4)
+    peak = peak_bytes(lambda: torch.sparse_coo_tensor(at, torch.ones(3), (3, 3)) @ x)
+    assert 12 + 48 <= peak <= 120

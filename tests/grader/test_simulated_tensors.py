@@ -96,6 +96,17 @@ def test_conversions(device: torch.device) -> None:
 
 
 @on_device
+def test_sparse_products(device: torch.device) -> None:
+    values = torch.tensor([2.0, 3.0], device=device, requires_grad=True)
+    matrix = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]], device=device), values, (2, 2))
+    assert matrix.layout is torch.sparse_coo and matrix.device == device
+    product = matrix @ torch.eye(2, device=device)
+    assert same(product, torch.tensor([[0.0, 2.0], [3.0, 0.0]]))
+    product.sum().backward()
+    assert same(values.grad, torch.ones(2))
+
+
+@on_device
 def test_numpy_is_refused(device: torch.device) -> None:
     x = torch.ones(2, device=device)
     for convert in (x.numpy, lambda: np.asarray(x), lambda: np.linalg.norm(x)):

@@ -378,4 +378,25 @@ SPECIMENS = [
         check="test_broken_words",
         says="words=1",
     ),
+    Right(
+        "a product with a sparse matrix",
+        code='''"""Words as rows of a sparse matrix."""
+
+import torch
+def pool_words(states, word_ids, words):
+    batch, time, dim = states.shape
+    wide = torch.promote_types(states.dtype, torch.float32)
+    known = (word_ids >= 0) & (word_ids < words)
+    slots = batch * (words + 1)
+    row = torch.where(known, word_ids, words) + (words + 1) * torch.arange(batch, device=states.device).unsqueeze(1)
+    row = row.reshape(-1)
+    column = torch.arange(batch * time, device=states.device)
+    ones = torch.ones(batch * time, dtype=wide, device=states.device)
+    matrix = torch.sparse_coo_tensor(torch.stack([row, column]), ones, (slots, batch * time))
+    flat = states.reshape(batch * time, dim).to(wide)
+    sums = torch.sparse.mm(matrix, flat) if batch * time else flat.new_zeros(slots, dim)
+    counts = torch.zeros(slots, dtype=wide, device=states.device).index_add(0, row, ones).clamp(min=1)
+    return (sums / counts.unsqueeze(1)).reshape(batch, words + 1, dim)[:, :words].to(states.dtype)
+''',
+    ),
 ]
