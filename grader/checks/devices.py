@@ -9,9 +9,10 @@ refuse to meet CPU tensors as CUDA tensors do, and count what they copy and wait
         loss = model(batch)
     expect_no_traffic(traffic, "model(batch)")
 
-Known limits: one device; no `torch.Generator(device="sim")`, no nested tensors, sparse ones only in part; lazy
-layers must see their first batch before they move; `tensor.data = other` cannot change the device; `type(x)` is
-a subclass of `Tensor`; attention always takes the math path; `torch.accelerator.memory_*` reports nothing.
+Known limits: one device; no `torch.Generator(device="sim")`, no nested tensors, sparse ones only in part;
+lazy layers must see their first batch before they move; `tensor.data = other` cannot change the device;
+`type(x)` is a subclass of `Tensor`; attention always takes the math path; `torch.accelerator.memory_*` reports
+nothing.
 """
 
 from importlib import import_module
