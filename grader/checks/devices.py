@@ -11,8 +11,8 @@ refuse to meet CPU tensors as CUDA tensors do, and count what they copy and wait
 
 Known limits: one device; no `torch.Generator(device="sim")`, no nested tensors, sparse ones only in part;
 lazy layers must see their first batch before they move; `tensor.data = other` cannot change the device;
-`type(x)` is a subclass of `Tensor`; attention always takes the math path; `torch.accelerator.memory_*` reports
-nothing.
+`type(x)` is a subclass of `Tensor`; attention always takes the math path; `torch.accelerator.memory_*`
+reports nothing.
 """
 
 from importlib import import_module
