@@ -3,6 +3,7 @@
 import linecache
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,7 @@ import pytest
 from grader import paths
 from grader.answers import Answers
 from grader.catalog import Exercise
-from grader.checks.failure import CheckFailure
+from grader.checks.failure import CheckFailure, why_cut
 from grader.describe import without_addresses
 from grader.explain import describe
 
@@ -126,33 +127,33 @@ def unusable(error: BaseException) -> list[str]:
     """What is told of an error that came up in the check's own lines, in its backward, say."""
     if isinstance(error, RuntimeError):
         text = str(error)
-        for words, told in _IN_WORDS.items():
+        for words, (told, why) in _IN_WORDS.items():
             if words in text:
-                return [told[0], f"  error   {error_line(error)}", *told[1:]]
+                return [told, f"  error   {error_line(error)}", *([why()] if why else [])]
     if isinstance(error, AttributeError) and error.name and error.obj is not None:
         return [f"`.{error.name}` is missing: what your code gave the check is {describe(error.obj)}"]
     return [f"the check could not use what your code gave it: {error_line(error)}"]
 
 
-_CUT = "  likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
-_IN_WORDS = {
+_IN_WORDS: dict[str, tuple[str, Callable[[], str] | None]] = {
     "does not require grad and does not have a grad_fn": (
         "no gradient flows through what your code gave back",
-        _CUT,
+        why_cut,
     ),
     "appears to not have been used in the graph": (
         "no gradient flows to a tensor on which what your code gave back should depend",
-        _CUT,
+        why_cut,
     ),
     "modified by an inplace operation": (
         "backward fails: a tensor that it needs was changed in place after it had been used",
+        None,
     ),
-    "returned an invalid gradient": ("backward fails: it gives a gradient that does not fit its input",),
+    "returned an invalid gradient": ("backward fails: it gives a gradient that does not fit its input", None),
     "refers to a single memory location": (
         "what your code gave back cannot be written to: several of its elements share one place in memory",
-        "  likely  an expanded tensor (`expand`, `broadcast_to`) that was not copied",
+        lambda: "  likely  an expanded tensor (`expand`, `broadcast_to`) that was not copied",
     ),
-    "modified inplace": ("backward fails: a view that belongs to the graph was changed in place",),
+    "modified inplace": ("backward fails: a view that belongs to the graph was changed in place", None),
 }
 """What torch says when a check uses a result, in autograd most of all, and what a learner can make of it."""
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from grader.checks.failure import CheckFailure
+from grader.checks.failure import CheckFailure, why_cut
 from grader.checks.values import tolerance
 from grader.explain import describe, explain, is_same
 
@@ -42,6 +42,8 @@ def expect_gradients(
     labels = names.split() or [f"input {i}" for i in range(len(inputs))]
     exact = [_leaf(x, torch.float64) for x in inputs]
     wanted_out = reference(*exact)
+    if not torch.is_grad_enabled():
+        raise CheckFailure(f"no gradient flows through {call}, nor anything else\n{why_cut()}")
     if not wanted_out.requires_grad:
         raise ValueError("the reference has no gradient: this check cannot judge anything")
     cotangent = torch.randn(wanted_out.shape, generator=gen, dtype=torch.float64)
@@ -71,14 +73,11 @@ def expect_gradients(
 def expect_gradient(yours: Tensor | None, wanted: Tensor, of: str, *, scale: float | None = None) -> None:
     """Fail unless the gradient `yours`, found in `.grad` or by autograd, is `wanted`."""
     if yours is None:
-        raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}{_CUT}")
+        raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}\n{why_cut()}")
     rtol, atol = tolerance(wanted, scale=scale)
     difference = explain(yours, wanted, call=f"the gradient of {of}", rtol=rtol, atol=atol)
     if difference is not None:
         raise CheckFailure(difference)
-
-
-_CUT = "\n  likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
 
 
 def _leaf(x: Tensor, dtype: torch.dtype) -> Tensor:
@@ -103,7 +102,9 @@ def _expect_graph(out: object, wanted: Tensor, call: str) -> None:
             f"wrong shape from {call}\n  yours   {describe(out)}\n  wanted  {describe(wanted.detach())}"
         )
     if not out.requires_grad:
-        raise CheckFailure(f"no gradient flows through {call}\n  yours   a constant, without grad_fn{_CUT}")
+        raise CheckFailure(
+            f"no gradient flows through {call}\n  yours   a constant, without grad_fn\n{why_cut()}"
+        )
 
 
 def _combine(gradients: Sequence[Tensor | None], weights: Sequence[Tensor]) -> Tensor:
@@ -130,7 +131,7 @@ def _compare(
             continue
         if mine is None:
             raise CheckFailure(
-                f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}{_CUT}"
+                f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}\n{why_cut()}"
             )
         mine, rounded = mine.detach(), right.to(x.dtype)
         if is_same(mine, rounded):

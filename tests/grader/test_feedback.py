@@ -218,6 +218,13 @@ def test_what_torch_says_below_a_check_is_told_in_words(run, says):
     assert "\n".join(unusable(raised.value)).startswith(says)
 
 
+def test_gradients_that_stay_off_are_named(pool):
+    off = "    import torch\n\n    torch.set_grad_enabled(False)\n    batch, heads"
+    findings = pool.judge_one(Request(EXERCISE, SOLUTION.replace("    batch, heads", off).encode(), seed=0))
+    messages = {line["check"]: line["message"] for line in findings.lines if "check" in line}
+    assert "likely  gradients are still switched off" in messages["hidden::test_gradient"]
+
+
 def test_folders_and_addresses_are_left_out_of_errors():
     error = RuntimeError(
         "Task <main() at /usr/lib/python3/asyncio/events.py:18> of <A object at 0x7f00aa> is lost"
