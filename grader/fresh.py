@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -66,8 +66,7 @@ def _run(request: Request, folder: Path, findings: Path) -> int | None:
     """The exit status of a pytest process that judges the answer in `folder`; None if it took too long."""
     exercise = request.exercise
     suites = [str(exercise.file(t)) for t in ("public", "hidden") if exercise.file(t).exists()]
-    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    argv += ["-p", "grader.fresh", "-c", str(paths.ROOT / "pyproject.toml"), f"--rootdir={paths.ROOT}"]
+    argv = ["-p", "grader.fresh", "-c", str(paths.ROOT / "pyproject.toml"), f"--rootdir={paths.ROOT}"]
     argv += [f"--answers={folder / 'exercises'}", f"--seed={request.seed}", *suites]
     places = [str(paths.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
@@ -77,15 +76,22 @@ def _run(request: Request, folder: Path, findings: Path) -> int | None:
         _FINDINGS: str(findings),
         **NO_GPU,
     }
+    return run_quietly(argv, environment, exercise.seconds + START, folder)
+
+
+def run_quietly(
+    argv: Sequence[str], environment: Mapping[str, str], seconds: float, folder: Path | None = None
+) -> int | None:
+    """The exit status of a pytest process with these arguments; None if it took too long."""
     try:
         done = subprocess.run(
-            argv,
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *argv],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=exercise.seconds + START,
+            timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -8,11 +8,8 @@ This module is both ends: the plugin of the process that asks, and of the one th
 writes its reports down. That one is started once, with the first such check, and runs all of them.
 """
 
-import contextlib
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Generator
@@ -21,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from grader.bubblewrap import NO_GPU
+from grader.fresh import run_quietly
 from grader.markers import lacking, needs_gpu
 
 START, SECONDS = 60.0, 60.0
@@ -80,25 +78,14 @@ def pytest_runtest_makereport(
 def _run(config: pytest.Config) -> Reports:
     """What a pytest process that sees the GPUs reports of the checks that need one."""
     items = config.stash[_ITEMS]
-    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    argv += [f"--answers={config.getoption('--answers')}", f"--seed={config.getoption('--seed')}"]
+    argv = [f"--answers={config.getoption('--answers')}", f"--seed={config.getoption('--seed')}"]
     argv += [f"--rootdir={config.rootpath}", *(str(config.rootpath / item.nodeid) for item in items)]
     reports: Reports = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         file = Path(folder, "reports.jsonl")
         file.touch()
         environment = {**config.stash[_ENVIRONMENT], _REPORTS: str(file), "PYTEST_ADDOPTS": ""}
-        nowhere = subprocess.DEVNULL
-        with contextlib.suppress(subprocess.TimeoutExpired):  # the checks that it did not come to are lost
-            subprocess.run(
-                argv,
-                env=environment,
-                stdin=nowhere,
-                stdout=nowhere,
-                stderr=nowhere,
-                timeout=START + SECONDS * len(items),
-                check=False,
-            )
+        run_quietly(argv, environment, START + SECONDS * len(items))  # what it does not come to is lost
         for line in file.read_text("utf-8").splitlines():
             report = config.hook.pytest_report_from_serializable(config=config, data=json.loads(line))
             reports[report.nodeid].append(report)
