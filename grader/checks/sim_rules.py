@@ -108,9 +108,9 @@ def record(traits: Traits, args: Any, kwargs: Any) -> None:
     elif traits.name == "_to_copy":
         target = kwargs.get("device")
         if target is not None and target.type != DEVICE.type:
-            traffic.record(to_host=1, syncs=0 if kwargs.get("non_blocking") else 1)
+            traffic.record(to_host=1, numbers=args[0].numel(), syncs=0 if kwargs.get("non_blocking") else 1)
     elif traits.reads_value:
-        traffic.record(to_host=1, syncs=1)
+        traffic.record(to_host=1, numbers=1, syncs=1)
     elif traits.name in _INDEXING:
         _record_indexing(args)
     elif traits.dynamic_shape and kwargs.get("output_size") is None:
@@ -121,7 +121,7 @@ def _record_copy(target: Tensor, source: Tensor, non_blocking: bool = False) -> 
     if not is_ours(source):
         traffic.record(to_device=1)
     elif not is_ours(target):
-        traffic.record(to_host=1, syncs=0 if non_blocking else 1)
+        traffic.record(to_host=1, numbers=source.numel(), syncs=0 if non_blocking else 1)
 
 
 def _record_indexing(args: Any) -> None:

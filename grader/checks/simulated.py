@@ -82,14 +82,14 @@ class SimTensor(torch.Tensor):
         )
 
     def tolist(self) -> Any:
-        traffic.record(to_host=1, syncs=1)
+        traffic.record(to_host=1, numbers=self.numel(), syncs=1)
         return self.host_values.tolist()
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
-        traffic.record(to_host=1, syncs=1)
+        traffic.record(to_host=1, numbers=self.numel(), syncs=1)
         notes = f", device='{DEVICE}'"
         if self.grad_fn is not None:
             notes += f", grad_fn=<{type(self.grad_fn).__name__}>"

@@ -13,12 +13,14 @@ class Traffic:
 
     `to_device`: copies from the host: one for `x.to(device)`, one for `torch.tensor(data, device=device)`.
     `to_host`: copies to the host (`.cpu()`, `.item()`, `.tolist()`, `bool(x)`, printing).
+    `numbers`: how many numbers the copies to the host brought.
     `syncs`: times that the host had to wait for the device: every blocking copy to the host, every
     result whose shape depends on values (`nonzero`, `x[mask]`, `unique`), every `synchronize()`.
     """
 
     to_device: int = 0
     to_host: int = 0
+    numbers: int = 0
     syncs: int = 0
 
 
@@ -52,9 +54,10 @@ def is_counting() -> bool:
     return bool(_open)
 
 
-def record(*, to_device: int = 0, to_host: int = 0, syncs: int = 0) -> None:
+def record(*, to_device: int = 0, to_host: int = 0, numbers: int = 0, syncs: int = 0) -> None:
     """Add to every counter that is open."""
     for traffic in _open:
         traffic.to_device += to_device
         traffic.to_host += to_host
+        traffic.numbers += numbers
         traffic.syncs += syncs

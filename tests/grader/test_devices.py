@@ -106,6 +106,15 @@ def test_counters_nest_and_stop(device: torch.device) -> None:
     assert (outer.to_host, inner.to_host) == (2, 1)
 
 
+@on_device
+def test_numbers_that_come_back_are_counted(device: torch.device) -> None:
+    x, host = torch.ones(2, 3, device=device), torch.zeros(2, 3)
+    for fetch, wanted in ((x.cpu, 6), (x[0].tolist, 3), (x.sum().item, 1), (lambda: host.copy_(x), 6)):
+        with count_traffic() as traffic:
+            fetch()
+        assert (traffic.to_host, traffic.numbers) == (1, wanted)
+
+
 def test_traffic_is_told_by_its_direction() -> None:
     expect_no_traffic(Traffic(), "f(x)", waits=True)
     expect_no_traffic(Traffic(syncs=1), "f(x)")
