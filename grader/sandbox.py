@@ -57,13 +57,13 @@ class Ending(NamedTuple):
 class Sandbox(abc.ABC):
     """Forks children for a warm process with a single thread, and ends them.
 
-    Making one freezes what Python holds at that moment, so that children share it. `hide` names the
-    folders that children must not read.
+    Making one freezes what Python holds at that moment, so that children share it. Nothing is collected
+    first: that writes all over memory, and large pages that are written to are torn into small ones.
+    `hide` names the folders that children must not read.
     """
 
     def __init__(self, *, hide: Iterable[Path] = ()) -> None:
         self._limits: dict[int, Limits] = {}
-        gc.collect()
         gc.freeze()
 
     def fork(self, limits: Limits, keep: Collection[int] = ()) -> int:

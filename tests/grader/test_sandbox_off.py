@@ -4,6 +4,7 @@
 # ruff: noqa: PTH109, PTH123, PTH208
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,21 @@ def loose() -> Iterator[WarmWorker]:
     found = WarmWorker("Unconfined")
     yield found
     found.close()
+
+
+COUNT = """
+import gc
+from grader import sandbox
+gc.disable()
+before = gc.get_stats()
+sandbox.Unconfined()
+print(gc.get_stats() == before, gc.get_freeze_count() > 0)
+"""
+
+
+def test_making_one_freezes_and_does_not_collect():
+    told = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True", "True"], "a collection tears large pages into small ones"
 
 
 def scratch():
