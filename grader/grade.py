@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader import address, paths
+from grader import address, agreement, paths
 from grader.bars import Progress, silent
 from grader.catalog import Exercise, load
 from grader.errors import KataError
@@ -174,7 +174,9 @@ def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
 
 def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
     exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
-    with _judges(exercises, settings, len(tasks)) as pool:
+    starting = _judges(exercises, settings, len(tasks))
+    agreement.prepare()
+    with starting as pool:
         references = References(pool, settings.seed)
         keys: dict[int, str] = {}
         requests = []
