@@ -76,6 +76,13 @@ def test_any_leading_dimensions(answer, gen, bias):
         with torch.no_grad(), unchanged("layer(x) under no_grad", x=x):
             y = layer(x)
         expect_close(y, wanted, f"layer(x) under no_grad, x of shape {sizes}", inputs={"x": x}, scale=4.0)
+    for inputs, outputs in ((4, 1), (1, 3), (1, 1)):
+        thin = answer.Linear(inputs, outputs, bias=bias)
+        own = {name: p.detach() for name, p in thin.named_parameters()}
+        for sizes in [(), (1,), (5,), (2, 3), (0,), (2, 0)]:
+            x = torch.randn(*sizes, inputs, generator=gen)
+            call = f"Linear({inputs}, {outputs})(x), x of shape {(*sizes, inputs)}"
+            expect_close(thin(x).detach(), linear(own, x, bias), call, inputs={"x": x}, scale=4.0)
     lost = layer(torch.full((2, 4), math.nan)).detach()
     expect_that(bool(lost.isnan().all()), "layer(x) hides that x is NaN", yours=lost)
     for inputs, outputs in ((1500, 3), (3, 1500)):

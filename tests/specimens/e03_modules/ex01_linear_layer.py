@@ -453,4 +453,15 @@ class Linear(nn.Module):
         check="test_own_computation",
         says="linear",
     ),
+    Wrong(
+        "one output feature by a matrix-vector product, of which the size of no rows is to be guessed",
+        edits=[
+            (
+                PRODUCT,
+                "y = x @ self.weight.T if len(self.weight) > 1 else (x @ self.weight[0]).reshape(*x.shape[:-1], -1)",
+            )
+        ],
+        check="test_any_leading_dimensions",
+        says="reshape",
+    ),
 ]
