@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from grader.checks import expect_equal, expect_raises, expect_that
+from grader.checks import expect_equal, expect_raises, expect_that, held_bytes
 from grader.checks.devices import is_simulated, on_host
 
 FORK = "fork" if hasattr(os, "fork") else None
@@ -163,7 +163,7 @@ def test_memory(answer, gen):
 
 
 def test_two_calls(answer, gen):
-    """A call leaves earlier batches alone, whichever of the two is larger."""
+    """A call leaves earlier batches alone, whichever of the two is larger, and keeps nothing."""
     calls = [((2, 3), 0, 1), ((1, 5, 4), -1, 8), ((1,), 5, 2), ((2, 3), 7, 1), ((3, 1), 0, 1)]
     sequences = [drawn(gen, lengths) for lengths, _, _ in calls]
     wanted = [padded(s, *options) for s, (_, *options) in zip(sequences, calls, strict=True)]
@@ -172,6 +172,14 @@ def test_two_calls(answer, gen):
         expect_batch(batch, right, f"pad_collate of lengths {lengths} with {options}, one of five calls")
     again = answer.pad_collate(sequences[0])
     expect_batch(again, padded(sequences[0]), "pad_collate with its defaults after other calls")
+    kept = held_bytes(lambda: len(answer.pad_collate(drawn(gen, (37, 5)), 3)))
+    expect_that(
+        kept == 0,
+        "pad_collate keeps a tensor when its batch is gone",
+        yours=f"{kept} bytes",
+        wanted="nothing from one call to the next",
+        likely="a cache",
+    )
 
 
 def test_on_a_device(answer, gen, device):

@@ -497,4 +497,24 @@ def pad_collate(sequences, padding=0, multiple_of=1):
         ],
         check="test_exact",
     ),
+    Wrong(
+        "keeps the positions for each width",
+        edits=[
+            (
+                MASK,
+                "steps = STEPS.setdefault((time, first.device), torch.arange(time, device=first.device))\n    mask = steps < lengths[:, None]",
+            ),
+            ("def pad_collate(", "STEPS = {}\n\n\ndef pad_collate("),
+        ],
+        check="test_two_calls",
+        says="a cache",
+    ),
+    Wrong(
+        "keeps the last batch",
+        edits=[
+            (RETURN, f"pad_collate.last = values, lengths, mask\n    {RETURN}"),
+        ],
+        check="test_two_calls",
+        says="nothing from one call to the next",
+    ),
 ]
