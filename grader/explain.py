@@ -7,7 +7,7 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
-from grader.causes import Case, cause_of_shape, cause_of_type, cause_of_values, make_case
+from grader.causes import Case, Suspects, cause_of_shape, cause_of_type, cause_of_values, make_case
 from grader.causes.evidence import to_double
 from grader.describe import describe, is_tensor, plain, tensor_text
 from grader.picture import differs, draw, first_of, label_at, picture, places
@@ -29,6 +29,7 @@ def explain(
     atol: float = 0.0,
     inputs: Mapping[str, Tensor] | None = None,
     check_dtype: bool = True,
+    suspects: Suspects | None = None,
 ) -> str | None:
     """None where `yours` is what was wanted, else the feedback: facts, then at most one likely cause.
 
@@ -44,6 +45,7 @@ def explain(
         atol: absolute error granted.
         inputs: what the call was given, by name: a likely cause may lie there.
         check_dtype: whether another dtype is wrong.
+        suspects: mistakes in words, and how to make the tensor that each gives here.
 
     Returns:
         At most 12 lines of 100 columns.
@@ -73,11 +75,12 @@ def explain(
         facts += ["values  cannot be read"] * unreadable
         return _message(wrong_in or ["values"], call, facts, None) if wrong_in or unreadable else None
     if "shape" in wrong_in:
-        return _message(wrong_in, call, facts, cause_of_shape(make_case(y, w, names, given, rtol, atol)))
+        case = make_case(y, w, names, given, rtol, atol, suspects)
+        return _message(wrong_in, call, facts, cause_of_shape(case))
     wrong = differs(y, w, rtol, atol)
     if not wrong_in and not bool(wrong.any()):
         return None
-    case = make_case(y, w, names, given, rtol, atol)
+    case = make_case(y, w, names, given, rtol, atol, suspects)
     if not wrong_in:
         return _message(["values"], call, _value_facts(y, w, wrong, names), cause_of_values(case))
     if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too

@@ -6,16 +6,17 @@ within tolerance and `Case.agree` finds that no accident; the most specific ones
 
 from collections.abc import Callable
 
-from grader.causes.evidence import Case, make_case
+from grader.causes.evidence import Case, Suspects, make_case
 from grader.causes.factor import additive, factor, factor_along
 from grader.causes.formula import formula, nearly_float32, one_value, rounded, softmaxed
 from grader.causes.nonfinite import nonfinite
 from grader.causes.order import reordered, shifted, unchanged_input
 from grader.causes.shape import misshapen
+from grader.causes.suspect import suspected
 from grader.causes.triangle import masked
 from grader.causes.type import cause_of_type
 
-__all__ = ["Case", "cause_of_shape", "cause_of_type", "cause_of_values", "make_case"]
+__all__ = ["Case", "Suspects", "cause_of_shape", "cause_of_type", "cause_of_values", "make_case"]
 
 LARGEST = 1 << 22
 """Elements beyond which no cause is looked for: it would cost more memory than it is worth."""
@@ -23,7 +24,14 @@ LARGEST = 1 << 22
 EXACT = 2.0**53
 """Integers from here on are no longer told apart in double precision."""
 
-ON_SIGHT: tuple[Callable[[Case], str | None], ...] = (nonfinite, unchanged_input, masked, one_value, rounded)
+ON_SIGHT: tuple[Callable[[Case], str | None], ...] = (
+    suspected,
+    nonfinite,
+    unchanged_input,
+    masked,
+    one_value,
+    rounded,
+)
 BY_NUMBERS: tuple[Callable[[Case], str | None], ...] = (
     reordered,
     factor,
@@ -50,7 +58,7 @@ def cause_of_values(case: Case) -> str | None:
 
 def cause_of_shape(case: Case) -> str | None:
     """How a tensor of the wrong shape relates to the wanted one; None where nothing fits."""
-    return (unchanged_input(case) or misshapen(case)) if _readable(case) else None
+    return (suspected(case) or unchanged_input(case) or misshapen(case)) if _readable(case) else None
 
 
 def _readable(case: Case) -> bool:

@@ -29,6 +29,10 @@ def to_double(*tensors: Tensor) -> list[Tensor]:
     return [t.to(wide) for t in tensors]
 
 
+Suspects = Mapping[str, Callable[[], Tensor]]
+"""For mistakes in words, such as "the mask is applied in every call": how to make the tensor they give."""
+
+
 @dataclass(frozen=True)
 class Case:
     """What came back and what was wanted, both in double precision on the CPU.
@@ -45,6 +49,7 @@ class Case:
     atol: float
     yours_dtype: torch.dtype
     wanted_dtype: torch.dtype
+    suspects: Suspects = field(default_factory=dict)
     known_bits: dict[int, tuple[Tensor, float]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -189,6 +194,7 @@ def make_case(
     inputs: Mapping[str, Tensor],
     rtol: float,
     atol: float,
+    suspects: Suspects | None = None,
 ) -> Case:
     """Widen everything to double precision and set the tolerance by which causes are judged."""
     eps = resolution(yours.dtype, wanted.dtype)
@@ -203,4 +209,4 @@ def make_case(
         rtol, atol = max(rtol, own), max(atol, own * rms)
     readable = {name: t.to(y.dtype) for name, t in inputs.items() if y.is_complex() or not t.is_complex()}
     names = tuple(dims) if len(dims) == wanted.ndim else ()
-    return Case(y, w, names, readable, rtol, atol, yours.dtype, wanted.dtype)
+    return Case(y, w, names, readable, rtol, atol, yours.dtype, wanted.dtype, suspects or {})

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from grader.causes import Suspects
 from grader.checks.failure import CheckFailure, why_cut
 from grader.checks.values import tolerance
 from grader.explain import describe, explain, is_same
@@ -70,12 +71,23 @@ def expect_gradients(
     _compare(yours_second, wanted_second, inputs, labels, f"(second order) through {call}", ulps, scale)
 
 
-def expect_gradient(yours: Tensor | None, wanted: Tensor, of: str, *, scale: float | None = None) -> None:
-    """Fail unless the gradient `yours`, found in `.grad` or by autograd, is `wanted`."""
+def expect_gradient(
+    yours: Tensor | None,
+    wanted: Tensor,
+    of: str,
+    *,
+    scale: float | None = None,
+    suspects: Suspects | None = None,
+) -> None:
+    """Fail unless the gradient `yours`, found in `.grad` or by autograd, is `wanted`.
+
+    For `scale` and `suspects` see `grader.checks.values`.
+    """
     if yours is None:
         raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}\n{why_cut()}")
     rtol, atol = tolerance(wanted, scale=scale)
-    difference = explain(yours, wanted, call=f"the gradient of {of}", rtol=rtol, atol=atol)
+    call = f"the gradient of {of}"
+    difference = explain(yours, wanted, call=call, rtol=rtol, atol=atol, suspects=suspects)
     if difference is not None:
         raise CheckFailure(difference)
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.causes import Suspects
 from grader.checks.failure import CheckFailure
 from grader.explain import describe, explain, is_same
 from grader.tolerance import resolution
@@ -46,6 +47,7 @@ def expect_close(
     inputs: Mapping[str, Tensor] | None = None,
     ulps: float | None = None,
     scale: float | None = None,
+    suspects: Suspects | None = None,
 ) -> None:
     """Fail unless `yours` has the shape, dtype and device of `wanted`, and its values up to rounding.
 
@@ -57,31 +59,54 @@ def expect_close(
         inputs: the call's inputs by name, to recognise one that came back unchanged.
         ulps: rounding errors to grant, where the default of `grader.tolerance.ULPS` does not fit.
         scale: see `tolerance`.
+        suspects: mistakes that people make here, in words, and how to make the tensor that each gives:
+            ``{"the mask is applied in every call": lambda: reference(x, causal=True)}``. They are made only
+            for a wrong answer, and told where that one is what they give.
     """
     if is_same(yours, wanted):  # which needs no tolerance
         return
     rtol, atol = tolerance(wanted, ulps=ulps, scale=scale)
     difference = explain(
-        yours, wanted, call=call, dims=dims.split(), rtol=rtol, atol=atol, inputs=inputs or {}
+        yours,
+        wanted,
+        call=call,
+        dims=dims.split(),
+        rtol=rtol,
+        atol=atol,
+        inputs=inputs or {},
+        suspects=suspects,
     )
     if difference is not None:
         raise CheckFailure(difference)
 
 
-def expect_equal(yours: object, wanted: Any, call: str, *, dims: str = "") -> None:
+def expect_equal(
+    yours: object, wanted: Any, call: str, *, dims: str = "", suspects: Suspects | None = None
+) -> None:
     """Fail unless `yours` is `wanted` exactly: type, and for tensors shape, dtype, device and every bit.
 
-    Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`.
+    Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`. For `suspects`, where
+    `wanted` is a tensor, see `expect_close`.
     """
-    _expect_equal(yours, wanted, call, "", dims)
+    _expect_equal(yours, wanted, call, "", dims, suspects)
 
 
-def _expect_equal(yours: Any, wanted: Any, call: str, path: str, dims: str = "") -> None:
+def _expect_equal(
+    yours: Any, wanted: Any, call: str, path: str, dims: str = "", suspects: Suspects | None = None
+) -> None:
     """`expect_equal` for what lies at `path`, such as "['rows'][0]", in what `call` returned."""
     if isinstance(wanted, Tensor):
         if is_same(yours, wanted):
             return
-        difference = explain(yours, wanted, call=_at(call, path), dims=dims.split(), rtol=0.0, atol=0.0)
+        difference = explain(
+            yours,
+            wanted,
+            call=_at(call, path),
+            dims=dims.split(),
+            rtol=0.0,
+            atol=0.0,
+            suspects=suspects,
+        )
         if difference is not None:
             raise CheckFailure(difference)
     elif isinstance(wanted, dict):
