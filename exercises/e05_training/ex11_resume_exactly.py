@@ -27,8 +27,8 @@ Rules:
   again, also in another process, on objects that were used already.
 - Saving is atomic: whenever it fails or the process is killed, `path` holds the old checkpoint in full or
   the new one in full. So write to another file in the same folder, see it to the disk (`os.fsync`), then
-  `os.replace`. When save_checkpoint returns or raises, that other file is gone. One that a killed process
-  has left is no obstacle. The folder exists; path is a str or a Path.
+  `os.replace`. When save_checkpoint returns or raises, that other file is gone, and none is left open. One
+  that a killed process has left is no obstacle. The folder exists; path is a str or a Path.
 - A checkpoint may come from a stranger: reading it must not run code from it. With `weights_only=True`,
   `torch.load` raises pickle.UnpicklingError instead. It takes tensors, numbers, strings, lists, tuples and
   dicts.

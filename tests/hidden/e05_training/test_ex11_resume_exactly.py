@@ -330,6 +330,13 @@ def test_atomic(answer, path, gen, how):
     expect_equal(answer.load_checkpoint(path, {"model": model}), 8, "the next save, loaded,")
 
 
+def free_descriptor():
+    """The number that the next file gets to be opened; one that stays open takes it away."""
+    number = os.open(os.devnull, os.O_RDONLY)
+    os.close(number)
+    return number
+
+
 def test_replaced_in_one_go(answer, path, gen, monkeypatch):
     """The new file is on the disk before it takes the old one's name; one that was left does not hinder."""
     model, events, sizes, others = model_with(gen), [], [], []
@@ -368,7 +375,9 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
     for other in others:  # as a process leaves it that is killed while it writes
         other.parent.mkdir(exist_ok=True)
         other.write_bytes(before[:100])
+    free = free_descriptor()
     answer.save_checkpoint(path, {"model": model}, 3)
+    expect_that(free_descriptor() == free, "save_checkpoint leaves a file open")
     call = "load_checkpoint after a save where a killed process had left half of the other file"
     expect_equal(answer.load_checkpoint(path, {"model": model}), 3, call)
 

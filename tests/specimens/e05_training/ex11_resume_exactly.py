@@ -569,4 +569,17 @@ SPECIMENS = [
         check="test_replaced_in_one_go",
         says="FileExistsError",
     ),
+    Wrong(
+        "opens the file once more for fsync, and leaves it open",
+        edits=[
+            (
+                '        with os.fdopen(number, "wb") as file:\n' + SAVE + SYNC,
+                "        os.close(number)\n"
+                + SAVE.replace("    torch", "torch").replace(", file)", ", name)")
+                + "        os.fsync(os.open(name, os.O_RDONLY))\n",
+            )
+        ],
+        check="test_replaced_in_one_go",
+        says="leaves a file open",
+    ),
 ]
