@@ -26,6 +26,7 @@ SHAPES = [
     ((2, 3), (1, 1)),
     ((), ()),
     ((0, 3), (3,)),
+    ((0, 3), (1, 3)),
 ]
 """Of x, and of beta."""
 
@@ -205,6 +206,19 @@ def test_only_what_is_needed(answer, gen):
             yours=f"{alone} operations for {name} alone, {both} for both",
             likely="ctx.needs_input_grad is not asked",
         )
+
+
+def test_backward_computes(answer, gen):
+    """Backward computes the derivative by itself: autograd records nothing in it that it could derive."""
+    x, beta = (t.requires_grad_() for t in draw(gen, (3, 4), (4,)))
+    total = answer.swish(x, beta, mask(gen, (3, 4)), 2.0).sum()
+    recorded = saved_bytes(lambda: torch.autograd.grad(total, [x, beta]))
+    expect_that(
+        recorded == 0,
+        "Swish.backward records a graph, though no second-order gradients are asked for",
+        yours=f"{recorded} bytes are kept for a backward within backward",
+        likely="it runs forward again under enable_grad, and leaves the derivative to autograd",
+    )
 
 
 def test_each_alone(answer, gen):

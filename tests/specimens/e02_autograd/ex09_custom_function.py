@@ -385,4 +385,52 @@ def swish(x, beta, keep=None, scale=1.0):
         check="test_calls_do_not_mix",
         says="changes its input gradient",
     ),
+    Wrong(
+        "leaves the derivative to autograd",
+        code="""
+import torch
+class Swish(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, beta, keep, scale):
+        ctx.save_for_backward(x, beta, keep)
+        ctx.scale = scale
+        y = scale * x * torch.sigmoid(beta * x)
+        return y if keep is None else torch.where(keep, y, 0.0)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, beta, keep = ctx.saved_tensors
+        if keep is not None:
+            x, grad = x.masked_fill(~keep, 0.0), grad.masked_fill(~keep, 0.0)
+        again = torch.is_grad_enabled()
+        with torch.enable_grad():
+            if not again:
+                x, beta = x.detach().requires_grad_(), beta.detach().requires_grad_()
+            y = ctx.scale * x * torch.sigmoid(beta * x)
+            wanted = [t for t, need in zip((x, beta), ctx.needs_input_grad) if need]
+            grads = iter(torch.autograd.grad(y, wanted, grad, create_graph=again))
+        return *(next(grads) if need else None for need in ctx.needs_input_grad[:2]), None, None
+
+def swish(x, beta, keep=None, scale=1.0):
+    return Swish.apply(x, beta, keep, scale)
+""",
+        check="test_backward_computes",
+        says="leaves the derivative to autograd",
+    ),
+    Wrong(
+        "sums over the dimensions that grow, and an empty one does not",
+        edits=[
+            (
+                FOR_BETA,
+                """            for_beta = grad * x * x * slope
+            extra = x.dim() - beta.dim()
+            sizes = zip(x.shape[extra:], beta.shape)
+            dims = [*range(extra), *(extra + i for i, (more, n) in enumerate(sizes) if more > n)]
+            for_beta = (for_beta.sum(dims, keepdim=True) if dims else for_beta).reshape(beta.shape)
+""",
+            )
+        ],
+        check="test_gradients",
+        says="size 0",
+    ),
 ]
