@@ -225,6 +225,14 @@ def test_backward_adds(answer):
         found, wanted, "the grad of a, b, c = a * b, c * 5 and c + b after backward() of the last two"
     )
 
+    a = answer.Value(2.0)
+    c = a * 3
+    d = c + c * 5
+    for result in (c, d, c):  # the inner one before and after the outer one
+        result.backward()
+    found, wanted = numbers([v.grad for v in (a, c, d)]), doubles(3.0 + 18 + 3, 1.0 + 6 + 1, 1.0)
+    expect_close(found, wanted, "the grad of a, c = a * 3, d = c + c * 5 after backward() of c, d and c")
+
 
 def test_old_gradients(answer):
     """What stands in a grad before is kept in the sum, and goes nowhere else; it may be set back to 0."""

@@ -513,4 +513,27 @@ class Value:
         check="test_cost",
         says="number of paths",
     ),
+    Wrong(
+        "goes by age, and counts a value as new after its backward",
+        edits=[
+            (
+                BACKWARD,
+                """        derivative, heap = {self: 1.0}, [(-self._age, self)]
+        self._age = next(_ages)
+        while heap:
+            _, value = heapq.heappop(heap)
+            value.grad += derivative[value]
+            for operand, slope in value._inputs:
+                if operand not in derivative:
+                    derivative[operand] = 0.0
+                    heapq.heappush(heap, (-operand._age, operand))
+                derivative[operand] += slope * derivative[value]
+""",
+            ),
+            ("        self.grad = 0.0\n", "        self.grad = 0.0\n        self._age = next(_ages)\n"),
+            ("import math\n", "import heapq\nimport itertools\nimport math\n\n_ages = itertools.count()\n"),
+        ],
+        check="test_backward_adds",
+        says="backward() of c, d and c",
+    ),
 ]
