@@ -115,6 +115,8 @@ def test_old_gradients(answer, gen):
     kept = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
     for name, right in old.items():
         expect_equal(kept[name], right, f"the `.grad` of {name} after an error that loss_fn raises")
+    frozen = [name for name, p in model.named_parameters() if not p.requires_grad]
+    expect_equal(frozen, ["2.bias"], "the frozen parameters after an error that loss_fn raises")
 
 
 def test_tensors_outside_of_the_model(answer, gen):

@@ -452,4 +452,18 @@ def batch_gradients(model, loss_fn, batches):
         check="test_frozen_and_unused_parameters",
         says="changed in place",
     ),
+    Wrong(
+        "thaws what is frozen, and leaves it so where the loss raises",
+        edits=[
+            (
+                LOSS,
+                "        frozen = [p for p in model.parameters() if not p.requires_grad]\n"
+                "        for p in frozen:\n            p.requires_grad_(True)\n"
+                + LOSS
+                + "        for p in frozen:\n            p.requires_grad_(False)\n",
+            )
+        ],
+        check="test_old_gradients",
+        says="frozen parameters after an error",
+    ),
 ]
