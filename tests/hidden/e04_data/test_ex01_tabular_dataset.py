@@ -164,7 +164,7 @@ def test_pairs_are_the_callers(answer, gen):
     """Writing into a pair changes neither the dataset, nor a slice, nor what another index gives."""
     for dtype, labels in ((torch.float32, torch.int64), (torch.float64, torch.int32)):
         x, y = table(gen, 5)
-        given, numbers = x.to(dtype), y.to(labels)
+        given, numbers = x.to(dtype, copy=True), y.to(labels, copy=True)
         data = answer.TabularDataset(given, numbers)
         forward, back = data[1:4], data[::-1]
         earlier = data[2]
@@ -191,10 +191,11 @@ def test_not_copied(answer, gen):
     views = torch.randn(6, 7, generator=gen)[:, 1::2], torch.arange(12)[::2]
     for what, features, labels in (("tensors", x, y), ("arrays", *arrays), ("views", *views)):
         data = answer.TabularDataset(features, labels)
+        part = data[1:][::3]
         features[4], labels[4] = 5.5, 123
-        expect_pair(
-            data[4], torch.full((3,), 5.5), torch.tensor(123), f"data[4] of {what}, written into since"
-        )
+        for row, call in ((data[4], "data[4]"), (part[1], "data[1:][::3][1]")):
+            written = torch.full((3,), 5.5), torch.tensor(123)
+            expect_pair(row, *written, f"{call} of {what}, written into since")
     wide, column = torch.zeros(64, 100), torch.zeros(64, dtype=torch.int64)
     cost = peak_bytes(lambda: answer.TabularDataset(wide, column))
     expect_that(cost < 6400, "TabularDataset(features, labels) copies", yours=f"{cost} of 25600 bytes")

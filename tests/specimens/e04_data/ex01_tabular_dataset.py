@@ -570,4 +570,16 @@ class TabularDataset(Dataset):
         check="test_a_row_alone",
         says="copies more than its row",
     ),
+    Wrong(
+        "converts each row, which copies none that is float32",
+        edits=[(ITEM, "return self.features[row].to(torch.float32), self.labels[row].clone()")],
+        check="test_pairs_are_the_callers",
+        says="a pair from before",
+    ),
+    Wrong(
+        "a slice copies its labels",
+        edits=[(FORWARD, FORWARD.replace("self.labels[start:stop:step]", "self.labels[torch.tensor(rows)]"))],
+        check="test_not_copied",
+        says="data[1:][::3][1]",
+    ),
 ]
