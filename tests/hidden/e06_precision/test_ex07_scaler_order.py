@@ -227,6 +227,8 @@ def test_overflow_skips_the_step(answer, gen, how):
     expect_equal(math.isfinite(norm), False, f"the finiteness of the norm {where}")
     expect_equal(math.isfinite(loss), how == "overflow", f"the finiteness of the loss {where}")
     expect_equal(scaler.get_scale(), scale / 4, f"the scale {where}")
+    tracker = scaler.state_dict()["_growth_tracker"]
+    expect_equal(tracker, 0, f"the scaler's count of steps since the last overflow, {where}")
     for name, p in model.state_dict().items():
         expect_equal(p, before[0][name], f"{name} {where}")
     expect_equal(optimizer.state_dict()["state"], before[1]["state"], f"the optimizer's state {where}")

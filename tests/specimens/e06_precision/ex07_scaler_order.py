@@ -438,4 +438,16 @@ def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0
         check="test_what_the_optimizer_holds",
         says="two of them new",
     ),
+    Wrong(
+        "sets the scale by hand where the norm is not finite",
+        edits=[
+            (
+                STEP + UPDATE,
+                "    if norm.isfinite():\n        scaler.step(optimizer)\n        scaler.update()\n"
+                "    else:\n        scaler.update(scaler.get_scale() * scaler.get_backoff_factor())\n",
+            )
+        ],
+        check="test_overflow_skips_the_step",
+        says="count of steps",
+    ),
 ]
