@@ -429,7 +429,10 @@ def test_half_gradients(answer, gen):
         for method in ("unscale_", "step"):
             params = parameters(gen, [(2,), (3,)])
             params[index] = parameters(gen, [(2,)], torch.float16)[0]
-            optimizer, scaler = torch.optim.SGD(params, lr=0.5), answer.LossScaler(4.0)
+            optimizer, scaler = (
+                torch.optim.SGD([{"params": [p]} for p in params], lr=0.5),
+                answer.LossScaler(4.0),
+            )
             before = params[index].detach().clone()
             given = [p.grad.clone() for p in params]
             call = f"scaler.{method}(optimizer) with a float16 gradient"

@@ -863,4 +863,26 @@ class LossScaler:
         check="test_what_was_noted_counts",
         says="clears gradients",
     ),
+    Wrong(
+        "looks for float16 and divides group by group",
+        edits=[
+            (
+                PARAMS
+                + "        gradients = [p.grad for p in params if p.grad is not None]\n"
+                + HALF
+                + FLAGS
+                + DIVIDE,
+                "        flags = []\n"
+                "        for group in optimizer.param_groups:\n"
+                '            gradients = [p.grad for p in group["params"] if p.grad is not None]\n'
+                "            if any(g.dtype == torch.float16 for g in gradients):\n"
+                '                raise ValueError("float16 gradients vanish when unscaled")\n'
+                "            for g in gradients:\n"
+                "                flags.append(torch.isfinite(g).all())\n"
+                "                g.div_(self._scale)\n",
+            )
+        ],
+        check="test_half_gradients",
+        says="the gradients after",
+    ),
 ]
