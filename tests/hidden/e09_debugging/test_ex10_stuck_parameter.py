@@ -143,20 +143,20 @@ def test_equal_is_not_the_same(answer, gen):
 
 def test_layers_that_the_step_thaws(answer):
     """What is frozen, and what the optimizer holds, is judged as it is after train_step."""
-    model = weights(1, 2, 3, 4)
-    late, thawed, frozen, _ = model
+    model = weights(1, 2, 3, 4, 1e20)
+    late, thawed, frozen, _, large = model
     thawed.requires_grad_(False)
-    optimizer = sgd(list(model)[1:])
+    optimizer = sgd(list(model)[1:4])
 
     def train_step():
         thawed.requires_grad_(True)
         frozen.requires_grad_(False)
-        optimizer.add_param_group({"params": [late]})
-        with_gradients(model, 0.0, 0.0, 0.0, 1.0, step=optimizer)()
+        optimizer.add_param_group({"params": [late, large]})
+        with_gradients(model, 0.0, 0.0, 0.0, 1.0, 1.0, step=optimizer)()
 
-    wanted = {"0": ZERO, "1": ZERO, "2": "frozen"}
+    wanted = {"0": ZERO, "1": ZERO, "2": "frozen", "4": LOST}
     yours = answer.stuck_parameters(model, optimizer, train_step)
-    expect_equal(yours, wanted, f"{CALL} whose step adds parameter 0, thaws 1 and freezes 2")
+    expect_equal(yours, wanted, f"{CALL} whose step adds parameters 0 and 4, thaws 1 and freezes 2")
 
 
 def test_what_moves_is_not_stuck(answer):
@@ -286,14 +286,14 @@ def test_rates(answer, tensor):
 
 def test_several_steps(answer):
     """With several steps, a reason must hold in all of them."""
-    model = weights(1, 1, 1, 1, 1, 1e20, 1e20, 1)
+    model = weights(1, 1, 1, 1, 1, 1e20, 1e20, 1, 1e20)
     optimizer = sgd([{"params": [p]} for p in model])
 
     def stepping():
         optimizer.step()
-        for p, g in zip(model, (-1.0, None, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0), strict=True):
+        for p, g in zip(model, (-1.0, None, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, None), strict=True):
             p.grad = None if g is None else torch.full_like(p, g)
-        for group, rate in zip(optimizer.param_groups[3:], (0.1, 0.0, 0.0, 0.1, 0.0), strict=True):
+        for group, rate in zip(optimizer.param_groups[3:8], (0.1, 0.0, 0.0, 0.1, 0.0), strict=True):
             group["lr"] = rate
         optimizer.step()
 
@@ -302,14 +302,13 @@ def test_several_steps(answer):
     optimizer.param_groups[7]["lr"] = 0.0
     # there and back; none, none; zero, zero; a gradient without a rate, a rate without a gradient; no rate;
     # lost in rounding, with a rate of 0 in the second step only, and with no gradient in the first only;
-    # no rate in either, and in the first a gradient of 0 as well
-    step = with_gradients(model, 1.0, None, 0.0, 1.0, 1.0, 1.0, None, 0.0, step=stepping)
+    # no rate in either, and in the first a gradient of 0 as well; lost, with no gradient in the second only
+    step = with_gradients(model, 1.0, None, 0.0, 1.0, 1.0, 1.0, None, 0.0, 1.0, step=stepping)
     yours = answer.stuck_parameters(model, optimizer, step)
     with torch.no_grad():
         same = bool((model[0] == 1).all())
-    wanted = {"1": NONE, "2": ZERO, "3": LOST, "4": RATE, "5": LOST, "6": LOST, "7": RATE} | (
-        {"0": LOST} if same else {}
-    )
+    wanted = {"1": NONE, "2": ZERO, "3": LOST, "4": RATE, "5": LOST, "6": LOST, "7": RATE, "8": LOST}
+    wanted |= {"0": LOST} if same else {}
     expect_equal(yours, wanted, f"{CALL} with two steps")
 
 

@@ -556,4 +556,30 @@ def stuck_parameters(model, optimizer, train_step):
         check="test_the_step_is_an_ordinary_one",
         says="records gradients",
     ),
+    Wrong(
+        "knows the groups of before the step",
+        edits=[
+            (
+                HANDLE,
+                '    old = {p for group in optimizer.param_groups for p in group["params"]}\n' + HANDLE,
+            ),
+            (
+                '                wrong = _wrong(p, group["lr"])\n',
+                '                wrong = _wrong(p, group["lr"] if p in old else 0.0)\n',
+            ),
+        ],
+        check="test_layers_that_the_step_thaws",
+        says="zero rate",
+    ),
+    Wrong(
+        "a gradient that is None in the last step is none",
+        edits=[
+            (
+                SEEN,
+                '                none = wrong & {"no gradient"}\n                seen[p] = seen.get(p, wrong) & wrong | none\n',
+            ),
+        ],
+        check="test_several_steps",
+        says="no gradient",
+    ),
 ]
