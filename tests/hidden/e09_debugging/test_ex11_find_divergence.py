@@ -309,8 +309,11 @@ def test_layers_that_work_in_place(answer, gen):
         reference[0].bias.fill_(-1.0)
     candidate = copy.deepcopy(reference)
     candidate[0].bias.data -= 0.5
-    yours = answer.find_divergence(reference, candidate, x)
-    expect_parting(yours, "0", 0, 0.5, "where ReLU in place hides the difference")
+    for dtype in (torch.float32, torch.float64):
+        reference.to(dtype), candidate.to(dtype)
+        yours = answer.find_divergence(reference, candidate, x.to(dtype))
+        expect_parting(yours, "0", 0, 0.5, f"where ReLU in place hides the difference, in {dtype}")
+    reference.float()
     reference = nn.Sequential(Doubles(), nn.Linear(2, 1))
     with unchanged("find_divergence(reference, candidate, x)", x=x):
         yours = answer.find_divergence(reference, copy.deepcopy(reference), x)

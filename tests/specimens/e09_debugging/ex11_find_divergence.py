@@ -205,6 +205,12 @@ SPECIMENS = [
         check="test_layers_that_work_in_place",
     ),
     Wrong(
+        "casts the outputs to float64, which copies nothing where they are float64 already",
+        edits=[(CLONE, "        return {place: data.detach().to(torch.float64)}\n")],
+        check="test_layers_that_work_in_place",
+        says="float64",
+    ),
+    Wrong(
         "the same inputs for both",
         edits=[(RUN, "        model(*inputs)\n")],
         check="test_layers_that_work_in_place",
