@@ -246,7 +246,7 @@ def cast(model, device=None):
 
 def test_waits(answer, gen, device):
     """The host waits a fixed number of times, however many parameters there are, on whatever devices."""
-    waits, reports = {}, {}
+    waits, by_layers, reports = {}, {}, {}
     for count in (4, 16):
         model = with_gradients(
             *[torch.randn(2 + i % 3, generator=gen) for i in range(count)], None, [0.0], [NAN]
@@ -257,12 +257,25 @@ def test_waits(answer, gen, device):
         with count_traffic() as traffic:
             yours = rows(answer, model)
         waits[count], reports[count] = traffic.syncs, (yours, wanted)
+        layers = nn.ModuleList(with_gradients([3.0, 4.0] + i * [0.0]) for i in range(count))
+        for layer in layers:
+            cast(layer, device)
+        with count_traffic() as traffic:
+            yours = rows(answer, layers)
+        by_layers[count] = traffic.syncs
+        reports[f"{count} layers"] = yours, [(f"{i}.p0", 5.0, "ok") for i in range(count)]
     for yours, wanted in reports.values():
         expect_rows(yours, wanted, f"{CALL} on another device")
     expect_that(
         waits[16] <= waits[4],
         "the host waits for the device for each parameter",
         yours=f"{waits[4]} waits for 6 gradients, {waits[16]} for 18",
+        wanted="the same number",
+    )
+    expect_that(
+        by_layers[16] <= by_layers[4],
+        "the host waits for the device for each layer, or each shape",
+        yours=f"{by_layers[4]} waits for 4 layers, {by_layers[16]} for 16",
         wanted="the same number",
     )
     model = with_gradients([3.0, 4.0], [1.0], [7.0])

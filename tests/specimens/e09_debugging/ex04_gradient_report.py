@@ -126,6 +126,30 @@ SPECIMENS = [
         says="waits",
     ),
     Wrong(
+        "one wait for each layer",
+        edits=[
+            (
+                COLLECT,
+                COLLECT.replace(
+                    "setdefault(p.grad.device,", "setdefault((p.grad.device, name.rpartition('.')[0]),"
+                ),
+            )
+        ],
+        check="test_waits",
+        says="for each layer",
+    ),
+    Wrong(
+        "one wait for each shape",
+        edits=[
+            (
+                COLLECT,
+                COLLECT.replace("setdefault(p.grad.device,", "setdefault((p.grad.device, p.grad.shape),"),
+            )
+        ],
+        check="test_waits",
+        says="each shape",
+    ),
+    Wrong(
         "asks each gradient whether it is finite",
         edits=[(BAD, '    if not p.grad.to_dense().isfinite().all():\n        return "nonfinite"\n')],
         check="test_waits",
