@@ -73,7 +73,14 @@ def test_shared(answer, path, gen):
     number = torch.tensor(0.07)
     tensors |= {"scale": number, "again": number.detach()}
     shared["again"] = "scale"
-    loaded = expect_there_and_back(answer, path, tensors, ["z", "b1", "m", "scale"], shared)
+    array = torch.randn(
+        2, 3, generator=gen
+    ).numpy()  # tensors of the same memory, each with a storage of its own
+    tensors |= {"array": torch.from_numpy(array), "array again": torch.from_numpy(array)}
+    tensors |= {"array.T": torch.from_numpy(array).T, "array.T again": torch.from_numpy(array.T)}
+    shared |= {"array again": "array", "array.T again": "array.T"}
+    own = [name for name in tensors if name not in shared]
+    loaded = expect_there_and_back(answer, path, tensors, own, shared)
     loaded["x"].zero_()
     expect_equal(loaded["z"], torch.zeros(3, 4), 'loaded["z"] after loaded["x"].zero_()')
     model = nn.ModuleDict({"head": nn.Linear(2, 3), "tokens": nn.Embedding(3, 2)})
@@ -254,15 +261,16 @@ def test_when_writing_fails(answer, path, monkeypatch):
     expect_as_before("save_tensors on a full disk")
 
     def refuse(*_, **__):
-        raise PermissionError("the file is open elsewhere")
+        raise error
 
-    for name in ("rename", "replace"):
-        monkeypatch.setattr(os, name, refuse)
-    with suppress(Exception):
-        answer.save_tensors(path, {"w": torch.ones(2)})
-        path.write_bytes(before)  # written without either
-    expect_as_before("save_tensors where os.replace and os.rename fail")
-    monkeypatch.undo()
+    for error in (PermissionError("the file is open elsewhere"), KeyboardInterrupt()):
+        for name in ("rename", "replace"):
+            monkeypatch.setattr(os, name, refuse)
+        with suppress(Exception, KeyboardInterrupt):
+            answer.save_tensors(path, {"w": torch.ones(2)})
+            path.write_bytes(before)  # written without either
+        expect_as_before(f"save_tensors where os.replace and os.rename fail with {type(error).__name__}")
+        monkeypatch.undo()
     path.unlink()
     path.mkdir()
     expect_raises(

@@ -312,6 +312,44 @@ SPECIMENS = [
         says="files in the folder",
     ),
     Wrong(
+        "cleans up after an Exception, but not after Ctrl-C",
+        edits=[
+            (
+                SAVE,
+                """    new = Path(path).with_name("new " + Path(path).name)
+    try:
+        save_file(once, new, {"shared": json.dumps(shared), "metadata": about})
+        new.replace(path)
+    except Exception:
+        new.unlink(missing_ok=True)
+        raise
+""",
+            )
+        ],
+        check="test_when_writing_fails",
+        says="KeyboardInterrupt",
+    ),
+    Wrong(
+        "compares storages, not addresses: two tensors of one NumPy array have one each",
+        edits=[
+            (
+                SEEN,
+                SEEN.replace("tensor.data_ptr()", "tensor.untyped_storage()._cdata, tensor.storage_offset()"),
+            )
+        ],
+        check="test_shared",
+        says="names of the tensors in the file",
+    ),
+    Wrong(
+        "makes tensors contiguous first: a tied one that is not gets a copy for each name",
+        edits=[
+            (SEEN, "        tensor = tensors[name] = tensor.detach().contiguous()\n" + SEEN),
+            ("    names: dict[", "    tensors = dict(tensors)\n    names: dict["),
+        ],
+        check="test_shared",
+        says="names of the tensors in the file",
+    ),
+    Wrong(
         "writes infinity",
         edits=[(", allow_nan=False", "")],
         check="test_refused",
@@ -416,7 +454,7 @@ SPECIMENS = [
         return (
             a.numel() > 0
             and a.dtype == b.dtype
-            and a.is_set_to(b)
+            and (a.data_ptr(), a.shape, a.stride()) == (b.data_ptr(), b.shape, b.stride())
         )
 
     if any(not torch.is_tensor(t) for t in tensors.values()):
