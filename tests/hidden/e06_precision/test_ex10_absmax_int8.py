@@ -352,10 +352,10 @@ def test_bad_arguments(answer):
     """Integers and booleans raise TypeError, a channel that is not there IndexError."""
     for dtype in (torch.int64, torch.int8, torch.uint8, torch.bool):
         for channel in (None, 0):
-            x = torch.ones(2, 3, dtype=dtype)
-            expect_raises(
-                TypeError, lambda x=x, channel=channel: answer.quantize(x, channel), call_of(x, channel)
-            )
+            for x in (torch.ones(2, 3, dtype=dtype), torch.ones(0, 3, dtype=dtype)):
+                expect_raises(
+                    TypeError, lambda x=x, channel=channel: answer.quantize(x, channel), call_of(x, channel)
+                )
     for shape, channel in (((2, 3), 2), ((2, 3), -3), ((4,), 1), ((4,), -2), ((0, 3), 5), ((), 0), ((), -1)):
         x = torch.ones(shape)
         expect_raises(

@@ -30,6 +30,18 @@ BACK = "    return (q.float() * scale).to(dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "is done with no numbers before it looks at their dtype",
+        edits=[
+            (
+                KIND,
+                "    if x.numel() == 0 and channel is None:\n"
+                "        return x.to(torch.int8), torch.ones((), device=x.device)\n" + KIND,
+            )
+        ],
+        check="test_bad_arguments",
+        says="no error",
+    ),
+    Wrong(
         "divides in place where no gradients are recorded: float() of float32 is x itself",
         edits=[("(wide / scale)", "(wide / scale if torch.is_grad_enabled() else wide.div_(scale))")],
         check="test_strides_and_memory",
