@@ -457,6 +457,20 @@ SPECIMENS = [
         says="reads on",
     ),
     Wrong(
+        "counts before it adds a chunk, so one more is read",
+        edits=[
+            (GROW + LIMIT, "        if len(body) > max_bytes:\n            break\n" + GROW),
+            (
+                "    return bytes(body)\n",
+                "    if len(body) > max_bytes:\n"
+                "        raise Refusal(413, 'too_large', 'too large')\n"
+                "    return bytes(body)\n",
+            ),
+        ],
+        check="test_an_endless_body",
+        says="too much",
+    ),
+    Wrong(
         "trusts Content-Length",
         edits=[
             (LIMIT, ""),
