@@ -25,11 +25,19 @@ def draw(sizes, gen, dtype=torch.float32):
 
 
 def exact(logits):
-    """In float64, by comparison with the largest logit."""
+    """In float64, by comparison with the largest logit; and what mistakes make of the confidence."""
     is_best = logits == logits.amax(-1, keepdim=True)
     best = (is_best * torch.arange(logits.shape[-1])).sum(-1)
-    probabilities = logits.double().softmax(-1)
-    return best, probabilities.masked_fill(~is_best, 0.0).sum(-1)
+
+    def at_best(scores):
+        return scores.masked_fill(~is_best, 0.0).sum(-1)
+
+    mistakes = {
+        "softmax runs over the first dimension: dim=-1 is the classes": lambda: at_best(logits.softmax(0)),
+        "the largest logit itself: softmax makes a probability of it": lambda: at_best(logits),
+        "sigmoid takes each class by itself: softmax is over all of them": lambda: at_best(logits.sigmoid()),
+    }
+    return best, at_best(logits.double().softmax(-1)), mistakes
 
 
 def expect_pair(yours, wanted, dtype, about, dims="", **tolerance):
@@ -37,7 +45,9 @@ def expect_pair(yours, wanted, dtype, about, dims="", **tolerance):
         isinstance(yours, tuple) and len(yours) == 2, f"{CALL} does not return a tuple of two", yours=yours
     )
     expect_equal(yours[0], wanted[0], f"best of {about}", dims=dims)
-    expect_close(yours[1], wanted[1].to(dtype), f"confidence of {about}", dims=dims, **tolerance)
+    expect_close(
+        yours[1], wanted[1].to(dtype), f"confidence of {about}", dims=dims, suspects=wanted[2], **tolerance
+    )
 
 
 def test_best_and_its_probability(answer, gen):

@@ -47,16 +47,19 @@ SPECIMENS = [
         "the pair as max gives it, of logits instead of probabilities",
         edits=instead("    return tuple(reversed(logits.max(dim=-1)))\n"),
         check="test_best_and_its_probability",
+        says="the largest logit itself",
     ),
     Wrong(
         "softmax over the batch",
         edits=[("logits.softmax(dim=-1)", "logits.softmax(dim=0)")],
         check="test_best_and_its_probability",
+        says="over the first dimension",
     ),
     Wrong(
         "each class by itself: sigmoid",
         edits=[("logits.softmax(dim=-1)", "logits.sigmoid()")],
         check="test_best_and_its_probability",
+        says="sigmoid takes each class by itself",
     ),
     Wrong(
         "argmax over everything",
