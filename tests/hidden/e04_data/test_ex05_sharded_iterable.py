@@ -1,5 +1,6 @@
 """What grades sharded_iterable: real workers and ranks, tails, order, epochs, laziness, errors."""
 
+import functools
 import itertools
 import os
 import pickle
@@ -203,10 +204,10 @@ def test_nothing_ahead(answer):
     expect_equal(sorted(opened), [0, 1, 2, 3, 4], call)
 
 
-def missing(shard):
+def missing(error, shard):
     """A read that is no generator: what it raises, it raises when it is called."""
     if shard == 2:
-        raise FileNotFoundError("shard 2 is missing")
+        raise error("shard 2 is missing")
     return [shard]
 
 
@@ -230,10 +231,10 @@ def test_errors(answer, workers):
         call = f"a loader with {workers} workers, where shard {bad} breaks at example {place}"
         expect_raises(FileNotFoundError, loop, call, words="early")
         if not workers:
-            lost = answer.ShardedDataset(range(4), missing)
-            expect_raises(
-                FileNotFoundError, lambda d=lost: list(d), "list(data), where read raises for shard 2"
-            )
+            for error in (FileNotFoundError, TypeError, EOFError, KeyError):
+                lost = answer.ShardedDataset(range(4), functools.partial(missing, error))
+                name = f"list(data), where read raises {error.__name__} for shard 2"
+                expect_raises(error, lambda d=lost: list(d), name)
             expect_equal(len(seen), bad * EACH + place, f"the examples before the error, {call}")
 
 

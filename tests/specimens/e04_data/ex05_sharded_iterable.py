@@ -573,4 +573,15 @@ class ShardedDataset(data.IterableDataset):
         check="test_errors",
         says="shard 2",
     ),
+    Wrong(
+        "passes over what is not iterable, and any TypeError of read with it",
+        edits=[
+            (
+                YIELD,
+                "            try:\n                examples = iter(self.read(shard))\n            except TypeError:\n                continue\n            yield from examples",
+            )
+        ],
+        check="test_errors",
+        says="raises TypeError for shard 2",
+    ),
 ]
