@@ -192,6 +192,15 @@ def test_logits_are_left_alone(answer, gen, name):
         with unchanged(call, x=x):
             yours = getattr(answer, name)(x, 1)
         expect_copy(yours, x, call)
+    leaf = torch.zeros(2, 3, requires_grad=True)
+    getattr(answer, name)(leaf, 1)
+    (leaf * math.nan).sum().backward()  # a hook on x would see it
+    expect_that(
+        bool(leaf.grad.isnan().all()),
+        f"{name}(x, 1) leaves a hook on x: it changes the gradient of something else",
+        yours=leaf.grad,
+        wanted="NaN, as without a call of yours",
+    )
 
 
 @pytest.mark.parametrize("name", BOTH)

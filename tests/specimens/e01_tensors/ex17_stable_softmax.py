@@ -309,4 +309,24 @@ def logsumexp(x, dim):
         check="test_masked_logits",
         says="near -1e+30",
     ),
+    Wrong(
+        "clears NaN from the gradient by a hook, which stays on x",
+        edits=[
+            (
+                HALF,
+                f"{HALF}\n    if exact.requires_grad:\n        exact.register_hook(torch.nan_to_num)",
+            )
+        ],
+        check="test_logits_are_left_alone",
+        says="a hook on x",
+    ),
+    Right(
+        "clears NaN by a hook on a view of its own",
+        edits=[
+            (
+                HALF,
+                f"{HALF}\n    exact = exact.view_as(exact)\n    if exact.requires_grad:\n        exact.register_hook(torch.nan_to_num)",
+            )
+        ],
+    ),
 ]
