@@ -201,6 +201,14 @@ def test_unknown_labels(answer):
                     f"encode({labels.tolist()}) with the classes {values} and ignore={ignore}",
                     words=str(label),
                 )
+    large = answer.ClassMap(torch.tensor([LARGE, 5]))
+    for label in (LARGE - 1, LARGE + 1):
+        expect_raises(
+            ValueError,
+            lambda label=label: large.encode(torch.tensor([5, label])),
+            f"encode(tensor([5, {label}])), which is next to a class of 64 bits",
+            words=str(label),
+        )
 
 
 def test_unknown_codes(answer):
