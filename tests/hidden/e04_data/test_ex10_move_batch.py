@@ -127,6 +127,8 @@ def test_dictionaries(answer, device, gen):
     kept = there.default_factory is lists.default_factory
     expect_that(kept, "the moved defaultdict has another factory", yours=there.default_factory)
     expect_equal(there["new"], [], "a key that the moved defaultdict lacks")
+    there = answer.move_batch(defaultdict(None, a=tensor(gen)), device)
+    expect_equal(there.default_factory, None, "the factory of a moved defaultdict(None)")
     expect_equal(list(lists), ["b", "a"], "the keys of the batch afterwards")
 
 
@@ -171,6 +173,9 @@ def test_already_there(answer, device, gen):
     expect_equal((traffic.to_device, traffic.to_host), (1, 0), "copies to the device and to the host")
     expect_that(there[0] is x and there[2].tokens is x, "a tensor that is on the device is another object")
     expect_that(there[1]["x"] is batch[1]["x"], "a view that is on the device is another object")
+    for target in (device.type, torch.device(device.type)):  # without the device's number
+        call = f"move_batch([x], {target!r}) of an x on {x.device}"
+        expect_that(answer.move_batch([x], target)[0] is x, f"{call} copies x")
     here = (tensor(gen), torch.nn.Parameter(tensor(gen)))
     for target, given in (("cpu", {}), (torch.device("cpu"), {"non_blocking": True})):
         stayed = answer.move_batch(here, target, **given)

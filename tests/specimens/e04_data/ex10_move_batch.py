@@ -565,4 +565,29 @@ def move_batch(batch, device, non_blocking=False):
         check="test_moves_itself",
         says="device",
     ),
+    Wrong(
+        "a defaultdict without a factory gets one",
+        edits=[
+            (
+                DICT,
+                "    if isinstance(batch, defaultdict):\n        new = {k: move_batch(v, device, non_blocking) for k, v in batch.items()}\n        return defaultdict(batch.default_factory or list, new)\n"
+                + DICT,
+            ),
+            ("import copy\n", "import copy\nfrom collections import defaultdict\n"),
+        ],
+        check="test_dictionaries",
+        says="defaultdict(None)",
+    ),
+    Wrong(
+        "compares devices, of which one has no number",
+        edits=[
+            (
+                ITSELF,
+                "    if isinstance(batch, torch.Tensor):\n        there = batch.device == torch.device(device)\n        return batch if there else batch.to(device, non_blocking=non_blocking, copy=True)\n"
+                + ITSELF,
+            ),
+        ],
+        check="test_already_there",
+        says="copies x",
+    ),
 ]
