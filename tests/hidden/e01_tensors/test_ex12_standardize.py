@@ -1,6 +1,7 @@
 """What grades standardize: dimensions, correction, eps, precision, constants, gradients, cost."""
 
 import math
+from functools import partial, reduce
 
 import pytest
 import torch
@@ -22,14 +23,31 @@ def draw(sizes, gen, dtype=torch.float32):
     return (3 * x + torch.arange(x.numel()).view(sizes) / 5).to(dtype)
 
 
-def exact(x, dim, correction=0, eps=1e-5):
+def exact(x, dim, correction=0, eps=1e-5, after=0.0):
     """The formula of the statement, term by term in float64."""
     dims = (dim,) if isinstance(dim, int) else dim
     count = torch.Size(x.shape[d] for d in dims).numel()
     x = x.double()
     centred = x - x.sum(dims, keepdim=True) / count
     variance = (centred * centred).sum(dims, keepdim=True) / (count - correction)
-    return centred / (variance + eps).sqrt()
+    return centred / ((variance + eps).sqrt() + after)
+
+
+def mistakes(x, dim, correction=0, eps=1e-5):
+    """What people standardize by instead."""
+    dims = (dim,) if isinstance(dim, int) else dim
+    one_by_one = partial(reduce, lambda x, d: exact(x, d, correction, eps), dims, x)
+    return {
+        "mean and variance are those along the last dimension": lambda: exact(x, -1, correction, eps),
+        "one dimension after the other: a tuple has one mean and one variance together": one_by_one,
+        "the sum of squares is divided by n - 1, not by n - correction": lambda: exact(x, dim, 1, eps),
+        "the sum of squares is divided by n, not by n - correction": lambda: exact(x, dim, 0, eps),
+        "eps is added to the standard deviation, not to the variance": lambda: exact(
+            x, dim, correction, 0.0, after=eps
+        ),
+        "eps is not added to the variance": lambda: exact(x, dim, correction, 0.0),
+        "1e-5 is added to the variance, not the eps of the call": lambda: exact(x, dim, correction),
+    }
 
 
 @pytest.mark.parametrize("dims", [[0, 1, -1], [(0, 2), (-3, 1), (2, 1, 0), (1,)]], ids=["ints", "tuples"])
@@ -39,7 +57,8 @@ def test_any_dimensions(answer, gen, dims):
     for dim in dims:
         wanted = exact(x, dim).float()
         yours = answer.standardize(x, dim)
-        expect_close(yours, wanted, f"standardize(x, dim={dim})", dims="batch time feature", scale=20.0)
+        dims, suspects = "batch time feature", mistakes(x, dim)
+        expect_close(yours, wanted, f"standardize(x, dim={dim})", dims=dims, scale=20.0, suspects=suspects)
 
 
 def test_other_numbers_of_dimensions(answer, gen):
@@ -55,7 +74,8 @@ def test_other_numbers_of_dimensions(answer, gen):
         x = draw(sizes, gen)
         wanted = exact(x, dim).float()
         yours = answer.standardize(x, dim)
-        expect_close(yours, wanted, f"standardize(x, dim={dim}) of {sizes}", scale=20.0)
+        call = f"standardize(x, dim={dim}) of {sizes}"
+        expect_close(yours, wanted, call, scale=20.0, suspects=mistakes(x, dim))
 
 
 def test_correction(answer, gen):
@@ -64,19 +84,20 @@ def test_correction(answer, gen):
     for dim, correction in [(1, 1), ((0, 2), 1), (2, 2), (1, 0)]:
         wanted = exact(x, dim, correction).float()
         yours = answer.standardize(x, dim, correction=correction)
-        expect_close(yours, wanted, f"standardize(x, dim={dim}, correction={correction})", scale=20.0)
+        call = f"standardize(x, dim={dim}, correction={correction})"
+        expect_close(yours, wanted, call, scale=20.0, suspects=mistakes(x, dim, correction))
 
 
 def test_eps(answer, gen):
     """eps is added to the variance under the root, and its default is 1e-5."""
     x = torch.randn(4, 6, generator=gen) / 200
     wanted = exact(x, 1).float()
-    expect_close(answer.standardize(x, 1), wanted, "standardize(x, 1) of small numbers")
+    call = "standardize(x, 1) of small numbers"
+    expect_close(answer.standardize(x, 1), wanted, call, suspects=mistakes(x, 1))
     for eps in (0.5, 1e-3, 1e-12):
         wanted = exact(x, 1, eps=eps).float()
-        expect_close(
-            answer.standardize(x, -1, eps=eps), wanted, f"standardize(x, -1, eps={eps}) of small numbers"
-        )
+        call = f"standardize(x, -1, eps={eps}) of small numbers"
+        expect_close(answer.standardize(x, -1, eps=eps), wanted, call, suspects=mistakes(x, -1, eps=eps))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
@@ -87,7 +108,8 @@ def test_arguments_in_other_dtypes(answer, gen, dtype):
         wanted = exact(x, dim, correction, eps).to(dtype)
         yours = answer.standardize(x, dim, correction=correction, eps=eps)
         call = f"standardize(x, {dim}, correction={correction}, eps={eps}) of {dtype}"
-        expect_close(yours, wanted, call, ulps=2 if dtype.itemsize == 2 else None, scale=20.0)
+        ulps, suspects = 2 if dtype.itemsize == 2 else None, mistakes(x, dim, correction, eps)
+        expect_close(yours, wanted, call, ulps=ulps, scale=20.0, suspects=suspects)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)

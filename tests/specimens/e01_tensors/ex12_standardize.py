@@ -27,6 +27,7 @@ SPECIMENS = [
             ("wide.var(dim,", "wide.var(-1,"),
         ],
         check="test_any_dimensions",
+        says="those along the last dimension",
     ),
     Wrong(
         "one dimension of a tuple after the other",
@@ -40,6 +41,7 @@ SPECIMENS = [
             )
         ],
         check="test_any_dimensions",
+        says="one dimension after the other",
     ),
     Wrong(
         "n - 1 unless told otherwise",
@@ -50,16 +52,19 @@ SPECIMENS = [
             )
         ],
         check="test_any_dimensions",
+        says="divided by n - 1, not",
     ),
     Wrong(
         "ignores correction",
         edits=[("correction=correction, keepdim", "correction=0, keepdim")],
         check="test_correction",
+        says="divided by n, not",
     ),
     Wrong(
         "takes correction for a switch",
         edits=[("correction=correction, keepdim", "unbiased=bool(correction), keepdim")],
         check="test_correction",
+        says="divided by n - 1, not",
     ),
     Wrong(
         "counts one dimension only",
@@ -76,11 +81,13 @@ SPECIMENS = [
         "ignores eps",
         edits=[("/ (variance + eps)", "/ (variance + 1e-5)")],
         check="test_eps",
+        says="not the eps of the call",
     ),
     Wrong(
         "adds eps to the standard deviation",
         edits=[("/ (variance + eps).sqrt()", "/ (variance.sqrt() + eps)")],
         check="test_eps",
+        says="added to the standard deviation",
     ),
     Wrong(
         "another default for eps",
@@ -112,6 +119,7 @@ SPECIMENS = [
         "ignores correction in half precision",
         edits=[("correction=correction, keepdim", "correction=correction if wide is x else 0, keepdim")],
         check="test_arguments_in_other_dtypes",
+        says="divided by n, not",
     ),
     Wrong(
         "cuts the graph where it upcasts",
