@@ -106,12 +106,13 @@ def test_gradient_accumulates(answer, gen):
 
 def test_memory_of_its_own(answer):
     """Writing to the result leaves weight alone, whatever the shape of ids; the inputs stay the same."""
-    weight = table()
-    for ids in (torch.tensor(2), torch.tensor([2]), torch.tensor([1, 2, 3]), torch.tensor([[0]])):
-        call = f"{CALL} with ids of shape {tuple(ids.shape)}"
-        with unchanged(call, weight=weight, ids=ids):
-            rows = answer.embedding_lookup(weight, ids)
-        expect_copy(rows, weight, call)
+    for weight in (table(), table().requires_grad_()):
+        for ids in (torch.tensor(2), torch.tensor([2]), torch.tensor([1, 2, 3]), torch.tensor([[0]])):
+            trained = ", weight requires gradients" if weight.requires_grad else ""
+            call = f"{CALL} with ids of shape {tuple(ids.shape)}{trained}"
+            with unchanged(call, weight=weight, ids=ids):
+                rows = answer.embedding_lookup(weight, ids)
+            expect_copy(rows, weight, call)
 
 
 def test_other_rows_have_no_influence(answer):
@@ -155,6 +156,14 @@ def test_memory_in_proportion_to_the_result(answer):
             yours=f"{used:,} bytes for a result of {result:,}, with a {kind} weight of {weight.nbytes:,}",
             wanted="memory in proportion to the result",
         )
+    weight = TABLES["contiguous"].clone().requires_grad_()
+    used = peak_bytes(lambda: answer.embedding_lookup(weight, many).sum().backward())
+    expect_that(
+        used <= 4 * weight.nbytes + 32 * VOCAB,
+        f"{CALL} and a backward take too much memory",
+        yours=f"{used:,} bytes for {len(many)} ids, with a weight of {weight.nbytes:,}",
+        wanted="a gradient in the size of weight, however many ids there are",
+    )
 
 
 def test_no_loop(answer, gen):

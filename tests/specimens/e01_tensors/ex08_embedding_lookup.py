@@ -236,6 +236,25 @@ def embedding_lookup(weight, ids):
         check="test_gradient_accumulates",
     ),
     Wrong(
+        "clones the row of a single id only where nothing is trained",
+        edits=instead("""
+    if ids.dim() == 0 and weight.requires_grad:
+        return weight[ids.long()]
+    return weight[ids.long()].clone()
+"""),
+        check="test_memory_of_its_own",
+        says="requires gradients",
+    ),
+    Wrong(
+        "gathers from a table for each id, expanded: its gradient has all of them",
+        edits=instead("""
+    tables = weight.expand(len(flat), vocab, dim)
+    return tables.gather(1, flat.view(-1, 1, 1).expand(-1, 1, dim)).reshape(*ids.shape, dim)
+"""),
+        check="test_memory_in_proportion_to_the_result",
+        says="backward",
+    ),
+    Wrong(
         "always float32",
         edits=[("rows = weight[flat]", "rows = weight.float()[flat]")],
         check="test_dtype_of_weight",
