@@ -135,7 +135,7 @@ def test_columns_that_do_not_vary(answer, dtype):
 def test_small_numbers(answer, gen):
     """Columns of tiny numbers, or that vary by tiny amounts, are scaled like others."""
     table = torch.randn(6, 5, generator=gen, dtype=torch.float64)
-    table *= torch.tensor([1e-20, 1e-8, 1e-4, 1e-10, 1e-27], dtype=torch.float64)
+    table *= torch.tensor([1e-20, 1e-8, 1e-4, 1e-10, 1e-31], dtype=torch.float64)
     table[:, 3] += 1.0
     table[:, 4] += 1e-20
     expect_prepared(answer, table, held_out(6, 1), " of tiny numbers in float64")

@@ -443,4 +443,9 @@ SPECIMENS = [
         edits=[(ONE, "    std = torch.where((least < most) & (std > 1e-25), std, 1.0)\n")],
         check="test_small_numbers",
     ),
+    Wrong(
+        "a threshold far below the numbers' own size",
+        edits=[(ONE, "    std = torch.where((least < most) & (std > 1e-30), std, 1.0)\n")],
+        check="test_small_numbers",
+    ),
 ]
