@@ -212,13 +212,17 @@ def test_however_the_block_ends(answer):
     expect_equal(after_return, None, "the group after a block that returns from its function")
 
 
-def one_fails(rank, world_size, answer):
-    """Rank 1 raises in the block, where the others wait in a collective."""
+FAILURES = {1: Lost("shard 7"), 2: KeyboardInterrupt()}
+
+
+def some_fail(rank, world_size, answer):
+    """Ranks 1 and 2 raise in the block, where rank 0 waits in a collective."""
 
     def work():
         with answer.process_group(timeout=timedelta(seconds=60)):
-            if rank == 1:
-                raise Lost("shard 7")
+            meet(rank, world_size)
+            if rank in FAILURES:
+                raise FAILURES[rank]
             dist.all_reduce(torch.ones(3))
 
     return told(caught(work)), group()
@@ -227,12 +231,15 @@ def one_fails(rank, world_size, answer):
 @pytest.mark.multi_process
 def test_a_rank_that_fails(answer):
     """A rank that fails leaves at once, so that the others get an error in the collective they are in."""
-    for rank, (error, after) in enumerate(run_ranks(3, one_fails, answer=answer, init=False)):
-        if rank == 1:
-            expect_equal(error, "Lost: shard 7", "the error on rank 1, whose block raises")
+    for rank, (error, after) in enumerate(run_ranks(3, some_fail, answer=answer, init=False)):
+        if rank in FAILURES:
+            wanted = told(FAILURES[rank])
+            expect_equal(error, wanted, f"the error on rank {rank}, whose block raises")
         else:
             facts = {"yours": "no error", "wanted": "the error of a connection that was closed"}
-            expect_that(error is not None, f"rank {rank} does not hear that rank 1 has failed", **facts)
+            expect_that(
+                error is not None, f"rank {rank} does not hear that ranks 1 and 2 have failed", **facts
+            )
         expect_equal(after, None, f"the group on rank {rank} after the block")
 
 

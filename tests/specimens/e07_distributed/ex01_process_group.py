@@ -35,7 +35,7 @@ SPECIMENS = [
             )
         ],
         check="test_a_rank_that_fails",
-        says="wait in all_reduce",
+        says="in all_reduce",
     ),
     Wrong(
         "leaves on the errors that it expects",
@@ -76,6 +76,27 @@ SPECIMENS = [
         "waits for all before it leaves",
         edits=[("    finally:\n", "    finally:\n        dist.barrier()\n")],
         check="test_a_rank_that_fails",
+    ),
+    Wrong(
+        "waits for all, unless it is an Exception that ends the block",
+        edits=[
+            (
+                BLOCK,
+                """    failed = False
+    try:
+        yield Member(rank, local_rank, world_size, device)
+    except Exception:
+        failed = True
+        raise
+    finally:
+        if not failed:
+            dist.barrier()
+        dist.destroy_process_group()
+""",
+            )
+        ],
+        check="test_a_rank_that_fails",
+        says="in all_reduce",
     ),
     Wrong(
         "the device by the rank",
