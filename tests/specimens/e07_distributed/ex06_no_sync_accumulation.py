@@ -350,4 +350,15 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "synchronises in the last piece that has rows: what runs behind it sends the buffers once more",
+        edits=[
+            (
+                "is_last = number == len(pieces)",
+                "is_last = number == max((n for n, (x, _) in enumerate(pieces, 1) if len(x)), default=len(pieces))",
+            )
+        ],
+        check="test_messages",
+        says="2 broadcast",
+    ),
 ]
