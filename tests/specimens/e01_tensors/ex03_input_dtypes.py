@@ -148,7 +148,7 @@ SPECIMENS = [
             )
         ],
         check="test_ids_of_any_integer_dtype",
-        says="uint32",
+        says="by way of torch.int32",
     ),
     Wrong(
         "small ids by way of int16: uint16 wraps around",
@@ -159,7 +159,7 @@ SPECIMENS = [
             )
         ],
         check="test_ids_of_any_integer_dtype",
-        says="wrong values",
+        says="by way of torch.int16",
     ),
     Wrong(
         "ids by way of float32: large ones are rounded",
@@ -170,7 +170,7 @@ SPECIMENS = [
             )
         ],
         check="test_ids_of_any_integer_dtype",
-        says="wrong values",
+        says="by way of torch.float32",
     ),
     Wrong(
         "leaves half precision features as they are",
@@ -313,7 +313,7 @@ SPECIMENS = [
             )
         ],
         check="test_features_of_any_dtype",
-        says="uint16",
+        says="by way of torch.int16",
     ),
     Right(
         "long, float and bool",
