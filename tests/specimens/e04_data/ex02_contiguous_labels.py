@@ -247,6 +247,7 @@ SPECIMENS = [
             (SEARCH, "codes = torch.searchsorted(known.double(), wide.double())"),
         ],
         check="test_label_sets",
+        says="compared as floats",
     ),
     Wrong(
         "a table as large as the labels",
