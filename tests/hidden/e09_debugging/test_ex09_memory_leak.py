@@ -274,15 +274,15 @@ class Fails(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.fails = False
+        self.fails = None
 
     def forward(self, x):
         if self.fails:
-            raise RuntimeError("out of patience")
+            raise self.fails("out of patience")
         return x * 1.0
 
 
-@pytest.mark.parametrize("where", ["model", "loss", "backward", "optimizer"])
+@pytest.mark.parametrize("where", ["model", "interrupt", "loss", "backward", "optimizer"])
 def test_a_step_that_raises(answer, gen, where):
     """A step that raises leaves no hook and nothing of its batch, and the next one is as good as any."""
     model, part = network(gen), Fails()
@@ -306,7 +306,7 @@ def test_a_step_that_raises(answer, gen, where):
     optimizer.register_step_pre_hook(lambda *_: maybe("optimizer"))
     trainer = answer.Trainer(model, loss_fn, optimizer)
     seen.append(trainer.step(*batch_of(gen, 2)))
-    part.fails = where == "model"
+    part.fails = {"model": RuntimeError, "interrupt": KeyboardInterrupt}.get(where)
     if where in failing:
         failing[where] = True
     x, y = batch_of(gen, 2)
@@ -314,7 +314,7 @@ def test_a_step_that_raises(answer, gen, where):
     message = ""
     try:
         trainer.step(x, y)
-    except RuntimeError as error:
+    except (RuntimeError, KeyboardInterrupt) as error:
         message = str(error)
     del x, y
     expect_equal(message, "out of patience", f"the error of a step where the {where} raises")
@@ -325,7 +325,7 @@ def test_a_step_that_raises(answer, gen, where):
     expect_equal(
         len(trainer.report()["samples"]), 1, f'the length of report()["samples"] after the {where} raised'
     )
-    part.fails = False
+    part.fails = None
     failing.update(dict.fromkeys(failing, False))
     seen.append(trainer.step(*batch_of(gen, 3)))
     expect_floats(
@@ -462,14 +462,17 @@ def test_gradients_from_before(answer, gen):
     optimizer, wanted = sgd(model), sgd(twin)
     optimizer.add_param_group({"params": [factor]})
     wanted.add_param_group({"params": [wanted_factor]})
-    (wanted_factor * F.mse_loss(twin(x), y)).backward()
-    wanted.step()
-    for p in (*model.parameters(), factor):
-        p.grad = torch.ones_like(p)
-    answer.Trainer(model, lambda outputs, y: factor * F.mse_loss(outputs, y), optimizer).step(x, y)
-    parameters = {**dict(model.named_parameters()), "a parameter of the loss": factor}
-    for (name, p), right in zip(parameters.items(), (*twin.parameters(), wanted_factor), strict=True):
-        expect_close(p.detach(), right.detach(), f"{name} after a step, where it had a gradient before")
+    trainer = answer.Trainer(model, lambda outputs, y: factor * F.mse_loss(outputs, y), optimizer)
+    for _ in range(2):  # someone else's gradients come before the first step, and between two steps
+        for p in (*model.parameters(), factor):
+            p.grad = torch.ones_like(p)
+        trainer.step(x, y)
+        wanted.zero_grad()
+        (wanted_factor * F.mse_loss(twin(x), y)).backward()
+        wanted.step()
+    parameters = {"a parameter of the loss": factor, **dict(model.named_parameters())}
+    for (name, p), right in zip(parameters.items(), (wanted_factor, *twin.parameters()), strict=True):
+        expect_close(p.detach(), right.detach(), f"{name} after two steps, where it had a gradient before")
 
 
 def test_smoothed_from_zero(answer, gen):

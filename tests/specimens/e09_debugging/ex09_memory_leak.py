@@ -572,4 +572,26 @@ class Trainer:
         )
 """,
     ),
+    Wrong(
+        "takes the hooks away after an error, and not after an interrupt",
+        edits=[
+            (
+                TRY,
+                TRY.replace("finally:", "except Exception:")
+                + "            raise\n        for handle in handles:\n            handle.remove()\n",
+            )
+        ],
+        check="test_a_step_that_raises",
+        says="are left on the model after the interrupt raised",
+    ),
+    Wrong(
+        "clears the gradients at the beginning and behind each step, and not before the next one",
+        edits=[
+            (LOSSES, "        optimizer.zero_grad()\n" + LOSSES),
+            (ZERO, ""),
+            (STEP, STEP + ZERO),
+        ],
+        check="test_gradients_from_before",
+        says="had a gradient before",
+    ),
 ]
