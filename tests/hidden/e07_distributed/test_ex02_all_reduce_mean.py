@@ -28,7 +28,7 @@ def mean_of(tensors):
     return total.double().mean(0).to(dtype)
 
 
-def expect_means(answer, world_size, cases, *, wanted=None, scale=None):
+def expect_means(answer, world_size, cases, *, wanted=None, scale=None, ulps=None):
     """`cases[about][rank]` is what a rank has."""
     found = run_ranks(world_size, means, list(cases.values()), answer=answer)
     for rank, results in enumerate(found):
@@ -40,7 +40,7 @@ def expect_means(answer, world_size, cases, *, wanted=None, scale=None):
                 ("all_reduce_mean(x)", "all_reduce_mean(x, async_op=True).wait()"), pair, strict=True
             ):
                 call = f"{how} of {about} on rank {rank} of {world_size}"
-                expect_close(mean, right, call, scale=scale)
+                expect_close(mean, right, call, scale=scale, ulps=ulps)
             expect_equal(graphs, [False, False], f"requires_grad of the means of {about} on rank {rank}")
 
 
@@ -73,6 +73,10 @@ def test_half_precision(answer, dtype):
         f"small {dtype} numbers": [torch.tensor([2.0**-24], dtype=dtype)] * 3,
     }
     expect_means(answer, 3, cases)
+    # bfloat16 holds neither these sums nor a third of each number: who rounds twice is off by a whole step
+    rows = [[136.0, 244.0, 154.0], [95.0, 192.0, 242.0], [58.0, 186.0, 134.0]]
+    once = {f"{dtype} numbers, rounded once": [torch.tensor(row, dtype=dtype) for row in rows]}
+    expect_means(answer, 3, once, ulps=0.1)
 
 
 def test_integers(answer, gen):

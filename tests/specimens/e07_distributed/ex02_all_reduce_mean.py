@@ -368,4 +368,30 @@ def all_reduce_mean(tensor, group=None, async_op=False):
         check="test_messages",
         says="more ranks",
     ),
+    Wrong(
+        "rounds the sum, then the mean",
+        edits=[
+            (
+                MEAN,
+                "        total = self.total.to(self.dtype) if self.dtype == torch.bfloat16 else self.total\n        return (total / self.ranks).to(self.dtype)\n",
+            )
+        ],
+        check="test_half_precision",
+        says="rounded once",
+    ),
+    Wrong(
+        "bfloat16 is divided before it is widened",
+        edits=[
+            (
+                COPY,
+                f"(tensor / dist.get_world_size(group) if tensor.dtype == torch.bfloat16 else tensor){COPY[6:]}",
+            ),
+            (
+                "(self.total / self.ranks)",
+                "(self.total if self.dtype == torch.bfloat16 else self.total / self.ranks)",
+            ),
+        ],
+        check="test_half_precision",
+        says="rounded once",
+    ),
 ]
