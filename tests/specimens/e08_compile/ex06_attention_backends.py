@@ -441,4 +441,16 @@ SPECIMENS = [
         check="test_memory_with_a_mask",
         says="batch 32",
     ),
+    Wrong(
+        "bfloat16 becomes float32 where there is a mask",
+        edits=[
+            (
+                MASK,
+                MASK
+                + "        if query.dtype == torch.bfloat16:\n            query, key, value = query.float(), key.float(), value.float()\n",
+            )
+        ],
+        check="test_dtypes",
+        says="query[:, 4:]",
+    ),
 ]
