@@ -46,6 +46,9 @@ def test_each_row_has_its_own_weight(answer, gen):
         inputs = predictions * size, targets * size, weights * size
         wanted = exact(*inputs).float()
         expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} numbers of about {size:g}")
+    predictions, targets, weights = draw(5, gen)
+    yours = answer.weighted_mse(predictions, targets, weights * 1e-20)
+    expect_close(yours, exact(predictions, targets, weights).float(), f"{CALL} with weights of about 1e-20")
 
 
 def test_float64(answer, gen):

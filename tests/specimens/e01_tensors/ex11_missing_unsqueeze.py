@@ -17,6 +17,21 @@ def instead(compute):
 
 SPECIMENS = [
     Wrong(
+        "divides by the sum of the weights with F.normalize, which has an eps",
+        edits=[
+            (
+                "(weights * errors**2).sum() / weights.sum()",
+                "(F.normalize(weights, p=1, dim=0) * errors**2).sum()",
+            ),
+            (
+                "from torch import Tensor\n",
+                "from torch import Tensor\nfrom torch.nn import functional as F\n",
+            ),
+        ],
+        check="test_each_row_has_its_own_weight",
+        says="1e-20",
+    ),
+    Wrong(
         "hides NaN",
         edits=instead(
             COMPUTE.replace(
