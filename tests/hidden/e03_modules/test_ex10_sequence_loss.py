@@ -172,14 +172,16 @@ def test_memory(answer, gen):
     for shape in [(4, 8, 256), (8, 4, 512)]:
         logits, targets = batch(gen, shape, padded=0.2)
         answer.sequence_loss(logits, targets)
-        used = peak_bytes(lambda logits=logits, targets=targets: answer.sequence_loss(logits, targets))
         size = logits.numel() * 4
-        expect_that(
-            used <= 2.2 * size,
-            f"sequence_loss(logits, targets) needs too much memory for logits of {shape}",
-            yours=f"{used / size:.1f} times the size of the logits",
-            wanted="at most 2 times",
-        )
+        for required in (False, True):  # in training, what backward needs is held as well
+            logits.requires_grad_(required)
+            used = peak_bytes(lambda logits=logits, targets=targets: answer.sequence_loss(logits, targets))
+            expect_that(
+                used <= 2.2 * size,
+                f"sequence_loss(logits, targets) needs too much memory for logits of {shape}",
+                yours=f"{used / size:.1f} times the size of the logits, whose requires_grad is {required}",
+                wanted="at most 2 times",
+            )
 
 
 def test_no_loops(answer, gen):

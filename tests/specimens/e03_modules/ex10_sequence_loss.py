@@ -10,6 +10,19 @@ RETURN = "return total / counted.clamp(min=1)"
 
 SPECIMENS = [
     Wrong(
+        "a softmax by hand: in training it holds three tensors of the size of the logits",
+        edits=[
+            (
+                TOTAL,
+                "shifted = rows - rows.amax(-1, keepdim=True) if rows.numel() else rows\n"
+                "    logs = shifted - shifted.exp().sum(-1, keepdim=True).log()\n"
+                "    total = F.nll_loss(logs, targets.flatten(), ignore_index=ignore_index, reduction='sum')",
+            )
+        ],
+        check="test_memory",
+        says="requires_grad is True",
+    ),
+    Wrong(
         "counts in int32, where 2**32 is 0",
         edits=[(COUNTED, "counted = targets.int().ne(torch.tensor(ignore_index).int()).sum()")],
         check="test_padding",
