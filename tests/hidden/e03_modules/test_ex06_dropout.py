@@ -136,6 +136,8 @@ def test_modes_of_a_model(answer, gen):
         expect_that(drops(), "nothing is dropped in training mode under no_grad")
         again = torch.equal(model(x) == 0, model(x) == 0)
         expect_that(not again, "under no_grad two calls in training mode drop the same numbers")
+    with torch.inference_mode():
+        expect_that(drops(), "nothing is dropped in training mode under inference_mode")
     expect_equal(twin(x), x, "a deep copy of the model in evaluation mode")
     model[1].training = False
     expect_that(not drops(), "something is dropped while training is False")

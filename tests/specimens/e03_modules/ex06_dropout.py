@@ -25,6 +25,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "takes inference_mode for evaluation mode",
+        edits=[("if not self.training:", "if not self.training or torch.is_inference_mode_enabled():")],
+        check="test_modes_of_a_model",
+        says="inference_mode",
+    ),
+    Wrong(
         "compares with p in the dtype of x, where nearly 1 is 1",
         edits=draw(
             "dropped = torch.rand(x.shape, device=x.device) < torch.tensor(self.p, dtype=x.dtype).float()"
