@@ -17,12 +17,12 @@ Rules for both:
   what it weighs. They are constants: no gradient flows to them, even where they require one.
 - One backward pass does it, however many numbers there are: no loop over them.
 
-`weighted_backward` adds to the `.grad` of the leaves, as `loss.backward()` does. `vjp` leaves no trace: not
-on x (neither its values, `.grad` nor `requires_grad`), not in the `.grad` of parameters that fn uses. It
-works whether or not x requires a gradient, is part of a graph, or `torch.no_grad()` is on around it, and
-leaves that mode as it is, after an error too. It calls fn once, and differentiates by its argument: where fn
-looks at x besides, that is a constant. Both of its results are constants: they do not require gradients.
-Where fn(x) does not depend on x at all, the product is zeros.
+`weighted_backward` adds to the `.grad` of the leaves, and frees the graph, as `loss.backward()` does. `vjp`
+leaves no trace: not on x (neither its values, `.grad` nor `requires_grad`), not in the `.grad` of parameters
+that fn uses. It works whether or not x requires a gradient, is part of a graph, or `torch.no_grad()` is on
+around it, and leaves that mode as it is, after an error too. It calls fn once, and differentiates by its
+argument: where fn looks at x besides, that is a constant. Both of its results are constants: they do not
+require gradients. Where fn(x) does not depend on x at all, the product is zeros.
 """
 
 from collections.abc import Callable

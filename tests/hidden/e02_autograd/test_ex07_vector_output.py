@@ -81,6 +81,9 @@ def test_adds_to_grad(answer, gen):
     a.grad.zero_()
     answer.weighted_backward(losses, second)
     expect_gradient(b.grad, wanted, "b after two calls on a + b, a.grad zeroed in between", scale=4.0)
+    losses = a.exp()  # which saves its result for the backward
+    answer.weighted_backward(losses, first)
+    expect_raises(RuntimeError, lambda: losses.sum().backward(), "a backward after weighted_backward(losses)")
 
 
 def test_weights_of_any_dtype(answer, gen):

@@ -11,6 +11,12 @@ ENABLED = "    with torch.enable_grad():\n        y = fn(leaf)  # (*outputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "keeps the graph, and with it all that it has saved",
+        edits=[(BACKWARD, BACKWARD.replace("weights))", "weights), retain_graph=True)"))],
+        check="test_adds_to_grad",
+        says="a backward after weighted_backward",
+    ),
+    Wrong(
         "takes what no operation has made for a constant",
         edits=[
             (
