@@ -15,7 +15,7 @@ Rules:
 - The penalty trains the critic: `penalty.backward()` gives its parameters the right gradients.
 - real, fake and mix are data. They are not changed in any way, and no gradient reaches them or whatever they
   were computed from, even if they require gradients. Computing the penalty changes no `.grad` anywhere, nor
-  the critic's mode.
+  the critic's mode. When the penalty is let go of, so is all that it was computed from.
 - The norm of a sample is the Euclidean one over all its dimensions, one or more. The critic's scores
   have the shape (B,) or (B, 1); each score depends on its own sample alone.
 - The critic is called once, on the whole batch between real and fake, in the mode that it is in. No loop over

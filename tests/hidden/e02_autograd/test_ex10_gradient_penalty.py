@@ -9,6 +9,7 @@ from grader.checks import (
     expect_flat_cost,
     expect_gradients,
     expect_that,
+    held_bytes,
     modes_kept,
     unchanged,
 )
@@ -87,6 +88,11 @@ def test_float64(answer, gen):
         large = answer.gradient_penalty(lambda x, slope=slope: x @ slope, *data).detach()
         call = f"{CALL}, where the critic is x @ {slope.tolist()}"
         expect_close(large, torch.tensor(wanted, dtype=torch.float64), call)
+    near = torch.tensor([3.0, 0.0, 4.0], dtype=torch.float64) * (1 + 1e-6)
+    close = answer.gradient_penalty(lambda x: x @ near, *data, target=5.0).detach()
+    wanted = torch.tensor(25e-12, dtype=torch.float64)
+    call = f"{CALL} in float64, where the norm is 5.000005 and target 5, times 1e12"
+    expect_close(close * 1e12, wanted * 1e12, call, ulps=1e9)  # a difference of numbers near 5
 
 
 def test_mix_says_where(answer, gen):
@@ -238,6 +244,18 @@ def test_one_call(answer, gen):
         return lambda: answer.gradient_penalty(critic_of(first, second), *data)
 
     expect_flat_cost(make, CALL, over="batch")
+
+
+def test_nothing_is_held(answer, gen):
+    """When the penalty is let go of, all that it was computed from goes with it."""
+    first, second, *data = draw(gen, 20, (30,))
+    held = held_bytes(lambda: [answer.gradient_penalty(critic_of(first, second), *data)].clear())
+    expect_that(
+        held < data[0].nbytes,
+        f"{CALL} leaves tensors in memory when its result is gone",
+        yours=f"{held:,} bytes, where real has {data[0].nbytes:,}",
+        likely="backward(create_graph=True): `.grad` and its graph hold each other; take torch.autograd.grad",
+    )
 
 
 def test_with_another_loss(answer, gen):

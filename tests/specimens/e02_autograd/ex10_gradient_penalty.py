@@ -13,6 +13,25 @@ RESULT = "    return (norms - target).square().mean()\n"
 
 SPECIMENS = [
     Wrong(
+        "backward with create_graph: `.grad` of the mixture and its graph hold each other",
+        edits=[
+            (
+                GRAD,
+                "    scores.sum().backward(create_graph=True, inputs=[between])\n    slopes = between.grad\n",
+            )
+        ],
+        check="test_nothing_is_held",
+        says="leaves tensors in memory",
+    ),
+    Wrong(
+        "multiplies the square out",
+        edits=[
+            (RESULT, "    return norms.square().mean() - 2 * target * norms.mean() + target**2\n"),
+        ],
+        check="test_float64",
+        says="5.000005",
+    ),
+    Wrong(
         "puts the critic into evaluation mode",
         edits=[(SCORES, "    if hasattr(critic, 'eval'):\n        critic.eval()\n" + SCORES)],
         check="test_nothing_is_changed",
