@@ -23,6 +23,21 @@ LAST = "    return model.to(device).eval()\n"
 
 SPECIMENS = [
     Wrong(
+        "one error for whatever goes wrong in reading",
+        edits=[
+            (
+                LOAD,
+                "    import pickle\n"
+                "    try:\n    "
+                + LOAD
+                + "    except OSError:\n        raise\n"
+                + "    except Exception as error:\n        raise pickle.UnpicklingError(str(error)) from error\n",
+            )
+        ],
+        check="test_no_state_dict",
+        says="half a file",
+    ),
+    Wrong(
         "leaves a sparse tensor to load_state_dict, which has copied the others by then",
         edits=[(" or value.layout != torch.strided", "")],
         check="test_misfits",
