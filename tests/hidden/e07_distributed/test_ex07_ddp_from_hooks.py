@@ -179,7 +179,12 @@ def test_steps_of_one_process(answer, gen, world_size):
 
 def test_tied_frozen_and_unused(answer, gen):
     """Tied weights count once, and parameters that are frozen or not used in a step have no gradient."""
-    expect_as_alone(answer, 2, tied_frozen_and_unused=drawn(gen, 2, model="Mixed"))
+    expect_as_alone(
+        answer,
+        2,
+        tied_frozen_and_unused=drawn(gen, 2, model="Mixed"),
+        with_gradients_set_to_zero=drawn(gen, 2, model="Mixed", to_none=False),
+    )
 
 
 def begin(rank, world_size, answer):

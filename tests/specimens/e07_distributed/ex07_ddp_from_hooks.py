@@ -29,6 +29,28 @@ LATER = """        for p in self.module.parameters():
 
 SPECIMENS = [
     Wrong(
+        "keeps the messages of all steps, and writes the old ones once more",
+        edits=[
+            (
+                SEND,
+                SEND.replace("(p.grad, async_op=True)", "(whole, async_op=True)")
+                .replace("(p.grad,", "(p, whole,")
+                .replace(
+                    "        work",
+                    "        whole = p.grad.clone(memory_format=torch.contiguous_format)\n        work",
+                    1,
+                ),
+            ),
+            (
+                FINISH,
+                "        for p, whole, work in self._in_flight:\n            work.wait()\n"
+                "            if p.grad is not None:\n                p.grad.copy_(whole / dist.get_world_size())\n",
+            ),
+        ],
+        check="test_tied_frozen_and_unused",
+        says="set to zero",
+    ),
+    Wrong(
         "hides NaN from the other ranks",
         edits=[(SEND, "        p.grad.nan_to_num_()\n" + SEND)],
         check="test_waits_in_finish_gradients_only",
