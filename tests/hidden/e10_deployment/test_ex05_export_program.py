@@ -30,8 +30,9 @@ class Sensor(nn.Module):
 
     def forward(self, readings):
         self.runs += 1
-        readings = readings + torch.linspace(0, 1, 6, dtype=readings.dtype)  # that dtype is in the graph
-        hidden = self.drop(self.norm(self.embed(readings)))  # (rows, 4, 5)
+        steps = readings.view(-1, 6)  # which an expanded row does not allow
+        steps = steps + torch.linspace(0, 1, 6, dtype=readings.dtype)  # that dtype is in the graph
+        hidden = self.drop(self.norm(self.embed(steps).view(-1, 4, 5)))  # (rows, 4, 5)
         return self.head(hidden.reshape(hidden.shape[0], -1))
 
     def draw(self, rows, gen):

@@ -21,6 +21,14 @@ LAST = "    return torch.no_grad()(program)\n"
 
 SPECIMENS = [
     Wrong(
+        "expands a single row: one that no model can look at with view",
+        edits=[
+            (TWICE, TWICE.replace("torch.cat([example, example])", "example.expand(2, *example.shape[1:])"))
+        ],
+        check="test_in_another_process",
+        says="view",
+    ),
+    Wrong(
         "no more than 65536 rows",
         edits=[(DIM, 'torch.export.Dim("rows", max=65536)')],
         check="test_load_program",
