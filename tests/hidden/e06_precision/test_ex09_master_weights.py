@@ -198,6 +198,16 @@ def test_gradients_of_now(answer, gen):
             for p in model.parameters():
                 p.grad.mul_(0.5)
     first = next(model.parameters())
+    first.requires_grad_(False)  # frozen from now on: the others keep their masters
+    give(gen, model)
+    wanted = [m.detach().clone() for m in training.masters]
+    for start, p in zip(wanted, model.parameters(), strict=True):
+        start -= 0 if p.grad is None else 0.01 * p.grad.float()
+    training.step()
+    for index, (master, right) in enumerate(zip(training.masters, wanted, strict=True)):
+        when = "after a step in which the first parameter is frozen"
+        expect_close(master.detach(), right, f"master {index} {when}", scale=2.0)
+    first.requires_grad_(True)
     first.grad = torch.full_like(first, 1.0)
     first.grad[0, 0], first.grad[0, 1] = math.inf, math.nan
     training.step()

@@ -29,6 +29,20 @@ ROUND = "            p.copy_(master)  # rounds to the nearest\n"
 
 SPECIMENS = [
     Wrong(
+        "asks at every step which parameters train, and pairs them with the masters of the start",
+        edits=[
+            (
+                PAIRS,
+                PAIRS.replace(
+                    "self._params", "[p for p in self._model.parameters() if p.requires_grad]"
+                ).replace("strict=True", "strict=False"),
+            ),
+            (PARAMS, "        self._model = model\n" + PARAMS),
+        ],
+        check="test_gradients_of_now",
+        says="attempting to assign a gradient",
+    ),
+    Wrong(
         "gradients in the order of the optimizer's groups",
         edits=[
             (
