@@ -26,7 +26,8 @@ Rules:
 - The report has plain numbers: "loss" and "accuracy" are means over all labelled positions of the epoch, of
   the logits before each step; "largest_norm" is the largest norm before scaling. These three are floats,
   "clipped" is an int: how many batches had their gradients scaled.
-- When a batch is asked for, at most the batch before it is still held, with its graph and its logits.
+- When a batch is asked for, at most the batch before it is still held, with its graph and its logits. Of
+  those before, nothing but single numbers is kept.
 - batches may be any iterable, also a generator, of one batch or more, with one labelled position or more.
   Sizes may differ from batch to batch, and tensors may be strided. The model's modes are the caller's;
   batches are not changed.

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks import expect_close, expect_equal, expect_that, peak_bytes, unchanged
 from grader.checks.devices import count_traffic
 
 NAMES = ["accuracy", "clipped", "largest_norm", "loss"]
@@ -282,7 +282,7 @@ class Token:
 
 
 def test_nothing_piles_up(answer, gen):
-    """When a batch is asked for, only the batch before, its graph and its logits are alive."""
+    """When a batch is asked for, the batch before, its graph and its logits are alive, and numbers alone."""
     model, batches, refs, found = Tagger(gen), batches_of(gen, *SIZES), [], []
     sources, targets = [], []
 
@@ -317,6 +317,16 @@ def test_nothing_piles_up(answer, gen):
         "earlier batches (features or labels), their graphs or their logits are still alive",
         yours=f"{found}: the batches of which something is alive, as batch 0, 1, 2, … is asked for",
         wanted="none but the batch just before",
+    )
+    batches = batches_of(gen, (40, 50)) * 12  # a mask of it takes 2000 bytes, and its labels 16000
+    few, many = (
+        peak_bytes(lambda n=n: answer.train_epoch(model, plain_sgd(model), batches[:n])) for n in (4, 12)
+    )
+    expect_that(
+        many < few + 8 * 1000,
+        "something of each batch is kept until the end of the epoch",
+        yours=f"{few} bytes at most in an epoch of 4 batches, {many} in one of 12",
+        wanted="nothing but single numbers, such as the sum of its hits",
     )
 
 

@@ -372,4 +372,24 @@ SPECIMENS = [
         check="test_no_labels",
         says="all NaN",
     ),
+    Wrong(
+        "keeps the hits of each position until the end",
+        edits=[
+            (INIT, INIT + "    kept = []\n"),
+            (HITS, "        kept.append((logits.argmax(-1) == labels) & labelled)\n"),
+            (STACK, STACK + "    hits = sum(mask.sum() for mask in kept)\n"),
+        ],
+        check="test_nothing_piles_up",
+        says="something of each batch is kept",
+    ),
+    Right(
+        "single numbers of each batch, put together at the end",
+        edits=[
+            (INIT, INIT + "    rows = []\n"),
+            (HITS, "        right = ((logits.argmax(-1) == labels) & labelled).sum()\n"),
+            (TOTAL, ""),
+            (COUNT, "        rows.append(torch.stack([losses.detach().double(), right, number]))\n"),
+            (STACK, STACK + "    total, hits, count = torch.stack(rows).sum(0)\n"),
+        ],
+    ),
 ]
