@@ -28,8 +28,8 @@ from grader.checks.registered import expect_registered, state_of
 PARTS = ("query", "key", "value", "out")
 
 
-def attention(state, x, padding=None, *, heads=2, causal=True, bias=True):
-    """Head by head, with hidden keys left out of sums."""
+def attention(state, x, padding=None, *, heads=2, causal=True, bias=True, over=-1, wrong=""):
+    """Head by head, with hidden keys left out of sums; softmax runs over the keys, -1, unless `wrong`."""
 
     def linear(part, x):
         y = x @ state[f"{part}.weight"].mT
@@ -40,14 +40,17 @@ def attention(state, x, padding=None, *, heads=2, causal=True, bias=True):
     visible = (visible.tril() if causal else visible).expand(*x.shape[:-2], time, time)
     if padding is not None:
         visible = visible & ~padding.unsqueeze(-2)
-    gathered = []
-    for q, k, v in zip(*(linear(part, x).chunk(heads, -1) for part in PARTS[:3]), strict=True):
+    gathered, qkv = [], [linear(part, x).chunk(heads, -1) for part in PARTS[:3]]
+    if wrong == "split":
+        qkv = [torch.cat(t, -1).reshape(*t[0].shape[:-2], heads, time, -1).unbind(-3) for t in qkv]
+    for q, k, v in zip(*qkv, strict=True):
         scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~visible, -1e300)
-        peak = scores.detach().max(-1, keepdim=True).values if time else scores
+        peak = scores.detach().max(over, keepdim=True).values if time else scores
         powers = (scores - peak).exp() * visible
-        total = powers.sum(-1, keepdim=True)
-        gathered.append(powers @ v / total.masked_fill(total == 0, 1.0))
-    return linear("out", torch.cat(gathered, -1))
+        total = powers.sum(over, keepdim=True)
+        gathered.append(powers / total.masked_fill(total == 0, 1.0) @ v)
+    merged = torch.stack(gathered, -3).reshape(x.shape) if wrong == "merge" else torch.cat(gathered, -1)
+    return linear("out", merged)
 
 
 def random_state(gen, dim=6, bias=True, size=0.4):
@@ -87,13 +90,38 @@ def padding_of(gen, shape):
     return padding
 
 
+def mistakes(state, x, padding, options):
+    """What people get wrong, and what it gives."""
+    root, causal = math.sqrt(options.get("heads", 2)), options.get("causal", True)
+
+    def given(scale=1.0, **changed):
+        """The answer with scores times `scale`, or other options."""
+        parts = {"query.weight": scale, "query.bias": scale}
+        return lambda: attention(
+            {n: t * parts.get(n, 1.0) for n, t in state.items()}, x, padding, **{**options, **changed}
+        )
+
+    return {
+        "scores are divided by sqrt(dim), not by sqrt(dim / heads)": given(1 / root),
+        "scores are not divided by sqrt(dim / heads)": given(math.sqrt(x.shape[-1]) / root),
+        "softmax runs over the queries: the keys are dim=-1": given(over=-2),
+        f"this is what causal={not causal} gives": given(causal=not causal),
+        "heads are split by a reshape alone: unflatten the features, then transpose": given(wrong="split"),
+        "heads are merged by a reshape alone: transpose heads and time back before": given(wrong="merge"),
+    }
+
+
 def expect_right(layer, x, padding=None, note="", **options):
-    wanted = attention({n: t.double() for n, t in state_of(layer).items()}, x.double(), padding, **options)
+    state = {n: t.double() for n, t in state_of(layer).items()}
+    wanted = attention(state, x.double(), padding, **options)
+    suspects = mistakes(state, x.double(), None if padding is None else padding.clone(), options)
     yours = layer(x) if padding is None else layer(x, padding)
     call = "layer(x)" if padding is None else "layer(x, padding)"
     named = ", ".join(f"{name}={value}" for name, value in options.items())
     scale = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
-    expect_close(yours, wanted.to(x.dtype), f"{call} with {named}{note}", ulps=100, scale=scale)
+    expect_close(
+        yours, wanted.to(x.dtype), f"{call} with {named}{note}", ulps=100, scale=scale, suspects=suspects
+    )
 
 
 def case(answer, x, padding, heads=2, **options):

@@ -18,8 +18,18 @@ def test_worked_example(answer):
     """The worked example of the statement comes out."""
     x = 1.2465 * torch.eye(2)
     wanted = torch.tensor([[1.2465, 0.0], [0.31163, 0.93487]])
+    hidden = torch.ones(2, 2, dtype=torch.bool).triu(1)
+    suspects = {
+        "scores are not divided by sqrt(dim / heads)": lambda: (
+            (x @ x.mT).masked_fill(hidden, -1e9).softmax(-1) @ x
+        ),
+        "softmax runs over the queries: the keys are dim=-1": lambda: (
+            (x @ x.mT / 2**0.5).masked_fill(hidden, -1e9).softmax(-2) @ x
+        ),
+    }
+    yours = example(answer)(x)
     expect_close(
-        example(answer)(x), wanted, "MultiHeadAttention(2, heads=1)(x)", dims="time feature", ulps=500
+        yours, wanted, "MultiHeadAttention(2, heads=1)(x)", dims="time feature", ulps=500, suspects=suspects
     )
 
 

@@ -41,15 +41,27 @@ SPECIMENS = [
         "scaled by all features",
         edits=[(SCALED, "scores = q @ k.mT / math.sqrt(x.shape[-1])")],
         check="test_values",
+        says="scores are divided by sqrt",
     ),
-    Wrong("not scaled", edits=[(SCALED, "scores = q @ k.mT")], check="test_values"),
-    Wrong("softmax over the queries", edits=[("softmax(-1)", "softmax(-2)")], check="test_values"),
+    Wrong(
+        "not scaled",
+        edits=[(SCALED, "scores = q @ k.mT")],
+        check="test_values",
+        says="scores are not divided by sqrt",
+    ),
+    Wrong(
+        "softmax over the queries",
+        edits=[("softmax(-1)", "softmax(-2)")],
+        check="test_values",
+        says="softmax runs over the queries",
+    ),
     Wrong(
         "splits the heads without a transpose",
         edits=[
             (SPLIT, "return x.reshape(*x.shape[:-2], self.heads, x.shape[-2], x.shape[-1] // self.heads)")
         ],
         check="test_values",
+        says="heads are split by a reshape alone",
     ),
     Wrong(
         "interleaves the features of the heads",
@@ -66,6 +78,7 @@ SPECIMENS = [
             ("self.out(gathered.flatten(-2))", "self.out(gathered.squeeze(-1))"),
         ],
         check="test_values",
+        says="heads are merged by a reshape alone",
     ),
     Wrong(
         "forgets `out`",
@@ -80,17 +93,29 @@ SPECIMENS = [
     Wrong("sees one token too far", edits=[("triu(1)", "triu(2)")], check="test_values"),
     Wrong("does not see itself", edits=[("triu(1)", "triu(0)")], check="test_values"),
     Wrong("sees what is to come, not what was", edits=[("triu(1)", "tril(-1)")], check="test_values"),
-    Wrong("never causal", edits=[("self.causal = causal", "self.causal = False")], check="test_values"),
-    Wrong("always causal", edits=[("self.causal = causal", "self.causal = True")], check="test_values"),
+    Wrong(
+        "never causal",
+        edits=[("self.causal = causal", "self.causal = False")],
+        check="test_values",
+        says="this is what causal=False gives",
+    ),
+    Wrong(
+        "always causal",
+        edits=[("self.causal = causal", "self.causal = True")],
+        check="test_values",
+        says="this is what causal=True gives",
+    ),
     Wrong(
         "not causal unless asked",
         edits=[("causal: bool = True", "causal: bool = False")],
         check="test_defaults",
+        says="this is what causal=False gives",
     ),
     Wrong(
         "causal only where there is no padding",
         edits=[(PADDED, "hidden = padding[..., None, None, :] | torch.zeros_like(hidden)")],
         check="test_values",
+        says="this is what causal=False gives",
     ),
     Wrong(
         "True for real tokens",
