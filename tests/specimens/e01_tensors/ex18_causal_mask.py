@@ -300,4 +300,15 @@ def mask_scores(scores):
     return out
 """,
     ),
+    Wrong(
+        "works in place where no gradient is recorded",
+        edits=[
+            (
+                FILL,
+                "scores.masked_fill(~visible, -math.inf) if torch.is_grad_enabled() else scores.masked_fill_(~visible, -math.inf)",
+            )
+        ],
+        check="test_scores_are_left_alone",
+        says="under no_grad",
+    ),
 ]
