@@ -94,16 +94,19 @@ def test_default_dtype_does_not_matter(answer, gen):
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        yours = answer.add_positions(x)
+        yours, after = answer.add_positions(x), torch.get_default_dtype()
     finally:
         torch.set_default_dtype(before)
     expect_close(yours, wanted, "add_positions(x) while the default dtype is float64", scale=2.0)
+    expect_equal(after, torch.float64, "the default dtype, which was float64, after add_positions(x)")
 
 
 def test_x_is_left_alone(answer, gen):
     """x keeps its values, and the sums are a new tensor."""
     for sizes, dtype in [((2, 5, 4), torch.float32), ((5, 4), torch.float64), ((2, 0, 4), torch.float32)]:
         x = torch.randn(sizes, generator=gen, dtype=dtype)
+        with torch.no_grad(), unchanged("add_positions(x) under no_grad", x=x):
+            answer.add_positions(x)
         with unchanged("add_positions(x)", x=x):
             y = answer.add_positions(x)
         expect_that(y is not x, f"add_positions(x) of shape {sizes} returns x itself", wanted="a new tensor")

@@ -284,4 +284,19 @@ def add_positions(x):
     return x + torch.where(even, angle.sin(), angle.cos()).type(x.dtype)
 """,
     ),
+    Wrong(
+        "works in place where no gradient is recorded",
+        edits=[(SUM, "x + table.to(x.dtype) if torch.is_grad_enabled() else x.add_(table.to(x.dtype))")],
+        check="test_x_is_left_alone",
+        says="under no_grad",
+    ),
+    Wrong(
+        "switches the default dtype, and back to float32",
+        edits=[
+            (WIDE, WIDE + "\n    torch.set_default_dtype(wide)"),
+            (TABLE, TABLE + "\n    torch.set_default_dtype(torch.float32)"),
+        ],
+        check="test_default_dtype_does_not_matter",
+        says="default dtype, which was float64",
+    ),
 ]
