@@ -327,4 +327,10 @@ SPECIMENS = [
         check="test_modes_are_the_callers",
         says="gradients are off after predict",
     ),
+    Wrong(
+        "clamps scores to what it holds for any size",
+        edits=[(TOPIC, "    topic_scores = topic_scores.clamp(-1e4, 1e4)\n" + TOPIC)],
+        check="test_loss_of_large_scores",
+        says="1e+30",
+    ),
 ]
