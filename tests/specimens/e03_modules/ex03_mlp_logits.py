@@ -399,4 +399,18 @@ class Classifier(nn.Module):
         check="test_layers",
         says="in place",
     ),
+    Wrong(
+        "float32, whatever the default dtype",
+        edits=[
+            (ADD, ADD.replace("outputs)", "outputs, dtype=torch.float32)")),
+            ("from torch import Tensor, nn", "import torch\nfrom torch import Tensor, nn"),
+        ],
+        check="test_start",
+        says="while the default is float64",
+    ),
+    Wrong(
+        "half precision in training only",
+        edits=forward("return self.layers(x.float() if x.itemsize == 2 and not self.training else x)"),
+        check="test_moves_and_casts",
+    ),
 ]
