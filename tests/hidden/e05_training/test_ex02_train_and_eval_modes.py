@@ -129,8 +129,16 @@ def test_old_gradients(answer, gen):
     for p in [*model.parameters(), scale]:
         p.grad = torch.full_like(p, 5.0)
     optimizer = torch.optim.SGD([{"params": model.parameters()}, {"params": [scale], "lr": 1.0}], lr=0.1)
-    loss_fn = lambda out, targets: F.mse_loss(out, targets) + 0 * scale.sum()  # noqa: E731
+    recorded = []
+
+    def loss_fn(out, targets):
+        loss = F.mse_loss(out, targets) + 0 * scale.sum()
+        recorded.append(loss.requires_grad)
+        return loss
+
     answer.fit(model, loss_fn, optimizer, train, val, 1)
+    call = "whether a graph is recorded before, in and after an epoch, where loss_fn holds a parameter"
+    expect_equal(recorded, [False, True, False], call)
     expect_state(model, twin, "an epoch with old gradients")
     wanted = torch.ones(2).double()
     expect_equal(scale.detach(), wanted, "a parameter with old gradients that loss_fn holds")

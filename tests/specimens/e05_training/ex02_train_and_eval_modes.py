@@ -324,4 +324,17 @@ SPECIMENS = [
         check="test_validation_changes_nothing",
         says="under no_grad",
     ),
+    Wrong(
+        "validates without gradients, but for the loss",
+        edits=[
+            (NO_GRAD, ""),
+            (
+                "        total += loss_fn(model(inputs), targets).item() * len(targets)\n",
+                "        with torch.no_grad():\n            predictions = model(inputs)\n"
+                "        total += loss_fn(predictions, targets).item() * len(targets)\n",
+            ),
+        ],
+        check="test_old_gradients",
+        says="loss_fn holds a parameter",
+    ),
 ]
