@@ -582,4 +582,15 @@ SPECIMENS = [
         check="test_replaced_in_one_go",
         says="leaves a file open",
     ),
+    Wrong(
+        "the other file ends in .tmp, as the checkpoint may",
+        edits=[
+            (
+                MAKE,
+                '    name = path.with_suffix(".tmp")\n    number = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)\n',
+            )
+        ],
+        check="test_replaced_in_one_go",
+        says="the old file is changed",
+    ),
 ]
