@@ -24,8 +24,8 @@ Rules:
   it writes. So write another file in the same folder first, then `os.replace` it.
 - If saving fails on rank 0 (full disk, missing folder, a path that is a folder, a state_dict that raises,
   state that cannot be pickled), every rank raises: rank 0 the error itself, the others RuntimeError. The
-  ranks can then save again. Once save_checkpoint has returned or raised, the other file is gone; one that a
-  killed process has left is no obstacle.
+  ranks can then save again. Once save_checkpoint has returned or raised, the other file is closed and gone;
+  one that a killed process has left is no obstacle.
 - load_checkpoint gives every rank the state in the file, in the model and in the optimizer, on the model's
   device, and changes nothing else: not `.grad`, not the modes (train or eval). Tensors that were saved from a
   device that this machine lacks (say "cuda:7") are no obstacle.

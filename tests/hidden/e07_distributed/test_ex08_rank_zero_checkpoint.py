@@ -138,6 +138,13 @@ def files_beside(path):
     return sorted(file.name for file in path.parent.iterdir() if file != path)
 
 
+def open_files(folder):
+    """What this process has open in a folder, where the system tells (Linux)."""
+    handles = Path("/proc/self/fd")
+    found = [os.path.realpath(handle) for handle in handles.iterdir()] if handles.exists() else []
+    return [file for file in found if file.startswith(str(folder))]
+
+
 class Scribes:
     """Notes the files of a folder that this process writes, renames or removes."""
 
@@ -185,7 +192,7 @@ def save(rank, world_size, answer, path, wrapped):
     answer.save_checkpoint(file, model, optimizer, 17 + wrapped)
     in_place = [what for what, where in scribes.seen if where == str(path)]
     moves = [Path(start).parent == path.parent for start, end in scribes.moves if end == str(path)]
-    return before, [what for what, _ in scribes.seen], in_place, moves, same
+    return before, [what for what, _ in scribes.seen], in_place, moves, same, open_files(path.parent)
 
 
 @pytest.mark.parametrize(("world_size", "wrapped"), [(1, False), (3, True)], ids=["bare", "wrapped"])
@@ -194,7 +201,7 @@ def test_file(answer, path, world_size, wrapped):
     path = path.with_suffix(".tmp") if wrapped else path
     found = run_ranks(world_size, save, path, wrapped, answer=answer)
     where = f"after saving on {world_size} ranks, {'in DDP' if wrapped else 'without DDP'}"
-    for rank, (_, seen, _, _, same) in enumerate(found):
+    for rank, (_, seen, _, _, same, _) in enumerate(found):
         expect_that(
             same, f"save_checkpoint changes the model, a mode or the optimizer on rank {rank} {where}"
         )
@@ -207,6 +214,13 @@ def test_file(answer, path, world_size, wrapped):
     told = f"the old file itself is touched before the new one is whole {where}"
     expect_that(not in_place, told, yours=", ".join(in_place), wanted="os.replace by another file")
     expect_that(all(found[0][3]), "the new file comes from another folder, where it may be on another disk")
+    still_open = f"{len(found[0][5])} of them after two saves"
+    expect_that(
+        not found[0][5],
+        f"save_checkpoint leaves a file open on rank 0 {where}",
+        yours=still_open,
+        wanted="none",
+    )
 
 
 def save_slowly(rank, world_size, answer, path):

@@ -428,4 +428,15 @@ SPECIMENS = [
         check="test_killed_while_it_writes",
         says="FileExistsError",
     ),
+    Wrong(
+        "never closes the file that mkstemp has opened",
+        edits=[
+            (
+                '    draft = path.with_name(path.name + ".draft")\n',
+                "    import tempfile\n\n    draft = Path(tempfile.mkstemp(dir=path.parent)[1])\n",
+            ),
+        ],
+        check="test_file",
+        says="leaves a file open on rank 0",
+    ),
 ]
