@@ -4,6 +4,7 @@ import copy
 import gc
 import weakref
 from collections import OrderedDict, namedtuple
+from types import SimpleNamespace
 
 import torch
 from torch import nn
@@ -234,8 +235,8 @@ def test_nested_data(answer):
     expect_rows(nested_call(answer), wanted)
     x, model = torch.zeros(2, 3), Counts()
     with answer.shape_trace(model) as rows:
-        count = model(x, [x, x], {x}, x.numpy(), (part for part in (x, x)))
-    call = "model(x, [x, x], a set, a NumPy array, a generator)"
+        count = model(x, [x, x], {x}, x.numpy(), SimpleNamespace(x=x), (part for part in (x, x)))
+    call = "model(x, [x, x], a set, a NumPy array, another object, a generator)"
     expect_equal(table(rows)[0][2], [(2, 3)] * 3, f"the inputs in the row of {call}")
     expect_equal(table(rows)[0][3], [], f"the outputs in the row of {call}")
     expect_equal(count, 2, "what the model finds in its generator, within the block")
@@ -381,6 +382,15 @@ def test_keeps_nothing_alive(answer):
                 all(ref() is None for ref in alive), "inputs or outputs of the model are alive after its call"
             )
     expect_equal(len(rows), 6, "the number of rows")
+    model, alive = Fallback(), []
+    model.large[0].register_forward_hook(lambda module, args, out: alive.append(weakref.ref(out)))
+    with answer.shape_trace(model) as rows:
+        model(torch.zeros(3, 4))
+    gc.collect()
+    expect_that(
+        alive[0]() is None, "an output is alive after the error of the next layer, which the model caught"
+    )
+    expect_equal(len(rows), 6, "the number of rows of a model that catches an error")
 
 
 def test_blocks_nest(answer):

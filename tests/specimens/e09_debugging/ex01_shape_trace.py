@@ -519,4 +519,26 @@ def walk(items, shapes):
         check="test_no_hook_is_left",
         says="replaced",
     ),
+    Wrong(
+        "opens whatever has attributes",
+        edits=[
+            (
+                "    if isinstance(value, (tuple, list)):",
+                '    if hasattr(value, "__dict__") and not isinstance(value, (tuple, list)):\n        value = list(vars(value).values())\n    if isinstance(value, (tuple, list)):',
+            )
+        ],
+        check="test_nested_data",
+        says="another object",
+    ),
+    Wrong(
+        "keeps the error in the row, and so the frames with their tensors",
+        edits=[
+            (
+                "                    row.outputs = _shapes(output)\n",
+                "                    row.outputs = _shapes(output)\n                else:\n                    row.error = sys.exc_info()[1]\n",
+            )
+        ],
+        check="test_keeps_nothing_alive",
+        says="which the model caught",
+    ),
 ]
