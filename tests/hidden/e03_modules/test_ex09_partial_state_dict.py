@@ -110,12 +110,17 @@ def test_renamed(answer, gen, rename, old, new):
     state = {"bias": torch.zeros(2), old: torch.randn(2, 3, generator=gen)}
     if "" in rename:
         rename = {**rename, "bias": "bias"}  # "" fits this name too
-    wanted = state[old].clone() if new else model.weight.detach().clone()
+    before, prefix = model.weight.detach().clone(), max(filter(old.startswith, rename), key=len, default=old)
+    wanted, named = state[old].clone() if new else before, rename.get(prefix, old) + old[len(prefix) :]
     kept = dict(rename)
     report = answer.load_partial(model, state, rename)
-    expect_equal(
-        model.weight.detach(), wanted, f"weight after load_partial(…) of {list(state)} with rename={rename}"
-    )
+    why = f"it is {named}" if named != old else "it keeps its name"
+    call = f"weight after load_partial(…) of {list(state)} with rename={rename}"
+    suspects = {
+        f"{old} is loaded as weight, though by rename {why}": lambda: state[old],
+        f"{old} is not loaded, though by rename it is weight": lambda: before,
+    }
+    expect_equal(model.weight.detach(), wanted, call, suspects=suspects)
     if new:
         expect_report(report, ["weight", "bias"])
     else:
@@ -189,6 +194,7 @@ def test_in_place(answer, gen):
     state["head.weight"] = nn.Parameter(state["head.weight"])  # the model's is frozen
     state["temperature"] = nn.Parameter(state["temperature"], requires_grad=False)
     state["body.0.bias"] = state["body.0.bias"].requires_grad_() * 1  # with a graph
+    state["body.1.running_mean"].requires_grad_()  # the model's is a buffer
     answer.load_partial(model, state)
     now = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     for name, t in held.items():
@@ -289,8 +295,11 @@ def test_mode_and_shared_copies(answer, gen):
     other = copy.deepcopy(model)
     before, state = snapshot(other), other.state_dict()
     state["head.bias"] = torch.randn(2, generator=gen)
-    with modes_kept(CALL, model):
-        report = answer.load_partial(model, state)
+    for recording in (True, False):
+        with torch.set_grad_enabled(recording), modes_kept(CALL, model):
+            report = answer.load_partial(model, state)
+            what = f"whether gradients are recorded after {CALL}"
+            expect_equal(torch.is_grad_enabled(), recording, what)
     expect_equal(report.missing, [], "`missing` in the report")
     with torch.no_grad():
         for p in model.parameters():

@@ -501,4 +501,34 @@ def load_partial(model, state, rename=None):
         ],
         check="test_two_names_become_one",
     ),
+    Wrong(
+        "parameters by their data, and buffers with the graph of what comes in",
+        edits=[
+            (OWN, "own = model.state_dict(keep_vars=True)"),
+            (
+                COPY,
+                """    for name in report.loaded:
+        mine = own[name]
+        (mine.data if isinstance(mine, nn.Parameter) else mine).copy_(given[name])
+""",
+            ),
+        ],
+        check="test_in_place",
+        says="running_mean",
+    ),
+    Wrong(
+        "switches gradients off, and on again for a caller who had none",
+        edits=[
+            (
+                COPY,
+                """    torch.set_grad_enabled(False)
+    for name in report.loaded:
+        own[name].copy_(given[name])
+    torch.set_grad_enabled(True)
+""",
+            )
+        ],
+        check="test_mode_and_shared_copies",
+        says="whether gradients are recorded",
+    ),
 ]
