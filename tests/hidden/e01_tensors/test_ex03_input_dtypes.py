@@ -126,10 +126,14 @@ def test_right_dtype_is_not_copied(answer):
 def test_strided_is_not_copied(answer):
     """A transposed or sliced tensor in its dtype comes back without a copy, and with its shape."""
     strided = (IDS.clone().t(), FEATURES.clone()[::2], MASK.clone()[::2])
-    for given in (strided, [x.clone()[:1].expand(3, *x.shape[1:]) for x in (IDS, FEATURES, MASK)]):
+    kinds = (torch.int64, torch.float32, torch.bool)
+    images = [torch.ones(2, 3, 2, 2).to(kind, memory_format=torch.channels_last) for kind in kinds]
+    numbers = [torch.ones((), dtype=kind) for kind in kinds]
+    expanded = [x.clone()[:1].expand(3, *x.shape[1:]) for x in (IDS, FEATURES, MASK)]
+    for given in (strided, expanded, images, numbers):
         wanted = [x.clone() for x in given]
         for yours, x, value in zip(answer.model_inputs(*given), given, wanted, strict=True):
-            expect_view(yours, x, f"model_inputs of a strided tensor in {x.dtype}")
+            expect_view(yours, x, f"model_inputs of a strided tensor, {tuple(x.shape)}, in {x.dtype}")
             expect_equal(yours, value, f"model_inputs of a strided tensor in {x.dtype}")
 
 
@@ -193,15 +197,24 @@ def test_other_ids_are_refused(answer):
 @pytest.mark.parametrize("convert", [False, True], ids=["right dtypes", "other dtypes"])
 def test_stays_on_the_device(answer, device, convert):
     """Tensors on another device stay there, without a trip through the CPU."""
-    kinds = (torch.int32, torch.float64, torch.uint8) if convert else (torch.int64, torch.float32, torch.bool)
-    given = [x.to(dtype).to(device) for x, dtype in zip((IDS, FEATURES, MASK), kinds, strict=True)]
-    with count_traffic() as traffic:
-        inputs = answer.model_inputs(*given)
-    for yours, wanted in zip(inputs, (IDS, FEATURES, MASK), strict=True):
-        where = str(yours.device)
-        expect_that(yours.device == device, "model_inputs moved a tensor to another device", yours=where)
-        expect_equal(on_host(yours), wanted, "model_inputs(token_ids, features, mask)")
-    expect_no_traffic(traffic, "model_inputs")
+    right = (torch.int64, torch.float32, torch.bool)
+    others = [(torch.int32, torch.float64, torch.uint8), (torch.uint16, torch.float16, torch.float32)]
+    for kinds in others if convert else [right]:
+        for some in (
+            (IDS, FEATURES, MASK),
+            (IDS[0, 0], FEATURES[0, 0], MASK[0]),
+            (IDS[:0], FEATURES[:0], MASK[:0]),
+        ):
+            given = [x.to(dtype).to(device) for x, dtype in zip(some, kinds, strict=True)]
+            with count_traffic() as traffic:
+                inputs = answer.model_inputs(*given)
+            for yours, wanted in zip(inputs, some, strict=True):
+                where = str(yours.device)
+                expect_that(
+                    yours.device == device, "model_inputs moved a tensor to another device", yours=where
+                )
+                expect_equal(on_host(yours), wanted, "model_inputs(token_ids, features, mask)")
+            expect_no_traffic(traffic, "model_inputs")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)

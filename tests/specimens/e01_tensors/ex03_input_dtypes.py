@@ -373,4 +373,40 @@ def model_inputs(token_ids, features, mask):
         check="test_other_ids_are_refused",
         says="float8_e4m3fn",
     ),
+    Wrong(
+        "contiguous by memory_format: images with their channels last are copied",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "features.to(torch.float32, memory_format=torch.contiguous_format)",
+            )
+        ],
+        check="test_strided_is_not_copied",
+        says="(2, 3, 2, 2)",
+    ),
+    Wrong(
+        "ids in uint16 by way of NumPy, so of the CPU",
+        edits=[
+            (
+                RETURN,
+                """    if token_ids.dtype == torch.uint16:
+        token_ids = torch.from_numpy(token_ids.cpu().numpy().astype("int64")).to(token_ids.device)
+"""
+                + RETURN,
+            )
+        ],
+        check="test_stays_on_the_device",
+        says="host",
+    ),
+    Wrong(
+        "a single number is made anew from a Python number",
+        edits=[
+            (
+                "mask.to(torch.bool)",
+                "(mask.to(torch.bool) if mask.dim() else torch.tensor(bool(mask), device=mask.device))",
+            )
+        ],
+        check="test_strided_is_not_copied",
+        says="copies",
+    ),
 ]
