@@ -664,6 +664,18 @@ def test_close(answer):
         )
     expect_that(not left, "a task is left after close()", yours=f"{len(left)}: {[*left][:1]}")
 
+    async def nobody_waits():
+        batcher = answer.MicroBatcher(Model(3.0), (2,), max_size=2, max_delay=DELAY)
+        callers = [asyncio.create_task(batcher.submit(request(i))) for i in range(2)]
+        await asyncio.sleep(0.5)
+        await batcher.close()
+        closed = now()
+        await asyncio.gather(*callers)
+        return closed
+
+    closed = run(nobody_waits(), "batcher.close(), where nobody waits")
+    expect_equal(closed, 3.0, "when close() returns, where nobody waits, and predict has a batch until 3 s")
+
 
 def test_two_that_close(answer):
     """Two may close at the same time, and one that gives up does not stop predict, nor let anybody in."""

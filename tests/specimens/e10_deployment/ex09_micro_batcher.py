@@ -884,4 +884,17 @@ class MicroBatcher:
         check="test_any_shape",
         says="wrong dtype",
     ),
+    Wrong(
+        "close waits for what it has sent, and not for what was under way",
+        edits=[
+            (
+                CLOSE,
+                CLOSE.replace(
+                    "        self._send()\n", "        self._batches = set()\n        self._send()\n"
+                ),
+            ),
+        ],
+        check="test_close",
+        says="where nobody waits",
+    ),
 ]
