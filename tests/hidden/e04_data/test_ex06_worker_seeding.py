@@ -144,8 +144,16 @@ def test_seeds(answer):
                 wanted="no noise of one seed under another",
             )
     silence = torch.zeros(1, 3, dtype=torch.float64)
-    noise = torch.stack([answer.NoisyRecordings(silence, 1.0, seed)[0] for seed in range(100)])
-    expect_fresh(noise, "in the first readings of 100 datasets with the seeds 0 to 99")
+    near = {2**k + d for k in range(7, 32) for d in (-1, 0, 1)} | {10**k for k in range(2, 10)}
+    seeds = sorted({*range(100), *near, 2**32 - 1})
+    noise = torch.stack([answer.NoisyRecordings(silence, 1.0, seed)[0] for seed in seeds])
+    pair = repeated(noise)
+    expect_that(
+        pair is None,
+        "datasets with different seeds have the same noise in their first readings",
+        yours=f"seeds {seeds[pair[0]]} and {seeds[pair[1]]}" if pair else "",
+        wanted="no noise of one seed under another",
+    )
 
 
 @pytest.mark.parametrize("workers,persistent", [(1, False), (2, True)])

@@ -365,4 +365,16 @@ SPECIMENS = [
         check="test_seeds",
         says="share noise",
     ),
+    Wrong(
+        "takes the last three digits of the seed",
+        edits=[(SEED, "        self.seed = seed % 1000\n")],
+        check="test_seeds",
+        says="seeds 0 and 1000",
+    ),
+    Wrong(
+        "the seed goes through float32",
+        edits=[(SEED, "        self.seed = int(np.float32(seed))\n")],
+        check="test_seeds",
+        says="no noise of one seed under another",
+    ),
 ]
