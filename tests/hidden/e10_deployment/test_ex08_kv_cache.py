@@ -195,6 +195,8 @@ def test_views(answer, gen):
             expect_equal(mine.data_ptr(), base.data_ptr(), f"where the {name} begin after another token")
     for name, mine, base in zip(("keys", "values"), first, kept, strict=True):
         expect_equal(mine.clone(), base, f"{name} that an earlier append has returned")
+    for name, mine, base in zip(("keys", "values"), cache.append(*[token[:, :, :0]] * 2), first, strict=True):
+        expect_view(mine, base, f"cache.append(…) of no tokens, {name},")
     grown = peak_bytes(lambda: cache.truncate(50))
     expect_that(grown == 0, "truncate allocates memory", yours=f"{grown} bytes", wanted="none")
     for name, mine, base in zip(("keys", "values"), cache.append(token, token), first, strict=True):

@@ -760,4 +760,16 @@ class CachedAttention(nn.Module):
         return self.out((w @ v).transpose(1, 2).reshape(batch, time, dim))
 """,
     ),
+    Wrong(
+        "copies where no token comes",
+        edits=[
+            (
+                COUNT,
+                COUNT
+                + "        if new == 0:\n            return tuple(self._memory[:, :, :, :end].clone())\n",
+            )
+        ],
+        check="test_views",
+        says="of no tokens",
+    ),
 ]
