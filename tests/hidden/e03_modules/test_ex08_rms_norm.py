@@ -50,9 +50,30 @@ def case(answer, x, eps=1e-3):
     )
 
 
+def mistakes(x, weight, eps):
+    """What people get wrong, and what it gives."""
+    squares = x.square()
+    mean = squares.mean(-1, keepdim=True)
+    other = 0 if x.dim() < 3 else 1
+    return {
+        "squares are added up: their mean is asked for": lambda: (
+            x / (squares.sum(-1, keepdim=True) + eps).sqrt() * weight
+        ),
+        "the mean is taken off first: that is layer norm": lambda: formula(
+            x - x.mean(-1, keepdim=True), weight, eps
+        ),
+        "eps is added to the root, not under it": lambda: x / (mean.sqrt() + eps) * weight,
+        f"the mean runs over dim {other}: features are the last dimension": lambda: (
+            x / (squares.mean(other, keepdim=True) + eps).sqrt() * weight
+        ),
+    }
+
+
 def expect_right(layer, x, note, eps=1e-6):
-    wanted = formula(x.double(), layer.weight.detach().double(), eps).to(x.dtype)
-    expect_close(layer(x), wanted, f"RMSNorm({x.shape[-1]}, eps={eps})(x){note}")
+    exact, weight = x.double(), layer.weight.detach().double()
+    wanted = formula(exact, weight, eps).to(x.dtype)
+    suspects = mistakes(exact, weight, eps)
+    expect_close(layer(x), wanted, f"RMSNorm({x.shape[-1]}, eps={eps})(x){note}", suspects=suspects)
 
 
 @pytest.mark.parametrize("eps", [1e-6, 0.5])
@@ -67,7 +88,8 @@ def test_default_eps(answer):
     """Without another word eps is 1e-6, and is added inside the root; NaN stays in its row."""
     x = torch.tensor([[1e-3, -2e-3, 1e-3], [1e-5, 0.0, 0.0]])
     yours = answer.RMSNorm(3)(x)
-    expect_close(yours, formula(x.double(), 1.0).float(), "RMSNorm(3)(x) of small numbers")
+    wanted, suspects = formula(x.double(), 1.0).float(), mistakes(x.double(), 1.0, 1e-6)
+    expect_close(yours, wanted, "RMSNorm(3)(x) of small numbers", suspects=suspects)
     x[0, 1] = torch.nan
     lost = answer.RMSNorm(3)(x).isnan().all(1).tolist()
     expect_equal(lost, [True, False], "which rows of RMSNorm(3)(x) are NaN, if x is in the first")

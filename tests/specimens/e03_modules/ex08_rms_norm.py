@@ -74,6 +74,7 @@ SPECIMENS = [
         "over the batch",
         edits=[("mean(-1, keepdim=True)", "mean(0, keepdim=True)")],
         check="test_last_dimension",
+        says="the mean runs over dim 0",
     ),
     Wrong(
         "over everything",
@@ -84,16 +85,19 @@ SPECIMENS = [
         "the sum of squares",
         edits=[("mean(-1, keepdim=True)", "sum(-1, keepdim=True)")],
         check="test_last_dimension",
+        says="squares are added up",
     ),
     Wrong(
         "takes the mean off",
         edits=[(EXACT, EXACT + "\n        exact = exact - exact.mean(-1, keepdim=True)")],
         check="test_last_dimension",
+        says="the mean is taken off first",
     ),
     Wrong(
         "dimension 1, for (batch, features) only",
         edits=[("mean(-1, keepdim=True)", "mean(min(1, x.dim() - 1), keepdim=True)")],
         check="test_last_dimension",
+        says="the mean runs over dim 1",
     ),
     Wrong(
         "squeezes",
@@ -111,6 +115,7 @@ SPECIMENS = [
         "eps outside the root",
         edits=[(SCALE, "scale = 1 / (exact.square().mean(-1, keepdim=True).sqrt() + self.eps)")],
         check="test_last_dimension",
+        says="eps is added to the root",
     ),
     Wrong(
         "eps as a lower bound",
