@@ -34,7 +34,7 @@ SPECIMENS = [
             (NEW, NEW.replace("prefix is None", "prefix is None or old in own")),
         ],
         check="test_renamed",
-        says="weight",
+        says="though by rename",
     ),
     Wrong(
         "takes a shorter prefix where the longest leads nowhere",
@@ -53,7 +53,7 @@ SPECIMENS = [
             ),
         ],
         check="test_renamed",
-        says="weight",
+        says="though by rename",
     ),
     Wrong(
         "loads floats from floats only",
@@ -77,6 +77,7 @@ SPECIMENS = [
         "strips the dot that is left over",
         edits=[(NEW, NEW.replace("old[len(prefix) :]", "old[len(prefix) :].lstrip('.')"))],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "learns what the state learns",
@@ -112,11 +113,13 @@ SPECIMENS = [
             (NEW, "new = old.replace(prefix, rename[prefix]) if prefix else rename.get(prefix, '') + old")
         ],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "the first prefix that fits",
         edits=[(PREFIX, "prefix = next((p for p in rename if old.startswith(p)), None)")],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong("the shortest prefix", edits=[("max((p for", "min((p for")], check="test_renamed"),
     Wrong(
@@ -128,6 +131,7 @@ SPECIMENS = [
             )
         ],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "strips the prefix again and again",
@@ -139,21 +143,25 @@ SPECIMENS = [
             )
         ],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "the empty prefix counts for nothing",
         edits=[("new = old if prefix is None else", "new = old if not prefix else")],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "whole parts of the name only",
         edits=[("if old.startswith(p))", 'if not p or p.endswith(".") and old.startswith(p) or old == p)')],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "takes upper for lower case",
         edits=[("if old.startswith(p))", "if old.lower().startswith(p.lower()))")],
         check="test_renamed",
+        says="though by rename",
     ),
     Wrong(
         "reports the new names of what is unexpected",
