@@ -228,6 +228,11 @@ def test_dtypes(answer):
     )
     masks = [vector(True, False, dtype=torch.bool), vector(True, True, dtype=torch.bool)]
     expect_parting(answer.find_divergence(*masks, x), "", 0, 1.0, "for masks")
+    half, single = vector(1.0, dtype=torch.float16), vector(1.0 + 2**-12)  # which float16 cannot hold
+    whole, broken = vector(2, dtype=torch.int64), vector(2.5)
+    for a, b, error in ((half, single, 2**-12), (whole, broken, 0.5)):
+        expect_parting(answer.find_divergence(a, b, x), "", 0, error, "for a candidate in a wider dtype")
+        expect_parting(answer.find_divergence(b, a, x), "", 0, error, "for a candidate in a narrower dtype")
     large = [vector(60000.0, dtype=torch.float16), vector(-60000.0, dtype=torch.float16)]
     expect_parting(answer.find_divergence(*large, x), "", 0, 120000.0, "for large numbers in float16")
 
@@ -260,10 +265,11 @@ def test_nested_outputs(answer):
     """Tuples, lists and dicts of tensors are compared place by place."""
     x = torch.zeros(1)
     nested = {"logits": t(1.0, 2.0), "states": [(t(3.0), None), Pair(t(4.0), "text")], "n": 3}
+    nested[7] = t(5.0)  # keys need not be text
     expect_none(
         answer.find_divergence(Returns(nested), Returns(copy.deepcopy(nested)), x), "for nested outputs"
     )
-    other_order = {"n": 5, **{k: copy.deepcopy(nested[k]) for k in ("states", "logits")}}
+    other_order = {"n": 5, **{k: copy.deepcopy(nested[k]) for k in (7, "states", "logits")}}
     expect_none(
         answer.find_divergence(Returns(nested), Returns(other_order), x), "for dicts in another order"
     )

@@ -205,6 +205,23 @@ SPECIMENS = [
         check="test_layers_that_work_in_place",
     ),
     Wrong(
+        "rounds the candidate's outputs to the reference's dtype",
+        edits=[(DOUBLE, DOUBLE.replace("b[place].double()", "b[place].to(a[place].dtype).double()"))],
+        check="test_dtypes",
+        says="wider dtype",
+    ),
+    Wrong(
+        "rounds the reference's outputs to the candidate's dtype",
+        edits=[(DOUBLE, DOUBLE.replace("a[place].double()", "a[place].to(b[place].dtype).double()"))],
+        check="test_dtypes",
+        says="narrower dtype",
+    ),
+    Wrong(
+        "sorts the keys of dicts, which may be text and numbers",
+        edits=[("parts = data.items() if", "parts = sorted(data.items()) if")],
+        check="test_nested_outputs",
+    ),
+    Wrong(
         "casts the outputs to float64, which copies nothing where they are float64 already",
         edits=[(CLONE, "        return {place: data.detach().to(torch.float64)}\n")],
         check="test_layers_that_work_in_place",
