@@ -382,6 +382,7 @@ def test_part_of_a_model(answer, gen):
     head = Head(gen)
     weight = head.first.weight
     head.register_buffer("offset", torch.zeros(3, dtype=torch.float64))
+    head.register_buffer("table", torch.zeros(3, dtype=torch.bfloat16))
     island, other = answer.Float32Island(head), answer.Float32Island(nn.Softmax(-1))
     names = [f"block.{name}" for name in head.state_dict()]
     expect_equal([*island.state_dict()], names, "the names in the state dict of an island")
@@ -406,7 +407,8 @@ def test_part_of_a_model(answer, gen):
     expect_equal(
         {p.dtype for p in head.parameters()}, {torch.float32}, f"the dtypes of parameters after {CALL}"
     )
-    expect_equal(head.offset.dtype, torch.float64, f"the dtype of a buffer after {CALL}")
+    dtypes = {"offset": torch.float64, "table": torch.bfloat16}
+    expect_equal({n: b.dtype for n, b in head.named_buffers()}, dtypes, f"the dtype of a buffer after {CALL}")
     with torch.no_grad():
         twin.block.first.weight.zero_()
     expect_that(bool(weight.any()), "a deep copy shares its weights with the original")

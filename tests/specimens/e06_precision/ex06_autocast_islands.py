@@ -16,6 +16,21 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "makes the block's tensors of 16 bits float32, buffers, too",
+        edits=[
+            (
+                BLOCK,
+                BLOCK
+                + """        for part in block.modules():
+            for name, buffer in part.named_buffers(recurse=False):
+                setattr(part, name, _widen(buffer))
+""",
+            )
+        ],
+        check="test_part_of_a_model",
+        says="a buffer",
+    ),
+    Wrong(
         "in evaluation mode and outside of every region nothing is cast",
         edits=[
             (
