@@ -252,6 +252,10 @@ def test_outputs(answer, gen):
         yours = reply.json("POST /predict")
         if yours != {"outputs": wanted}:  # 22 and 22.0 are one number in JSON
             expect_equal(yours, {"outputs": wanted}, f"the response for a model that gives {wanted}")
+    app = answer.make_app(lambda x: x.mul_(2.0), 3)
+    for time in ("once", "again"):
+        call = f"POST /predict, {time}, for a model that writes into its input"
+        expect_outputs(post(app, "/predict", text([[1, 2, 3]])), torch.tensor([[2.0, 4.0, 6.0]]), call)
 
 
 def test_large_bodies(answer):

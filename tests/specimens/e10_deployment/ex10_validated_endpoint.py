@@ -457,6 +457,15 @@ SPECIMENS = [
         says="reads on",
     ),
     Wrong(
+        "remembers the tensors of earlier bodies, into which a model may have written",
+        edits=[
+            ("def make_app(", "parse = functools.lru_cache(parse)\n\n\ndef make_app("),
+            ("import json\n", "import functools\nimport json\n"),
+        ],
+        check="test_outputs",
+        says="again, for a model",
+    ),
+    Wrong(
         "counts before it adds a chunk, so one more is read",
         edits=[
             (GROW + LIMIT, "        if len(body) > max_bytes:\n            break\n" + GROW),
