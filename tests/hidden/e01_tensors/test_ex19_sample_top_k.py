@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.checks import (
     expect_equal,
@@ -219,11 +220,31 @@ def test_generator_decides(answer, gen):
     expect_that(not torch.equal(first, other), "generators with different seeds give the same ids")
 
 
+class Listening(TorchDispatchMode):
+    """Counts the operations around which the global random stream is not as it was."""
+
+    def __init__(self):
+        super().__init__()
+        self.before, self.moved = torch.get_rng_state(), 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        same = torch.equal(torch.get_rng_state(), self.before)
+        result = func(*args, **(kwargs or {}))
+        self.moved += not (same and torch.equal(torch.get_rng_state(), self.before))
+        return result
+
+
 def test_global_stream_is_left_alone(answer, gen):
-    """PyTorch's global random stream is neither drawn from nor seeded."""
+    """PyTorch's global random stream is neither drawn from nor seeded, nor borrowed and put back."""
     logits = shuffled((4, 6), gen)
-    with global_rng_untouched("sample_top_k(logits, 3, generator)"):
+    with global_rng_untouched("sample_top_k(logits, 3, generator)"), Listening() as listening:
         answer.sample_top_k(logits, 3, gen)
+    expect_that(
+        not listening.moved,
+        "sample_top_k(logits, 3, generator) seeds the global random stream, and puts it back",
+        yours=f"{listening.moved} operations ran while it was in another state",
+        wanted="draws from generator itself",
+    )
 
 
 def test_logits_are_left_alone(answer, gen):

@@ -416,4 +416,19 @@ def sample_top_k(logits, k, generator):
         edits=[(CHANCES, CHANCES.replace("largest", "torch.from_numpy(largest.float().numpy())"))],
         check="test_logits_are_left_alone",
     ),
+    Wrong(
+        "lends the generator's state to the global stream, and puts that back",
+        edits=[
+            (
+                "    drawn = torch.multinomial(chances, 1, generator=generator)",
+                """    kept = torch.get_rng_state()
+    torch.set_rng_state(generator.get_state())
+    drawn = torch.multinomial(chances, 1)
+    generator.set_state(torch.get_rng_state())
+    torch.set_rng_state(kept)""",
+            )
+        ],
+        check="test_global_stream_is_left_alone",
+        says="puts it back",
+    ),
 ]
