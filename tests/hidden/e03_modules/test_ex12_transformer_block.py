@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.func import functional_call
+from torch.nn import functional as F
 
 from grader.checks import (
     expect_close,
@@ -60,35 +61,65 @@ def norm(state, name, x):
     return scaled * state[f"{name}.weight"] + state[f"{name}.bias"]
 
 
-def attention(state, x, heads):
+def attention(state, x, heads, causal=True):
+    """What the attention adds, where x is normalised already."""
     time = x.shape[-2]
-    later = torch.ones(time, time, dtype=torch.bool).triu(1)
+    later = torch.ones(time, time, dtype=torch.bool).triu(1 if causal else time)
     gathered = []
-    q, k, v = linear(state, "qkv", norm(state, "norm1", x)).chunk(3, -1)
+    q, k, v = linear(state, "qkv", x).chunk(3, -1)
     for q, k, v in zip(*(part.chunk(heads, -1) for part in (q, k, v)), strict=True):  # noqa: B020
         scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(later, -math.inf)
         gathered.append(scores.softmax(-1) @ v)
     return linear(state, "out", torch.cat(gathered, -1))
 
 
-def network(state, x):
-    h = linear(state, "up", norm(state, "norm2", x))
-    return linear(state, "down", h * 0.5 * (1 + torch.erf(h / math.sqrt(2))))
+def network(state, x, act=F.gelu):
+    """What the network adds, where x is normalised already."""
+    return linear(state, "down", act(linear(state, "up", x)))
 
 
-def written_out(state, x, heads=2):
-    x = x + attention(state, x, heads)
-    return x + network(state, x)
+def plain(state, name, x):
+    return x
+
+
+def written_out(state, x, heads=2, act=F.gelu, causal=True, pre=norm, post=plain):
+    x = post(state, "norm1", x + attention(state, pre(state, "norm1", x), heads, causal))
+    return post(state, "norm2", x + network(state, pre(state, "norm2", x), act))
 
 
 def exact(block, x, heads=2):
     return written_out({name: t.double() for name, t in state_of(block).items()}, x.double(), heads)
 
 
+def mistakes(state, x, heads):
+    """What people get wrong, and what it gives."""
+
+    def given(change=lambda name, t: t, heads=heads, **options):
+        return lambda: written_out({n: change(n, t) for n, t in state.items()}, x, heads, **options)
+
+    rows = torch.arange(3 * x.shape[-1]).view(heads, 3, -1).transpose(0, 1).flatten()
+    return {
+        "the norms come after the sums: here they come before the branches": given(pre=plain, post=norm),
+        "both branches read x: the second one reads the sum of x and attention": lambda: (
+            x + attention(state, norm(state, "norm1", x), heads) + network(state, norm(state, "norm2", x))
+        ),
+        "gelu is the approximation with tanh: here it is the exact one": given(
+            act=lambda h: F.gelu(h, approximate="tanh")
+        ),
+        "positions see later ones: nothing is masked": given(causal=False),
+        "heads has no effect: all features are one head": given(heads=1),
+        "qkv(x) is read head by head: first come all queries, then keys, then values": given(
+            lambda n, t: t[rows] if n.startswith("qkv") else t
+        ),
+    }
+
+
 def expect_right(block, x, heads, note, ulps=100):
     wanted = exact(block, x, heads).to(x.dtype)
     scale = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
-    expect_close(block(x), wanted, f"block(x){note}", ulps=ulps, scale=scale)
+    state = {name: t.double() for name, t in state_of(block).items()}
+    suspects = mistakes(state, x.double(), heads)
+    expect_close(block(x), wanted, f"block(x){note}", ulps=ulps, scale=scale, suspects=suspects)
 
 
 def case(answer, x, heads=2, hidden=5):

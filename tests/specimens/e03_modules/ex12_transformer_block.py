@@ -68,6 +68,7 @@ SPECIMENS = [
             (SECOND, "return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))"),
         ],
         check="test_branches",
+        says="the norms come after the sums",
     ),
     Wrong(
         "normalises the stream itself",
@@ -103,6 +104,7 @@ SPECIMENS = [
             (SECOND, SECOND.replace("return x + ", "return x + added + ")),
         ],
         check="test_values",
+        says="both branches read x",
     ),
     Wrong(
         "the second sum starts from the first stream",
@@ -126,6 +128,7 @@ SPECIMENS = [
         "gelu by tanh",
         edits=[("self.up(self.norm2(x))", "self.up(self.norm2(x)), approximate='tanh'")],
         check="test_values",
+        says="gelu is the approximation with tanh",
     ),
     Wrong("relu", edits=[("F.gelu(", "F.relu(")], check="test_values"),
     Wrong(
@@ -145,7 +148,12 @@ SPECIMENS = [
         edits=[("self.norm1(x)", "F.layer_norm(x, x.shape[-2:]) * self.norm1.weight + self.norm1.bias")],
         check="test_values",
     ),
-    Wrong("sees the future", edits=[(WEIGHTS, "weights = scores.softmax(-1)")], check="test_values"),
+    Wrong(
+        "sees the future",
+        edits=[(WEIGHTS, "weights = scores.softmax(-1)")],
+        check="test_values",
+        says="positions see later ones",
+    ),
     Wrong("sees the future and not the past", edits=[("triu(1)", "tril(-1)")], check="test_values"),
     Wrong("one token too far", edits=[("triu(1)", "triu(2)")], check="test_values"),
     Wrong(
@@ -158,6 +166,7 @@ SPECIMENS = [
             (SPLIT, "qkv = self.qkv(x).unflatten(-1, (self.heads, 3, dim // self.heads)).transpose(-3, -2)")
         ],
         check="test_values",
+        says="qkv",
     ),
     Wrong(
         "merges the heads without a transpose",
@@ -167,7 +176,12 @@ SPECIMENS = [
     Wrong(
         "softmax over the queries", edits=[("softmax(-1)", "softmax(-2).nan_to_num()")], check="test_values"
     ),
-    Wrong("ignores heads", edits=[("self.heads = heads", "self.heads = 1")], check="test_values"),
+    Wrong(
+        "ignores heads",
+        edits=[("self.heads = heads", "self.heads = 1")],
+        check="test_values",
+        says="heads has no effect",
+    ),
     Wrong(
         "batches only", edits=[(SPLIT, "batch, time, dim = x.shape\n        " + SPLIT)], check="test_values"
     ),
