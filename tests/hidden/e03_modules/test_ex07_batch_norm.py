@@ -1,6 +1,7 @@
 """What grades batch_norm: both modes, running statistics, state dict, precision, gradients, devices."""
 
 import copy
+import functools
 
 import pytest
 import torch
@@ -43,12 +44,55 @@ def normalised(state, x, eps=1e-5, training=False):
     return F.batch_norm(x, mean, var, state["weight"], state["bias"], training=training, eps=eps)
 
 
+def mistakes(state, x, eps):
+    """What people get wrong in the result of training mode, and what it gives."""
+    every = [0, *range(2, x.dim())]
+    weight, bias = (state[n].view(-1, *[1] * (x.dim() - 2)) for n in ("weight", "bias"))
+    mean = x.mean(every, keepdim=True)
+    biased, unbiased = (x.var(every, correction=n, keepdim=True) for n in (0, 1))
+    return {
+        "the unbiased variance normalises: it is for running_var alone": lambda: (
+            (x - mean) / (unbiased + eps).sqrt() * weight + bias
+        ),
+        "eps is added to the deviation, not to the variance": lambda: (
+            (x - mean) / (biased.sqrt() + eps) * weight + bias
+        ),
+    }
+
+
+def mistakes_of_running(before, x, momentum):
+    """What people get wrong in an update of the running statistics, by name, and what it gives."""
+    features = x.double().transpose(0, 1).flatten(1)
+    mean, biased, rows = features.mean(1), features.var(1, correction=0), len(x)
+
+    def given(name, new, momentum=momentum):
+        return lambda: (1 - momentum) * before[name] + momentum * new
+
+    swapped = "momentum weighs the old numbers: here it is the weight of the new ones"
+    return {
+        "running_mean": {swapped: given("running_mean", mean, 1 - momentum)} if 0 < momentum < 1 else {},
+        "running_var": {
+            "running_var takes the biased variance: divide by n - 1": given("running_var", biased),
+            "n counts the rows alone: it is all values of a feature": given(
+                "running_var", biased * rows / (rows - 1)
+            ),
+        },
+        "num_batches_tracked": {},
+    }
+
+
 def filled(answer, gen, features=3, dtype=torch.float32, **options):
     """A layer with random parameters and running statistics, and PyTorch's own with the same."""
     layer, own = answer.BatchNorm(features, **options), nn.BatchNorm1d(features, **options)
     randomize(own, gen)
     layer.load_state_dict(own.state_dict())
     return layer.to(dtype), own.double()
+
+
+def expect_normalised(layer, own, x, eps, call):
+    exact, state = x.double(), state_of(own)
+    wanted = normalised(state, exact, eps, training=True).float()
+    expect_close(layer(x), wanted, call, ulps=100, suspects=mistakes(state, exact, eps))
 
 
 def evaluating(answer, inputs, **options):
@@ -76,13 +120,11 @@ def test_training_output(answer, gen, eps):
     for shape in SHAPES:
         layer, own = filled(answer, gen, shape[1], eps=eps)
         x = 5 + 2 * torch.randn(shape, generator=gen)
-        wanted = normalised(state_of(own), x.double(), eps, training=True).float()
-        expect_close(layer(x), wanted, f"BatchNorm({shape[1]}, eps={eps})(x) for x of {shape}", ulps=100)
+        expect_normalised(layer, own, x, eps, f"BatchNorm({shape[1]}, eps={eps})(x) for x of {shape}")
     few = ("of deviation 0.001", 1e-3 * torch.randn(6, 3, generator=gen))
     for how, x in [*views(gen), few]:
         layer, own = filled(answer, gen, eps=eps)
-        wanted = normalised(state_of(own), x.double(), eps, training=True).float()
-        expect_close(layer(x), wanted, f"BatchNorm(3, eps={eps})(x) for x {how}", ulps=100)
+        expect_normalised(layer, own, x, eps, f"BatchNorm(3, eps={eps})(x) for x {how}")
 
 
 @pytest.mark.parametrize("momentum", MOMENTA)
@@ -95,7 +137,10 @@ def test_running_statistics(answer, gen, momentum):
         if number == 4:  # a layer that has seen many batches
             layer.num_batches_tracked.fill_(3000)
             own.num_batches_tracked.fill_(3000)
+        before = state_of(own)
         own(own_view)
+        weight = 1 / int(own.num_batches_tracked) if momentum is None else momentum
+        suspects = mistakes_of_running(before, x, weight)
         layer.requires_grad_(number != 3)  # frozen parameters do not stop the statistics
         with torch.no_grad() if number == 2 else torch.enable_grad():
             layer(x)
@@ -105,6 +150,7 @@ def test_running_statistics(answer, gen, momentum):
                 getattr(layer, name),
                 wanted.float() if wanted.is_floating_point() else wanted,
                 f"{name} after {number} batches, the last of {shape}, with momentum={momentum}",
+                suspects=suspects[name],
             )
 
 
@@ -116,7 +162,9 @@ def test_evaluation(answer, gen):
         before = state_of(layer)
         x = 2 * torch.randn(shape, generator=gen)
         wanted = normalised(state_of(own), x.double(), 0.1).float()
-        expect_close(layer(x), wanted, f"layer.eval()(x) for x of {shape}")
+        batch = functools.partial(normalised, state_of(own), x.double(), 0.1, training=True)
+        suspects = {"the batch's statistics normalise in evaluation mode, too": batch} if len(x) > 1 else {}
+        expect_close(layer(x), wanted, f"layer.eval()(x) for x of {shape}", suspects=suspects)
         for name in STATISTICS:
             expect_equal(getattr(layer, name), before[name], f"{name} after layer.eval()(x)")
 

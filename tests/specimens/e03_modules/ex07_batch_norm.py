@@ -74,6 +74,7 @@ SPECIMENS = [
         "normalises with the unbiased variance",
         edits=[(BIASED, "exact.var(dims, correction=1)")],
         check="test_training_output",
+        says="the unbiased variance normalises",
     ),
     Wrong(
         "keeps the biased variance",
@@ -85,6 +86,7 @@ SPECIMENS = [
         "unbiased over the rows alone",
         edits=[(" * (n / (n - 1))", " * (len(x) / (len(x) - 1) if len(x) > 1 else 1)")],
         check="test_running_statistics",
+        says="n counts the rows alone",
     ),
     Wrong(
         "momentum the wrong way round",
@@ -108,6 +110,7 @@ SPECIMENS = [
         "eps outside the root",
         edits=[("(var + self.eps).rsqrt()", "1 / (var.sqrt() + self.eps)")],
         check="test_training_output",
+        says="eps is added to the deviation",
     ),
     Wrong("does not count", edits=[(COUNT, "")], check="test_running_statistics", says="num_batches_tracked"),
     Wrong(
@@ -169,6 +172,7 @@ SPECIMENS = [
             ("        if self.training:\n", "        if self.training or x.numel() // self.features > 1:\n")
         ],
         check="test_evaluation",
+        says="the batch's statistics normalise in evaluation",
     ),
     Wrong(
         "the running statistics in training mode, once there are some",
