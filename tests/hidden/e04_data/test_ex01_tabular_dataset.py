@@ -17,9 +17,9 @@ def table(gen, rows, columns=3):
     return torch.randn(rows, columns, generator=gen), torch.randint(-50, 50, (rows,), generator=gen)
 
 
-def expect_pair(pair, x, y, call):
+def expect_pair(pair, x, y, call, suspects=None):
     expect_that(isinstance(pair, tuple) and len(pair) == 2, f"{call} is no pair", yours=pair)
-    expect_equal(pair[0], x, f"x of {call}", dims="columns")
+    expect_equal(pair[0], x, f"x of {call}", dims="columns", suspects=suspects)
     expect_equal(pair[1], y, f"y of {call}")
 
 
@@ -191,11 +191,12 @@ def test_not_copied(answer, gen):
     views = torch.randn(6, 7, generator=gen)[:, 1::2], torch.arange(12)[::2]
     for what, features, labels in (("tensors", x, y), ("arrays", *arrays), ("views", *views)):
         data = answer.TabularDataset(features, labels)
-        part = data[1:][::3]
+        part, before = data[1:][::3], torch.tensor(features[4].tolist())
+        suspects = {"the row as it was before: features, or those of a slice, are copied": before.clone}
         features[4], labels[4] = 5.5, 123
         for row, call in ((data[4], "data[4]"), (part[1], "data[1:][::3][1]")):
             written = torch.full((3,), 5.5), torch.tensor(123)
-            expect_pair(row, *written, f"{call} of {what}, written into since")
+            expect_pair(row, *written, f"{call} of {what}, written into since", suspects)
     wide, column = torch.zeros(64, 100), torch.zeros(64, dtype=torch.int64)
     cost = peak_bytes(lambda: answer.TabularDataset(wide, column))
     expect_that(cost < 6400, "TabularDataset(features, labels) copies", yours=f"{cost} of 25600 bytes")

@@ -98,6 +98,7 @@ SPECIMENS = [
         "copies the table",
         edits=[(FEATURES, "self.features = features.clone().float()")],
         check="test_not_copied",
+        says="the row as it was before",
     ),
     Wrong(
         "torch.tensor, which copies",
@@ -115,6 +116,7 @@ SPECIMENS = [
             )
         ],
         check="test_not_copied",
+        says="the row as it was before",
     ),
     Wrong(
         "copies the labels",
