@@ -1,5 +1,6 @@
 """What grades layers_in_a_list: all layers train, move, save and switch; containers are used as they are."""
 
+import functools
 import math
 from types import MappingProxyType
 
@@ -31,11 +32,25 @@ SIZES = [
 ]
 
 
-def named(state, depth, heads, x):
+def residual(x, scale, y):
+    return x + scale * torch.relu(y)
+
+
+MISTAKES = {
+    "no residual: a block adds what it computes to x": lambda x, scale, y: scale * torch.relu(y),
+    "the scale multiplies the sum: it is for what is added to x": lambda x, scale, y: (
+        scale * (x + torch.relu(y))
+    ),
+    "relu is taken of the sum: it is for the layer alone": lambda x, scale, y: torch.relu(x + scale * y),
+    "the scales have no effect": lambda x, scale, y: x + torch.relu(y),
+}
+
+
+def named(state, depth, heads, x, block=residual):
     """What the net computes, from the tensors by name."""
     for index in range(depth):
         weight, bias = state[f"layers.{index}.weight"], state[f"layers.{index}.bias"]
-        x = x + state[f"scales.{index}"] * torch.relu(x @ weight.T + bias)
+        x = block(x, state[f"scales.{index}"], x @ weight.T + bias)
     return {name: x @ state[f"heads.{name}.weight"].T + state[f"heads.{name}.bias"] for name in heads}
 
 
@@ -49,11 +64,14 @@ def case(answer, gen, leading=(5,), sizes=SIZES[0]):
     )
 
 
-def expect_predictions(yours, wanted, call):
+def expect_predictions(yours, wanted, call, wrong=None):
+    """`wrong`, if given, tells what the net would compute with other blocks."""
     expect_that(type(yours) is dict, f"{call} is no plain dict", yours=yours)
     expect_equal(list(yours), list(wanted), f"the names in {call}, in order")
     for name, right in wanted.items():
-        expect_close(yours[name].detach(), right.detach(), f"{call}[{name!r}]", scale=10.0)
+        blocks = MISTAKES if wrong else {}
+        suspects = {told: lambda b=block, name=name: wrong(b)[name] for told, block in blocks.items()}
+        expect_close(yours[name].detach(), right.detach(), f"{call}[{name!r}]", scale=10.0, suspects=suspects)
 
 
 def test_what_is_registered(answer):
@@ -87,7 +105,8 @@ def test_values(answer, gen):
             wanted = named(state, depth, heads, x)
             with unchanged("net(x)", x=x):
                 y = net(x)
-            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x)")
+            wrong = functools.partial(named, state, depth, heads, x)
+            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x)", wrong)
             with torch.no_grad(), unchanged("net(x) under no_grad", x=x):
                 y = net(x)
             expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x) under no_grad")

@@ -253,7 +253,12 @@ class ResidualNet(nn.Module):
         check="test_values",
         says="dict",
     ),
-    Wrong("no residual", edits=[(BLOCK, "x = scale * torch.relu(layer(x))")], check="test_values"),
+    Wrong(
+        "no residual",
+        edits=[(BLOCK, "x = scale * torch.relu(layer(x))")],
+        check="test_values",
+        says="no residual",
+    ),
     Wrong("adds in place", edits=[(BLOCK, "x += scale * torch.relu(layer(x))")], check="test_values"),
     Wrong(
         "adds in place where no gradient is wanted",
@@ -319,8 +324,18 @@ class ResidualNet(nn.Module):
         edits=[(RETURN, "x = x if len(self.layers) else x.detach()\n        " + RETURN)],
         check="test_values_and_gradients",
     ),
-    Wrong("scales the sum", edits=[(BLOCK, "x = scale * (x + torch.relu(layer(x)))")], check="test_values"),
-    Wrong("relu outside", edits=[(BLOCK, "x = torch.relu(x + scale * layer(x))")], check="test_values"),
+    Wrong(
+        "scales the sum",
+        edits=[(BLOCK, "x = scale * (x + torch.relu(layer(x)))")],
+        check="test_values",
+        says="the scale multiplies the sum",
+    ),
+    Wrong(
+        "relu outside",
+        edits=[(BLOCK, "x = torch.relu(x + scale * layer(x))")],
+        check="test_values",
+        says="relu is taken of the sum",
+    ),
     Wrong(
         "cuts the blocks apart",
         edits=[(BLOCK, "x = x.detach() + scale * torch.relu(layer(x.detach()))")],
