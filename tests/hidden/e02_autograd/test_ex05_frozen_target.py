@@ -39,12 +39,14 @@ def module(fn):
     return layer
 
 
-def exact(net, target_net, states, actions, rewards, next_states, done, gamma=0.99):
-    """The loss transition by transition; the targets as plain numbers."""
+def exact(net, target_net, states, actions, rewards, next_states, done, gamma=0.99, best=None):
+    """The loss transition by transition; the targets as plain numbers. `best` tells what a state is worth."""
     predictions, worth = net(states), target_net(next_states).detach().tolist()
     total = 0.0
     for i, action in enumerate(actions.tolist()):
-        target = float(rewards[i]) + (0.0 if done[i] else gamma * max(worth[i]))
+        target = float(rewards[i]) + (
+            0.0 if done[i] else gamma * (max(worth[i]) if best is None else best[i])
+        )
         total = total + (predictions[i, action] - target) ** 2
     return total / len(actions)
 
@@ -54,6 +56,30 @@ def crossed(net, target_net, states, actions, rewards, next_states, done, gamma)
     predictions = net(states)[torch.arange(len(actions)), actions]
     targets = rewards + gamma * target_net(next_states).amax(1) * ~done
     return float((predictions[:, None] - targets).square().mean())
+
+
+def mistakes(net, target_net, states, actions, rewards, next_states, done, gamma):
+    """What people get wrong, and what it gives."""
+    rest = (states, actions, rewards, next_states)
+    worth, chosen = target_net(next_states), net(next_states).argmax(1, keepdim=True)
+
+    def given(net=net, target_net=target_net, done=done, **options):
+        return lambda: exact(net, target_net, *rest, done, gamma, **options)
+
+    return {
+        "net tells what next states are worth: target_net should": given(target_net=net),
+        "target_net makes the prediction, too: that is net's": given(net=target_net),
+        "net picks the best action of the next state: target_net alone tells its worth": given(
+            best=worth.gather(1, chosen).flatten().tolist()
+        ),
+        "done has no effect: where an episode is over, the reward alone counts": given(
+            done=torch.zeros_like(done)
+        ),
+        "done is read the wrong way round": given(done=~done),
+        "next states are worth the mean of their actions: the best one counts": given(
+            best=worth.mean(1).tolist()
+        ),
+    }
 
 
 def weights(gen, state=3, actions=4, dtype=torch.float64):
@@ -75,7 +101,8 @@ def test_loss(answer, gen, dtype):
                 yours=f"{mixed:.4g}, the mean over a table of (batch, batch)",
                 wanted=f"{float(wanted):.4g}, with a batch of {size}",
             )
-        expect_close(yours, wanted, f"{CALL} with a batch of {size}", scale=10.0)
+        suspects = mistakes(linear(w), linear(v), *batch, 0.9)
+        expect_close(yours, wanted, f"{CALL} with a batch of {size}", scale=10.0, suspects=suspects)
         w, v = w[:, :1], v[:, :1]
         wanted = exact(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9).detach()
         yours = answer.td_loss(linear(w), linear(v), batch[0], batch[1] * 0, *batch[2:], 0.9)

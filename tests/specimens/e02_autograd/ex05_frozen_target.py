@@ -203,11 +203,17 @@ SPECIMENS = [
         ],
         check="test_ended_episodes",
     ),
-    Wrong("forgets the end", edits=[("best.masked_fill(done, 0.0)", "best")], check="test_loss"),
+    Wrong(
+        "forgets the end",
+        edits=[("best.masked_fill(done, 0.0)", "best")],
+        check="test_loss",
+        says="done has no effect",
+    ),
     Wrong(
         "the end the wrong way round",
         edits=[("best.masked_fill(done, 0.0)", "best.masked_fill(~done, 0.0)")],
         check="test_loss",
+        says="done is read the wrong way round",
     ),
     Wrong(
         "drops the reward at the end too",
@@ -239,7 +245,12 @@ SPECIMENS = [
         edits=[(PREDICTIONS, PREDICTIONS.replace("net(states)", "target_net(states)"))],
         check="test_target_net_tells_the_worth",
     ),
-    Wrong("the mean over the actions", edits=[("amax(dim=1)", "mean(dim=1)")], check="test_loss"),
+    Wrong(
+        "the mean over the actions",
+        edits=[("amax(dim=1)", "mean(dim=1)")],
+        check="test_loss",
+        says="next states are worth the mean of their actions",
+    ),
     Wrong("the best over the batch", edits=[("amax(dim=1)", "amax()")], check="test_loss"),
     Wrong("ignores gamma", edits=[("gamma * best", "0.99 * best")], check="test_gamma"),
     Wrong(
