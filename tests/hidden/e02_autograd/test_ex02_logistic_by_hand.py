@@ -35,6 +35,28 @@ def exact(x, w, b, y):
     return {field: t.detach().clone() for field, t in zip(FIELDS, found, strict=True)}
 
 
+def mistakes(field, wanted):
+    """What people get wrong in a field, and what it gives."""
+    a, y = wanted["a"], wanted["a"] - wanted["dloss_dz"]
+    mean = "it is the gradient of the summed loss: that of the mean is asked for"
+    return {
+        "dloss_da": {
+            "the part of 1 - y has the wrong sign: ln(1 - a) falls with a": lambda: (
+                -y / a - (1 - y) / (1 - a)
+            ),
+            "the part of 1 - y is missing": lambda: -y / a,
+        },
+        "da_dz": {
+            "sigmoid is applied to a once more: a * (1 - a) is its slope": lambda: (
+                a.sigmoid() * (1 - a.sigmoid())
+            ),
+            "that is the slope of tanh: that of sigmoid is a * (1 - a)": lambda: 1 - a**2,
+        },
+        "dw": {mean: lambda: len(a) * wanted["dw"]},
+        "db": {mean: lambda: len(a) * wanted["db"]},
+    }.get(field, {})
+
+
 def expect_steps(steps, wanted, call, dtype=torch.float64, fields=FIELDS):
     for field in fields:
         expect_that(
@@ -44,7 +66,10 @@ def expect_steps(steps, wanted, call, dtype=torch.float64, fields=FIELDS):
         # every field is made of numbers around 1, and 1 - a loses digits where a is near 1
         scale = max(1.0, float(right.abs().max()))
         dims = DIMS.get(field, "message")
-        expect_close(getattr(steps, field), right, f"{field} of {call}", dims=dims, scale=scale)
+        suspects = mistakes(field, wanted)
+        expect_close(
+            getattr(steps, field), right, f"{field} of {call}", dims=dims, scale=scale, suspects=suspects
+        )
 
 
 @pytest.mark.parametrize("fields", [("z", "a", "loss"), ("dloss_da", "da_dz"), ("dz_dw", "dz_db")], ids=str)
