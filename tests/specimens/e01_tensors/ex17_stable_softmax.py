@@ -48,13 +48,13 @@ def logsumexp(x, dim):
         "-inf minus -inf",
         edits=[(NO_PEAK, "")],
         check="test_masked_logits",
-        says="nan",
+        says="is NaN in a slice of -inf alone",
     ),
     Wrong(
         "0 / 0",
         edits=[(NO_TOTAL, "")],
         check="test_masked_logits",
-        says="nan",
+        says="is NaN in a slice of -inf alone",
     ),
     Wrong(
         "clamps -inf to the lowest number: a masked slice becomes uniform",
@@ -62,6 +62,7 @@ def logsumexp(x, dim):
             (HALF, "exact = x.float().clamp(min=-1e9) if x.dtype != torch.float64 else x.clamp(min=-1e9)")
         ],
         check="test_masked_logits",
+        says="a finite number stands for -inf",
     ),
     Wrong(
         "softmax from the rounded logsumexp",
@@ -307,7 +308,7 @@ def logsumexp(x, dim):
             ),
         ],
         check="test_masked_logits",
-        says="near -1e+30",
+        says="slices far below vanish",
     ),
     Wrong(
         "clears NaN from the gradient by a hook, which stays on x",
@@ -326,6 +327,15 @@ def logsumexp(x, dim):
             (
                 HALF,
                 f"{HALF}\n    exact = exact.view_as(exact)\n    if exact.requires_grad:\n        exact.register_hook(torch.nan_to_num)",
+            )
+        ],
+    ),
+    Right(
+        "zeros by torch.where with a number",
+        edits=[
+            (
+                PEAK,
+                "peak = exact.detach().amax(dim, keepdim=True)\n    peak = torch.where(peak == -math.inf, 0.0, peak)",
             )
         ],
     ),
