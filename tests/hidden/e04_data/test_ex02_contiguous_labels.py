@@ -11,6 +11,7 @@ from grader.checks import (
     expect_flat_cost,
     expect_raises,
     expect_that,
+    peak_bytes,
     unchanged,
 )
 from grader.checks.devices import is_simulated, on_host
@@ -323,7 +324,7 @@ def test_memory(answer, gen):
 
 
 def test_cost(answer, gen):
-    """There is no Python loop over labels or codes, nor over classes."""
+    """There is no Python loop over labels, codes or classes, and memory does not go by the largest label."""
     classes = answer.ClassMap(torch.arange(5) * 3, ignore=1)
     codes = torch.randint(5, (30,), generator=gen)
     expect_flat_cost(lambda n: lambda: classes.encode(codes[:n] * 3), "encode(labels)")
@@ -332,6 +333,20 @@ def test_cost(answer, gen):
     maps = {n: answer.ClassMap(torch.arange(n)) for n in (6, 24)}
     expect_flat_cost(
         lambda n: lambda: maps[n].encode(codes), "encode(labels) by number of classes", over="classes"
+    )
+
+    def there_and_back(largest):
+        ids = torch.tensor([3, largest, 3])
+        classes = answer.ClassMap(ids, ignore=3)
+        classes.decode(classes.encode(ids))
+
+    small, large = (peak_bytes(lambda largest=largest: there_and_back(largest)) for largest in (9, 900_000))
+    expect_that(
+        large < small + 10_000,
+        "a map of large labels takes more memory than one of small labels",
+        yours=f"{small} bytes with the labels 3 and 9, {large} bytes with 3 and 900000",
+        wanted="as much",
+        likely="a table with a place for each number up to the largest label",
     )
 
 

@@ -565,4 +565,16 @@ class ClassMap:
         check="test_unknown_labels",
         says="next to a class",
     ),
+    Wrong(
+        "a table of places, for labels up to a million",
+        edits=[
+            (
+                "        " + SEARCH,
+                "        places = torch.zeros(0)\n        if len(known) and 0 <= known[0] and known[-1] < 10**6:\n            places = torch.zeros(int(known[-1]) + 1, dtype=torch.int64)\n            places[known] = torch.arange(len(known))\n        "
+                + SEARCH,
+            )
+        ],
+        check="test_cost",
+        says="more memory than one of small labels",
+    ),
 ]
