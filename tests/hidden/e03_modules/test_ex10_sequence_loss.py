@@ -39,6 +39,30 @@ def batch(gen, shape, padded=0.0, ignore_index=-100, scale=2.0, dtype=torch.floa
     return logits, targets
 
 
+def mistakes(logits, targets, ignore_index=-100):
+    """What people get wrong, and what it gives."""
+    counted = targets.ne(ignore_index)
+
+    def over_time():
+        chances = logits.double().log_softmax(1).gather(2, targets.where(counted, 0).unsqueeze(2))
+        return -chances.squeeze(2)[counted].mean()
+
+    def by_rows():
+        rows = zip(logits, targets, counted.any(1), strict=True)
+        return torch.stack([exact(x[None], t[None], ignore_index) for x, t, some in rows if some]).mean()
+
+    return {
+        "a softmax comes before: cross_entropy takes logits": lambda: exact(
+            logits.softmax(-1), targets, ignore_index
+        ),
+        "softmax runs over time: the classes are the last dimension": over_time,
+        "dimensions are reshaped, which moves logits to other tokens: swap them, or flatten both": lambda: (
+            exact(logits.reshape(len(logits), logits.shape[2], -1).mT, targets, ignore_index)
+        ),
+        "it is a mean of the rows' means: each token weighs the same": by_rows,
+    }
+
+
 def expect_right(answer, logits, targets, note, size=None, **options):
     wanted = exact(logits, targets, **options).to(logits.dtype)
     with unchanged("sequence_loss(logits, targets)", logits=logits, targets=targets):
@@ -46,7 +70,8 @@ def expect_right(answer, logits, targets, note, size=None, **options):
     named = "".join(f", {name}={value}" for name, value in options.items())
     # a difference of large logits has their rounding
     granted = {"scale": size, "ulps": 8} if size else {}
-    expect_close(yours, wanted, f"sequence_loss(logits, targets{named}){note}", **granted)
+    suspects = mistakes(logits.detach(), targets, **options)
+    expect_close(yours, wanted, f"sequence_loss(logits, targets{named}){note}", suspects=suspects, **granted)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

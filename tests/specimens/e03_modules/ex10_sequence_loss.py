@@ -50,6 +50,7 @@ SPECIMENS = [
         "softmaxed twice",
         edits=[(ROWS, "rows = logits.softmax(-1).flatten(0, 1)")],
         check="test_all_shapes",
+        says="a softmax comes before",
     ),
     Wrong(
         "softmax over time",
@@ -58,6 +59,7 @@ SPECIMENS = [
             (TOTAL, TOTAL.replace("cross_entropy", "nll_loss")),
         ],
         check="test_all_shapes",
+        says="softmax runs over time",
     ),
     Wrong(
         "a view to (batch, vocab, time) in place of a transpose",
@@ -69,6 +71,7 @@ SPECIMENS = [
             (TOTAL, TOTAL.replace(".flatten()", "")),
         ],
         check="test_all_shapes",
+        says="dimensions are reshaped",
     ),
     Wrong(
         "flattens in another order than the targets",
@@ -137,6 +140,7 @@ SPECIMENS = [
             ),
         ],
         check="test_padding",
+        says="it is a mean of the rows' means",
     ),
     Wrong(
         "ignores ignore_index",
