@@ -120,8 +120,12 @@ def test_limit(answer, gen, limit):
         call = f"bounded_residual(x, update, limit={limit}), {kind} update"
         expect_result(answer, *drawn(gen, kind), call, limit, dims="batch time dim")
     x, _ = drawn(gen, "small")
-    zeros = torch.zeros_like(x)
-    expect_result(answer, x, zeros, f"bounded_residual(x, zeros, limit={limit})", limit)
+    zeros = torch.zeros_like(x).requires_grad_()
+    call = f"bounded_residual(x, zeros, limit={limit})"
+    result, _ = expect_result(answer, x, zeros, call, limit)
+    (mine,) = torch.autograd.grad(result.sum(), zeros)
+    expect_gradient(mine, torch.ones_like(x), f"an update of zeros, which is not scaled, through {call}")
+    zeros = zeros.detach()
     _, update = drawn(gen, "large")
     expect_result(answer, zeros, update, f"bounded_residual(zeros, update, limit={limit})", limit)
 

@@ -20,6 +20,18 @@ def above(line, helper):
 
 SPECIMENS = [
     Wrong(
+        "clamps the factor: an update of zeros is scaled to a limit of 0, which its gradient shows",
+        edits=[
+            (
+                FACTOR,
+                "    safe = rms.nan_to_num(1.0, 1.0, 1.0).clamp(min=1e-30)\n"
+                "    factor = (limit / safe).clamp(max=1.0)\n",
+            )
+        ],
+        check="test_limit",
+        says="an update of zeros",
+    ),
+    Wrong(
         "a least limit, though it may be 0",
         edits=[(FACTOR, FACTOR.replace("limit / rms", "max(limit, 1e-8) / rms"))],
         check="test_limit",
