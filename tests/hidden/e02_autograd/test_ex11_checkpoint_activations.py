@@ -30,9 +30,9 @@ def block(gen, width=4, hidden=6, dropout=0.0):
     return layers
 
 
-def expect_same_gradients(mine, plain, call):
+def expect_same_gradients(mine, plain, call, suspects=lambda name: {}):
     for (name, one), (_, other) in zip(mine.named_parameters(), plain.named_parameters(), strict=True):
-        expect_gradient(one.grad, other.grad, f"{name} through {call}", scale=10.0)
+        expect_gradient(one.grad, other.grad, f"{name} through {call}", scale=10.0, suspects=suspects(name))
 
 
 def test_gradients_of_arguments(answer, gen):
@@ -199,7 +199,7 @@ def test_without_gradients(answer, gen):
     """With gradients switched off, the function runs once, and the result requires none."""
     layers, x = block(gen), torch.randn(3, 4, generator=gen).requires_grad_()
     runs = []
-    layers.register_forward_pre_hook(lambda *_: runs.append(1))
+    layers.register_forward_pre_hook(lambda *_: runs.append(torch.is_grad_enabled()))
     wanted = layers(x).detach()
     runs.clear()
     with torch.no_grad():
@@ -208,6 +208,7 @@ def test_without_gradients(answer, gen):
     expect_that(not y.requires_grad, "checkpoint(block, x) under no_grad requires a gradient", yours=y)
     expect_close(y, wanted, "checkpoint(block, x) under no_grad")
     expect_equal(len(runs), 1, "the number of runs under no_grad")
+    expect_that(not runs[0], "checkpoint(block, x) switches gradients on for the run of block under no_grad")
 
 
 def test_same_dropout_mask(answer, gen):
@@ -220,10 +221,28 @@ def test_same_dropout_mask(answer, gen):
     wanted.sum().backward()
     torch.manual_seed(11)
     yours = answer.checkpoint(mine, x)
+    after = torch.get_rng_state()
     torch.randn(100)
+    between = torch.get_rng_state()
     yours.sum().backward()
     expect_close(yours.detach(), wanted.detach(), "checkpoint(block, x) with dropout")
-    expect_same_gradients(mine, plain, "checkpoint(block, x) with dropout")
+
+    def second_run(state, name):
+        """The gradient where the second run draws from this state."""
+        other = copy.deepcopy(plain)
+        with torch.random.fork_rng(devices=[]):
+            torch.set_rng_state(state)
+            return torch.autograd.grad(other(x).sum(), other.get_parameter(name))[0]
+
+    def suspects(name):
+        return {
+            "the second run draws other numbers: set the random state of the first": lambda: second_run(
+                between, name
+            ),
+            "the random state is read after the first run: read it before": lambda: second_run(after, name),
+        }
+
+    expect_same_gradients(mine, plain, "checkpoint(block, x) with dropout", suspects)
     weight = torch.randn(8, generator=gen).requires_grad_()
     y = answer.checkpoint(lambda x: torch.rand(8) * x * weight, torch.ones(8))
     torch.randn(100)

@@ -45,6 +45,18 @@ def reentrant(old: str, new: str) -> str:
 
 SPECIMENS = [
     Wrong(
+        "makes a graph under no_grad too, and cuts it off",
+        edits=[
+            (
+                OFF,
+                "    if not torch.is_grad_enabled():\n        with torch.enable_grad():\n"
+                "            y = fn(*args)\n        return y.detach()\n",
+            )
+        ],
+        check="test_without_gradients",
+        says="under no_grad",
+    ),
+    Wrong(
         "copies arguments to make them contiguous",
         code=reentrant(
             "ctx.fn, ctx.args, ctx.state = fn, args, torch.get_rng_state()",
