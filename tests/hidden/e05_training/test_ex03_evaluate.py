@@ -285,6 +285,7 @@ def test_passed_on_as_they_are(answer):
     loss = answer.evaluate(model, loss_fn, batches)
     expect_loss(loss, 9 / 4, "evaluate(…) of dicts of tokens, (time, batch)")
     expect_equal(len(runs), 2, "the number of times that the model's hook runs in evaluate(…)")
+    expect_equal(len(model.seen), 2, "the number of batches that reach the model itself, not a copy of it")
     for index, (inputs, targets) in enumerate(batches):
         expect_that(
             model.seen[index] is inputs, f"the model is not given the inputs of batch {index} as they are"

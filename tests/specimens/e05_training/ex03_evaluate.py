@@ -50,6 +50,17 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "evaluates a copy",
+        edits=[
+            (
+                "        model.eval()\n",
+                "        import copy\n\n        model = copy.deepcopy(model).eval()\n",
+            ),
+        ],
+        check="test_passed_on_as_they_are",
+        says="not a copy",
+    ),
+    Wrong(
         "unpacks inputs that are a tuple",
         edits=[
             (
