@@ -1,5 +1,7 @@
 """What grades gradient_penalty: values, gradients of the parameters, data left alone, zeros, cost."""
 
+import gc
+
 import torch
 from torch import nn
 
@@ -27,13 +29,30 @@ def turned(critic):
     return lambda x: critic(x.transpose(-1, -2))
 
 
-def right(first, second, real, fake, mix, target=1.0):
-    """The penalty of `critic_of`, with its gradient worked out on paper."""
+def slopes_of(first, second, real, fake, mix):
+    """The gradients of `critic_of`, worked out on paper."""
     weight = mix.reshape(-1, 1)
     between = weight * real.flatten(1) + (1 - weight) * fake.flatten(1)
     hidden = between.matmul(first).tanh()
-    slopes = ((1 - hidden**2) * second.flatten()) @ first.T
-    return ((slopes.pow(2).sum(1).sqrt() - target) ** 2).mean()
+    return ((1 - hidden**2) * second.flatten()) @ first.T
+
+
+def right(*given, target=1.0):
+    """The penalty of `critic_of`."""
+    return ((slopes_of(*given).pow(2).sum(1).sqrt() - target) ** 2).mean()
+
+
+def mistakes(first, second, real, fake, mix, target=1.0):
+    """What people get wrong, and what it gives."""
+    slopes = slopes_of(*(t.double() for t in (first, second, real, fake, mix)))
+    return {
+        "mix is the share of fake: it is that of real": lambda: exact(
+            first, second, fake, real, mix, target=target
+        ),
+        "one norm is taken of the whole batch: each sample has its own": lambda: (
+            (slopes.norm() - target) ** 2
+        ),
+    }
 
 
 def draw(gen, batch=4, features=(3,), hidden=5, dtype=torch.float32):
@@ -57,6 +76,7 @@ def test_values(answer, gen):
         for options in ({}, {"target": 0.0}, {"target": 2.5}):
             first, second, *data = draw(gen, batch, features)
             wanted, critic = exact(first, second, *data, **options), critic_of(first, second)
+            paper = [t.clone() for t in data]
             if len(features) == 2:  # its gradient is not contiguous
                 data[:2] = [t.transpose(-1, -2).contiguous() for t in data[:2]]
                 critic = turned(critic)
@@ -64,7 +84,8 @@ def test_values(answer, gen):
             note = f"samples of shape {(batch, *features)}" + "".join(
                 f", target {v}" for v in options.values()
             )
-            expect_close(yours.detach(), wanted, f"{CALL}, {note}", scale=20.0)
+            suspects = mistakes(first, second, *paper, **options)
+            expect_close(yours.detach(), wanted, f"{CALL}, {note}", scale=20.0, suspects=suspects)
 
 
 def test_float64(answer, gen):
@@ -249,7 +270,12 @@ def test_one_call(answer, gen):
 def test_nothing_is_held(answer, gen):
     """When the penalty is let go of, all that it was computed from goes with it."""
     first, second, *data = draw(gen, 20, (30,))
-    held = held_bytes(lambda: [answer.gradient_penalty(critic_of(first, second), *data)].clear())
+
+    def let_go():
+        answer.gradient_penalty(critic_of(first, second), *data)
+        gc.collect()  # what only hangs in a reference cycle of Python is not kept
+
+    held = held_bytes(let_go)
     expect_that(
         held < data[0].nbytes,
         f"{CALL} leaves tensors in memory when its result is gone",

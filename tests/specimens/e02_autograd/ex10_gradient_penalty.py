@@ -123,6 +123,7 @@ SPECIMENS = [
         "one norm for the whole batch",
         edits=[(NORMS, "    norms = torch.linalg.vector_norm(slopes)\n")],
         check="test_values",
+        says="one norm is taken of the whole batch",
     ),
     Wrong(
         "the norm over the last dimension only",
