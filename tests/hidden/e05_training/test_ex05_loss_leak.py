@@ -124,7 +124,9 @@ def test_weights(answer, gen):
     metric_fn = lambda out, targets: largest(out, targets) + (out * 0).sum().sqrt()  # its gradient is NaN  # noqa: E731
     with global_rng_untouched(CALL):
         answer.train_epoch(model, loss_fn, metric_fn, optimizer, batches)
-    expect_weights(model, twin, "three batches with a metric whose gradient is NaN")
+    expect_weights(
+        model, twin, "three batches, with old gradients in `.grad` and a metric whose gradient is NaN"
+    )
     wanted = torch.ones(2).double()
     expect_equal(scale.detach(), wanted, "a parameter with old gradients that loss_fn holds")
 
