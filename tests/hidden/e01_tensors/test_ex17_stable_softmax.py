@@ -32,10 +32,33 @@ def exact(name, x, dim):
     return torch.softmax(x.masked_fill(hopeless, 0.0), dim).masked_fill(hopeless, 0.0)
 
 
+def mistakes(name, x, dim):
+    """What people compute instead, for `suspects`."""
+
+    def shifted(x, peak, empty=0.0):
+        powers = (x - peak).exp()
+        total = powers.sum(dim, keepdim=True)
+        total = total.masked_fill(total == 0, empty)
+        return powers / total if name == "softmax" else (total.log() + peak).squeeze(dim)
+
+    low, x = torch.finfo(x.dtype).min, x.double()
+    far = "the shift is not the largest logit of each slice"
+    return {
+        "-inf - -inf, or 0 / 0, is NaN in a slice of -inf alone": lambda: shifted(
+            x, x.amax(dim, keepdim=True)
+        ),
+        "a finite number stands for -inf, and counts where all logits are -inf": lambda: exact(
+            name, x.clamp(min=low), dim
+        ),
+        f"0 / 0 in slices far below: {far}": lambda: shifted(x, x.amax()),
+        f"slices far below vanish: {far}": lambda: shifted(x, x.amax(), 1.0),
+    }
+
+
 def expect_right(answer, name, x, dim, note="", **options):
-    wanted = exact(name, x, dim).to(x.dtype)
+    wanted, suspects = exact(name, x, dim).to(x.dtype), mistakes(name, x.clone(), dim)
     yours = getattr(answer, name)(x, dim)
-    expect_close(yours, wanted, f"{name}(x, {dim}){note}", **options)
+    expect_close(yours, wanted, f"{name}(x, {dim}){note}", suspects=suspects, **options)
 
 
 @pytest.mark.parametrize("name", BOTH)
