@@ -29,12 +29,34 @@ def picked(logits, targets):
     return logprobs.masked_fill(~is_target, 0.0).sum(-1)
 
 
+def mistakes(logits, targets):
+    """What people take instead, for `suspects`."""
+
+    def at(targets, scores=None, dim=-1):
+        scores = logits.log_softmax(dim) if scores is None else scores
+        return scores.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+
+    return {
+        "the logits are not normalised: log_softmax over the vocabulary comes first": lambda: at(
+            targets, logits
+        ),
+        "log_softmax runs over time: dim=-1 is the vocabulary": lambda: at(targets, dim=1),
+        "log_softmax runs over the batch: dim=-1 is the vocabulary": lambda: at(targets, dim=0),
+        "the probability, not its logarithm": lambda: at(targets).exp(),
+        "each position takes the target of the next one": lambda: at(targets.roll(-1, 1)),
+        "the target 0 is taken for padding: it is a token like any other": lambda: (
+            at(targets) * (targets > 0)
+        ),
+    }
+
+
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_log_probability_of_each_target(answer, gen, sizes):
     """Each position gets the log-softmax over the vocabulary, at its own target."""
     logits, targets = draw(sizes, gen)
-    wanted = picked(logits, targets).float()
-    expect_close(answer.token_logprobs(logits, targets), wanted, CALL, dims="batch time", scale=SCALE)
+    wanted, suspects = picked(logits, targets).float(), mistakes(logits, targets)
+    yours = answer.token_logprobs(logits, targets)
+    expect_close(yours, wanted, CALL, dims="batch time", scale=SCALE, suspects=suspects)
 
 
 def test_sizes_of_one_and_empty(answer, gen):

@@ -12,9 +12,17 @@ def test_worked_example(answer):
     logits = torch.tensor([[[1.0, 1.0], [0.0, math.log(3.0)]]])
     targets = torch.tensor([[0, 1]])
     wanted = torch.tensor([[math.log(1 / 2), math.log(3 / 4)]])
-    expect_close(
-        answer.token_logprobs(logits, targets), wanted, "token_logprobs(logits, targets)", dims="batch time"
-    )
+    suspects = {
+        "the logits are not normalised: log_softmax over the vocabulary comes first": lambda: logits.gather(
+            2, targets[..., None]
+        )[..., 0],
+        "log_softmax runs over time: dim=-1 is the vocabulary": lambda: logits.log_softmax(1).gather(
+            2, targets[..., None]
+        )[..., 0],
+        "the target 0 is taken for padding: it is a token like any other": lambda: wanted * (targets != 0),
+    }
+    yours = answer.token_logprobs(logits, targets)
+    expect_close(yours, wanted, "token_logprobs(logits, targets)", dims="batch time", suspects=suspects)
 
 
 def test_shape_and_dtype(answer):

@@ -43,11 +43,13 @@ SPECIMENS = [
         "normalises along time",
         edits=[(".log_softmax(dim=-1)", ".log_softmax(dim=1)")],
         check="test_log_probability_of_each_target",
+        says="runs over time",
     ),
     Wrong(
         "forgets to normalise",
         edits=[(SOFTMAX, "    logprobs = logits\n")],
         check="test_log_probability_of_each_target",
+        says="not normalised",
     ),
     Wrong(
         "one-hot times log-probabilities: zero times -inf is NaN",
@@ -103,6 +105,7 @@ SPECIMENS = [
             (SOFTMAX, "    logprobs = logits.log_softmax(dim=-1)\n    targets = targets.roll(-1, dims=1)\n")
         ],
         check="test_log_probability_of_each_target",
+        says="the target of the next one",
     ),
     Wrong(
         "indexes the vocabulary with all targets",
