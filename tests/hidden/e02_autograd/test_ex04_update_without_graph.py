@@ -24,16 +24,29 @@ def moved(p, lr, weight_decay=0.0):
     return (values - lr * (gradient + weight_decay * values)).to(p.dtype)
 
 
+def mistakes(p, lr, decay):
+    """What people get wrong, and what it gives."""
+    p, g = p.detach().double().clone(), p.grad.detach().double().clone()  # a step writes to p
+    return {
+        "p moves along the gradient, uphill": lambda: p + lr * (g + decay * p),
+        "weight_decay has no effect": lambda: p - lr * g,
+        "weight_decay is not multiplied by lr": lambda: p - lr * g - decay * p,
+        "weight_decay moves p away from 0": lambda: p - lr * (g - decay * p),
+        "weight_decay comes after the step: here it is of p before": lambda: (p - lr * g) * (1 - lr * decay),
+    }
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
 def test_values(answer, gen, dtype):
     """Parameters of any shape and dtype move by -lr · (gradient + weight_decay · p)."""
     for lr, decay in [(0.1, 0.0), (0.5, 0.2), (0.03, 1.5), (0.0, 0.3), (1.5, 0.0)]:
         params = [parameter(gen, *shape, dtype=dtype) for shape in [(3, 2), (), (5,), (0, 2)]]
         wanted = [moved(p, lr, decay) for p in params]
+        suspects = [mistakes(p, lr, decay) for p in params]
         answer.sgd_step(params, lr, decay)
-        for p, right in zip(params, wanted, strict=True):
+        for p, right, wrong in zip(params, wanted, suspects, strict=True):
             call = f"a parameter of shape {tuple(p.shape)} after sgd_step(params, {lr}, {decay})"
-            expect_close(p.detach(), right, call, scale=8.0)
+            expect_close(p.detach(), right, call, scale=8.0, suspects=wrong)
 
 
 def test_default_weight_decay(answer, gen):

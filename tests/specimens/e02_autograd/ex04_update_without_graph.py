@@ -185,12 +185,18 @@ SPECIMENS = [
         check="test_gradients_are_left_alone",
         says="has one",
     ),
-    Wrong("uphill", edits=[("p -= lr", "p += lr")], check="test_values"),
-    Wrong("ignores weight_decay", edits=[("(p.grad + weight_decay * p)", "p.grad")], check="test_values"),
+    Wrong("uphill", edits=[("p -= lr", "p += lr")], check="test_values", says="p moves along the gradient"),
+    Wrong(
+        "ignores weight_decay",
+        edits=[("(p.grad + weight_decay * p)", "p.grad")],
+        check="test_values",
+        says="weight_decay has no effect",
+    ),
     Wrong(
         "decays apart from the learning rate",
         edits=[("lr * (p.grad + weight_decay * p)", "lr * p.grad + weight_decay * p")],
         check="test_values",
+        says="weight_decay is not multiplied by lr",
     ),
     Wrong(
         "decays after the step",
@@ -201,11 +207,13 @@ SPECIMENS = [
             )
         ],
         check="test_values",
+        says="weight_decay comes after the step",
     ),
     Wrong(
         "the sign of the decay",
         edits=[("(p.grad + weight_decay * p)", "(p.grad - weight_decay * p)")],
         check="test_values",
+        says="weight_decay moves p away from 0",
     ),
     Wrong(
         "another default for weight_decay",
