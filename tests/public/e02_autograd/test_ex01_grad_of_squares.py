@@ -14,7 +14,12 @@ def line_residuals(line):
 def test_worked_example(answer):
     """The worked example of the statement comes out: a sum of 5 and the gradient (-6, -10)."""
     value, gradient = answer.grad_of_squares(line_residuals, torch.tensor([1.0, 1.0]))
-    expect_close(value, torch.tensor(5.0), "the value of grad_of_squares(residuals, params)")
+    suspects = {
+        "it is the mean of the squares: their sum is asked for": lambda: torch.tensor(5 / 3),
+        "it is the norm, the root of the sum of squares": lambda: torch.tensor(5**0.5),
+    }
+    call = "the value of grad_of_squares(residuals, params)"
+    expect_close(value, torch.tensor(5.0), call, suspects=suspects)
     expect_close(gradient, torch.tensor([-6.0, -10.0]), "the gradient of grad_of_squares(residuals, params)")
 
 
