@@ -141,6 +141,7 @@ SPECIMENS = [
         "another dropout mask the second time",
         edits=[(STATE, "")],
         check="test_same_dropout_mask",
+        says="the second run draws other numbers",
     ),
     Wrong(
         "remembers the random state after the first run",
@@ -152,6 +153,7 @@ SPECIMENS = [
             ),
         ],
         check="test_same_dropout_mask",
+        says="the random state is read after the first run",
     ),
     Wrong(
         "turns the random stream back in backward, for good",
