@@ -1,5 +1,7 @@
 """What grades batched_matmul: leading dimensions, argument order, dtypes, gradients, cost."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -41,9 +43,10 @@ CALLS = {
 NAMES = {"scores": "query key", "outer": "left right", "bilinear": "left weight right"}
 
 
-def expect_product(answer, name, inputs, note=""):
+def expect_product(answer, name, inputs, note="", suspects=None):
     wanted = PLAIN[name](*(x.double() for x in inputs)).to(inputs[0].dtype)
-    expect_close(getattr(answer, name)(*inputs), wanted, CALLS[name] + note, scale=8.0)
+    yours = getattr(answer, name)(*inputs)
+    expect_close(yours, wanted, CALLS[name] + note, scale=8.0, suspects=suspects)
 
 
 def normal(gen, dtype=torch.float32):
@@ -67,10 +70,12 @@ def test_products(answer, gen, name):
 
 def test_square_sizes(answer, gen):
     """The arguments keep their roles where all sizes are equal and no shape gives a mix-up away."""
-    draw = normal(gen)
-    expect_product(answer, "scores", (draw((3, 3, 3)), draw((3, 3, 3))), ", all sizes 3")
-    expect_product(answer, "outer", (draw((3, 3, 3)), draw((3, 3, 3))), ", all sizes 3")
-    expect_product(answer, "bilinear", (draw((3, 3, 3)), draw((3, 3, 3)), draw((3, 3, 3))), ", all sizes 3")
+    draw, note = normal(gen), ", all sizes 3"
+    for name, count in (("scores", 2), ("outer", 2), ("bilinear", 3)):
+        inputs = tuple(draw((3, 3, 3)) for _ in range(count))
+        swapped = partial(PLAIN[name], *inputs[::-1])
+        one, other = NAMES[name].split()[:: count - 1]
+        expect_product(answer, name, inputs, note, {f"{one} and {other} change places": swapped})
 
 
 def test_sizes_of_one(answer, gen):
@@ -94,7 +99,12 @@ def test_leading_dims_broadcast(answer, gen, name):
     """Leading dimensions that differ broadcast, aligned from the right."""
     for first, last in BROADCAST:
         inputs = arguments(first, last, normal(gen))[name]
-        expect_product(answer, name, inputs, f", leading dims {first} and {last}")
+        note = f", leading dims {first} and {last}"
+        suspects = {}
+        if (first, last) == ((3, 3), (3,)):
+            left = partial(PLAIN[name], *inputs[:-1], inputs[-1].unsqueeze(1))
+            suspects["leading dims are aligned from the left: they broadcast from the right"] = left
+        expect_product(answer, name, inputs, note, suspects)
 
 
 def test_strided_arguments(answer, gen):

@@ -33,6 +33,7 @@ SPECIMENS = [
             )
         ],
         check="test_square_sizes",
+        says="query and key change places",
     ),
     Wrong(
         "outer product with its arguments swapped",
@@ -79,6 +80,7 @@ SPECIMENS = [
             )
         ],
         check="test_leading_dims_broadcast",
+        says="aligned from the left",
     ),
     Wrong(
         "an empty result of its own, in float32",
@@ -107,6 +109,7 @@ SPECIMENS = [
             )
         ],
         check="test_square_sizes",
+        says="left and right change places",
     ),
     Wrong(
         "views the transposed key as one batch of matrices, which only some layouts allow",
