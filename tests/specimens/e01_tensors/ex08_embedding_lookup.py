@@ -121,6 +121,7 @@ def embedding_lookup(weight, ids):
         "narrows the ids to a byte",
         edits=[("rows = weight[flat]", "rows = weight[flat.to(torch.uint8).long()]")],
         check="test_many_rows",
+        says="cut to 8 bits",
     ),
     Wrong(
         "one-hot matrix product",
@@ -267,6 +268,7 @@ def embedding_lookup(weight, ids):
     return torch.as_strided(weight, (vocab * dim,), (1,))[places].reshape(*ids.shape, dim)
 """),
         check="test_strided_inputs",
+        says="as if it were contiguous",
     ),
     Wrong(
         "fills a result on the CPU",
