@@ -265,6 +265,14 @@ def test_hidden_numbers(answer, gen):
             call = f"the {order} for {name} through swish(x, beta, keep), inf and NaN in x"
             expect_close(one.detach(), other.detach().float(), call, scale=20.0)
         wanted, y = exact[0] + exact[1], mine[0] + mine[1]
+    wanted, y = right(clean, exact_beta, keep), answer.swish(x, beta, keep)
+    exact = torch.autograd.grad(wanted.sum(), [clean, exact_beta], create_graph=True)
+    mine = torch.autograd.grad(y, [x, beta], incoming, create_graph=True)
+    exact = torch.autograd.grad(exact[0].sum() + exact[1].sum(), [clean, exact_beta])
+    mine = torch.autograd.grad(mine[0].sum() + mine[1].sum(), [x, beta])
+    for name, one, other in zip(("x", "beta"), mine, exact, strict=True):
+        call = f"the second-order gradient for {name} through swish(x, beta, keep), NaN comes in at first"
+        expect_close(one, other.float(), call, scale=60.0)
     y = answer.swish(x, beta, torch.zeros_like(keep))
     expect_that(y.requires_grad, "swish(x, beta, keep), keep is False everywhere, carries no graph", yours=y)
     for name, one in zip(("x", "beta"), torch.autograd.grad(y.sum(), [x, beta]), strict=True):

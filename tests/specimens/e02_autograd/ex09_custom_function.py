@@ -433,4 +433,14 @@ def swish(x, beta, keep=None, scale=1.0):
         check="test_gradients",
         says="size 0",
     ),
+    Wrong(
+        "hides x, but of the gradient that comes in only what it makes",
+        edits=[
+            (HIDE, "        x, grad = _hide(x, keep), grad * ctx.scale\n"),
+            (FOR_X, "            for_x = _hide(grad * (gate + beta * x * slope), keep)\n"),
+            (FOR_BETA, "            for_beta = _hide(grad * x * x * slope, keep).sum_to_size(beta.shape)\n"),
+        ],
+        check="test_hidden_numbers",
+        says="second-order gradient for beta",
+    ),
 ]
