@@ -885,4 +885,18 @@ class LossScaler:
         check="test_half_gradients",
         says="the gradients after",
     ),
+    Wrong(
+        "scales a bfloat16 loss in bfloat16, which does not overflow",
+        edits=[
+            (
+                SCALE,
+                SCALE.replace(
+                    "loss.to(wide) * self._scale",
+                    "(loss * self._scale).to(wide) if loss.dtype == torch.bfloat16 else loss.to(wide) * self._scale",
+                ),
+            )
+        ],
+        check="test_scaled_loss",
+        says="0.3",
+    ),
 ]
