@@ -164,10 +164,11 @@ def test_what_moves_is_not_stuck(answer):
     model = weights(1, 1, 1, 1, 1)
     model.extend([nn.Parameter(torch.tensor([1.0, 2.0])), nn.Parameter(torch.ones(2).double())])
     model.append(nn.Parameter(torch.ones(2, dtype=torch.complex64)))
+    model.append(nn.Parameter(torch.tensor([math.nan, math.nan])))
     model[2].requires_grad_(False)
     groups = [{"params": [model[0]], "weight_decay": 0.5}, {"params": [model[1]], "momentum": 0.9}]
     optimizer = sgd([*groups, {"params": [model[4]], "lr": 0.0}])
-    with_gradients(model, 1.0, 1.0, None, None, 0.0, None, None, None, step=optimizer)()
+    with_gradients(model, 1.0, 1.0, *[None] * 7, step=optimizer)()
 
     def by_hand():
         optimizer.step()
@@ -178,9 +179,11 @@ def test_what_moves_is_not_stuck(answer):
             model[5].copy_(model[5].flip(0))  # the same sum
             model[6].add_(1e-12)  # float64
             model[7].add_(1j)  # the imaginary parts alone
+            model[8].zero_()
 
-    step = with_gradients(model, 0.0, 0.0, None, None, 0.0, None, None, None, step=by_hand)
-    call = f"{CALL} where all has moved, 2 through .data, 6 by 1e-12 in float64 and 7, complex, by 1j"
+    step = with_gradients(model, 0.0, 0.0, None, None, 0.0, *[None] * 4, step=by_hand)
+    how = "2 through .data, 6 by 1e-12 in float64, 7, complex, by 1j and 8 from NaN to 0"
+    call = f"{CALL} where all has moved, {how}"
     expect_equal(answer.stuck_parameters(model, optimizer, step), {}, call)
 
 

@@ -582,4 +582,15 @@ def stuck_parameters(model, optimizer, train_step):
         check="test_several_steps",
         says="no gradient",
     ),
+    Wrong(
+        "takes NaN for 0",
+        edits=[
+            (
+                NAN + SAME,
+                "    return now.numel() > 0 and torch.equal(now.nan_to_num(), before.nan_to_num())\n",
+            )
+        ],
+        check="test_what_moves_is_not_stuck",
+        says="from NaN to 0",
+    ),
 ]
