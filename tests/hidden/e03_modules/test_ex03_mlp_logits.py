@@ -1,5 +1,6 @@
 """What grades mlp_logits: sizes, raw logits in both modes, and what people do with a model."""
 
+import functools
 import math
 from itertools import pairwise
 
@@ -102,7 +103,11 @@ def test_raw_logits(answer, gen, mode):
                 y = model(x)
             call = f"Classifier({features}, {hidden}, {classes})(x) in {mode} mode"
             scale = float(wanted.abs().max()) + 5 * size if wanted.numel() else 1.0
-            expect_close(y.detach(), wanted, call, scale=scale)
+            suspects = {
+                "log_softmax is taken at the end": functools.partial(wanted.log_softmax, -1),
+                "a ReLU follows the last layer, too": wanted.relu,
+            }
+            expect_close(y.detach(), wanted, call, scale=scale, suspects=suspects)
             expect_that(y.requires_grad, f"no gradient flows through {call}, x of shape {tuple(x.shape)}")
             missing = model(torch.full((*leading, features), math.nan)).detach()
             expect_that(bool(missing.isnan().all()), f"{call} hides that x is NaN", yours=missing)
@@ -169,6 +174,11 @@ def test_layers_can_be_exchanged(answer, gen):
     last = longer.layers[-1]
     wanted = (wanted @ last.weight.T + last.bias).detach()
     expect_close(longer(x).detach(), wanted, "model(x) after nn.Tanh() and nn.Linear(3, 2) were appended")
+    twice, act = answer.Classifier(6, (6,), 3), nn.Tanh()
+    twice.layers = nn.Sequential(act, twice.layers[0], act, twice.layers[2])
+    wanted = nn.functional.linear(x.tanh(), *twice.layers[1].parameters()).tanh()
+    wanted = nn.functional.linear(wanted, *twice.layers[3].parameters()).detach()
+    expect_close(twice(x).detach(), wanted, "model(x) with one nn.Tanh() in two places")
 
 
 def test_values_and_gradients(answer, gen):

@@ -82,6 +82,7 @@ SPECIMENS = [
         "log-softmax at the end",
         edits=forward("return self.layers(x).log_softmax(-1)"),
         check="test_raw_logits",
+        says="log_softmax is taken at the end",
     ),
     Wrong(
         "softmax among the layers",
@@ -412,5 +413,11 @@ class Classifier(nn.Module):
         "half precision in training only",
         edits=forward("return self.layers(x.float() if x.itemsize == 2 and not self.training else x)"),
         check="test_moves_and_casts",
+    ),
+    Wrong(
+        "runs the children, which are a layer's places no more",
+        edits=forward("for layer in self.layers.children():\n            x = layer(x)\n        return x"),
+        check="test_layers_can_be_exchanged",
+        says="in two places",
     ),
 ]
