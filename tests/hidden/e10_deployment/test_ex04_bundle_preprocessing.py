@@ -178,8 +178,8 @@ def test_taken_along(answer, gen, how):
         )
 
 
-def test_loaded_after_a_move(answer, gen):
-    """A bundle in float64 that loads keeps its dtype."""
+def test_loaded_after_a_move(answer, gen, device):
+    """A bundle in float64 that loads keeps its dtype, and one on another device stays there."""
     bundle = answer.Bundle(network(gen), MEAN, STD, LABELS)
     other = answer.Bundle(network(gen), [0.0] * 3, [1.0] * 3, LABELS[::-1]).double()
     other.load_state_dict(through_a_file(bundle.state_dict()))
@@ -189,6 +189,14 @@ def test_loaded_after_a_move(answer, gen):
     expect_equal(yours.dtype, torch.float64, "the dtype of a float64 bundle's result after load_state_dict")
     expect_close(yours.float(), wanted.float(), "a float64 bundle's result after load_state_dict", scale=20.0)
     expect_equal(list(other.labels), LABELS, "its labels")
+    moved = answer.Bundle(network(gen), [0.0] * 3, [1.0] * 3, LABELS[::-1]).to(device)
+    moved.load_state_dict(through_a_file(bundle.state_dict()))
+    there = pixels.to(device)
+    with count_traffic() as traffic:
+        yours = moved(there)
+    call = "a bundle on another device, after load_state_dict,"
+    expect_no_traffic(traffic, call)
+    expect_close(yours.detach().cpu(), bundle(pixels).detach(), call)
 
 
 def test_own_copies(answer, gen):

@@ -675,4 +675,23 @@ class Bundle(nn.Module):
         check="test_on_a_device",
         says="the logits stay",
     ),
+    Wrong(
+        "the mean as a list beside the labels: loading makes a tensor of it on the CPU",
+        edits=[
+            (MEAN, MEAN.replace("(-1, 1, 1))", "(-1, 1, 1), persistent=False)")),
+            (
+                WHOLE,
+                """    def get_extra_state(self):
+        return self.mean.tolist()
+
+    def set_extra_state(self, state):
+        self.mean = torch.tensor(state)
+
+"""
+                + WHOLE,
+            ),
+        ],
+        check="test_loaded_after_a_move",
+        says="same device",
+    ),
 ]
