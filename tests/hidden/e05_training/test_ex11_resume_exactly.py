@@ -431,12 +431,16 @@ def test_other_names(answer, path, gen):
     """Names that are not those in the checkpoint raise KeyError; any name will do, in any order."""
     first, second = model_with(gen), model_with(gen)
     answer.save_checkpoint(path, {"first": first, "second": second}, 5)
+    random.random(), np.random.rand()  # the streams are elsewhere since
+    before = random.getstate(), np.random.get_state()[2]
     for names in [("first",), ("second",), (), ("first", "second", "third"), ("first", "other")]:
         things = {name: model_with(gen) for name in names}
         wanted = {name: copy.deepcopy(dict(thing.state_dict())) for name, thing in things.items()}
         call = f"load_checkpoint with things named {names}"
         with global_rng_untouched(call):
             expect_raises(KeyError, lambda t=things: answer.load_checkpoint(path, t), call)
+        same = (random.getstate(), np.random.get_state()[2]) == before
+        expect_that(same, f"the stream of Python or NumPy has moved after {call}")
         for name, thing in things.items():
             same = dict(thing.state_dict())
             expect_equal(

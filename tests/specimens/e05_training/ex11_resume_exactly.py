@@ -593,4 +593,10 @@ SPECIMENS = [
         check="test_replaced_in_one_go",
         says="the old file is changed",
     ),
+    Wrong(
+        "sets a stream before it looks at the names",
+        edits=[(NAMES, '    random.setstate(saved["random"]["python"])\n' + NAMES)],
+        check="test_other_names",
+        says="stream of Python",
+    ),
 ]
