@@ -8,6 +8,7 @@ import torch
 from grader.checks import count_operations, count_steps, expect_close, expect_equal, expect_that
 
 LIMIT = sys.getrecursionlimit()
+AGAIN = "grad held before the call is passed on with it"
 
 OPERATIONS = {
     "x + y": lambda x, y: x + y,
@@ -206,13 +207,17 @@ def test_backward_adds(answer):
     a, b = answer.Value(2.0), answer.Value(3.0)
     c = a * b
     d = c * c + a
+    suspects = {  # of the second call
+        f"what {AGAIN}": lambda: doubles(183.0, 120.0, 48.0, 2.0),
+        f"the result's grad is set to 1, and what {AGAIN}": lambda: doubles(146.0, 96.0, 36.0, 1.0),
+        "a second backward() reaches the result alone": lambda: doubles(37.0, 24.0, 12.0, 2.0),
+    }
     for calls in (1, 2):
         d.backward()
         wanted = doubles((2 * 6 * 3 + 1) * calls, 2 * 6 * 2 * calls, 12.0 * calls, 1.0 * calls)
         found = numbers([v.grad for v in (a, b, c, d)])
-        expect_close(
-            found, wanted, f"the grad of a, b, c = a * b and d = c * c + a after {calls} of d.backward()"
-        )
+        call = f"the grad of a, b, c = a * b and d = c * c + a after {calls} of d.backward()"
+        expect_close(found, wanted, call, suspects=suspects)
 
     a, b = answer.Value(2.0), answer.Value(3.0)
     c = a * b
@@ -242,9 +247,14 @@ def test_old_gradients(answer):
     a.grad, b.grad, c.grad = 100.0, 1000.0, 10000.0
     c.backward()
     found = numbers([v.grad for v in (a, b, c)])
-    expect_close(
-        found, numbers([115.0, 1005.0, 10001.0]), "the grad of a, b = a * 3 and c = b * 5, old ones kept"
+    call, suspects = (
+        "the grad of a, b = a * 3 and c = b * 5, old ones kept",
+        {
+            f"what {AGAIN}": lambda: doubles(153115.0, 51005.0, 10001.0),
+            "the old ones are cleared": lambda: doubles(15.0, 5.0, 1.0),
+        },
     )
+    expect_close(found, doubles(115.0, 1005.0, 10001.0), call, suspects=suspects)
     a.grad = b.grad = c.grad = 0.0
     c.backward()
     found = numbers([v.grad for v in (a, b, c)])

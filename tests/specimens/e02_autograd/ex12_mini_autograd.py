@@ -128,6 +128,7 @@ SPECIMENS = [
             (SUM, "                operand.grad += slope * value.grad\n"),
         ],
         check="test_backward_adds",
+        says="what grad held before the call",
     ),
     Wrong(
         "clears all gradients first",
@@ -148,6 +149,7 @@ SPECIMENS = [
         "frees the graph after backward",
         edits=[(READY, READY + "            value._inputs = ()\n")],
         check="test_backward_adds",
+        says="reaches the result alone",
     ),
     Wrong(
         "gradients for the leaves only",
@@ -258,6 +260,7 @@ SPECIMENS = [
             ),
         ],
         check="test_backward_adds",
+        says="what grad held before the call",
     ),
     Wrong(
         "torch inside",
