@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from functools import partial
 
 import torch
 from torch import nn
@@ -49,12 +50,16 @@ def expect_all(found, wanted, when=CALL, dtype=None):
         for name, gradient in right.items():
             gradient = gradient.to(dtype or gradient.dtype)
             scale = float(gradient.abs().max()) + 1.0  # what cancels in a sum is rounded before
-            expect_close(
-                yours[name],
-                gradient,
-                f'["{name}"] of batch {place} in {when.replace(CALL, SHORT)}',
-                scale=scale,
-            )
+            all_of_it = [one[name].to(gradient.dtype) for one in wanted]
+            suspects = {
+                "the gradients of this batch and of those before it are added up": partial(
+                    sum, all_of_it[: place + 1]
+                ),
+                "the gradients of all batches are added up": partial(sum, all_of_it),
+                "the gradient of the last batch: a later one is written over it": all_of_it[-1].clone,
+            }
+            call = f'["{name}"] of batch {place} in {when.replace(CALL, SHORT)}'
+            expect_close(yours[name], gradient, call, scale=scale, suspects=suspects)
 
 
 def test_each_batch_alone(answer, gen):

@@ -89,6 +89,7 @@ SPECIMENS = [
     return found
 """),
         check="test_each_batch_alone",
+        says="of those before it are added up",
     ),
     Wrong(
         "clears the gradients before each batch",
@@ -138,6 +139,7 @@ SPECIMENS = [
     return found
 """),
         check="test_each_batch_alone",
+        says="a later one is written over it",
     ),
     Wrong(
         "restores the gradients of the model, and forgets all others",
@@ -212,6 +214,7 @@ SPECIMENS = [
             )
         ],
         check="test_each_batch_alone",
+        says="of all batches are added up",
     ),
     Wrong(
         "None for a parameter that is not used",
