@@ -123,13 +123,15 @@ def test_gradient(answer, gen):
 
 def test_all_on_the_device_of_the_samples(answer, device, gen):
     """Images, boxes and owner lie on the device of the samples."""
-    samples = draw((2, 0, 1), gen)
-    wanted = collated(samples)
-    there = [(image.to(device), boxes.to(device)) for image, boxes in samples]
-    batch = answer.collate_detections(there)
-    for name, part in zip(("images", "boxes", "owner"), batch, strict=True):
-        expect_equal(part.device, there[0][0].device, f"the device of {name}")
-    expect_batch(tuple(on_host(part) for part in batch), wanted, "samples on another device")
+    for counts in ((2, 0, 1), (0, 0)):
+        samples = draw(counts, gen)
+        wanted = collated(samples)
+        there = [(image.to(device), boxes.to(device)) for image, boxes in samples]
+        batch = answer.collate_detections(there)
+        for name, part in zip(("images", "boxes", "owner"), batch, strict=True):
+            where = f"the device of {name}, of samples with {counts} boxes"
+            expect_equal(part.device, there[0][0].device, where)
+        expect_batch(tuple(on_host(part) for part in batch), wanted, "samples on another device")
 
 
 def test_images_that_differ_in_shape(answer, gen):

@@ -305,4 +305,17 @@ def collate_detections(samples):
         "cat, then unflatten",
         edits=[(IMAGES, "torch.cat([image for image, _ in samples]).unflatten(0, (len(samples), -1))")],
     ),
+    Wrong(
+        "owners only of samples with boxes, and where there are none, an empty tensor on the CPU",
+        edits=[
+            (
+                OWNER,
+                """    owners = [torch.full((len(s[1]),), n, device=boxes.device) for n, s in enumerate(samples) if len(s[1])]
+    owner = torch.cat(owners) if owners else torch.zeros(0, dtype=torch.int64)
+""",
+            )
+        ],
+        check="test_all_on_the_device_of_the_samples",
+        says="(0, 0) boxes",
+    ),
 ]
