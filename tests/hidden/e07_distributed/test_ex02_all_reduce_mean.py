@@ -135,7 +135,9 @@ def layouts(rank, world_size, answer, numbers):
     layout = [x, x.t().contiguous().t(), torch.stack([x, -x], -1)[..., 0]][rank]
     every_second = (torch.arange(8.0) * (rank + 1))[::2]
     expanded = torch.tensor([[1.0], [5.0]]).add(rank).expand(2, 3)
-    return [answer.all_reduce_mean(t) for t in (layout, every_second, expanded)]
+    tensors = (layout, every_second, expanded)
+    handles = [answer.all_reduce_mean(t, async_op=True) for t in tensors]
+    return [answer.all_reduce_mean(t) for t in tensors], [handle.wait() for handle in handles]
 
 
 def test_layouts(answer, gen):
@@ -146,9 +148,12 @@ def test_layouts(answer, gen):
         "every second number of a tensor": torch.tensor([0.0, 4.0, 8.0, 12.0]),
         "an expanded tensor": torch.tensor([[2.0] * 3, [6.0] * 3]),
     }
-    for rank, found in enumerate(run_ranks(3, layouts, numbers, answer=answer)):
-        for mean, (about, right) in zip(found, wanted.items(), strict=True):
-            expect_close(mean, right, f"all_reduce_mean(x) of {about}, on rank {rank}", scale=8.0)
+    for rank, pair in enumerate(run_ranks(3, layouts, numbers, answer=answer)):
+        for call, found in zip(
+            ("all_reduce_mean(x)", "all_reduce_mean(x, async_op=True)"), pair, strict=True
+        ):
+            for mean, (about, right) in zip(found, wanted.items(), strict=True):
+                expect_close(mean, right, f"{call} of {about}, on rank {rank}", scale=8.0)
 
 
 def in_groups(rank, world_size, answer):

@@ -394,4 +394,15 @@ def all_reduce_mean(tensor, group=None, async_op=False):
         check="test_half_precision",
         says="rounded once",
     ),
+    Wrong(
+        "one layout on all ranks for the sums that are waited for at once, and not for the others",
+        edits=[
+            (
+                COPY,
+                "tensor.detach().to(wide, copy=True, memory_format=torch.preserve_format if async_op else torch.contiguous_format)",
+            )
+        ],
+        check="test_layouts",
+        says="async_op=True",
+    ),
 ]
