@@ -252,6 +252,10 @@ def test_exact_numbers(answer):
             state = {"steps": torch.tensor([number, -number], dtype=theirs)}
             answer.load_partial(model, state)
             expect_equal(model.steps, state["steps"].to(dtype), f"a buffer of {dtype} afterwards")
+        model.register_buffer("step", torch.zeros((), dtype=dtype))
+        answer.load_partial(model, {"step": torch.tensor(number, dtype=dtype)})
+        wanted = torch.tensor(number, dtype=dtype)
+        expect_equal(model.step, wanted, f"a buffer of {dtype} without dimensions afterwards")
     model = nn.Module()
     model.register_buffer("mask", torch.tensor([True, False]))
     answer.load_partial(model, {"mask": torch.tensor([False, True])})

@@ -539,4 +539,19 @@ def load_partial(model, state, rename=None):
         check="test_mode_and_shared_copies",
         says="whether gradients are recorded",
     ),
+    Wrong(
+        "single numbers by way of a float",
+        edits=[
+            (
+                COPY,
+                """    with torch.no_grad():
+        for name in report.loaded:
+            mine, theirs = own[name], given[name]
+            mine.copy_(theirs) if theirs.dim() else mine.fill_(float(theirs))
+""",
+            )
+        ],
+        check="test_exact_numbers",
+        says="without dimensions",
+    ),
 ]
