@@ -1,5 +1,6 @@
 """What grades AdamW: steps against PyTorch's, groups, missing gradients, state dicts, memory, closures."""
 
+import functools
 import io
 import sys
 from contextlib import contextmanager
@@ -47,10 +48,42 @@ def real(groups, **options):
     return torch.optim.AdamW(groups, foreach=False, **options)
 
 
-def expect_same(params, twins, when, ulps=None):
+def written_out(
+    p, gradients, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, divided=(1, 1), coupled=0, last=0
+):
+    """Where the gradients lead; `divided` by 1 - βᵗ, or not; the decay in the gradient, or after the step."""
+    m = v = torch.zeros_like(p)
+    for t, g in enumerate(gradients, start=1):
+        p = p if coupled or last else p * (1 - lr * weight_decay)
+        g = g + coupled * weight_decay * p
+        m, v = torch.lerp(g, m, betas[0]), torch.lerp(g * g, v, betas[1])
+        first, second = (x / (1 - b**t) if d else x for x, b, d in zip((m, v), betas, divided, strict=True))
+        p = p - lr * first / (second.sqrt() + eps)
+        p = p * (1 - lr * weight_decay) if last else p
+    return p
+
+
+def mistakes(p, gradients, options):
+    """What people get wrong, and what it gives."""
+    betas = options.get("betas", (0.9, 0.999))
+    changes = {
+        "there is no bias correction: divide m by 1 - β₁ᵗ and v by 1 - β₂ᵗ, t from 1 on": {"divided": (0, 0)},
+        "m is not divided by 1 - β₁ᵗ": {"divided": (0, 1)},
+        "v is not divided by 1 - β₂ᵗ": {"divided": (1, 0)},
+        "the decay goes through the moments, as in Adam: here it is apart from them": {"coupled": 1},
+        "the decay comes after the step: here it comes before": {"last": 1},
+        "the betas are swapped": {"betas": betas[::-1]},
+    }
+    return {
+        told: functools.partial(written_out, p, gradients, **{**options, **change})
+        for told, change in changes.items()
+    }
+
+
+def expect_same(params, twins, when, ulps=None, suspects=lambda index: {}):
     for index, (p, twin) in enumerate(zip(params, twins, strict=True)):
-        right = twin.detach().to(p.dtype)
-        expect_close(p.detach(), right, f"parameter {index} after {when}", ulps=ulps, scale=4.0)
+        right, what = twin.detach().to(p.dtype), f"parameter {index} after {when}"
+        expect_close(p.detach(), right, what, ulps=ulps, scale=4.0, suspects=suspects(index))
 
 
 OPTIONS = {
@@ -71,11 +104,18 @@ def test_step_by_step(answer, gen, name):
     params = parameters(gen, *SHAPES)
     twins = twins_of(params)
     yours, wanted = answer.AdamW(params, **OPTIONS[name]), real(twins, **OPTIONS[name])
+    starts, given = [p.detach().clone() for p in twins], [[] for _ in twins]
+
+    def suspects(index):
+        return mistakes(starts[index], given[index], OPTIONS[name])
+
     for number in range(1, 5):
         give(gen, params, twins)
+        for gradients, twin in zip(given, twins, strict=True):
+            gradients.append(twin.grad.clone())
         yours.step()
         wanted.step()
-        expect_same(params, twins, f"step {number} of AdamW(params, {OPTIONS[name]})")
+        expect_same(params, twins, f"step {number} of AdamW(params, {OPTIONS[name]})", suspects=suspects)
 
 
 def test_groups(answer, gen):

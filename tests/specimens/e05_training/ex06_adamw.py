@@ -90,16 +90,19 @@ SPECIMENS = [
         "no bias correction",
         edits=[(' / (1 - beta1 ** state["step"])', ""), ('(v / (1 - beta2 ** state["step"]))', "v.clone()")],
         check="test_step_by_step",
+        says="there is no bias correction",
     ),
     Wrong(
         "no correction of the first moment",
         edits=[(' / (1 - beta1 ** state["step"])', "")],
         check="test_step_by_step",
+        says="m is not divided by 1 - β₁ᵗ",
     ),
     Wrong(
         "no correction of the second moment",
         edits=[('(v / (1 - beta2 ** state["step"]))', "v.clone()")],
         check="test_step_by_step",
+        says="v is not divided by 1 - β₂ᵗ",
     ),
     Wrong(
         "t begins at 0, and is counted after the step",
@@ -110,11 +113,13 @@ SPECIMENS = [
             ('(1 - beta1 ** state["step"])', '((1 - beta1 ** state["step"]) or 1.0)'),
         ],
         check="test_step_by_step",
+        says="there is no bias correction",
     ),
     Wrong(
         "the decay goes through the moments: Adam",
         edits=[(DECAY, '        grad = grad + group["weight_decay"] * p\n')],
         check="test_step_by_step",
+        says="the decay goes through the moments",
     ),
     Wrong(
         "the decay without lr",
@@ -122,7 +127,10 @@ SPECIMENS = [
         check="test_step_by_step",
     ),
     Wrong(
-        "the decay after the step", edits=[(DECAY, ""), (UPDATE, UPDATE + DECAY)], check="test_step_by_step"
+        "the decay after the step",
+        edits=[(DECAY, ""), (UPDATE, UPDATE + DECAY)],
+        check="test_step_by_step",
+        says="the decay comes after the step",
     ),
     Wrong("no decay", edits=[(DECAY, "")], check="test_step_by_step"),
     Wrong(
@@ -147,6 +155,7 @@ SPECIMENS = [
         "betas swapped",
         edits=[('beta1, beta2 = group["betas"]', 'beta2, beta1 = group["betas"]')],
         check="test_step_by_step",
+        says="the betas are swapped",
     ),
     Wrong(
         "the absolute gradient as second moment",
