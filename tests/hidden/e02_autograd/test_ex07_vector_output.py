@@ -1,6 +1,7 @@
 """What grades vector_output: gradients, shapes, dtypes, constants, no trace left, cost."""
 
 import contextlib
+import functools
 
 import torch
 
@@ -50,10 +51,11 @@ def test_weighted_sum_of_losses(answer, gen):
     for shape in SHAPES:
         w, weights = randn(gen, *shape).requires_grad_(), randn(gen, *shape)
         wanted = weighted(w, weights).float()
+        plain = functools.partial(weighted, w, torch.ones(shape))
+        suspects = {"the weights have no effect: that is the gradient of the plain sum": plain}
         answer.weighted_backward(losses_of(w), weights)
-        expect_gradient(
-            w.grad, wanted, f"w after weighted_backward(losses, weights), shape {shape}", scale=20.0
-        )
+        call = f"w after weighted_backward(losses, weights), shape {shape}"
+        expect_gradient(w.grad, wanted, call, scale=20.0, suspects=suspects)
         expect_that(not w.grad.requires_grad, "w.grad carries a graph after weighted_backward")
 
 
@@ -72,7 +74,9 @@ def test_adds_to_grad(answer, gen):
     w.grad = torch.tensor([1.0, 2.0, 3.0, 4.0])
     wanted = (weighted(w, weights) + torch.tensor([1.0, 2.0, 3.0, 4.0])).float()
     answer.weighted_backward(losses_of(w), weights)
-    expect_gradient(w.grad, wanted, "w after weighted_backward, on top of an older .grad", scale=20.0)
+    call = "w after weighted_backward, on top of an older .grad"
+    suspects = {"the older .grad is gone: backward adds to it": lambda: weighted(w, weights)}
+    expect_gradient(w.grad, wanted, call, scale=20.0, suspects=suspects)
     a, b, first, second = (randn(gen, 4) for _ in range(4))
     losses = a.requires_grad_() + b.requires_grad_()  # an addition saves nothing: it can be walked again
     wanted = first + second
@@ -186,7 +190,10 @@ def test_vjp_of_any_shapes(answer, gen):
         wanted = mixed(x.double()).float(), product(mixed, x, v).float()
         value, found = answer.vjp(mixed, x, v)
         expect_close(value, wanted[0], "vjp(fn, x, v)[0]", dims="column output", scale=10.0)
-        expect_close(found, wanted[1], "vjp(fn, x, v)[1]", dims="row column", inputs={"x": x}, scale=20.0)
+        plain = functools.partial(product, mixed, x, torch.ones_like(v))
+        suspects = {"v has no effect: that is the gradient of the sum of fn(x)": plain}
+        call, given = "vjp(fn, x, v)[1]", {"x": x}
+        expect_close(found, wanted[1], call, dims="row column", inputs=given, scale=20.0, suspects=suspects)
     x, v = randn(gen, 3), randn(gen, 3)
     expect_close(answer.vjp(lambda x: x, x, v)[1], v, "vjp(fn, x, v)[1], where fn returns its argument")
     for x, fn, shape in [

@@ -50,6 +50,7 @@ SPECIMENS = [
             )
         ],
         check="test_weighted_sum_of_losses",
+        says="the weights have no effect",
     ),
     Wrong(
         "the mean instead of the sum where no weights are given",
@@ -143,6 +144,7 @@ SPECIMENS = [
             )
         ],
         check="test_adds_to_grad",
+        says="the older .grad is gone",
     ),
     Wrong(
         "makes the caller's x require a gradient",
@@ -226,6 +228,7 @@ SPECIMENS = [
         "v of ones: the gradient of the sum",
         edits=[(GRAD, "    (product,) = torch.autograd.grad(y.sum(), leaf, materialize_grads=True)\n")],
         check="test_vjp_of_any_shapes",
+        says="v has no effect",
     ),
     Wrong(
         "flattens the product",
