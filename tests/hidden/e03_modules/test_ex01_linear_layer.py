@@ -1,5 +1,6 @@
 """What grades linear_layer: values and gradients, what is registered, how it starts, where it works."""
 
+import functools
 import math
 
 import pytest
@@ -72,7 +73,9 @@ def test_any_leading_dimensions(answer, gen, bias):
         wanted = linear(state, x, bias)
         with unchanged("layer(x)", x=x):
             y = layer(x)
-        expect_close(y.detach(), wanted, f"layer(x), x of shape {sizes}", inputs={"x": x}, scale=4.0)
+        suspects = {"the bias is not added": functools.partial(linear, state, x, bias=False)}
+        call, given = f"layer(x), x of shape {sizes}", {"x": x}
+        expect_close(y.detach(), wanted, call, inputs=given, scale=4.0, suspects=suspects)
         with torch.no_grad(), unchanged("layer(x) under no_grad", x=x):
             y = layer(x)
         expect_close(y, wanted, f"layer(x) under no_grad, x of shape {sizes}", inputs={"x": x}, scale=4.0)

@@ -108,7 +108,12 @@ SPECIMENS = [
         ],
         check="test_what_is_registered",
     ),
-    Wrong("forgets to add the bias", edits=[(SUM, "return y")], check="test_any_leading_dimensions"),
+    Wrong(
+        "forgets to add the bias",
+        edits=[(SUM, "return y")],
+        check="test_any_leading_dimensions",
+        says="the bias is not added",
+    ),
     Wrong(
         "two dimensions only",
         edits=[(END, "        y = torch.mm(x, self.weight.t())\n        " + SUM)],
