@@ -251,6 +251,36 @@ def nested_models():
     def bundle(first, second, third):
         return {"a": (first, third, "text"), "b": {"c": [None, second, 7]}}
 
+    def total(batch, mask):
+        return batch[0] * 2 + batch[1]
+
+    def sequences(kind):
+        name = f"a {kind.__name__}"
+        return {
+            f"NaN in {name} that is returned": (
+                Model(lambda x: kind([x, spoiled(x, NAN)]), total), ("forward", "give"),
+            ),
+            f"NaN made between modules, in {name} that is handed over": (
+                Model(lambda x: kind([x, x]), total, lambda b: kind([b[0], spoiled(b[1], NAN)])),
+                ("forward", ""),
+            ),
+            f"NaN gradients for a tensor in {name}": (
+                Model(
+                    lambda x: kind([x.sin(), x.cos()]),
+                    lambda batch, mask: batch[0] + BadGradient.apply(batch[1], INF),
+                ),
+                ("backward", "take"),
+            ),
+            f"NaN gradients made between modules, for {name}": (
+                Model(
+                    lambda x: kind([x * 4, x * 2]),
+                    total,
+                    lambda b: kind([b[0], BadGradient.apply(b[1], NAN)]),
+                ),
+                ("parameter", "stem.weight"),
+            ),
+        }  # fmt: skip
+
     return {
         "NaN in a dict that is returned": (
             Model(lambda x: bundle(x, spoiled(x, NAN), x), inner), ("forward", "give"),
@@ -283,6 +313,8 @@ def nested_models():
             ),
             ("backward", "take"),
         ),
+        **sequences(list),
+        **sequences(tuple),
     }  # fmt: skip
 
 

@@ -49,6 +49,18 @@ BACKWARD_PASS = """            old = {p: p.grad for p in model.parameters()}
 
 SPECIMENS = [
     Wrong(
+        "looks into dicts and tuples only",
+        edits=[
+            (
+                FINITE,
+                "    def leaf(part):\n        return isinstance(part, list)\n\n"
+                + FINITE.replace("tree_leaves(data)", "tree_leaves(data, is_leaf=leaf)"),
+            )
+        ],
+        check="test_nested_data",
+        says="list",
+    ),
+    Wrong(
         "raises an error like that of compute_loss",
         edits=[
             (
