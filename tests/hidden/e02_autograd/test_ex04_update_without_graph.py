@@ -150,7 +150,8 @@ def test_still_a_leaf(answer, gen):
     frozen.requires_grad_(False)
     before = frozen.clone()
     wanted, wanted_late = moved(curved, 0.1, 0.4), moved(late, 0.1, 0.4)
-    answer.sgd_step([plain, curved, frozen, late], lr=0.1, weight_decay=0.4)
+    count = answer.sgd_step([plain, curved, frozen, late], lr=0.1, weight_decay=0.4)
+    expect_equal(count, 3, "sgd_step(params, 0.1, 0.4), one of three with a gradient frozen since,")
     expect_that(curved.grad.requires_grad, "a step cuts the graph that a `.grad` carries")
     for name, p in {"p": plain, "p, whose gradient carries a graph,": curved}.items():
         facts = (p.is_leaf, p.requires_grad, p.grad_fn is None)

@@ -27,6 +27,12 @@ SPECIMENS = [
         says="[3.0, 1000000000.0",
     ),
     Wrong(
+        "counts those that require gradients",
+        edits=[("    return len(moving)\n", "    return sum(p.requires_grad for p in moving)\n")],
+        check="test_still_a_leaf",
+        says="frozen since",
+    ),
+    Wrong(
         "parameters without numbers do not count",
         edits=[(MOVING, MOVING.replace("is not None]", "is not None and p.numel()]"))],
         check="test_count",
