@@ -351,6 +351,25 @@ def test_on_a_device(answer, gen, device):
         expect_equal(traffic.to_host, 3, f"the copies back to the host in {name}, for three batches")
 
 
+class Halves(nn.Module):
+    """Its first layer is on a device, its last one on the CPU."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 4).to(device), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.last(self.first(x).cpu())
+
+
+def test_on_two_devices(answer, gen, device):
+    """A model with layers on several devices gets its batches where its first parameter is."""
+    model, inputs = Halves(device), torch.randn(5, 3, generator=gen)
+    wanted = model(inputs.to(device)).detach()
+    name = "predict(model, inputs, 2) of a model whose first layer is on a device, the last on the CPU,"
+    expect_close(answer.predict(model, inputs, 2), wanted, name, dims="rows outputs")
+
+
 def oracle(answer, gen):
     found = []
     for rows, size in ((7, 3), (5, 5), (1, 4), (0, 2)):

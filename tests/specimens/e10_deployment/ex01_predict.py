@@ -22,6 +22,11 @@ BODY += "    finally:\n" + RESTORE + LAST
 
 SPECIMENS = [
     Wrong(
+        "goes to the device of the last parameter",
+        edits=[(PLACED, "    placed = [inputs, *model.buffers(), *model.parameters()][-1]\n")],
+        check="test_on_two_devices",
+    ),
+    Wrong(
         "hands inputs that fit into one batch to the model as they are",
         edits=[
             ("batch.to(placed.device, copy=True)", "batch.to(placed.device, copy=len(inputs) > batch_size)")
