@@ -247,13 +247,11 @@ def test_old_gradients(answer):
     a.grad, b.grad, c.grad = 100.0, 1000.0, 10000.0
     c.backward()
     found = numbers([v.grad for v in (a, b, c)])
-    call, suspects = (
-        "the grad of a, b = a * 3 and c = b * 5, old ones kept",
-        {
-            f"what {AGAIN}": lambda: doubles(153115.0, 51005.0, 10001.0),
-            "the old ones are cleared": lambda: doubles(15.0, 5.0, 1.0),
-        },
-    )
+    call = "the grad of a, b = a * 3 and c = b * 5, old ones kept"
+    suspects = {
+        f"what {AGAIN}": lambda: doubles(153115.0, 51005.0, 10001.0),
+        "the old ones are cleared": lambda: doubles(15.0, 5.0, 1.0),
+    }
     expect_close(found, doubles(115.0, 1005.0, 10001.0), call, suspects=suspects)
     a.grad = b.grad = c.grad = 0.0
     c.backward()
