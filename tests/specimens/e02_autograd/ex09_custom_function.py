@@ -184,6 +184,7 @@ SPECIMENS = [
         "ignores keep and scale",
         edits=[(APPLY, "    result: Tensor = Swish.apply(x, beta, None, 1.0)\n    return result\n")],
         check="test_values",
+        says="keep and scale are left out",
     ),
     Wrong(
         "the gate by the book: NaN for large numbers on the way back",
@@ -247,6 +248,7 @@ SPECIMENS = [
         "takes a scale of 0 for none",
         edits=[("Swish.apply(x, beta, keep, scale)", "Swish.apply(x, beta, keep, scale or 1.0)")],
         check="test_values",
+        says="scale is left out",
     ),
     Wrong(
         "hides the gradients that go out, not the one that comes in",
