@@ -135,7 +135,7 @@ def test_start(answer):
     expect_that(not torch.equal(first, second), "two layers of equal sizes start with the same numbers")
     torch.set_default_dtype(torch.float64)
     try:
-        kinds = {p.dtype for p in answer.Classifier(3, (2,), 2).parameters()}
+        kinds = {p.dtype for p in answer.Classifier(3, hidden=(2,), classes=2).parameters()}
     finally:
         torch.set_default_dtype(torch.float32)
     expect_equal(kinds, {torch.float64}, "the dtypes of a model that is built while the default is float64")

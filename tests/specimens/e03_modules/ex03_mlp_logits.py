@@ -420,4 +420,13 @@ class Classifier(nn.Module):
         check="test_layers_can_be_exchanged",
         says="in two places",
     ),
+    Wrong(
+        "another name for hidden",
+        edits=[
+            ("hidden: Sequence[int] =", "sizes: Sequence[int] ="),
+            ("*hidden, classes", "*sizes, classes"),
+        ],
+        check="test_start",
+        says="hidden",
+    ),
 ]
