@@ -111,7 +111,7 @@ def test_gradient(answer, gen, size):
     x = torch.zeros(6, 2)
     for weight in (1.0, 0.3):
         expect_gradients(
-            lambda s, u, w=weight: answer.training_loss(Fixed(s, u), x, topic, urgent, w),
+            lambda s, u, w=weight: answer.training_loss(Fixed(s, u), x, topic, urgent, urgent_weight=w),
             [scores, urgent_scores],
             lambda s, u, w=weight: exact_loss(s, u, topic, urgent, w),
             gen=gen,

@@ -333,4 +333,13 @@ SPECIMENS = [
         check="test_loss_of_large_scores",
         says="1e+30",
     ),
+    Wrong(
+        "another name for urgent_weight",
+        edits=[
+            ("    urgent_weight: float = 1.0,\n", "    weight: float = 1.0,\n"),
+            ("topic_loss + urgent_weight * urgent_loss", "topic_loss + weight * urgent_loss"),
+        ],
+        check="test_gradient",
+        says="urgent_weight",
+    ),
 ]
