@@ -27,7 +27,8 @@ def statistics(gen, dtype=np.float64):
 
 
 def make(answer, gen):
-    model = answer.ChurnModel(STORES, *statistics(gen))
+    mean, std, class_weight = statistics(gen)
+    model = answer.ChurnModel(STORES, mean, std, class_weight=class_weight)
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(torch.randn(p.shape, generator=gen))

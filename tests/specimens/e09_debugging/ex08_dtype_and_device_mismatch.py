@@ -426,4 +426,15 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "another name for class_weight",
+        edits=[
+            (
+                "class_weight: np.ndarray) -> None:",
+                "weights: np.ndarray) -> None:\n        class_weight = weights",
+            ),
+        ],
+        check="test_models_in_all_dtypes",
+        says="class_weight",
+    ),
 ]
