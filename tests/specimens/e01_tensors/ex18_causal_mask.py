@@ -229,7 +229,7 @@ SPECIMENS = [
             )
         ],
         check="test_dtype_is_kept",
-        says="(5, 300) in torch.bfloat16",
+        says="positions are counted in torch.bfloat16",
     ),
     Wrong(
         "positions in float16, which counts to 2048",
