@@ -190,6 +190,12 @@ def test_hidden_tokens_have_no_influence(answer, gen, causal):
         expect_close(
             yours[keep].detach(), wanted[:, :4][keep].float(), "layer(x) before tokens of 1e4", ulps=200
         )
+    layer, x = build(answer, gen, causal=causal), 1e4 * torch.randn(1, 5, 6, generator=gen)
+    x[:, 0] /= 1e4
+    only = attention({n: t.double() for n, t in state_of(layer).items()}, x[:, :1].double())
+    yours = layer(x, torch.tensor([[False, True, True, True, True]]))
+    call = "layer(x, padding), where all but the first token are padding of 1e4, which asks, too"
+    expect_close(yours.detach(), only.float().expand(1, 5, 6), call, ulps=200)
 
 
 def test_nothing_to_see(answer, gen):

@@ -555,4 +555,25 @@ class MultiHeadAttention(nn.Module):
         ],
         check="test_gradients",
     ),
+    Wrong(
+        "takes 1e7 off the scores of what is hidden, which a padded token's own score makes up for",
+        edits=[
+            (
+                WEIGHTS,
+                "weights = (scores - hidden.to(scores.dtype) * (6e4 if scores.dtype == torch.float16 else 1e7))\n"
+                "        weights = weights.softmax(-1).masked_fill(hidden, 0.0)",
+            )
+        ],
+        check="test_hidden_tokens_have_no_influence",
+        says="padding of 1e4",
+    ),
+    Right(
+        "takes the largest number off the scores of what is hidden",
+        edits=[
+            (
+                WEIGHTS,
+                "weights = (scores + hidden.to(scores.dtype) * lowest).softmax(-1).masked_fill(hidden, 0.0)",
+            )
+        ],
+    ),
 ]
