@@ -49,7 +49,16 @@ def test_rate_and_scale(answer, gen, p):
     wanted = x / (1 - p)
     y = layer(x)
     dropped = y == 0
-    expect_close(y, wanted.masked_fill(dropped, 0.0), f"Dropout({p})(x), apart from what is dropped")
+    call = f"Dropout({p})(x), apart from what is dropped"
+    suspects = {
+        "what remains is left as it is: divide it by 1 - p": lambda: x * ~dropped,
+        "what remains is divided by p: divide it by 1 - p": lambda: x / p * ~dropped,
+        "what remains is divided by the share that remained: by 1 - p": lambda: (
+            x / (~dropped).float().mean() * ~dropped
+        ),
+    }
+    suspects = suspects if bool(dropped.any()) else {}
+    expect_close(y, wanted.masked_fill(dropped, 0.0), call, suspects=suspects)
     expect_rate(dropped, p, f"Dropout({p})(x)")
     y = answer.Dropout()(x)
     expect_close(y, (2 * x).masked_fill(y == 0, 0.0), "Dropout()(x), apart from what is dropped")
@@ -179,7 +188,9 @@ def test_gradient(answer, gen):
     wanted = (cotangent / 0.7).masked_fill(y.detach() == 0, 0.0)
     layer(x)  # a layer may be used twice before the backward
     (gradient,) = torch.autograd.grad(y, [x], cotangent)
-    expect_close(gradient, wanted, "the gradient of x through the first of two calls of Dropout(0.3)")
+    suspects = {"what is dropped gets a gradient, too": lambda: cotangent / 0.7}
+    call = "the gradient of x through the first of two calls of Dropout(0.3)"
+    expect_close(gradient, wanted, call, suspects=suspects)
     zeros = torch.zeros(40, 50, requires_grad=True)
     (gradient,) = torch.autograd.grad(answer.Dropout(0.3)(zeros).sum(), [zeros])
     expect_rate(gradient == 0, 0.3, "Dropout(0.3)(x), judged by the gradient of an x of zeros,")

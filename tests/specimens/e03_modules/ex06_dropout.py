@@ -81,7 +81,12 @@ SPECIMENS = [
         check="test_rate_and_scale",
         says="Dropout()(x) does not drop",
     ),
-    Wrong("does not scale", edits=[(SCALE, "scale = 1.0")], check="test_rate_and_scale"),
+    Wrong(
+        "does not scale",
+        edits=[(SCALE, "scale = 1.0")],
+        check="test_rate_and_scale",
+        says="what remains is left as it is",
+    ),
     Wrong(
         "scales in evaluation instead",
         edits=[
@@ -94,6 +99,7 @@ SPECIMENS = [
         "scales by 1 / p",
         edits=[(SCALE, "scale = 1 / self.p if self.p else 1.0")],
         check="test_rate_and_scale",
+        says="what remains is divided by p",
     ),
     Wrong(
         "never more than ten times as large",
@@ -111,6 +117,7 @@ SPECIMENS = [
         "scales by the share that remained",
         edits=[(SCALE, "scale = x.numel() / max(1, int((~dropped).sum()))")],
         check="test_rate_and_scale",
+        says="what remains is divided by the share that",
     ),
     Wrong(
         "drops whole rows",
@@ -309,6 +316,7 @@ SPECIMENS = [
         "gradients for what is dropped",
         edits=[(RETURN, "y = x * scale\n        y.data[dropped] = 0\n        return y")],
         check="test_gradient",
+        says="what is dropped gets a gradient",
     ),
     Wrong(
         "no gradient at all",
