@@ -103,6 +103,10 @@ def mistakes(state, x, heads):
         "both branches read x: the second one reads the sum of x and attention": lambda: (
             x + attention(state, norm(state, "norm1", x), heads) + network(state, norm(state, "norm2", x))
         ),
+        "norm1 stands before both branches: the network has norm2": given(
+            pre=lambda state, name, x: norm(state, "norm1", x)
+        ),
+        "relu stands where gelu should": given(act=F.relu),
         "gelu is the approximation with tanh: here it is the exact one": given(
             act=lambda h: F.gelu(h, approximate="tanh")
         ),

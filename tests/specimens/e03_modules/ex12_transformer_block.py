@@ -84,7 +84,10 @@ SPECIMENS = [
         check="test_values",
     ),
     Wrong(
-        "one norm for both", edits=[("self.up(self.norm2(x))", "self.up(self.norm1(x))")], check="test_values"
+        "one norm for both",
+        edits=[("self.up(self.norm2(x))", "self.up(self.norm1(x))")],
+        check="test_values",
+        says="norm1 stands before both branches",
     ),
     Wrong(
         "the norms the wrong way round",
@@ -130,7 +133,7 @@ SPECIMENS = [
         check="test_values",
         says="gelu is the approximation with tanh",
     ),
-    Wrong("relu", edits=[("F.gelu(", "F.relu(")], check="test_values"),
+    Wrong("relu", edits=[("F.gelu(", "F.relu(")], check="test_values", says="relu stands where gelu should"),
     Wrong(
         "gelu at the end, too",
         edits=[
