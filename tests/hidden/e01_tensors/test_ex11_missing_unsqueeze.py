@@ -29,23 +29,40 @@ def exact(predictions, targets, weights):
     return (weights * (predictions.double()[:, 0] - targets.double()) ** 2).sum() / weights.sum()
 
 
+def mistakes(predictions, targets, weights):
+    """What people compute instead, for `suspects`."""
+    table = predictions - targets  # (batch, batch)
+    errors = table.diagonal()
+    return {
+        "(batch, 1) less (batch,) is (batch, batch): each row meets all targets": lambda: (
+            (weights * table**2).sum() / weights.sum()
+        ),
+        "the sum is divided by the number of rows, not by the sum of the weights": lambda: (
+            weights * errors**2
+        ).mean(),
+        "weights are squared with the errors": lambda: ((weights * errors) ** 2).sum() / weights.sum(),
+        "the mean of the squared errors, without weights": lambda: (errors**2).mean(),
+    }
+
+
 def test_each_row_has_its_own_target(answer, gen):
     """Each prediction is compared with the target of its own row, for batches of any size."""
-    for batch in (1, 2, 33):
+    for batch in (33, 2, 1):
         predictions, targets, _ = draw(batch, gen)
         weights = torch.ones(batch)
         wanted = exact(predictions, targets, weights).float()
         yours = answer.weighted_mse(predictions, targets, weights)
-        expect_close(yours, wanted, f"{CALL} with weights of 1 and {batch} rows")
+        call, suspects = f"{CALL} with weights of 1 and {batch} rows", mistakes(predictions, targets, weights)
+        expect_close(yours, wanted, call, suspects=suspects)
 
 
 def test_each_row_has_its_own_weight(answer, gen):
     """Each error counts with the weight of its own row, and the sum is divided by that of the weights."""
-    for batch, size in [(1, 1.0), (2, 1e-9), (33, 1e6)]:
+    for batch, size in [(33, 1e6), (2, 1e-9), (1, 1.0)]:  # of one row, several mistakes give the same
         predictions, targets, weights = draw(batch, gen)
         inputs = predictions * size, targets * size, weights * size
-        wanted = exact(*inputs).float()
-        expect_close(answer.weighted_mse(*inputs), wanted, f"{CALL} with {batch} numbers of about {size:g}")
+        wanted, call = exact(*inputs).float(), f"{CALL} with {batch} numbers of about {size:g}"
+        expect_close(answer.weighted_mse(*inputs), wanted, call, suspects=mistakes(*inputs))
     predictions, targets, weights = draw(5, gen)
     yours = answer.weighted_mse(predictions, targets, weights * 1e-20)
     expect_close(yours, exact(predictions, targets, weights).float(), f"{CALL} with weights of about 1e-20")

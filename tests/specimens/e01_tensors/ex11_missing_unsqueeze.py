@@ -108,6 +108,7 @@ def weighted_mse(predictions, targets, weights):
         "checks the shapes, then computes as before",
         edits=[("predictions.squeeze(1) - targets", "predictions - targets")],
         check="test_each_row_has_its_own_target",
+        says="each row meets all targets",
     ),
     Wrong(
         "unsqueezes the targets, not the weights",
@@ -123,11 +124,13 @@ def weighted_mse(predictions, targets, weights):
             "    return (predictions.squeeze(1) - targets).square().mean() * weights.mean() / weights.mean()\n"
         ),
         check="test_each_row_has_its_own_weight",
+        says="without weights",
     ),
     Wrong(
         "divides by the number of rows",
         edits=[("/ weights.sum()", "/ len(weights)")],
         check="test_each_row_has_its_own_weight",
+        says="divided by the number of rows",
     ),
     Wrong(
         "squares the weights as well",
@@ -135,6 +138,7 @@ def weighted_mse(predictions, targets, weights):
             "    return ((weights * (predictions.squeeze(1) - targets)) ** 2).sum() / weights.sum()\n"
         ),
         check="test_each_row_has_its_own_weight",
+        says="weights are squared with the errors",
     ),
     Wrong(
         "absolute errors",
