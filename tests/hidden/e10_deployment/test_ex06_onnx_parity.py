@@ -347,7 +347,7 @@ def test_which_batch(answer, tmp_path):
     path = write(tmp_path / "other.onnx", [[1.0, -2.0], [0.5, 4.0], [0.0, 9.0]])
     right, wrong = torch.tensor([[1.0, 1.0, 0.0]] * 3), torch.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, -1.0]])
     for batches, place in (
-        ([wrong], 0), ([right, wrong], 1), ([right, right, wrong, right, wrong], 2),
+        ([wrong], 0), ([right, wrong], 1), ([right, right, wrong, right, 2 * wrong], 2),
         ([wrong.flip(0), right], 0), ([right[:0], right[:1], right, wrong], 3),
     ):  # fmt: skip
         expect_off(

@@ -564,4 +564,23 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         check="test_parity_modes",
         says="requires_grad",
     ),
+    Wrong(
+        "names the batch that is furthest off",
+        edits=fast(
+            (
+                FAIL,
+                """            far = float(off.max()) if off.numel() else 0.0
+            if not within.all() and (worst is None or far > worst[0]):
+                worst = far, f"batch {place} is off by up to {far:.3g}"
+""",
+            ),
+            ("    largest = 0.0\n", "    largest, worst = 0.0, None\n"),
+            (
+                "    return largest\n",
+                "    if worst:\n        raise ValueError(worst[1])\n    return largest\n",
+            ),
+        ),
+        check="test_which_batch",
+        says="batch 2",
+    ),
 ]
