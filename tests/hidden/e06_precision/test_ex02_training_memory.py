@@ -167,6 +167,15 @@ def test_once(answer):
     expect_table(answer, flat, 44, 44, 88, 0, 0, note, 0, 0)
 
 
+def test_frozen_later(answer):
+    """A model is looked at anew in each call; a result that the caller has emptied harms none."""
+    model = nn.Linear(3, 3)
+    answer.training_memory(model, 0, 0).clear()
+    expect_table(answer, model, 48, 48, 96, 0, 0, "as another result is emptied", 0, 0)
+    model.bias.requires_grad_(False)
+    expect_table(answer, model, 48, 36, 72, 0, 0, "after a parameter was frozen", 0, 0)
+
+
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS])
 def test_largest_batch(answer, optimizer):
     """The batch fills the budget to the last byte, not one byte more, under every argument."""

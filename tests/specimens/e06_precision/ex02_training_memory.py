@@ -499,4 +499,15 @@ def largest_batch(model, saved, budget=6 * 2**30, dtype=torch.float32, optimizer
         check="test_model_is_left_alone",
         says="training flag",
     ),
+    Wrong(
+        "remembers what it has found for a model",
+        edits=[
+            ("def training_memory(\n", "@functools.cache\ndef training_memory(\n"),
+            (
+                "import torch\nfrom torch import nn\n",
+                "import functools\n\nimport torch\nfrom torch import nn\n",
+            ),
+        ],
+        check="test_frozen_later",
+    ),
 ]
