@@ -214,7 +214,7 @@ def test_results_are_dropped(answer):
 @pytest.mark.parametrize("fails", [0, 2, None])
 def test_modes_and_errors(answer, fails):
     """step runs in the caller's modes, its error reaches the caller, and all is as it was afterwards."""
-    error, seen = KeyError("no such batch"), []
+    error, seen = KeyError("no such batch") if fails == 0 else KeyboardInterrupt(), []
 
     def state():
         modes = {"grad mode": torch.is_grad_enabled(), "inference mode": torch.is_inference_mode_enabled()}
@@ -234,7 +234,7 @@ def test_modes_and_errors(answer, fails):
         answer.measure(step, warmup=1, runs=2, synchronize=machine.synchronize, clock=machine.clock)
     except NotImplementedError:
         raise
-    except Exception as raised:
+    except BaseException as raised:
         caught = raised
     after = state()
     torch.set_grad_enabled(was["grad mode"])
@@ -246,7 +246,8 @@ def test_modes_and_errors(answer, fails):
         modes["garbage collector"] = before["garbage collector"]
         expect_equal(modes, before, f"the modes in which measure(step) calls step, call {number}")
     off = ", where they were off before" if fails is None else ""
-    expect_equal(after, before, f"the modes after measure(step){off}")
+    ended = f", which a {type(error).__name__} ended" if caught else ""
+    expect_equal(after, before, f"the modes after measure(step){off}{ended}")
 
 
 def test_waits_for_the_accelerator(answer, device):

@@ -332,4 +332,58 @@ SPECIMENS = [
         check="test_several_calls",
         says="calls=100",
     ),
+    Wrong(
+        "the garbage collector rests, and for ever where a KeyboardInterrupt ends the measurement",
+        code="""
+import gc
+import time
+from collections import deque
+from itertools import repeat, starmap
+from typing import NamedTuple
+
+import torch
+
+
+class Timing(NamedTuple):
+    median: float
+    times: list[float]
+
+
+def _repeat(step, count):
+    deque(starmap(step, repeat((), count)), maxlen=0)  # keeps nothing
+
+
+def measure(step, *, warmup=3, runs=10, calls=1, synchronize=None, clock=time.perf_counter):
+    if warmup < 0:
+        raise ValueError("negative warmup")
+    if runs < 1 or calls < 1:
+        raise ValueError("no runs or calls")
+    if synchronize is None:
+        def synchronize():
+            if torch.accelerator.is_available():
+                torch.accelerator.synchronize()
+    _repeat(step, warmup)
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        times = []
+        for _ in range(runs):
+            synchronize()
+            begin = clock()
+            _repeat(step, calls)
+            synchronize()
+            end = clock()
+            times.append(float(end - begin) / calls)
+    except Exception:
+        if collecting:
+            gc.enable()
+        raise
+    if collecting:
+        gc.enable()
+    ordered = sorted(times)
+    return Timing((ordered[(runs - 1) // 2] + ordered[runs // 2]) / 2, times)
+""",
+        check="test_modes_and_errors",
+        says="KeyboardInterrupt",
+    ),
 ]
