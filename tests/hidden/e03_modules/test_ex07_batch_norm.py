@@ -54,6 +54,9 @@ def mistakes(state, x, eps):
         "the unbiased variance normalises: it is for running_var alone": lambda: (
             (x - mean) / (unbiased + eps).sqrt() * weight + bias
         ),
+        "the eps that is given has no effect: add it to the variance": lambda: (
+            (x - mean) / (biased + 1e-5).sqrt() * weight + bias
+        ),
         "eps is added to the deviation, not to the variance": lambda: (
             (x - mean) / (biased.sqrt() + eps) * weight + bias
         ),

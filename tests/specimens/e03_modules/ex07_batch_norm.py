@@ -105,7 +105,12 @@ SPECIMENS = [
         edits=[("self.momentum = momentum", "self.momentum = 0.1")],
         check="test_running_statistics",
     ),
-    Wrong("hard-coded eps", edits=[("self.eps = eps", "self.eps = 1e-5")], check="test_training_output"),
+    Wrong(
+        "hard-coded eps",
+        edits=[("self.eps = eps", "self.eps = 1e-5")],
+        check="test_training_output",
+        says="the eps that is given has no effect",
+    ),
     Wrong(
         "eps outside the root",
         edits=[("(var + self.eps).rsqrt()", "1 / (var.sqrt() + self.eps)")],
@@ -312,6 +317,7 @@ SPECIMENS = [
         "divides by the deviation alone",
         edits=[("(var + self.eps).rsqrt()", "(1 / var.sqrt()).clamp(max=(1 / self.eps) ** 0.5)")],
         check="test_training_output",
+        says="the eps that is given has no effect",
     ),
     Wrong("takes a single row to train on", edits=[(SMALL, "")], check="test_bad_input", says="error"),
     Wrong(
