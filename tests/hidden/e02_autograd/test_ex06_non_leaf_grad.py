@@ -7,7 +7,14 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_equal, expect_gradient, expect_that, unchanged
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_gradient,
+    expect_raises,
+    expect_that,
+    unchanged,
+)
 
 CALL = "backward_with_activations(…)"  # leaves room for what comes behind
 
@@ -205,6 +212,8 @@ def test_inputs_that_were_computed(answer, gen):
         )
         expect_that(not x._backward_hooks, f"a hook on inputs, which was computed, stays after {CALL}")
         expect_that(not x.retains_grad, f"inputs, computed before, keeps a `.grad` of its own after {CALL}")
+        again = f"inputs.sum().backward() after {CALL}, which frees the graph of computed inputs"
+        expect_raises(RuntimeError, lambda x=x: x.sum().backward(), again)
 
 
 def test_call_after_call(answer, gen):
@@ -242,6 +251,8 @@ def test_no_graph(answer, gen):
         found = answer.backward_with_activations(layers, x, cubes)
         flags = [g.requires_grad for g in found]
         expect_equal(flags, [False] * 5, f"requires_grad of the gradients from {CALL}")
+        flags = {p.grad.requires_grad for p in parameters(layers)}
+        expect_equal(flags, {False}, f"requires_grad of the `.grad` of the parameters after {CALL}")
 
 
 def test_runs_once(answer, gen):

@@ -26,6 +26,21 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "keeps the graph, as an error message advises",
+        edits=[(BACKWARD, BACKWARD.replace("backward()", "backward(retain_graph=True)"))],
+        check="test_inputs_that_were_computed",
+        says="frees the graph",
+    ),
+    Wrong(
+        "makes a graph of the gradients, and detaches those of the list only",
+        edits=[
+            (BACKWARD, BACKWARD.replace("backward()", "backward(create_graph=True)")),
+            (RETURN, "    return [h.grad.detach().clone() for h in activations]\n"),
+        ],
+        check="test_no_graph",
+        says="of the parameters",
+    ),
+    Wrong(
         "zeros for NaN, to be safe",
         edits=[(RETURN, "    return [h.grad.where(~h.grad.isnan(), 0) for h in activations]\n")],
         check="test_each_activation",
