@@ -148,6 +148,11 @@ def test_from_any_float(answer, dtype):
     small = torch.tensor([1.0, 2.0**-20], dtype=dtype)
     expect_equal(answer.compact(small, 1e-3), small.float(), f"compact(x, 0.001) of 2**-20 from {dtype}")
     expect_equal(answer.compact(small, 1e-2), small.bfloat16(), f"compact(x, 0.01) of 2**-20 from {dtype}")
+    between = torch.tensor([1.0, 65510.0], dtype=dtype)  # which float16 would round down to its largest
+    if dtype in (SINGLE, DOUBLE):
+        expect_equal(
+            answer.compact(between, 1e-3), between.float(), f"compact(x, 0.001) of 65510 from {dtype}"
+        )
     for shape in ((), (0,), (2, 0, 3), (1, 1)):
         empty = torch.full(shape, 2.5, dtype=dtype)
         expect_equal(answer.compact(empty, 1e-3), empty.half(), f"compact(x, 0.001) of shape {shape}")

@@ -18,6 +18,22 @@ def holds(text):
 
 SPECIMENS = [
     Wrong(
+        "converts, and looks whether the numbers are still finite",
+        edits=[
+            (
+                LAST,
+                "low = sizes.min().item()\n"
+                "    for dtype in FLOATS:\n"
+                "        info = torch.finfo(dtype)\n"
+                "        if sizes.to(dtype).isfinite().all() and low >= info.tiny and info.eps / 2 <= error:\n"
+                "            return x.to(dtype)\n"
+                '    raise ValueError("no dtype holds these numbers")',
+            )
+        ],
+        check="test_from_any_float",
+        says="65510",
+    ),
+    Wrong(
         "adds 0 for a copy, which makes 0.0 of -0.0",
         edits=[(LAST, LAST.replace("x.to(", "(x + 0).to("))],
         check="test_zero_inf_and_nan",
