@@ -96,6 +96,8 @@ def test_equal_is_not_tied(answer):
     views = nn.ParameterList([nn.Parameter(table[:2]), nn.Parameter(table[6:])])
     views.register_buffer("first", table[0])
     expect_count(answer, views, 18, 18, 72 + 12, " with three views of one tensor")
+    views.register_buffer("wide", torch.zeros(1, 3).expand(5, 3))
+    expect_count(answer, views, 18, 18, 84 + 60, " with an expanded buffer, (5, 3)")
     alike = nn.ParameterList([nn.Parameter(table), nn.Parameter(table)])
     alike.register_buffer("table", table)
     alike.register_buffer("again", table.view(10, 3))

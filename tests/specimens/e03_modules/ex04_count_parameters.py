@@ -15,6 +15,12 @@ def lists(code):
 
 SPECIMENS = [
     Wrong(
+        "no more bytes than the storage has",
+        edits=[(BYTES, "sum(min(t.nbytes, t.untyped_storage().nbytes()) for t in parameters + buffers)")],
+        check="test_equal_is_not_tied",
+        says="expanded buffer",
+    ),
+    Wrong(
         "a table of the usual dtypes",
         edits=[
             (
