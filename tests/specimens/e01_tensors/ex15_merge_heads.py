@@ -37,7 +37,7 @@ def merge_heads(x):
     return x.transpose(1, 2).reshape(batch, time, heads * dim)
 """,
         check="test_strided_input",
-        says="repeats",
+        says="past its strides",
     ),
     Wrong(
         "as_strided from the beginning of the storage, where x may start later",
@@ -64,6 +64,7 @@ def merge_heads(x):
     return x.transpose(1, 2).reshape(batch, time, heads * dim)
 """,
         check="test_strided_input",
+        says="past its strides",
     ),
     Wrong(
         "does what the error message suggests: reshape without moving time in front of heads",
@@ -160,7 +161,7 @@ def merge_heads(x):
             )
         ],
         check="test_strided_input",
-        says="joint projection",
+        says="past its strides",
     ),
     Right(
         "flatten after movedim",
