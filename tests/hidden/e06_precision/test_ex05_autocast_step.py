@@ -200,6 +200,10 @@ def test_inputs_and_targets_as_they_are(answer, gen):
     answer.autocast_step(table, distance, sgd(table), tokens, column)
     expect_equal(seen[0], column, "the float32 targets that loss_fn is given")
 
+    inputs = torch.randn(2, 3, generator=gen).requires_grad_()
+    answer.autocast_step(model, loss_fn, sgd(model), inputs, targets[:2])
+    expect_that(model.inputs[-1].requires_grad, "inputs that require gradients are detached for the model")
+
 
 @pytest.mark.parametrize("returned", [torch.float64, torch.float32, *DTYPES], ids=str)
 def test_predictions_become_float32(answer, returned):
@@ -367,6 +371,8 @@ def test_autocast_is_restored(answer, gen):
 
     model, broken, (inputs, targets) = Watched(gen), Watched(gen), batch(gen)
     broken.forward = runs_out
+    torch.set_autocast_dtype("cpu", torch.bfloat16)  # whatever earlier checks have left
+    torch.set_autocast_cache_enabled(True)
     before = state()
     answer.autocast_step(model, WatchedLoss(), sgd(model), inputs, targets, torch.float16)
     expect_equal(state(), before, "autocast (enabled, dtype, cache) after autocast_step(…)")

@@ -562,4 +562,21 @@ SPECIMENS = [
         check="test_weights_of_now",
         says="three calls",
     ),
+    Wrong(
+        "inputs are detached",
+        edits=[(FORWARD, FORWARD.replace("model(inputs)", "model(inputs.detach())"))],
+        check="test_inputs_and_targets_as_they_are",
+        says="detached",
+    ),
+    Wrong(
+        "leaves autocast's cache of weights switched off",
+        edits=[
+            (
+                "    with " + REGION,
+                "    torch.set_autocast_cache_enabled(False)\n    with " + REGION,
+            )
+        ],
+        check="test_autocast_is_restored",
+        says="cache",
+    ),
 ]
