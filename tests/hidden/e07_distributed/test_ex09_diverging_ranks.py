@@ -128,11 +128,13 @@ def expect_as_alone(answer, world_size, **cases):
     wanted = [train_alone(case) for case in cases.values()]
     found = run_ranks(world_size, train, list(cases.values()), answer=answer)
     for rank, results in enumerate(found):
-        for (history, logged, weights, modes, at_once), about, right in zip(
-            results, cases, wanted, strict=True
+        for (history, logged, weights, modes, at_once), (first, *_), about, right in zip(
+            results, found[0], cases, wanted, strict=True
         ):
             where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
             _expect_numbers(history, right[0], f"fit(…) {where}")
+            told = f"fit(…) returns other losses than on rank 0, in the last digits, {where}"
+            expect_that(str(history) == str(first), told, yours=history, wanted=f"{first}, on every rank")
             _expect_numbers(logged, [] if rank else right[1], f"what is logged {where}")
             expect_that(at_once, f"log is not called after each step, before the next one, {where}")
             parts = {"DDP": True, "the model": True, "layer 0": True, "layer 1": False, "layer 2": True}

@@ -331,4 +331,24 @@ SPECIMENS = [
             ),
         ],
     ),
+    Wrong(
+        "each rank adds up the sums beginning with its own, which rounds differently",
+        edits=[
+            (
+                REDUCE,
+                "    parts = [torch.empty_like(sums) for _ in range(dist.get_world_size())]\n    dist.all_gather(parts, sums)\n    for rank, part in enumerate(parts):\n        if rank != dist.get_rank():\n            sums = (sums.float() + part.float()).double()\n",
+            )
+        ],
+        check="test_nothing_happens",
+        says="in the last digits",
+    ),
+    Right(
+        "each rank adds up the sums in the order of the ranks",
+        edits=[
+            (
+                REDUCE,
+                "    parts = [torch.empty_like(sums) for _ in range(dist.get_world_size())]\n    dist.all_gather(parts, sums)\n    sums = sum(parts)\n",
+            )
+        ],
+    ),
 ]
