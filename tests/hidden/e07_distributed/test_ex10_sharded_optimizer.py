@@ -244,12 +244,15 @@ def test_between_steps(answer, gen):
     """Learning rates that a scheduler sets and parameters that someone loads count from the next step on."""
     other = drawn(gen, "mlp", 2).model.state_dict()
     last = {name: other[name] for name in ("2.weight", "2.bias")}
+    near = drawn(gen, "mlp", 2, optimizer="momentum", rates=(0.0, 0.1, 0.1))  # the first step moves nothing
+    near.loaded = {name: p.detach() * (1 + 1e-6) for name, p in near.model.named_parameters()}
     expect_as_alone(
         answer,
         2,
         with_a_schedule=drawn(gen, "mlp", 2, rates=(0.1, 0.02, 0.3)),
         with_parameters_loaded=drawn(gen, "mlp", 2, loaded=other),
         with_the_last_layer_loaded=drawn(gen, "mlp", 2, loaded=last),
+        with_parameters_loaded_that_are_close=near,
     )
 
 

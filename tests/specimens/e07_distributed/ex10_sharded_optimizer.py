@@ -436,4 +436,15 @@ SPECIMENS = [
         check="test_steps",
         says="other memory",
     ),
+    Wrong(
+        "reads the values of now only where they are not close",
+        edits=[
+            (
+                COPY,
+                "            now = self._mine()\n            if not torch.allclose(now, self.part):\n                self.part.copy_(now)\n",
+            )
+        ],
+        check="test_between_steps",
+        says="loaded that are close",
+    ),
 ]
