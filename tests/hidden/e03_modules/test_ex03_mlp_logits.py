@@ -21,7 +21,7 @@ from grader.checks.modules import (
 )
 from grader.checks.registered import expect_registered, randomize, state_of
 
-SIZES = [(7, (6, 5), 4), (4, (), 1), (5, (), 12), (3, (5,), 2), (6, (4, 4, 4), 4), (2, (1,), 1)]
+SIZES = [(7, (6, 5), 4), (4, (), 1), (5, (), 12), (3, (5,), 2), (6, (4, 4, 4, 4, 4), 4), (2, (1,), 1)]
 
 
 def logits_of(state, x):

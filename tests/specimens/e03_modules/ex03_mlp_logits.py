@@ -429,4 +429,12 @@ class Classifier(nn.Module):
         check="test_start",
         says="hidden",
     ),
+    Wrong(
+        "runs the layers in the order of their names",
+        edits=forward(
+            "for name in sorted(self.layers._modules):\n            x = self.layers._modules[name](x)\n        return x"
+        ),
+        check="test_raw_logits",
+        says="Classifier(6, (4, 4, 4, 4, 4), 4)",
+    ),
 ]
