@@ -146,6 +146,11 @@ def test_certain_probabilities(answer):
         topics, urgent = answer.predict(Fixed(scores, urgent_scores), torch.zeros(2, 2))
         expect_close(topics, torch.tensor([[1.0, 0.0, 0.0]] * 2), f"predict(…)[0] for scores of ±{size:g}")
         expect_close(urgent, torch.tensor([0.0, 1.0]), f"predict(…)[1] for scores of ±{size:g}")
+    scores = torch.tensor([[0.0, -20.0]], dtype=torch.float64)
+    topics, urgent = answer.predict(Fixed(scores, scores[:, 1]), torch.zeros(1, 2))
+    call = "the probabilities that predict(…) gives to scores of -20 in float64"
+    unlikely = torch.full((2,), 2.0611536e-9, dtype=torch.float64)
+    expect_close(torch.stack([topics[0, 1], urgent[0]]), unlikely, call, scale=1.0)
     scores = torch.tensor([[1.0, 0.0]])
     topics, _ = answer.predict(Fixed(scores, torch.zeros(1)), torch.zeros(1, 2))
     expect_close(topics, torch.tensor([[0.7310586, 0.2689414]]), "predict(model, x)[0]", ulps=20)

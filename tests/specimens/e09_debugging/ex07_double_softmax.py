@@ -342,4 +342,15 @@ SPECIMENS = [
         check="test_gradient",
         says="urgent_weight",
     ),
+    Wrong(
+        "keeps probabilities off 0 and 1, for the logarithm that somebody may take",
+        edits=[
+            (
+                "torch.sigmoid(urgent_scores / temperature)\n",
+                "torch.sigmoid(urgent_scores / temperature).clamp(1e-7, 1 - 1e-7)\n",
+            )
+        ],
+        check="test_certain_probabilities",
+        says="scores of -20 in float64",
+    ),
 ]
