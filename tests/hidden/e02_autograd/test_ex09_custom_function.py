@@ -232,10 +232,10 @@ def test_each_alone(answer, gen):
     x, beta = draw(gen, (3, 4), (4,))
     keep = mask(gen, (3, 4))
     for given, fn, name in [
-        (x, lambda f: lambda x: f(x, beta.to(x.dtype), keep, 2.0), "x"),
-        (beta, lambda f: lambda beta: f(x.to(beta.dtype), beta, keep, 2.0), "beta"),
+        (x, lambda f: lambda x: f(x, beta.to(x.dtype), keep, 2.0).square(), "x"),
+        (beta, lambda f: lambda beta: f(x.to(beta.dtype), beta, keep, 2.0).square(), "beta"),
     ]:
-        call = f"swish(x, beta, keep, 2.0) where only {name} requires a gradient"
+        call = f"swish(x, beta, keep, 2.0) ** 2 where only {name} requires a gradient"
         expect_gradients(
             fn(answer.swish),
             [given],
@@ -244,7 +244,7 @@ def test_each_alone(answer, gen):
             call=call,
             names=name,
             second_order=True,
-            scale=40.0,
+            scale=400.0,
         )
 
 
@@ -264,6 +264,9 @@ def test_hidden_numbers(answer, gen):
     for name, one, other in zip(("x", "beta"), found, exact, strict=True):
         call = f"the gradient for {name} through swish(x, beta, keep), NaN comes in where keep is False"
         expect_close(one, other.float(), call, scale=20.0)
+    (found,) = torch.autograd.grad(y, x, torch.where(keep, math.nan, 1.0), retain_graph=True)
+    call = "which gradients for x are NaN, where NaN comes in for all that keep lets through"
+    expect_equal(found.isnan(), keep, call)
     for order in ("gradient", "second-order gradient"):
         exact = torch.autograd.grad(wanted.sum(), [clean, exact_beta], create_graph=True)
         mine = torch.autograd.grad(y.sum(), [x, beta], create_graph=True)

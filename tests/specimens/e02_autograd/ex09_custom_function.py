@@ -445,4 +445,21 @@ def swish(x, beta, keep=None, scale=1.0):
         check="test_hidden_numbers",
         says="second-order gradient for beta",
     ),
+    Wrong(
+        "detaches what it thinks nobody derives by",
+        edits=[
+            (
+                GATE,
+                "        if not all(ctx.needs_input_grad[:2]):\n            grad = grad.detach()\n" + GATE,
+            )
+        ],
+        check="test_each_alone",
+        says="second order",
+    ),
+    Wrong(
+        "makes 0 of every NaN that comes in",
+        edits=[(HIDE, HIDE.replace("_hide(grad, keep)", "_hide(grad.nan_to_num(), keep)"))],
+        check="test_hidden_numbers",
+        says="are NaN",
+    ),
 ]
