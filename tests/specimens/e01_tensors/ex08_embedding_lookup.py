@@ -237,6 +237,26 @@ def embedding_lookup(weight, ids):
         check="test_gradient_accumulates",
     ),
     Wrong(
+        "indexes with a single id as it is: in uint8 it is a mask",
+        edits=[
+            (
+                CHECKS,
+                "    if ids.dim() == 0 and 0 <= int(ids) < len(weight):\n        return weight[ids].clone()\n"
+                + CHECKS,
+            )
+        ],
+        check="test_integer_dtypes",
+        says="torch.uint8 and shape ()",
+    ),
+    Wrong(
+        "clones the row of a single int64 id: of another dtype, it is a view",
+        edits=instead("""
+    rows = weight[ids.long()]
+    return rows.clone() if ids.dtype == torch.int64 else rows
+"""),
+        check="test_memory_of_its_own",
+    ),
+    Wrong(
         "clones the row of a single id only where nothing is trained",
         edits=instead("""
     if ids.dim() == 0 and weight.requires_grad:
@@ -254,6 +274,35 @@ def embedding_lookup(weight, ids):
 """),
         check="test_memory_in_proportion_to_the_result",
         says="backward",
+    ),
+    Wrong(
+        "a one-hot matrix in the backward",
+        code="""
+import torch
+
+class Lookup(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, weight, ids):
+        ctx.save_for_backward(ids)
+        ctx.vocab = len(weight)
+        return weight.index_select(0, ids)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (ids,) = ctx.saved_tensors
+        one_hot = torch.zeros(len(ids), ctx.vocab, dtype=grad.dtype).scatter_(1, ids[:, None], 1)
+        return one_hot.T @ grad, None
+
+def embedding_lookup(weight, ids):
+    if ids.is_floating_point() or ids.dtype == torch.bool:
+        raise TypeError("ids must be integers")
+    flat = ids.reshape(-1).long()
+    if len(flat) and (flat.min() < 0 or flat.max() >= len(weight)):
+        raise IndexError("no such row")
+    return Lookup.apply(weight, flat).reshape(*ids.shape, weight.shape[1])
+""",
+        check="test_memory_in_proportion_to_the_result",
+        says="one-hot matrix",
     ),
     Wrong(
         "always float32",
