@@ -172,8 +172,11 @@ def test_frozen_later(answer):
     model = nn.Linear(3, 3)
     answer.training_memory(model, 0, 0).clear()
     expect_table(answer, model, 48, 48, 96, 0, 0, "as another result is emptied", 0, 0)
+    expect_equal(answer.largest_batch(model, 1, 232), 10, "largest_batch(model, 1, 232)")
     model.bias.requires_grad_(False)
     expect_table(answer, model, 48, 36, 72, 0, 0, "after a parameter was frozen", 0, 0)
+    call = "largest_batch(model, 1, 232) after a parameter was frozen"
+    expect_equal(answer.largest_batch(model, 1, 232), 19, call)
 
 
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS])
