@@ -146,7 +146,8 @@ def test_scheduler(answer, gen):
     """A scheduler of torch.optim drives the learning rate."""
     params = parameters(gen, (3,))
     twins = twins_of(params)
-    yours, wanted = answer.AdamW(params, lr=0.5), real(twins, lr=0.5)
+    options = {"lr": 0.5, "betas": (0.75, 0.875), "eps": 0.25, "weight_decay": 0.125}
+    yours, wanted = answer.AdamW(params, *options.values()), real(twins, **options)
     rates = (1.0, 0.0, 0.5, 0.25)  # at a rate of 0 the moments go on
     schedules = [
         torch.optim.lr_scheduler.LambdaLR(optimizer, rates.__getitem__) for optimizer in (yours, wanted)
@@ -157,7 +158,9 @@ def test_scheduler(answer, gen):
         wanted.step()
         for schedule in schedules:
             schedule.step()
-        expect_same(params, twins, f"step {number} with a LambdaLR")
+        expect_same(
+            params, twins, f"step {number} of AdamW(params, 0.5, (0.75, 0.875), 0.25, 0.125) with a LambdaLR"
+        )
 
 
 def test_missing_gradients(answer, gen):

@@ -42,6 +42,16 @@ TAIL = (
 
 SPECIMENS = [
     Wrong(
+        "eps and weight_decay in another order",
+        edits=[
+            (
+                "        eps: float = 1e-8,\n        weight_decay: float = 1e-2,\n",
+                "        weight_decay: float = 1e-2,\n        eps: float = 1e-8,\n",
+            )
+        ],
+        check="test_scheduler",
+    ),
+    Wrong(
         "goes through the groups from before the closure",
         edits=[
             ("        result = None\n", "        result, groups = None, list(self.param_groups)\n"),
