@@ -176,12 +176,17 @@ def test_restart(answer):
 def test_seeds(answer):
     """Orders follow from the seed, not from the global random streams, and these are not seeded."""
     jobs = [{"batch_size": 6, "epochs": 2, "seed": seed} for seed in SEEDS]
+    jobs.append({"batch_size": 6, "epochs": 2})
     for rank, (once, again) in enumerate(run_ranks(2, run_twice, 24, jobs, answer=answer)):
         for job, (log, *_, draws), (same, *_, others) in zip(jobs, once, again, strict=True):
-            expect_equal(same, log, f"the batches of another run with seed={job['seed']} on rank {rank}")
+            expect_equal(
+                same, log, f"the batches of another run with seed={job.get('seed', 0)} on rank {rank}"
+            )
             for name, drawn in draws.items():
                 told = f"run_epochs(…) seeds the global random stream of {name}, on rank {rank}"
                 expect_that(drawn != others[name], told)
+        (first, *_), *_, (default, *_) = once
+        expect_equal(default, first, f"the batches without a seed, which is 0 then, on rank {rank}")
         for epoch in (0, 1):
             different = {tuple(orders(log)[epoch]) for log, *_ in once}
             told = f"epoch {epoch} is the same for different seeds on rank {rank}"

@@ -33,6 +33,12 @@ def own(generator, indices="order[dist.get_rank() :: dist.get_world_size()]", mo
 
 SPECIMENS = [
     Wrong(
+        "another seed by default",
+        edits=[("    seed: int = 0,\n", "    seed: int = 42,\n")],
+        check="test_seeds",
+        says="without a seed",
+    ),
+    Wrong(
         "fills up with examples that are drawn each by itself",
         edits=own(
             "torch.Generator().manual_seed(1_000_003 * seed + epoch)",
