@@ -415,6 +415,8 @@ def test_what_is_trained(answer, gen):
     )
     model, losses = answer.train(documents, labels, zeros, list, seed=5)
     expect_equal(len(losses), 4, "the number of losses of 7 documents with default arguments")
+    _, wanted = answer.train(documents, labels, zeros, list, seed=5, epochs=2, batch_size=4, lr=0.1)
+    expect_equal(losses, wanted, "the losses with default arguments")
     model, losses = answer.train(documents, labels, zeros, list, seed=5, epochs=0)
     expect_equal((type(model).__name__, losses), ("Linear", []), "the result of 0 epochs")
 

@@ -25,6 +25,12 @@ DEF = "@contextmanager\n"
 
 SPECIMENS = [
     Wrong(
+        "another learning rate by default",
+        edits=[("    lr: float = 0.1,\n", "    lr: float = 0.01,\n")],
+        check="test_what_is_trained",
+        says="default arguments",
+    ),
+    Wrong(
         "leaves the workspace of cuBLAS in the environment",
         edits=[
             (
