@@ -123,7 +123,6 @@ SPECIMENS = [
         "one norm for the whole batch",
         edits=[(NORMS, "    norms = torch.linalg.vector_norm(slopes)\n")],
         check="test_values",
-        says="one norm is taken of the whole batch",
     ),
     Wrong(
         "the norm over the last dimension only",
