@@ -23,7 +23,7 @@ def drawn(gen, lengths, features=(), dtype=torch.float32):
 
 
 def padded(sequences, padding=0, multiple_of=1):
-    """What a batch of them is, written step by step."""
+    """What a batch of them is, written step by step, and what mistakes make of its values."""
     expect_that(len(sequences) > 0, "pad_collate takes the sequences out of the list that it was given")
     lengths = [s.shape[0] for s in sequences]
     time = math.ceil(max(lengths) / multiple_of) * multiple_of
@@ -33,11 +33,21 @@ def padded(sequences, padding=0, multiple_of=1):
         for t in range(s.shape[0]):
             values[i, t] = s[t]
             mask[i, t] = True
-    return values, torch.tensor(lengths), mask
+    by_length = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    mistakes = {
+        "padding stands before each sequence, not after it": lambda: torch.stack(
+            [row.roll(time - n, 0) for row, n in zip(values, lengths, strict=True)]
+        ),
+        "padded with 0, not with padding": lambda: torch.where(
+            mask.view(*mask.shape, *[1] * (values.dim() - 2)), values, 0
+        ),
+        "the rows are sorted by length: they keep the order of the sequences": lambda: values[by_length],
+    }
+    return values, torch.tensor(lengths), mask, mistakes
 
 
 def expect_batch(batch, wanted, call):
-    values, lengths, mask = wanted
+    values, lengths, mask, mistakes = wanted
     expect_that(hasattr(batch, "values"), f"{call} is no PaddedBatch", yours=batch)
     dims = "batch time" + " feature" * (values.dim() - 2)
     expect_equal(batch.lengths, lengths, f"lengths of {call}", dims="batch")
@@ -49,7 +59,7 @@ def expect_batch(batch, wanted, call):
         numbers = batch.values.masked_fill(values.isnan(), 0)  # infinities stay
         expect_equal(numbers, values.masked_fill(values.isnan(), 0), f"values of {call}", dims=dims)
     else:
-        expect_equal(batch.values, values, f"values of {call}", dims=dims)
+        expect_equal(batch.values, values, f"values of {call}", dims=dims, suspects=mistakes)
 
 
 LENGTHS = [(3, 1, 2), (1, 4), (5,), (2, 2, 2), (0, 3, 1), (2, 0), (0,), (0, 0), (1, 1), (7, 6, 5, 4, 3)]

@@ -144,11 +144,13 @@ SPECIMENS = [
         "pads on the left",
         edits=[(LOOP, LOOP.replace("row[: len(sequence)]", "row[time - len(sequence) :]"))],
         check="test_lengths",
+        says="padding stands before each sequence",
     ),
     Wrong(
         "sorted by length",
         edits=[(VALUES, "sequences = sorted(sequences, key=len, reverse=True)\n    " + VALUES)],
         check="test_lengths",
+        says="sorted by length: they keep",
     ),
     Wrong(
         "all sorted by length",
