@@ -359,4 +359,11 @@ def embedding_lookup(weight, ids):
     return torch.take_along_dim(weight, ids.reshape(-1, 1), dim=0).unflatten(0, ids.shape) if ids.dim() else weight[ids].clone()
 """,
     ),
+    Right(
+        "a sparse gradient",
+        edits=instead(
+            "    places = flat.unsqueeze(1).expand(-1, dim)\n"
+            "    return weight.gather(0, places, sparse_grad=True).view(*ids.shape, dim)\n"
+        ),
+    ),
 ]
