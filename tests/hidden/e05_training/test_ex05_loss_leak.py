@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_equal, expect_that, global_rng_untouched
+from grader.checks import expect_equal, expect_that, global_rng_untouched, modes_kept
 from grader.checks.devices import count_traffic
 from grader.checks.registered import expect_weights, randomize
 
@@ -122,7 +122,8 @@ def test_weights(answer, gen):
     optimizer.add_param_group({"params": [scale]})
     loss_fn = lambda out, targets: F.mse_loss(out, targets) + 0 * scale.sum()  # noqa: E731
     metric_fn = lambda out, targets: largest(out, targets) + (out * 0).sum().sqrt()  # its gradient is NaN  # noqa: E731
-    with global_rng_untouched(CALL):
+    model[1].eval()  # frozen, in a model that trains
+    with global_rng_untouched(CALL), modes_kept(CALL, model):
         answer.train_epoch(model, loss_fn, metric_fn, optimizer, batches)
     expect_weights(
         model, twin, "three batches, with old gradients in `.grad` and a metric whose gradient is NaN"

@@ -15,6 +15,12 @@ PREDICTED = "        predictions = model(inputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "sets the model's mode once more, for all that it contains",
+        edits=[(START, "    model.train(model.training)\n" + START)],
+        check="test_weights",
+        says="training flag of layer 1",
+    ),
+    Wrong(
         "metrics in the dtype of the loss",
         edits=[(METRIC, METRIC.replace("metric.detach()", "metric.detach().to(loss.dtype)"))],
         check="test_means",
