@@ -32,6 +32,8 @@ def block(gen, width=4, hidden=6, dropout=0.0):
 
 def expect_same_gradients(mine, plain, call, suspects=lambda name: {}):
     for (name, one), (_, other) in zip(mine.named_parameters(), plain.named_parameters(), strict=True):
+        graph = one.grad is not None and one.grad.requires_grad
+        expect_that(not graph, f"the gradient of {name} carries a graph of its own after {call}")
         expect_gradient(one.grad, other.grad, f"{name} through {call}", scale=10.0, suspects=suspects(name))
 
 

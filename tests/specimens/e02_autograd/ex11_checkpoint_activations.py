@@ -45,6 +45,14 @@ def reentrant(old: str, new: str) -> str:
 
 SPECIMENS = [
     Wrong(
+        "makes a graph of the parameters' gradients",
+        code=reentrant(
+            "torch.autograd.backward(out, grad)", "torch.autograd.backward(out, grad, create_graph=True)"
+        ),
+        check="test_gradients_of_parameters",
+        says="carries a graph",
+    ),
+    Wrong(
         "makes a graph under no_grad too, and cuts it off",
         edits=[
             (
