@@ -234,6 +234,7 @@ def test_bad_masks(answer, gen):
         ("bytes for bools", table, ok.to(torch.uint8)),
         ("a column of bools", table, ok[:, None]),
         ("all rows in the test set", table, ~held_out(4)),
+        ("all rows of a table without columns in the test set", table[:, :0], ~held_out(4)),
         ("no rows at all", table[:0], ok[:0]),
     ]:
         expect_raises(

@@ -448,4 +448,18 @@ SPECIMENS = [
         edits=[(ONE, "    std = torch.where((least < most) & (std > 1e-30), std, 1.0)\n")],
         check="test_small_numbers",
     ),
+    Wrong(
+        "no columns are dealt with before the mask is looked at in full",
+        edits=[
+            (
+                "    if test.all():\n",
+                "    if table.shape[1] == 0:\n"
+                "        none = torch.zeros(0, dtype=torch.float64)\n"
+                "        return Prepared(table[~test], table[test], none, none)\n"
+                "    if test.all():\n",
+            )
+        ],
+        check="test_bad_masks",
+        says="without columns",
+    ),
 ]
