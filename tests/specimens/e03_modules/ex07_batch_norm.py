@@ -86,7 +86,6 @@ SPECIMENS = [
         "unbiased over the rows alone",
         edits=[(" * (n / (n - 1))", " * (len(x) / (len(x) - 1) if len(x) > 1 else 1)")],
         check="test_running_statistics",
-        says="n counts the rows alone",
     ),
     Wrong(
         "momentum the wrong way round",
