@@ -519,4 +519,16 @@ def pad_collate(sequences, padding=0, multiple_of=1):
         check="test_two_calls",
         says="nothing from one call to the next",
     ),
+    Wrong(
+        "positions for the widest batch so far",
+        edits=[
+            (
+                MASK,
+                "global STEPS\n    if len(STEPS) < time:\n        STEPS = torch.arange(time)\n    mask = STEPS[:time].to(first.device) < lengths[:, None]",
+            ),
+            ("def pad_collate(", "STEPS = torch.arange(0)\n\n\ndef pad_collate("),
+        ],
+        check="test_two_calls",
+        says="nothing from one call to the next",
+    ),
 ]
