@@ -151,11 +151,11 @@ def test_gradients(answer, gen):
     for name, beams, sizes in [("share", 3, (2, 3)), ("share", 1, ()), ("own", 1, (2, 3)), ("own", 3, ())]:
         function = getattr(answer, name)
         expect_gradients(
-            lambda p, f=function, n=beams: f(p, n),
+            lambda p, f=function, n=beams: f(p.t(), n),
             [torch.randn(sizes, generator=gen)],
-            lambda p, n=beams: stacked(p, n),
+            lambda p, n=beams: stacked(p.t(), n),
             gen=gen,
-            call=f"{name}(prompt, {beams})",
+            call=f"{name}(prompt.t(), {beams})",
             names="prompt",
             scale=3.0,
         )

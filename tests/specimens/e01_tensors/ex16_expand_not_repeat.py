@@ -224,4 +224,12 @@ def add_positions(x, table):
     return torch.add(table[: x.shape[-2], :], x)
 """,
     ),
+    Wrong(
+        "shares a strided prompt by its storage alone",
+        edits=[
+            (SHARE, "(prompt if prompt.is_contiguous() else prompt.detach()).expand(beams, *prompt.shape)")
+        ],
+        check="test_gradients",
+        says="prompt.t()",
+    ),
 ]
