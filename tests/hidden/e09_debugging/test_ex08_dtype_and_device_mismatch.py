@@ -113,7 +113,9 @@ def test_arrays_of_all_dtypes(answer, gen, kinds):
         if kinds[0] is np.int64:
             arrays["features"][0] = 2**24 + 1  # float64 holds it, float32 does not
         if kinds[0] is np.uint32:
-            arrays["store"][0] = arrays["label"][0] = 2**24 + 1
+            arrays["store"][0] = arrays["label"][0] = 2**31 + 1
+        if np.issubdtype(kinds[0], np.floating):
+            arrays["features"][0, 0] = np.inf
         before = {name: array.copy() for name, array in arrays.items()}
         batch = answer.to_batch(arrays, model)
         call, about = "to_batch(arrays, model)", f"for a model in {dtype}"

@@ -437,4 +437,24 @@ SPECIMENS = [
         check="test_models_in_all_dtypes",
         says="class_weight",
     ),
+    Wrong(
+        "stores through int32",
+        edits=[
+            (
+                BATCH,
+                BATCH.replace(
+                    "torch.as_tensor(array)",
+                    "torch.as_tensor(array.astype(np.int32) if name == 'store' else array)",
+                ),
+            )
+        ],
+        check="test_arrays_of_all_dtypes",
+        says="store",
+    ),
+    Wrong(
+        "mends features",
+        edits=[(BATCH, BATCH.replace("torch.as_tensor(array)", "torch.as_tensor(np.nan_to_num(array))"))],
+        check="test_arrays_of_all_dtypes",
+        says="features",
+    ),
 ]
