@@ -103,7 +103,8 @@ def test_the_first_reason_counts(answer):
     model[0].requires_grad_(False)  # and not in the optimizer
     model[1].requires_grad_(False)
     optimizer = sgd(
-        [{"params": [model[1], model[3], model[4]], "lr": 0.0}, {"params": [model[5]], "lr": 0.0}]
+        [{"params": [model[1], model[3], model[4]], "lr": 0.0}, {"params": [model[5]], "lr": 0.0}],
+        momentum=0.9,  # whose state says that there have been steps
     )
     step = with_gradients(model, None, None, None, None, 0.0, 1.0, step=optimizer)
     wanted = {"0": "frozen", "1": "frozen", "2": "not in optimizer", "3": NONE, "4": ZERO, "5": RATE}

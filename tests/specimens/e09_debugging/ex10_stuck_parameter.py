@@ -593,4 +593,15 @@ def stuck_parameters(model, optimizer, train_step):
         check="test_what_moves_is_not_stuck",
         says="from NaN to 0",
     ),
+    Wrong(
+        "knows a step by the optimizer's state",
+        edits=[
+            (
+                "    return {\n        name: _reason(p, p in owned, seen.get(p))\n",
+                "    return {\n        name: _reason(p, p in owned, seen.get(p, set() if optimizer.state else None))\n",
+            ),
+        ],
+        check="test_the_first_reason_counts",
+        says="without a step",
+    ),
 ]
