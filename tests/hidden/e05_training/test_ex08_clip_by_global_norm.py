@@ -242,16 +242,17 @@ def test_no_graph(answer, gen):
 
 def test_cost(answer, gen):
     """The number of operations is the same for few parameters and many, clipped or not."""
-    for bound in (0.1, 1e9):
+    half, both = [torch.bfloat16], [torch.float32, torch.bfloat16]
+    for bound, dtypes in ((0.1, [torch.float32]), (1e9, [torch.float32]), (0.1, half), (0.1, both)):
         counts = []
         for number in (4, 32):
-            params = parameters(gen, [(2, 3)] * number, torch.float32)
+            params = [p for dtype in dtypes for p in parameters(gen, [(2, 3)] * number, dtype)]
             count = count_operations(lambda p=params, b=bound: answer.clip_by_global_norm(p, b))
             counts.append(sum(times for name, times in count.items() if name not in VIEWS))
         expect_that(
             counts[1] - counts[0] < 14,
-            f"the cost of {CALL} grows with the number of parameters",
-            yours=f"{counts[0]} operations for 4 parameters, {counts[1]} for 32",
+            f"the cost of {CALL} grows with the number of parameters, in {' and '.join(map(str, dtypes))}",
+            yours=f"{counts[0]} operations for 4 parameters of a dtype, {counts[1]} for 32",
             likely="a loop over parameters: torch._foreach_norm and torch._foreach_mul_ take all at once",
         )
 

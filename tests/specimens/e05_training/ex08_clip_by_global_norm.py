@@ -396,4 +396,20 @@ SPECIMENS = [
         ],
         check="test_missing_gradients",
     ),
+    Wrong(
+        "multiplies one by one where dtypes differ",
+        edits=[
+            (
+                MUL,
+                """    if len({g.dtype for g in grads}) == 1:
+        torch._foreach_mul_(grads, factor)
+    else:
+        for grad in grads:
+            grad.mul_(factor)
+""",
+            )
+        ],
+        check="test_cost",
+        says="torch.float32 and torch.bfloat16",
+    ),
 ]
