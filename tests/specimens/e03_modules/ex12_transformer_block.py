@@ -479,4 +479,18 @@ class TransformerBlock(nn.Module):
             ),
         ],
     ),
+    Wrong(
+        "keeps the longest mask so far: one that was made in inference_mode cannot be part of a graph",
+        edits=[
+            (DROPOUT, DROPOUT + "\n        self._mask = None"),
+            (
+                LATER,
+                "if self._mask is None or len(self._mask) < time or self._mask.device != x.device:\n"
+                "            self._mask = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)\n"
+                "        later = self._mask[:time, :time]",
+            ),
+        ],
+        check="test_gradients",
+        says="nference",
+    ),
 ]
