@@ -342,6 +342,9 @@ def test_bad_values(answer, gen):
             words=name,
         )
         expect_state(model, before, "a TypeError")
+        recording = torch.is_grad_enabled()
+        torch.set_grad_enabled(True)
+        expect_equal(recording, True, "whether gradients are recorded after a TypeError")
 
 
 @pytest.mark.parametrize(

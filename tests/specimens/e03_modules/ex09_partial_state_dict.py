@@ -554,4 +554,17 @@ def load_partial(model, state, rename=None):
         check="test_exact_numbers",
         says="without dimensions",
     ),
+    Wrong(
+        "leaves gradients off where something raises",
+        edits=[
+            (
+                "    old_names = _old_names(state, rename or {})\n",
+                "    before = torch.is_grad_enabled()\n    torch.set_grad_enabled(False)\n"
+                "    old_names = _old_names(state, rename or {})\n",
+            ),
+            (COPY, COPY + "    torch.set_grad_enabled(before)\n"),
+        ],
+        check="test_bad_values",
+        says="after a TypeError",
+    ),
 ]
