@@ -86,7 +86,7 @@ def test_on_gradients_sees_this_batch(answer, gen):
         order.append("on_gradients")
         seen.append([None if p.grad is None else p.grad.clone() for p in model.parameters()])
 
-    answer.train_epoch(model, F.mse_loss, optimizer, batches, on_gradients)
+    answer.train_epoch(model, F.mse_loss, optimizer, batches, on_gradients=on_gradients)
     for number, (yours, right) in enumerate(zip(seen, wanted, strict=False)):
         for (name, _), mine, g in zip(model.named_parameters(), yours, right, strict=True):
             where = f"the gradient of {name} that on_gradients finds for batch {number}"

@@ -406,7 +406,7 @@ def test_closure(answer, gen):
             expect_same(params, twins, f"step {number} with a closure that sets lr to {0.1 * number}")
     params[0].grad = torch.ones(3).double()
     expect_equal(yours.step(), None, "step() without a closure")
-    expect_equal(yours.step(lambda: 0.0), 0.0, "step(closure) where closure returns 0.0")
+    expect_equal(yours.step(closure=lambda: 0.0), 0.0, "step(closure=closure) where closure returns 0.0")
     late = parameters(gen, (2,))
     twins = twins_of(late)
     for p in (*late, *twins):

@@ -208,8 +208,8 @@ def test_buffers(answer, gen):
         if bias:  # as some start with
             nn.init.zeros_(linear.bias)
         made = answer.Int8Linear.from_linear(linear)
-        empty = answer.Int8Linear(5, 3, bias)
-        for layer, call in [(made, "from_linear(linear)"), (empty, f"Int8Linear(5, 3, {bias})")]:
+        empty = answer.Int8Linear(5, 3, bias=bias)
+        for layer, call in [(made, "from_linear(linear)"), (empty, f"Int8Linear(5, 3, bias={bias})")]:
             expect_registered(layer, call, parameters={}, buffers=sizes)
             expect_equal(layer.weight.dtype, torch.int8, f"the dtype of the weight of {call}")
         expect_equal(empty.weight, torch.zeros(3, 5, dtype=torch.int8), "the weight of an empty layer")

@@ -181,7 +181,7 @@ def test_parse_refuses(answer, features, max_rows):
 def test_app_refuses(answer):
     """The application answers each kind of bad body with status, name and detail, and spares the model."""
     model = Model()
-    app = answer.make_app(model, 3, max_rows=4)
+    app = answer.make_app(model, features=3, max_rows=4)
     for what, body, wanted in wrong_bodies(3, 4):
         expect_refusal(post(app, "/predict", body), wanted, f"POST /predict with {what}")
     expect_equal(len(model.calls), 0, "the number of calls of the model for bad requests")
@@ -201,7 +201,7 @@ def test_numbers(answer):
     expect_equal(yours, wanted[:, None], "parse(body, 1)")
     yours = answer.parse(b' {"a": [], "inputs" :\n[[1,\t2.50], [-3E+2, 4e-1] ] , "b": null}\n', 2)
     expect_equal(yours, torch.tensor([[1, 2.5], [-300, 0.4]]), "parse(body, 2) of JSON with spaces")
-    yours = answer.parse(text([[2, 1, 3], [4, 6, 5]]), 3)
+    yours = answer.parse(text([[2, 1, 3], [4, 6, 5]]), features=3)
     expect_equal(yours, torch.tensor([[2.0, 1, 3], [4, 6, 5]]), "parse(body, 3) of integers")
 
 

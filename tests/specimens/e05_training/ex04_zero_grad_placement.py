@@ -16,6 +16,18 @@ def instead(body):
 
 
 SPECIMENS = [
+    Wrong(
+        "another name for on_gradients",
+        edits=[
+            ("    on_gradients: Callable", "    hook: Callable"),
+            (
+                "        if on_gradients is not None:\n            on_gradients()\n",
+                "        if hook is not None:\n            hook()\n",
+            ),
+        ],
+        check="test_on_gradients_sees_this_batch",
+        says="signature",
+    ),
     Wrong("never clears", edits=[(ZERO, "")], check="test_weights_and_losses"),
     Wrong(
         "clears between backward and on_gradients",

@@ -38,6 +38,15 @@ BELOW = "    kept = {id(module) for name in skip for module in modules[name].mod
 
 SPECIMENS = [
     Wrong(
+        "another name for bias",
+        edits=[
+            ("out_features: int, bias: bool = True)", "out_features: int, with_bias: bool = True)"),
+            ("dtype=torch.float32) if bias else None", "dtype=torch.float32) if with_bias else None"),
+        ],
+        check="test_buffers",
+        says="signature",
+    ),
+    Wrong(
         "a scale in the dtype of a float64 weight",
         edits=[
             (WIDE, WIDE.replace(".float()", ".to(torch.promote_types(linear.weight.dtype, torch.float32))"))

@@ -40,6 +40,16 @@ LIMIT = """        if len(body) > max_bytes:
 
 SPECIMENS = [
     Wrong(
+        "another name for features",
+        edits=[
+            ("parse(body: bytes, features: int,", "parse(body: bytes, columns: int,"),
+            ("len(row) != features:", "len(row) != columns:"),
+            ("{size}, not {features}", "{size}, not {columns}"),
+        ],
+        check="test_numbers",
+        says="signature",
+    ),
+    Wrong(
         "passes a Refusal of the model on",
         edits=[(FAILED, "        except Refusal:\n            raise\n" + FAILED)],
         check="test_a_model_that_fails",
