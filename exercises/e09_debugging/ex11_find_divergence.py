@@ -26,8 +26,8 @@ Rules:
   its end, they part there: layer and call are the reference's, or the candidate's if the reference is at its
   end; error is inf.
 - An output counts as it was when the call ended, even if a later layer writes over it in place.
-- inputs are tensors, or tuples (named ones, too), lists and dicts of them. Each model gets copies of its own, since some write
-  into their inputs; yours are not changed.
+- inputs are tensors, or tuples (named ones, too), lists and dicts of them. Each model gets copies of its own,
+  since some write into their inputs; yours are not changed.
 - Both models run once, in evaluation mode and without a graph. Afterwards, also when a model raises, each
   module has its own mode again and no hook is left; errors pass through. Hooks of others run, and stay. The
   models may share modules, or be one and the same.

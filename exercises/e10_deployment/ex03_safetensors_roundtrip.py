@@ -28,8 +28,8 @@ Rules:
 - metadata is what JSON can hold, under any names, and comes back equal. A TypeError or ValueError comes for
   all that would not: an object, NaN, infinity, but also (1, 2), which would return as [1, 2], and {1: "a"},
   as {"1": "a"}. The same for something in `tensors` that is no tensor. Whenever save_tensors raises (the disk
-  may be full, or somebody presses Ctrl-C), a file that was at path is still there as it was, and none is there
-  otherwise, nor beside it.
+  may be full, or somebody presses Ctrl-C), a file that was at path is still there as it was, and none is
+  there otherwise, nor beside it.
 - A file from another program may lack "shared" or "metadata", or have no metadata in its header at all: then
   no names are shared, or metadata is {}. Other entries mean nothing to us.
 - load_tensors raises FileNotFoundError where there is no file, and safetensors.SafetensorError (as the
