@@ -17,7 +17,8 @@ Rules:
 - x, decay and initial are floats of one dtype, which is that of the result. None of them is changed.
 - Gradients flow to x, decay and initial: through all steps, of first and second order.
 - Callers go on in place (`leaky_traces(...).relu_()`): backward works all the same, and no input changes.
-- No steps give an empty result, of shape (0, *features). Decays of exactly 0 and 1 are decays like others.
+- No steps give an empty result, of shape (0, *features). Decays of exactly 0 and 1 are decays like others
+  (but for gradients of second order, which do not matter there).
 - `initial` has the shape of one step of x. Any other shape gets a ValueError, also one that would broadcast.
   So far, some raise a RuntimeError and some pass.
 """
