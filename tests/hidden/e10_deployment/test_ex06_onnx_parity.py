@@ -36,6 +36,7 @@ class Net(nn.Module):
         self.head = nn.Sequential(nn.Linear(20, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3))
 
     def forward(self, x):
+        x = 1.5 * x if self.training else x  # as Warm does: the outermost module has a mode, too
         return self.head(self.drop(torch.relu(self.norm(self.embed(x)))).flatten(1))
 
 

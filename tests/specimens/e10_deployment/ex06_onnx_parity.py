@@ -583,4 +583,16 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         check="test_which_batch",
         says="batch 2",
     ),
+    Wrong(
+        "only the parts are put into evaluation mode, and not the model around them",
+        edits=[
+            (
+                MODES,
+                MODES.replace(
+                    "    model.eval()\n", "    for part in model.children():\n        part.eval()\n"
+                ),
+            )
+        ],
+        check="test_other_batches",
+    ),
 ]
