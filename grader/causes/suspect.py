@@ -7,7 +7,10 @@ from grader.describe import plain
 def suspected(case: Case) -> str | None:
     """The first suspect whose tensor is yours, where that one can be told from what is wanted."""
     for told, make in case.suspects.items():
-        made = plain(make())
+        try:
+            made = plain(make())
+        except Exception:  # it works on inputs that the answer may have changed
+            continue
         if made is None or made.shape != case.yours.shape:
             continue
         (guess,) = to_double(made)

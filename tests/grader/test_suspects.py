@@ -57,6 +57,11 @@ def test_wrong_dtype_and_values():
     assert "likely  not normalised" in told(X.exp().double(), X.softmax(1), suspects=SUSPECTS)
 
 
+def test_one_that_cannot_be_made_is_left_out():
+    suspects = {"spoiled": lambda: X @ X, **SUSPECTS}
+    assert "likely  not normalised" in told(X.exp(), X.softmax(1), suspects=suspects)
+
+
 def test_nothing_is_made_for_a_right_answer():
     suspects = {"never": lambda: pytest.fail("made for a right answer")}
     expect_close(X.clone(), X, "f(x)", suspects=suspects)
