@@ -20,8 +20,9 @@ Rules:
 - encode takes any of these dtypes, also another one than that of `labels`: 263 is not 7, though as uint8 it
   would be, and -1 in int8 is not 255. Likewise decode takes codes of any signed integer dtype.
 - All three take any shape, also none and empty ones, and any layout. encode and decode give the same shape,
-  on the device of their argument (the map may have been built on another), in memory of their own. Arguments
-  are not changed, and the map does not change with the tensor that it was built of.
+  on the device of their argument (the map may have been built on another), in memory of their own, also for
+  a single number: indexing with a 0-d tensor gives a view. Arguments are not changed, and the map does not
+  change with the tensor that it was built of.
 - No Python loop over labels or classes.
 
 ValueError from encode for a label that is no class, with one such label in the message: better found out
