@@ -250,7 +250,11 @@ def test_names_in_other_encodings_are_read(tmp_path):
     assert all(s.answers for s in found)
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"Rar!\x1a\x07\x01\x00", zipped(("x.txt", b""))])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK\x03\x04", b"Rar!\x1a\x07\x01\x00", zipped(("x.txt", b""))],
+    ids=["empty", "cut", "rar", "no answers"],  # not the bytes: a zip tells the time
+)
 def test_an_archive_that_is_no_class_is_one_line(tmp_path, content):
     put(tmp_path / "class.zip", content)
     with pytest.raises(KataError, match=r"class\.zip (is|holds no student)") as told:
