@@ -16,3 +16,14 @@ def test_streams_dtype_and_threads_start_anew():
         assert torch.equal(torch.randn(3), drawn)
     finally:
         seeds.settle()
+
+
+def test_cuda_is_not_asked_where_gpus_are_hidden(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(asked.append("asked")))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    seeds.set_globals(0)
+    assert not asked
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    seeds.set_globals(0)
+    assert asked
