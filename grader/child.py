@@ -11,7 +11,8 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,14 @@ class Job:
     def examined(self) -> bool:
         """Whether the oracle is asked."""
         return self.mode != "check" and not self.only
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let no warning stop the judging itself: an answer may turn them all into errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class _Beginning(io.RawIOBase):
@@ -168,7 +177,8 @@ class Child:
 
     def _untouched(self) -> bool:
         """Whether the judging machinery is still what it was; says so and stops where it is not."""
-        name = self.broken(self.job.slug)
+        with quiet():
+            name = self.broken(self.job.slug)
         if name is not None:
             self._tell(tampered=f"replaces {name}")
             os._exit(0)
@@ -176,7 +186,8 @@ class Child:
 
     def _sings(self) -> None:
         """Try the canaries; say so and stop where one is silent."""
-        trouble = canary.broken()
+        with quiet():
+            trouble = canary.broken()
         if trouble is not None:
             self._tell(tampered=trouble)
             os._exit(0)
@@ -208,7 +219,8 @@ class Child:
     def _oracle(self) -> None:
         oracle = self.suites.oracle(self.job.slug)
         name = f"{self.job.slug}::oracle"
-        seeds.seed_globals(self.job.seed, name)
+        with quiet():
+            seeds.seed_globals(self.job.seed, name)
         items = [check.item for check in self.suites.checks[self.job.slug]]
         try:
             with within(markers.seconds_for(items, self.job.seconds)):

@@ -45,7 +45,7 @@ def set_globals(value: int) -> None:
     # Not torch.manual_seed: it takes a millisecond to tell devices that this machine lacks.
     torch.default_generator.manual_seed(value)
     sim_backend.manual_seed_all(value)
-    # Where GPUs are hidden, as from the engine, CUDA warns that it finds none: an answer may make that an error.
+    # Where GPUs are hidden, as from the engine, CUDA warns that it finds none.
     if os.environ.get("CUDA_VISIBLE_DEVICES") != "" and torch.cuda.is_available():
         torch.cuda.manual_seed_all(value)
     np.random.seed(value % 2**32)

@@ -1,10 +1,12 @@
-"""What an answer prints is kept in part, and is taken in every way that a terminal takes it."""
+"""What an answer prints is kept in part; what it makes of warnings does not reach the judging."""
 
 import faulthandler
+import warnings
 
 import pytest
 
-from grader.child import MOST_MESSAGE, Printed
+from grader import canary
+from grader.child import MOST_MESSAGE, Child, Job, Printed
 
 
 @pytest.fixture
@@ -41,3 +43,13 @@ def test_what_was_printed_before_it_was_closed_is_kept(printed):
     print("early", file=printed)
     printed.close()
     assert printed.take() == "early\n"
+
+
+def test_judging_goes_on_where_warnings_are_errors(monkeypatch):
+    monkeypatch.setattr(canary, "broken", lambda: warnings.warn("old", stacklevel=1))
+    child = object.__new__(Child)
+    child.job, child.broken = Job("double", 0, 1.0), lambda slug: warnings.warn("old", stacklevel=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        child._sings()
+        assert child._untouched()
