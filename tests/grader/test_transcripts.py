@@ -4,6 +4,7 @@ A small exercise of its own is judged, so that a transcript changes with the fee
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -303,6 +304,11 @@ def transcripts(folder):
     return json.loads(done.stdout)
 
 
+def in_any_python(text):
+    """Without what depends on the interpreter: the steps that it takes for a line."""
+    return re.sub(r"\d+( Python steps for batch=6,) \d+", r"n\1 m", text)
+
+
 def golden(kind):
     return Path(__file__).parent / "golden" / f"{kind.replace(' ', '_')}.txt"
 
@@ -314,7 +320,7 @@ def told(tmp_path_factory):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_transcript(told, kind):
-    assert told[kind] == golden(kind).read_text("utf-8")
+    assert in_any_python(told[kind]) == in_any_python(golden(kind).read_text("utf-8"))
 
 
 def test_recursion_is_told_at_a_line_of_the_answer(told):
