@@ -87,8 +87,8 @@ def written_out(state, x, heads=2, act=F.gelu, causal=True, pre=norm, post=plain
     return post(state, "norm2", x + network(state, pre(state, "norm2", x), act))
 
 
-def exact(block, x, heads=2):
-    return written_out({name: t.double() for name, t in state_of(block).items()}, x.double(), heads)
+def exact(block, x):
+    return written_out({name: t.double() for name, t in state_of(block).items()}, x.double())
 
 
 def mistakes(state, x, heads):
@@ -119,10 +119,9 @@ def mistakes(state, x, heads):
 
 
 def expect_right(block, x, heads, note, ulps=100):
-    wanted = exact(block, x, heads).to(x.dtype)
-    scale = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
     state = {name: t.double() for name, t in state_of(block).items()}
-    suspects = mistakes(state, x.double(), heads)
+    wanted, suspects = written_out(state, x.double(), heads).to(x.dtype), mistakes(state, x.double(), heads)
+    scale = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
     expect_close(block(x), wanted, f"block(x){note}", ulps=ulps, scale=scale, suspects=suspects)
 
 
