@@ -57,8 +57,8 @@ def test_any_dimensions(answer, gen, dims):
     for dim in dims:
         wanted = exact(x, dim).float()
         yours = answer.standardize(x, dim)
-        dims, suspects = "batch time feature", mistakes(x, dim)
-        expect_close(yours, wanted, f"standardize(x, dim={dim})", dims=dims, scale=20.0, suspects=suspects)
+        call, named = f"standardize(x, dim={dim})", "batch time feature"
+        expect_close(yours, wanted, call, dims=named, scale=20.0, suspects=mistakes(x, dim))
 
 
 def test_other_numbers_of_dimensions(answer, gen):
