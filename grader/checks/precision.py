@@ -1,4 +1,4 @@
-"""Which dtypes an answer computes in."""
+"""Which dtypes an answer computes in, and which one it finds as the default."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -36,6 +36,17 @@ class _Recording(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
             if isinstance(leaf, Tensor) and leaf.is_floating_point() and name not in _MOVES:
                 self.seen[name].add(leaf.dtype)
         return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """PyTorch's default dtype is `dtype` in the block, and what it was before afterwards."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 @contextmanager

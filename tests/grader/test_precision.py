@@ -6,7 +6,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks.failure import CheckFailure
-from grader.checks.precision import compute_dtypes, expect_all_in, expect_products_in, product_dtypes
+from grader.checks.precision import (
+    compute_dtypes,
+    default_dtype,
+    expect_all_in,
+    expect_products_in,
+    product_dtypes,
+)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -53,3 +59,11 @@ def test_each_check_fails() -> None:
         expect_products_in({}, torch.float16, "the forward pass")
     with pytest.raises(CheckFailure, match=r"yours   add in torch.bfloat16, mm in torch.bfloat16\n"):
         expect_all_in(seen, torch.float32, "the loss")
+
+
+def test_the_default_dtype_is_set_for_the_block_alone() -> None:
+    before = torch.get_default_dtype()
+    with pytest.raises(ValueError), default_dtype(torch.float64):  # noqa: PT011, PT012
+        assert torch.ones(1).dtype == torch.float64
+        raise ValueError
+    assert torch.get_default_dtype() == before

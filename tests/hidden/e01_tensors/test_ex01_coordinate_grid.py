@@ -7,6 +7,7 @@ import torch
 
 from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_that, shares_storage
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
+from grader.checks.precision import default_dtype
 
 
 def centres(count, align_corners):
@@ -84,11 +85,8 @@ def test_float16_does_not_overflow(answer):
     for dtype, align_corners in [(torch.float16, True), (None, False)]:
         asked = f"align_corners={align_corners}, dtype={dtype}" if dtype else "…"
         call = f"coordinate_grid(1, 32801, {asked})" + ("" if dtype else " with float16 as default")
-        torch.set_default_dtype(dtype or torch.float16)
-        try:
+        with default_dtype(dtype or torch.float16):
             grid = answer.coordinate_grid(1, 32_801, align_corners=align_corners, dtype=dtype)
-        finally:
-            torch.set_default_dtype(torch.float32)
         expect_equal(getattr(grid, "shape", None), torch.Size((1, 32_801, 2)), f"the shape of {call}")
         about = f"every 400th column of {call}"
         expect_close(grid[:, ::400], WIDE[align_corners], about, dims="row column xy", scale=1.0)
@@ -100,13 +98,10 @@ def test_default_dtype(answer):
     # the answers to the same calls before must not come back
     answer.coordinate_grid(3, 4), answer.coordinate_grid(1, 1, align_corners=True)
     answer.identity_transforms(images)
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         grid, corners = answer.coordinate_grid(3, 4), answer.coordinate_grid(3, 4, align_corners=True)
         single = answer.coordinate_grid(1, 1, align_corners=True)
         transforms = answer.identity_transforms(images)
-    finally:
-        torch.set_default_dtype(torch.float32)
     expect_close(grid, reference(3, 4, False), "coordinate_grid(3, 4) with float64 as default")
     expect_close(
         corners, reference(3, 4, True), "coordinate_grid(3, 4, align_corners=True) with float64 as default"

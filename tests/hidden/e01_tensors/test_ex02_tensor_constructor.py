@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from grader.checks import expect_equal, expect_raises, expect_that
+from grader.checks.precision import default_dtype
 
 
 def expect_vector(answer, values, wanted, dtype, asked=None):
@@ -56,11 +57,8 @@ def test_floats(answer):
 
 def test_default_dtype(answer):
     """Floats and empty lists follow torch.set_default_dtype; ints and NumPy's float32 do not."""
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         made = [answer.as_vector(values) for values in (0.1, [0.1, 2], [], [4], np.float32(0.5))]
-    finally:
-        torch.set_default_dtype(torch.float32)
     wanted = [
         torch.tensor([0.1], dtype=torch.float64),
         torch.tensor([0.1, 2], dtype=torch.float64),

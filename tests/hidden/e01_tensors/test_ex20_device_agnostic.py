@@ -5,6 +5,7 @@ import torch
 
 from grader.checks import expect_close, expect_copy, expect_equal, expect_gradients, expect_that, unchanged
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
+from grader.checks.precision import default_dtype
 
 EPS = torch.finfo(torch.float64).eps
 
@@ -91,12 +92,8 @@ def test_default_dtype_does_not_matter(answer, gen):
     """PyTorch's default dtype has no say in the result."""
     x = torch.randn(2, 40, 6, generator=gen)
     wanted = plain(x).float()
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         yours, after = answer.add_positions(x), torch.get_default_dtype()
-    finally:
-        torch.set_default_dtype(before)
     expect_close(yours, wanted, "add_positions(x) while the default dtype is float64", scale=2.0)
     expect_equal(after, torch.float64, "the default dtype, which was float64, after add_positions(x)")
 

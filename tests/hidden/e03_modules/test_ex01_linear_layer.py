@@ -27,6 +27,7 @@ from grader.checks.modules import (
     expect_trains,
     in_evaluation,
 )  # fmt: skip
+from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered
 
 
@@ -199,11 +200,8 @@ def test_device_and_dtype(answer, device):
         not torch.equal(numbers, numbers.float().double()),
         "the weight of Linear(4, 3, dtype=torch.float64) has only the digits of float32: it was cast",
     )
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         layer = answer.Linear(4, 3)
-    finally:
-        torch.set_default_dtype(torch.float32)
     call = "Linear(4, 3) while the default dtype is float64"
     expect_registered(layer, call, parameters={"weight": (3, 4), "bias": (3,)}, dtype=torch.float64)
 

@@ -19,6 +19,7 @@ from grader.checks.modules import (
     expect_trains,
     in_evaluation,
 )
+from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, randomize, state_of
 
 SIZES = [(7, (6, 5), 4), (4, (), 1), (5, (), 12), (3, (5,), 2), (6, (4, 4, 4, 4, 4), 4), (2, (1,), 1)]
@@ -133,11 +134,8 @@ def test_start(answer):
         expect_that(not torch.equal(values, theirs[name]), f"{name} is the same in two models")
     first, second = model.layers[2].weight, model.layers[4].weight
     expect_that(not torch.equal(first, second), "two layers of equal sizes start with the same numbers")
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         kinds = {p.dtype for p in answer.Classifier(3, hidden=(2,), classes=2).parameters()}
-    finally:
-        torch.set_default_dtype(torch.float32)
     expect_equal(kinds, {torch.float64}, "the dtypes of a model that is built while the default is float64")
 
 

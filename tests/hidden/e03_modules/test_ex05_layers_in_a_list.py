@@ -19,6 +19,7 @@ from grader.checks.modules import (
     expect_trains,
     in_evaluation,
 )
+from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, randomize, state_of
 
 # (features, depth, heads), the heads not in alphabetical order
@@ -137,11 +138,8 @@ def test_start(answer):
     other = answer.ResidualNet(40, 3, {"a_head": 40, "b_head": 40})
     same = torch.equal(net.layers[0].weight, other.layers[0].weight)
     expect_that(not same, "layers.0.weight starts with the same numbers in two nets")
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         kinds = {p.dtype for p in answer.ResidualNet(2, 1, {"a_head": 1}).parameters()}
-    finally:
-        torch.set_default_dtype(torch.float32)
     expect_equal(
         kinds, {torch.float64}, "the dtypes in a net that is made while float64 is the default dtype"
     )

@@ -8,6 +8,7 @@ import torch
 
 from grader.checks import expect_close, expect_equal, expect_that
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
+from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, randomize, state_of
 
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
@@ -215,14 +216,10 @@ def test_default_dtype(answer, gen):
     """Where torch's default dtype is float64, the model starts and works in float64."""
     given, arrays = [*statistics(gen, np.float32)], rows(gen, 5, np.float32)
     given[0] = given[0].astype(np.float64) + 1 / 3
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         model = answer.ChurnModel(STORES, *given)
         batch = answer.to_batch(arrays, model)
         loss = answer.training_loss(model, batch)
-    finally:
-        torch.set_default_dtype(before)
     for name, t in {**model.state_dict(), "loss": loss, "features": batch["features"]}.items():
         expect_equal(t.dtype, torch.float64, f"the dtype of {name} where the default dtype is float64")
     expect_equal(

@@ -23,6 +23,7 @@ from grader.checks import (
     unchanged,
 )
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
+from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, state_of
 
 
@@ -235,11 +236,8 @@ def test_truncate(answer, gen):
         x[:, keep:] += torch.randn(2, sum(sizes), 8, generator=gen)
         yours = in_chunks(layer, x[:, keep:], cache, sizes)
         expect_right(yours, exact(layer, x)[:, keep:], f"layer(…, cache) after truncate({keep})")
-    torch.set_default_dtype(torch.float64)
-    try:
+    with default_dtype(torch.float64):
         cache = answer.KVCache(1, 1, 1, 2)
-    finally:
-        torch.set_default_dtype(torch.float32)
     cache.truncate(0)
     kinds = [t.dtype for t in cache.append(torch.ones(1, 1, 1, 2), torch.ones(1, 1, 1, 2))]
     call = "KVCache(1, 1, 1, 2), built while torch's default is float64"
