@@ -63,7 +63,7 @@ def test_each_check_fails() -> None:
 
 def test_the_default_dtype_is_set_for_the_block_alone() -> None:
     before = torch.get_default_dtype()
-    with pytest.raises(ValueError), default_dtype(torch.float64):  # noqa: PT011, PT012
+    with pytest.raises(ValueError), default_dtype(torch.float64):
         assert torch.ones(1).dtype == torch.float64
         raise ValueError
     assert torch.get_default_dtype() == before
