@@ -7,7 +7,7 @@ import hashlib
 import os
 import random
 
-import numpy as np
+import numpy.random
 import torch
 
 from grader.checks import sim_backend
@@ -48,5 +48,5 @@ def set_globals(value: int) -> None:
     # Where GPUs are hidden, as from the engine, CUDA warns that it finds none.
     if os.environ.get("CUDA_VISIBLE_DEVICES") != "" and torch.cuda.is_available():
         torch.cuda.manual_seed_all(value)
-    np.random.seed(value % 2**32)
+    numpy.random.seed(value % 2**32)
     random.seed(value)

@@ -2,23 +2,21 @@
 
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 
 from grader import answers
-from grader.catalog import Exercise
+from grader.catalog import Exercise, Tree
 from grader.checks import devices
 
 
-def warm_up(exercises: Iterable[Exercise]) -> None:
+def warm_up(exercises: Sequence[Exercise]) -> None:
     """Pay once for what torch imports at first use.
 
     Without a single backward: a child that installs the simulated device must be the first to run one.
     """
-    import torch._dynamo
     import torch.distributed
-    import torch.distributed.fsdp
     import torch.func
     import torch.nn.parallel
     import torch.utils.data
@@ -39,6 +37,8 @@ def warm_up(exercises: Iterable[Exercise]) -> None:
     repr(x)
     if "grader.checks.graphs" in sys.modules:  # a suite compiles
         _compile_once()
+    elif any(map(_optimizes, exercises)):
+        import torch._dynamo  # the first optimizer would do so: half a second
 
 
 def _compile_once() -> None:
@@ -47,6 +47,13 @@ def _compile_once() -> None:
     graphs.warm_up()
     torch.compile(torch.nn.Linear(4, 2), backend="eager")(torch.ones(3, 4))
     torch._dynamo.reset()
+
+
+def _optimizes(exercise: Exercise) -> bool:
+    """Whether its stub or its suites tell of an optimizer."""
+    trees: tuple[Tree, ...] = ("exercises", "public", "hidden")
+    files = [exercise.file(tree) for tree in trees]
+    return any(b"torch.optim" in file.read_bytes() for file in files if file.exists())
 
 
 def import_stubs(exercises: Iterable[Exercise]) -> None:

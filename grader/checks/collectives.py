@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.checks.dispatch import DispatchMode
 from grader.checks.memory import tensors_in
 
 _KINDS = {
@@ -73,7 +73,7 @@ def in_words(count: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in sorted(count.items())) or "none"
 
 
-class _Counting(TorchDispatchMode):
+class _Counting(DispatchMode):
     """Every collective passes the dispatcher, those of DDP's C++ reducer too."""
 
     def __init__(self, seen: Collectives) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.checks.dispatch import DispatchMode
 from grader.checks.failure import CheckFailure
 from grader.explain import describe
 
@@ -39,7 +39,7 @@ def expect_copy(yours: object, base: Tensor, call: str) -> None:
         )
 
 
-class _Storages(TorchDispatchMode):
+class _Storages(DispatchMode):
     """Follows the bytes of every storage that operations create while the mode is on."""
 
     def __init__(self) -> None:

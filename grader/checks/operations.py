@@ -10,8 +10,8 @@ from types import FrameType
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.checks.dispatch import DispatchMode
 from grader.checks.failure import CheckFailure
 
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "<")
@@ -19,7 +19,7 @@ _HERE = str(Path(__file__).parent)
 _NOT_COUNTED = (*_LIBRARIES, _HERE)
 
 
-class _Operations(TorchDispatchMode):
+class _Operations(DispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.count: Counter[str] = Counter()

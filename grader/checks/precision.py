@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from grader.checks.dispatch import DispatchMode
 from grader.checks.failure import CheckFailure
 
 Dtypes = Mapping[str, set[torch.dtype]]
@@ -25,7 +25,7 @@ _PRODUCTS = """
 _MOVES = ("to_copy", "copy", "clone", "detach", "alias", "lift_fresh")
 
 
-class _Recording(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's modes are not typed
+class _Recording(DispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.seen: dict[str, set[torch.dtype]] = defaultdict(set)

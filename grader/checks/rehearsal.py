@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.checks.dispatch import DispatchMode
 from grader.checks.sim_rules import traits_of
 
 
-class _Rehearsal(TorchDispatchMode):
+class _Rehearsal(DispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         traits_of(func)
         return func(*args, **(kwargs or {}))

@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.checks import (
     expect_equal,
@@ -14,6 +13,7 @@ from grader.checks import (
     global_rng_untouched,
     unchanged,
 )
+from grader.checks.dispatch import DispatchMode
 
 ROWS = 2400
 
@@ -220,7 +220,7 @@ def test_generator_decides(answer, gen):
     expect_that(not torch.equal(first, other), "generators with different seeds give the same ids")
 
 
-class Listening(TorchDispatchMode):
+class Listening(DispatchMode):
     """Counts the operations around which the global random stream is not as it was."""
 
     def __init__(self):

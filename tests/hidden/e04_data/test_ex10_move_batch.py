@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader
 
 from grader.checks import count_operations, expect_close, expect_equal, expect_raises, expect_that, unchanged
 from grader.checks.devices import count_traffic, is_simulated, on_host
+from grader.checks.dispatch import DispatchMode
 from grader.checks.workers import FORKED
 
 CALL = "move_batch(batch, device)"
@@ -201,7 +201,7 @@ def test_back_to_the_cpu(answer, device, gen):
     expect_moved(answer.move_batch(batch, str(device)), batch, f'move_batch(batch, "{device}")')
 
 
-class Copies(TorchDispatchMode):
+class Copies(DispatchMode):
     """Notes how tensors are copied between devices."""
 
     def __init__(self):

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks.dispatch import DispatchMode, _get_current_dispatch_mode
 
 N = 10_240
 """How many float32 numbers make a block of 40 kB, the unit of the wanted sizes in most checks."""
@@ -38,7 +38,7 @@ def expect_rows(timeline, wanted, what, unit=UNIT):
             )
 
 
-class Reference(TorchDispatchMode):
+class Reference(DispatchMode):
     """Follows memory in the block, for programs that are too long to do so by hand."""
 
     def __init__(self):
