@@ -1,9 +1,13 @@
 """Costs: what is done once is no growth, a loop is."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
-from grader.checks import CheckFailure, expect_flat_cost
+from grader import paths
+from grader.checks import CheckFailure, count_operations, expect_flat_cost
 from grader.checks.operations import count_steps
 from grader.checks.rehearsal import rehearse
 from grader.checks.sim_rules import traits_of
@@ -51,3 +55,28 @@ def test_the_first_run_of_a_function_is_counted_like_the_second():
     exec(compile("def add_up(n):\n    return sum([i for i in range(n)])\n", "answer.py", "exec"), found)
     first, second, more = (count_steps(lambda n=n: found["add_up"](n)) for n in (6, 6, 24))
     assert 0 < first == second < more
+
+
+COUNTS = """
+import sys, torch
+from grader.checks import count_operations
+x = torch.ones(2)
+count_operations(lambda: x + 1)
+print("torch._dynamo" in sys.modules)
+"""
+
+
+def test_counting_does_not_import_the_compiler():
+    ran = subprocess.run([sys.executable, "-c", COUNTS], cwd=paths.ROOT, capture_output=True, text=True)
+    assert ran.stdout == "False\n"
+
+
+def test_counting_is_hidden_from_the_compiler():
+    from torch._dynamo.utils import counters
+
+    compiled = torch.compile(lambda x: x.sin() + 1, backend="eager")
+    compiled(torch.ones(3))
+    counters.clear()
+    assert count_operations(lambda: compiled(torch.ones(4))) == {"ones": 1, "sin": 1, "add": 1}
+    assert not counters["frames"]
+    torch.compiler.reset()
