@@ -102,6 +102,11 @@ def test_inf_and_nan(answer, gen, dtype):
         expect_that(not hidden, f"a row with inf or NaN gets shares in {dtype}", yours=yours[row])
     slack = 10 * torch.finfo(torch.promote_types(dtype, SINGLE)).eps
     expect_rounded(yours[others], wanted[others], dtype, f"{CALL} next to inf and NaN", slack=slack)
+    for strange in (math.inf, math.nan):
+        alone = torch.tensor([0.0, strange, 0.0]).to(dtype)
+        yours = answer.to_shares(alone)
+        call = f"a row of {strange} and zeros gets shares in {dtype}"
+        expect_that(not bool(yours.isfinite().all()), call, yours=yours)
 
 
 @pytest.mark.parametrize("dtype", KINDS, ids=str)

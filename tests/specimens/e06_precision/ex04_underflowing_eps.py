@@ -20,6 +20,12 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "a sum that passes over NaN",
+        edits=[(TOTAL, TOTAL.replace("wide.sum", "wide.nansum"))],
+        check="test_inf_and_nan",
+        says="nan and zeros",
+    ),
+    Wrong(
         "hands a single row of zeros back as it is",
         edits=[(WIDE, "    if weights.dim() == 1 and not weights.any():\n        return weights\n" + WIDE)],
         check="test_gradient_of_zeros",
