@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from grader.checks import CheckFailure, expect_copy, expect_equal, expect_gradients, unchanged
+from grader.checks import CheckFailure, expect_copy, expect_equal, expect_gradients, expect_that, unchanged
 from grader.checks.devices import count_traffic, on_host
 
 
@@ -65,6 +65,9 @@ def test_memory_of_its_own(answer, gen):
     for part in (x[0, 0], x.t(), x[:1].expand(3, 5), x[1:].double().requires_grad_()):
         call = f"clip_outliers(x, -100.0, 100.0) of shape {tuple(part.shape)}, which clips nothing,"
         expect_copy(answer.clip_outliers(part, -100.0, 100.0), part, call)
+    empty = x[:0]
+    new = answer.clip_outliers(empty, -1.0, 1.0) is not empty
+    expect_that(new, "clip_outliers(x, -1.0, 1.0) of an empty x returns x itself")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)

@@ -187,6 +187,16 @@ SPECIMENS = [
         edits=instead("    return x.masked_fill((x < low) | (x > high), 0.0)\n"),
         check="test_both_sides_are_clipped",
     ),
+    Wrong(
+        "hands empty readings back",
+        edits=instead("""
+    if x.numel() == 0:
+        return x
+    return x.masked_fill(x < low, low).masked_fill(x > high, high)
+"""),
+        check="test_memory_of_its_own",
+        says="an empty x",
+    ),
     Right("clamp", edits=instead("    return torch.clamp(x, min=low, max=high)\n")),
     Right(
         "assignment through masks into a clone",
