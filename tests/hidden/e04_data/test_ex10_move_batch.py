@@ -127,6 +127,9 @@ def test_dictionaries(answer, device, gen):
     kept = there.default_factory is lists.default_factory
     expect_that(kept, "the moved defaultdict has another factory", yours=there.default_factory)
     expect_equal(there["new"], [], "a key that the moved defaultdict lacks")
+    for empty in (OrderedDict(), defaultdict(list)):
+        empty.update(mixed)
+        expect_moved(answer.move_batch(empty, device), empty)
     there = answer.move_batch(defaultdict(None, a=tensor(gen)), device)
     expect_equal(there.default_factory, None, "the factory of a moved defaultdict(None)")
     expect_equal(list(lists), ["b", "a"], "the keys of the batch afterwards")

@@ -579,6 +579,19 @@ def move_batch(batch, device, non_blocking=False):
         says="defaultdict(None)",
     ),
     Wrong(
+        "a defaultdict is made anew by keyword",
+        edits=[
+            (
+                DICT,
+                "    if isinstance(batch, defaultdict):\n        new = {str(k): move_batch(v, device, non_blocking) for k, v in batch.items()}\n        return defaultdict(batch.default_factory, **new)\n"
+                + DICT,
+            ),
+            ("import copy\n", "import copy\nfrom collections import defaultdict\n"),
+        ],
+        check="test_dictionaries",
+        says="other keys",
+    ),
+    Wrong(
         "compares devices, of which one has no number",
         edits=[
             (
