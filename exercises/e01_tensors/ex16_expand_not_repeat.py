@@ -16,7 +16,7 @@ Rules: a prompt may have any shape (0-d too), dtype and strides; `beams` may be 
 nothing: it returns a view of the prompt. `own` copies each number once per beam and allocates nothing
 else; not even with one beam does it share memory with the prompt, and no two beams share any.
 `add_positions` returns a new tensor and allocates nothing else of its size. No argument is changed.
-Gradients flow to every argument.
+Gradients flow to every argument. Results lie on the device of the arguments.
 """
 
 from jaxtyping import Float, Shaped

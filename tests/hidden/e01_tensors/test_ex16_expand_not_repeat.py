@@ -1,4 +1,4 @@
-"""What grades expand_not_repeat: views, copies, bytes, gradients."""
+"""What grades expand_not_repeat: views, copies, bytes, gradients, devices."""
 
 import pytest
 import torch
@@ -12,6 +12,7 @@ from grader.checks import (
     peak_bytes,
     unchanged,
 )
+from grader.checks.devices import is_simulated, on_host
 
 PROMPTS = [(), (4,), (3, 2), (2, 3, 4), (1, 3), (0, 3)]
 BEAMS = [0, 1, 3]
@@ -172,6 +173,20 @@ def test_gradients(answer, gen):
     ):
         call = f"add_positions(x, table), where {names.replace(' ', ' and ')} requires gradients"
         expect_gradients(fn, given, wanted, gen=gen, call=call, names=names, scale=4.0)
+
+
+def test_on_the_device_of_the_arguments(answer, device):
+    """Views, copies and sums lie where the arguments do."""
+    prompt, table = distinct((3, 4)), 1000 * distinct((6, 4))
+    there = prompt.to(device)
+    for name, arguments, wanted in (
+        ("share", (there, 2), stacked(prompt, 2)),
+        ("own", (there, 2), stacked(prompt, 2)),
+        ("add_positions", (there, table.to(device)), plain_sum(prompt, table)),
+    ):
+        yours = getattr(answer, name)(*arguments)
+        expect_that(is_simulated(yours), f"the result of {name} lies on another device than its arguments")
+        expect_equal(on_host(yours), wanted, f"{name} on another device")
 
 
 def oracle(answer, gen):

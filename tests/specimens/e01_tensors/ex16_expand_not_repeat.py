@@ -232,4 +232,15 @@ def add_positions(x, table):
         check="test_gradients",
         says="prompt.t()",
     ),
+    Wrong(
+        "fills a new tensor that lies on the CPU",
+        edits=[
+            (
+                "return " + OWN,
+                "return __import__('torch').empty(beams, *prompt.shape, dtype=prompt.dtype).copy_(prompt)",
+            )
+        ],
+        check="test_on_the_device_of_the_arguments",
+        says="another device",
+    ),
 ]
