@@ -144,8 +144,8 @@ def test_equal_is_not_the_same(answer, gen):
 
 def test_layers_that_the_step_thaws(answer):
     """What is frozen, and what the optimizer holds, is judged as it is after train_step."""
-    model = weights(1, 2, 3, 4, 1e20)
-    late, thawed, frozen, _, large = model
+    model = weights(1, 2, 3, 4, 1e20, 5)
+    late, thawed, frozen, _, large, still = model
     thawed.requires_grad_(False)
     optimizer = sgd(list(model)[1:4])
 
@@ -153,11 +153,12 @@ def test_layers_that_the_step_thaws(answer):
         thawed.requires_grad_(True)
         frozen.requires_grad_(False)
         optimizer.add_param_group({"params": [late, large]})
-        with_gradients(model, 0.0, 0.0, 0.0, 1.0, 1.0, step=optimizer)()
+        optimizer.add_param_group({"params": [still], "lr": 0.0})
+        with_gradients(model, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, step=optimizer)()
 
-    wanted = {"0": ZERO, "1": ZERO, "2": "frozen", "4": LOST}
+    wanted = {"0": ZERO, "1": ZERO, "2": "frozen", "4": LOST, "5": RATE}
     yours = answer.stuck_parameters(model, optimizer, train_step)
-    expect_equal(yours, wanted, f"{CALL} whose step adds parameters 0 and 4, thaws 1 and freezes 2")
+    expect_equal(yours, wanted, f"{CALL} whose step adds 0, 4 and 5 (with a rate of 0), thaws 1, freezes 2")
 
 
 def test_what_moves_is_not_stuck(answer):
@@ -275,7 +276,7 @@ def test_rates(answer, tensor):
     optimizer.param_groups[0]["lr"] = zero  # 1 - 1e-12 is 1 in float32
     expect_equal(answer.stuck_parameters(model, optimizer, step), {"0": LOST}, f"{CALL} with a rate of 1e-12")
     model = weights(1, 1)
-    optimizer = sgd(model.parameters())
+    optimizer = sgd(model.parameters(), lr=torch.tensor(0.1) if tensor else 0.1)
     warmup = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 10)
 
     def stepping():

@@ -604,4 +604,40 @@ def stuck_parameters(model, optimizer, train_step):
         check="test_the_first_reason_counts",
         says="without a step",
     ),
+    Wrong(
+        "knows the rates of the groups of before the step alone",
+        edits=[
+            (
+                HANDLE,
+                '    old = {p for group in optimizer.param_groups for p in group["params"]}\n' + HANDLE,
+            ),
+            (
+                '                wrong = _wrong(p, group["lr"])\n',
+                '                wrong = _wrong(p, group["lr"] if p in old else 1.0)\n',
+            ),
+        ],
+        check="test_layers_that_the_step_thaws",
+        says="lost",
+    ),
+    Wrong(
+        "reads a rate that is a tensor when train_step is done, after the scheduler has written to it",
+        edits=[
+            (
+                HANDLE,
+                "    rates: dict[Tensor, list] = {}\n" + HANDLE,
+            ),
+            (
+                '                wrong = _wrong(p, group["lr"])\n',
+                '                wrong = _wrong(p, 1.0)\n                rates.setdefault(p, []).append(group["lr"])\n',
+            ),
+            (
+                OWNED,
+                "    for p, used in rates.items():\n"
+                "        if all(float(rate) == 0.0 for rate in used):\n"
+                '            seen[p] = seen[p] | {"zero rate"}\n' + OWNED,
+            ),
+        ],
+        check="test_rates",
+        says="warm-up",
+    ),
 ]
