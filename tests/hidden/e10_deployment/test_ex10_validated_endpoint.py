@@ -7,6 +7,7 @@ import math
 
 import pytest
 import torch
+from starlette.concurrency import run_in_threadpool
 
 from grader.checks import CheckFailure, expect_close, expect_equal, expect_that
 from grader.checks.asgi import exchange, post
@@ -372,7 +373,7 @@ def test_paths_and_methods(answer):
         ("POST", "/", 404), ("POST", "/predictions", 404), ("GET", "/other", 404),
         ("POST", "/v1/predict", 404), ("POST", "/predict/", 404), ("GET", "/predict/", 404),
         ("GET", "/predict", 405), ("PUT", "/predict", 405), ("DELETE", "/predict", 405),
-        ("PATCH", "/predict", 405),
+        ("PATCH", "/predict", 405), ("OPTIONS", "/predict", 405), ("HEAD", "/predict", 405),
         ("POST", "/predict", 200),
     ]:  # fmt: skip
         reply = asyncio.run(exchange(app, method, path, body))
@@ -383,7 +384,7 @@ def test_paths_and_methods(answer):
 def test_overlapping_requests(answer):
     """Requests that overlap, right and wrong ones, and two applications do not disturb each other."""
     first, second = answer.make_app(Model(), 3, max_rows=2), answer.make_app(Model(2, 1), 2, max_bytes=60)
-    recording = set()
+    recording, left = set(), set()
 
     async def main():
         def pieces(body):
@@ -396,9 +397,13 @@ def test_overlapping_requests(answer):
             rows = [[i, 0, 1]] if i % 4 else [[i, 0, 1]] * 3
             jobs.append(exchange(first, "POST", "/predict", pieces(text(rows))))
             jobs.append(exchange(second, "POST", "/predict", pieces(text([[i, 1]] * (1 + 9 * (i % 5 == 0))))))
-        return await asyncio.gather(*jobs)
+        replies = await asyncio.gather(*jobs)
+        for to_thread in (run_in_threadpool, asyncio.to_thread):
+            left.add(await to_thread(torch.is_grad_enabled))
+        return replies
 
     replies = asyncio.run(main())
+    expect_that(left == {True}, "gradients are off in a thread that has run the model")
     expect_that(
         recording == {True}, "gradients are off in the rest of the process while a request waits for its body"
     )

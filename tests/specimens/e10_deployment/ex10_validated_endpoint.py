@@ -694,6 +694,18 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
         ],
     ),
     Wrong(
+        "turns gradients off in a thread of the pool, for good",
+        edits=[(MODEL, "            torch.set_grad_enabled(False)\n            if True:\n")],
+        check="test_overlapping_requests",
+        says="gradients are off in a thread",
+    ),
+    Wrong(
+        "takes OPTIONS for POST",
+        edits=[(ROUTE, ROUTE.replace('["POST"]', '["POST", "OPTIONS"]'))],
+        check="test_paths_and_methods",
+        says="OPTIONS",
+    ),
+    Wrong(
         "leaves gradients off where the model raises",
         edits=[
             (MODEL, "            torch.set_grad_enabled(False)\n            if True:\n"),
