@@ -26,14 +26,17 @@ class Warm(nn.Module):
 
 
 class Net(nn.Module):
-    """Sequences of 4 steps with 6 features; batch norm and dropout change in training mode."""
+    """Sequences of 4 steps with 6 features; batch norm and dropout change in training mode.
+
+    One matrix has more than 1 kB, from where `onnx.save_model` puts weights into another file if asked to.
+    """
 
     def __init__(self):
         super().__init__()
         self.embed = nn.Linear(6, 5)
         self.norm = nn.BatchNorm1d(4)
         self.drop = nn.Sequential(nn.Dropout(0.5), Warm())
-        self.head = nn.Sequential(nn.Linear(20, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3))
+        self.head = nn.Sequential(nn.Linear(20, 24), nn.BatchNorm1d(24), nn.Tanh(), nn.Linear(24, 3))
 
     def forward(self, x):
         x = 1.5 * x if self.training else x  # as Warm does: the outermost module has a mode, too

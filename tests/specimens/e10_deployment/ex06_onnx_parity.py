@@ -584,6 +584,20 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         says="batch 2",
     ),
     Wrong(
+        "writes large weights into a file beside it",
+        edits=[
+            (
+                EXPORT,
+                OLD
+                + "    import onnx\n\n"
+                + "    large = {'save_as_external_data': True, 'location': Path(path).name + '.data'}\n"
+                + "    onnx.save_model(onnx.load(path), path, **large)\n",
+            )
+        ],
+        check="test_one_file",
+        says="the files that export_onnx writes",
+    ),
+    Wrong(
         "only the parts are put into evaluation mode, and not the model around them",
         edits=[
             (
