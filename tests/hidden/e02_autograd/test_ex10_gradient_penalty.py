@@ -204,13 +204,21 @@ def test_nothing_is_changed(answer, gen):
         ran = []
         critic.register_forward_pre_hook(lambda module, args, ran=ran: ran.append(module.training))
         with modes_kept(CALL, critic):
-            answer.gradient_penalty(critic, real, fake, mix)
+            penalty = answer.gradient_penalty(critic, real, fake, mix)
         gradients = [p.grad for p in critic.parameters()]
         wanted = [torch.full((1, 3), 7.0), None]
         expect_equal(gradients, wanted, f"the .grad of the parameters of a module, after {CALL}")
         flags = [p.requires_grad for p in critic.parameters()]
         expect_equal(flags, [True, False], f"requires_grad of the critic's parameters after {CALL}")
         expect_equal(ran, [mode], f"the critic's training flag while it runs in {CALL}")
+        about = "training" if mode else "evaluation"
+        expect_that(penalty.requires_grad, f"{CALL} carries no graph where the critic is in {about} mode")
+        weight = critic[0].weight
+        (found,) = torch.autograd.grad(penalty, weight)
+        norm = weight.detach().double().norm()
+        wanted = (2 * (norm - 1) / norm * weight.detach()).float()
+        of = f"the gradient of a linear critic's weight, with the critic in {about} mode"
+        expect_close(found, wanted, of, scale=10.0)
 
 
 def test_gradient_of_zero(answer, gen):

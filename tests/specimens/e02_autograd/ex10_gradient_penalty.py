@@ -288,4 +288,10 @@ def gradient_penalty(critic, real, fake, mix, target=1.0):
         check="test_nothing_is_changed",
         says=".grad of the parameters",
     ),
+    Wrong(
+        "makes no graph where the critic is in evaluation mode",
+        edits=[(GRAD, GRAD.replace("=True", "=getattr(critic, 'training', True)"))],
+        check="test_nothing_is_changed",
+        says="evaluation mode",
+    ),
 ]
