@@ -149,6 +149,11 @@ def test_dtypes_before(answer):
     expect_table(answer, model, 28 + 10 + 10, 28, 56, 0, 4, "to float16, from others", 2, 1, HALF)
     narrow = {"dtype": torch.float8_e5m2, "optimizer": "momentum", "master_weights": True}
     expect_table(answer, model, 14 + 10 + 5, 14, 56, 56, 2, "in one byte", 2, 1, **narrow)
+    for before in (BRAIN, torch.float8_e5m2):  # master weights although no number gets narrower
+        layer, half = nn.Linear(3, 2).to(before), {"dtype": BRAIN, "master_weights": True}
+        expect_table(answer, layer, 16, 16, 64, 32, 4, f"to bfloat16, from {before}", 2, 1, **half)
+    note = "to float32, from float64, with master weights asked for"
+    expect_table(answer, nn.Linear(3, 2).double(), 32, 32, 64, 0, 8, note, 2, 1, master_weights=True)
 
 
 def test_once(answer):

@@ -510,4 +510,16 @@ def largest_batch(model, saved, budget=6 * 2**30, dtype=torch.float32, optimizer
         ],
         check="test_frozen_later",
     ),
+    Wrong(
+        "master weights only where dtype is narrower than the parameters are now",
+        edits=[
+            (
+                HAS,
+                HAS + "    now = max([p.itemsize for p in model.parameters()], default=4)\n"
+                "    has_master = master_weights and dtype.itemsize < now\n",
+            )
+        ],
+        check="test_dtypes_before",
+        says="from torch.bfloat16",
+    ),
 ]
