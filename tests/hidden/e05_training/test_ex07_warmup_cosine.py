@@ -113,6 +113,18 @@ def test_bad_numbers(answer, numbers, why):
         expect_raises(ValueError, lambda: answer.warmup_cosine_schedule(optimizer_of(0.1), *others), call)
 
 
+@pytest.mark.parametrize("numbers", [(0, 0, 0.3), (1, 1, 0.0), (3, 3, 0.25), (0, 1, 0.1), (0, 4, 0.0)])
+def test_schedules_at_the_corners(answer, numbers):
+    """A schedule follows the curve without a warm-up too, with nothing after it, and with total=0."""
+    optimizer = optimizer_of(0.5, 2.0)
+    schedule = answer.warmup_cosine_schedule(optimizer, *numbers)
+    for step in range(6):
+        call = f"warmup_cosine_schedule(optimizer, {', '.join(map(str, numbers))})"
+        expect_rates(optimizer, [0.5, 2.0], factor(step, *numbers), f"at step {step} of {call}")
+        optimizer.step()
+        schedule.step()
+
+
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.AdamW], ids=["SGD", "AdamW"])
 def test_groups(answer, kind):
     """Each group keeps to its own learning rate; all follow the curve from step 0 on."""

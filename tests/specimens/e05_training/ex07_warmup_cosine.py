@@ -316,4 +316,16 @@ SPECIMENS = [
         ],
         check="test_schedules_do_not_mix",
     ),
+    Wrong(
+        "a schedule of no steps is taken for one of one step",
+        edits=[
+            (
+                SCHEDULE,
+                "    warmup_cosine(0, warmup, total, floor)\n"
+                + SCHEDULE.replace("warmup, total, floor", "warmup, max(1, total), floor"),
+            )
+        ],
+        check="test_schedules_at_the_corners",
+        says="at step 0",
+    ),
 ]
