@@ -53,15 +53,20 @@ SHAPES = {"mlp": (3,), "turned": (3,), "conv": (3, 3, 2), "scale": (2,)}
 class Case:
     """What the ranks train on: `steps[i]` are the rows of step i, cut into equal shards.
 
-    `missing[r]` names the parameters that have no gradient on rank r.
+    `missing[r]` names the parameters that have no gradient on rank r; in the steps of `idle` none has one.
     """
 
     model: nn.Module
     steps: list
     optimizer: str = "AdamW"
     missing: dict = field(default_factory=dict)
+    idle: tuple = ()
     rates: tuple = ()
     loaded: dict = field(default_factory=dict)
+
+    def without(self, step, rank):
+        """The names of the parameters that have no gradient."""
+        return dict(self.model.named_parameters()) if step in self.idle else self.missing.get(rank, ())
 
 
 def drawn(gen, kind, world_size, *, steps=3, frozen=(), **options):
@@ -107,7 +112,7 @@ def _trained(rank, world_size, answer, case):
     states = []
     for number, rows in enumerate(case.steps):
         _before_step(case, number, model, sharded.optimizer)
-        backward(model, rows.chunk(world_size)[rank], case.missing.get(rank, ()))
+        backward(model, rows.chunk(world_size)[rank], case.without(number, rank))
         before = [None if p.grad is None else p.grad.clone() for p in leaves]
         sharded.step()
         facts["gradients"] &= all(
@@ -163,7 +168,7 @@ def train_alone(world_size, case):
         _before_step(case, number, model, optimizer)
         sums = {name: torch.zeros_like(p) for name, p in trainable.items()}
         for rank, shard in enumerate(rows.chunk(world_size)):
-            backward(model, shard, case.missing.get(rank, ()))
+            backward(model, shard, case.without(number, rank))
             for name, p in trainable.items():
                 sums[name] += 0 if p.grad is None else p.grad
         for name, p in trainable.items():
@@ -226,6 +231,8 @@ def test_missing_gradients(answer, gen):
         with_NaN_on_rank_0_in_step_3=broken,
         without_some_gradients=drawn(gen, "mlp", 2, missing=one),
         without_a_gradient_on_all_ranks=drawn(gen, "mlp", 2, missing=both),
+        without_any_gradient_in_steps_2_and_3=drawn(gen, "mlp", 2, idle=(1, 2)),
+        without_any_gradient_in_step_1=drawn(gen, "mlp", 2, idle=(0,), optimizer="momentum"),
         without_any_gradient_on_rank_0=drawn(gen, "scale", 2, missing={0: ["factor", "shift"]}),
     )
 

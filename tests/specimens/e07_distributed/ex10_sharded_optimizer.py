@@ -447,4 +447,16 @@ SPECIMENS = [
         check="test_between_steps",
         says="loaded that are close",
     ),
+    Wrong(
+        "lets a part alone that gets no gradient in this step",
+        edits=[
+            (
+                MEAN,
+                MEAN
+                + "            if not self.part.grad.any():\n                self.part.grad = None  # the optimizer skips it\n",
+            )
+        ],
+        check="test_missing_gradients",
+        says="without any gradient in step",
+    ),
 ]
