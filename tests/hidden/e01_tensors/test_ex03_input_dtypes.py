@@ -222,9 +222,11 @@ def test_gradient(answer, gen, dtype):
     """Gradients flow back to the features, in their own dtype."""
     features = torch.randn(3, 2, generator=gen).to(dtype)
     call = f"model_inputs(…, features, …)[1] of features in {dtype}"
-    expect_gradients(
-        lambda x: features_of(answer, x), [features], lambda x: x * 1, gen=gen, call=call, names="features"
-    )
+    for fn, about in (
+        (lambda x: features_of(answer, x), ""),
+        (lambda x: features_of(answer, x * 1), ", which come from another operation"),
+    ):
+        expect_gradients(fn, [features], lambda x: x * 1, gen=gen, call=call + about, names="features")
 
 
 def oracle(answer, gen):

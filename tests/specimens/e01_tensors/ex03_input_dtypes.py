@@ -409,4 +409,15 @@ def model_inputs(token_ids, features, mask):
         check="test_strided_is_not_copied",
         says="copies",
     ),
+    Wrong(
+        "keeps the graph of a leaf only",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features if features.is_leaf else features.detach()).to(torch.float32)",
+            )
+        ],
+        check="test_gradient",
+        says="come from another operation",
+    ),
 ]
