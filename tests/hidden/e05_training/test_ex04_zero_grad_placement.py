@@ -209,6 +209,22 @@ def test_parameters_outside_the_model(answer, gen):
     expect_close(temperature.detach(), wanted, "the temperature in loss_fn after three batches", scale=1.0)
 
 
+def test_group_that_is_added(answer, gen):
+    """A layer that on_gradients thaws, by a group of its own, has the gradient of each batch alone, too."""
+    model, batches = network(gen), batches_of(gen, 4, 2, 3)
+    twin, params = copy.deepcopy(model), list(model[0].parameters())
+    kind = OPTIMIZERS["SGD with momentum"]
+    written_out(twin, list(twin.parameters()), kind(twin.parameters()), batches)
+    optimizer = kind(model[2].parameters())
+
+    def on_gradients():
+        if len(optimizer.param_groups) == 1:
+            optimizer.add_param_group({"params": params})
+
+    answer.train_epoch(model, F.mse_loss, optimizer, batches, on_gradients)
+    expect_weights(model, twin, "three batches, where on_gradients adds a group to the optimizer at the first")
+
+
 def test_called_once(answer, gen):
     """For each batch, model, loss and optimizer run once; without batches nothing does."""
     for count in (3, 1, 0):

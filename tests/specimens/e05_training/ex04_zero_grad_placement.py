@@ -334,6 +334,18 @@ SPECIMENS = [
         check="test_weights_and_losses",
     ),
     Wrong(
+        "lists the parameters once, before the first batch",
+        edits=[
+            (
+                "    losses = []\n",
+                '    losses = []\n    params = [p for group in optimizer.param_groups for p in group["params"]]\n',
+            ),
+            (ZERO, "        for p in params:\n            p.grad = None\n"),
+        ],
+        check="test_group_that_is_added",
+        says="adds a group",
+    ),
+    Wrong(
         "one batch, one number",
         edits=[("    return losses\n", "    return losses if len(losses) != 1 else losses[0]\n")],
         check="test_called_once",
