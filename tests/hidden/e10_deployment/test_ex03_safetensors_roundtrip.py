@@ -106,6 +106,8 @@ def test_overlapping(answer, path, gen):
         "every second": w[::2],
         "corner": w[0, 0],
         "repeated": w[0].expand(3, 4),
+        "windows of two": w.view(-1)[:4].unfold(0, 2, 1),  # (3, 2), with strides (1, 1)
+        "windows of three": w.view(-1)[:4].unfold(0, 3, 1),  # (2, 3), with strides (1, 1)
         "bits": w.view(torch.int32),
         "equal": w.clone(),
         "block": w[:2, :2],
