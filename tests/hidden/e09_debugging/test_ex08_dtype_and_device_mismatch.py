@@ -286,6 +286,14 @@ def test_prediction_on_a_device(answer, gen, device):
     expect_that(traffic.to_device <= 3, "copies to the device in predict(…)", yours=traffic.to_device)
 
 
+def test_missing_numbers(answer, gen):
+    """A feature that is NaN gives NaN for its row, and for no other."""
+    model, arrays = make(answer, gen), rows(gen, 4)
+    arrays["features"][1, 2] = np.nan
+    lost = torch.from_numpy(answer.predict(model, arrays)).isnan().all(1).tolist()
+    expect_equal(lost, [False, True, False, False], "the rows of NaN in predict(…), where row 1 has a NaN")
+
+
 def test_certain_model(answer, gen):
     """Features far from the mean give a finite loss, in which each class has its weight."""
     model = make(answer, gen)

@@ -26,6 +26,19 @@ SPECIMENS = [
         says="earlier predict",
     ),
     Wrong(
+        "a missing feature is zero",
+        edits=[
+            (BATCH, "    arrays = {name: np.nan_to_num(array) for name, array in arrays.items()}\n" + BATCH)
+        ],
+        check="test_missing_numbers",
+        says="row 1 has a NaN",
+    ),
+    Wrong(
+        "NaN is hidden",
+        edits=[(RESULT, RESULT.replace("softmax(dim=-1)", "nan_to_num().softmax(dim=-1)"))],
+        check="test_missing_numbers",
+    ),
+    Wrong(
         "labels are for training",
         edits=[
             (
