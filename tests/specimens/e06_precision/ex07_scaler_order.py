@@ -35,6 +35,18 @@ SPECIMENS = [
         says="90000",
     ),
     Wrong(
+        "reads the loss off the scaled one",
+        edits=[
+            (
+                BACKWARD,
+                "    scale, scaled = scaler.get_scale(), scaler.scale(loss)\n    scaled.backward()\n",
+            ),
+            (RETURN, "    return scaled.item() / scale, norm.item()\n"),
+        ],
+        check="test_overflow_skips_the_step",
+        says="the scaled loss",
+    ),
+    Wrong(
         "switches to training mode",
         edits=[(ZERO, "    model.train()\n" + ZERO)],
         check="test_forward_and_loss_stay",
