@@ -235,6 +235,16 @@ def test_sampler_goes_on(answer, taken):
             other.load_state_dict(state)
         yours = [next(other) for _ in range(12)]
         expect_equal(yours, wanted, f"the batches of a sampler that was loaded after {taken} batches")
+    busy, stranger = answer.EpochSampler(9, 2, seed=4), answer.EpochSampler(9, 2, seed=8)
+    for _ in range(taken):
+        next(busy)
+    next(stranger)
+    own = busy.state_dict()
+    busy.load_state_dict(stranger.state_dict())
+    busy.load_state_dict(own)
+    yours = [next(busy) for _ in range(12)]
+    call = f"the batches of a sampler that loads another's state, and then its own after {taken} batches"
+    expect_equal(yours, wanted, call)
     relay, third = answer.EpochSampler(9, 2, seed=6), answer.EpochSampler(9, 2, seed=5)
     relay.load_state_dict(kept)
     mine = [next(relay)]
@@ -368,6 +378,9 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
         for name in [name for name, value in vars(answer).items() if value is was]:  # from os import …
             monkeypatch.setattr(answer, name, now)
     answer.save_checkpoint(str(path), {"model": model}, 2)
+    monkeypatch.chdir(path.parent)
+    path.write_bytes(before)
+    answer.save_checkpoint(path.name, {"model": model}, 2)  # as in the statement
     for other in others[:1]:  # its name is one that a checkpoint may have
         other.parent.mkdir(exist_ok=True)
         other.write_bytes(before)

@@ -23,6 +23,31 @@ NAMES = '    if saved["states"].keys() != things.keys():\n'
 
 SPECIMENS = [
     Wrong(
+        "another state is loaded into the order that a snapshot holds",
+        edits=[
+            (STATE, STATE.replace('"order": self.order.clone()', '"order": self.order')),
+            (
+                LOAD,
+                '        self.place = state["place"]\n        self.generator.set_state(state["stream"])\n        if len(self.order) == len(state["order"]):\n            self.order.copy_(state["order"])\n        else:\n            self.order = state["order"].clone()\n',
+            ),
+        ],
+        check="test_sampler_goes_on",
+        says="loads another's state",
+    ),
+    Wrong(
+        "opens the folder by a name that is empty for a name alone",
+        edits=[
+            (
+                REPLACE,
+                REPLACE
+                + "        number = os.open(os.path.dirname(path), os.O_RDONLY)\n        os.fsync(number)\n        os.close(number)\n",
+            ),
+            (FAIL, FAIL.replace("unlink()", "unlink(missing_ok=True)")),
+        ],
+        check="test_replaced_in_one_go",
+        says="No such file",
+    ),
+    Wrong(
         "cleans up where writing fails, not where replacing does",
         edits=[
             (
