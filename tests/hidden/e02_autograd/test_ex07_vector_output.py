@@ -276,6 +276,15 @@ def test_vjp_of_a_constant(answer, gen):
         call = f"vjp(fn, x, v), fn {about} and v of another shape"
         expect_raises(ValueError, lambda fn=fn: answer.vjp(fn, x, torch.ones(3)), call)
 
+    def spoiled(x):
+        y = x.exp()
+        out = y * 1
+        y.zero_()  # exp has saved it for its backward
+        return out
+
+    call = "vjp(fn, x, v), where fn depends on x, but writes to what its backward needs"
+    expect_raises(RuntimeError, lambda: answer.vjp(spoiled, torch.ones(3), torch.ones(3)), call)
+
 
 def test_one_pass(answer, gen):
     """One call of fn and one backward pass do, however many numbers there are."""

@@ -371,4 +371,20 @@ def vjp(fn, x, v):
         check="test_vjp_of_a_constant",
         says="requires a gradient",
     ),
+    Wrong(
+        "takes any error of the backward for a sign that fn(x) does not depend on x",
+        edits=[
+            (CONSTANT, ""),
+            (
+                GRAD,
+                """    try:
+        (product,) = torch.autograd.grad(y, leaf, weights)
+    except RuntimeError:
+        product = torch.zeros_like(x, requires_grad=False)
+""",
+            ),
+        ],
+        check="test_vjp_of_a_constant",
+        says="no error",
+    ),
 ]
