@@ -323,6 +323,13 @@ def test_only_rows_are_held(answer):
             yours=yours,
             likely="a name in the loop stands for the last result until it gets the next: del it",
         )
+    inputs = torch.ones(4000, 64)
+    used = peak_bytes(lambda: answer.predict(nn.AvgPool1d(64), inputs, 40))
+    expect_that(
+        used < inputs.nbytes / 4,
+        "all of the inputs are copied at once, not batch by batch",
+        yours=f"{used:,} bytes at once beside the inputs, which are {inputs.nbytes:,}",
+    )
 
 
 def test_on_a_device(answer, gen, device):

@@ -553,4 +553,10 @@ def predict(""",
         check="test_nothing_changes",
         says="random stream",
     ),
+    Wrong(
+        "copies all inputs, so that the model may work in place",
+        edits=[(SPLIT, SPLIT.replace("inputs.split", "inputs.clone().split"))],
+        check="test_only_rows_are_held",
+        says="all of the inputs are copied",
+    ),
 ]
