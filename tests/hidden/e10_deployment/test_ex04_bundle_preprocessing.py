@@ -108,6 +108,10 @@ def test_dtypes(answer, gen, dtype):
     bare = answer.Bundle(nn.Flatten(), MEAN, STD, LABELS).to(dtype)
     yours = bare(bytes_of(gen, 2, 3, 4, 5))
     expect_equal(yours.dtype, dtype, f"the dtype of a bundle in {dtype} around a network without weights")
+    packed = nn.Flatten()
+    packed.codes = nn.Parameter(torch.zeros(3, dtype=torch.int8), requires_grad=False)
+    yours = answer.Bundle(packed, MEAN, STD, LABELS).to(dtype)(bytes_of(gen, 2, 3, 4, 5))
+    expect_equal(yours.dtype, dtype, f"the dtype of a bundle in {dtype} around a network with int8 weights")
 
 
 def test_gradients(answer, gen):

@@ -694,4 +694,16 @@ class Bundle(nn.Module):
         check="test_loaded_after_a_move",
         says="same device",
     ),
+    Wrong(
+        "the dtype of the network's first parameter, whatever that is",
+        edits=[
+            (
+                CAST,
+                "        first = next(self.network.parameters(), self.mean)\n"
+                "        x = pixels.to(first.dtype)\n",
+            )
+        ],
+        check="test_dtypes",
+        says="int8 weights",
+    ),
 ]
