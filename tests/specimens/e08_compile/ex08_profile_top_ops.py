@@ -32,6 +32,12 @@ SPECIMENS = [
         says="no more batches",
     ),
     Wrong(
+        "what is in brackets is the profiler's own",
+        edits=[(FOUND, FOUND.replace('"ProfilerStep"', '("ProfilerStep", "[")'))],
+        check="test_names",
+        says="[io] read",
+    ),
+    Wrong(
         "no schedule: everything counts",
         edits=[
             ("schedule=plan, ", ""),
