@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 import pytest
 import torch
@@ -293,6 +293,8 @@ def test_nested_outputs(answer):
                 expect_none(yours, "for nested outputs")
             else:
                 expect_parting(yours, "", 0, error, f"where nested outputs of {note} are changed")
+    ordered = [Returns(OrderedDict(logits=t(1.0), states=[t(n)])) for n in (2.0, 2.5)]
+    expect_parting(answer.find_divergence(*ordered, x), "", 0, 0.5, "for outputs in an OrderedDict")
     wide = Returns(torch.zeros(2, 3)), Returns(torch.zeros(1, 3))
     expect_parting(answer.find_divergence(*wide, x), "", 0, INF, "for shapes that broadcast")
     empty = Returns(torch.zeros(0, 3)), Returns(torch.zeros(0, 4))
@@ -327,27 +329,31 @@ def test_layers_that_work_in_place(answer, gen):
 
 
 class Overwrites(nn.Module):
-    """Gets a pair from its layer, and writes over the tensors in it."""
+    """Gets a pair, a list or a dict from its layer, and writes over the tensors in it."""
 
     def __init__(self, layer):
         super().__init__()
         self.layer = layer
 
     def forward(self, x):
-        first, rest = self.layer(x)
-        return first.mul_(0.0) + rest["b"].mul_(0.0)
+        out = self.layer(x)
+        first, rest = (out[0], out[1]["b"]) if isinstance(out, tuple | list) else (out["a"], out["b"][0])
+        return first.mul_(0.0) + rest.mul_(0.0)
 
 
 def test_nested_outputs_that_are_written_over(answer):
-    """Tensors within tuples and dicts count as they were when the call ended, too."""
-
-    def model(a, b):
-        return Overwrites(Returns((t(a), {"b": t(b)})))
-
+    """Tensors within tuples, lists and dicts count as they were when the call ended, too."""
+    outputs = {
+        "a pair": lambda a, b: (t(a), {"b": t(b)}),
+        "a list": lambda a, b: [t(a), {"b": t(b)}],
+        "a dict": lambda a, b: {"a": t(a), "b": (t(b),)},
+    }
     x = torch.zeros(1)
-    for other, error in [((1.0, 5.0), 3.0), ((3.0, 2.0), 2.0)]:
-        yours = answer.find_divergence(model(1.0, 2.0), model(*other), x)
-        expect_parting(yours, "layer", 0, error, "where a later layer writes over a pair")
+    for what, make in outputs.items():
+        for other, error in [((1.0, 5.0), 3.0), ((3.0, 2.0), 2.0)]:
+            models = (Overwrites(Returns(make(*numbers))) for numbers in ((1.0, 2.0), other))
+            yours = answer.find_divergence(*models, x)
+            expect_parting(yours, "layer", 0, error, f"where a later layer writes over {what}")
 
 
 def test_largest_error_of_a_call(answer):

@@ -691,4 +691,22 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         check="test_one_model_twice",
         says="after they have parted",
     ),
+    Wrong(
+        "takes a dict for one only where its type is dict itself",
+        edits=[("data.items() if isinstance(data, dict)", "data.items() if type(data) is dict")],
+        check="test_nested_outputs",
+        says="OrderedDict",
+    ),
+    Wrong(
+        "copies what it compares later, but for the tensors of a dict",
+        edits=[
+            (
+                CLONE,
+                "        shared = place and isinstance(place[0], str)\n"
+                "        return {place: data.detach() if shared else data.detach().clone()}\n",
+            )
+        ],
+        check="test_nested_outputs_that_are_written_over",
+        says="a dict",
+    ),
 ]
