@@ -234,6 +234,11 @@ def test_long_warmup(answer, gen):
         wanted = biased(scores, module.slopes.detach(), 0.7).half()
         yours = module(scores).detach()
         expect_close(yours, wanted, "bias(scores) in float16, from a checkpoint of step 69,999 of 100,000")
+        longer = built(answer, gen, warmup=2**26).half()
+        longer.load_state_dict(longer.state_dict() | {counts[0]: torch.tensor(2**24)})
+        advanced(longer, 2)
+        count = int(longer.state_dict()[counts[0]])
+        expect_equal(count, 2**24 + 2, "the count two steps after 16,777,216, with warmup=67,108,864")
 
 
 def test_dtype_of_scores(answer, gen):

@@ -428,4 +428,17 @@ class RecencyBias(nn.Module):
         check="test_long_warmup",
         says="step 69,999",
     ),
+    Wrong(
+        "a float32 count that no cast reaches: it ends at 2^24, where one more is the same number",
+        edits=[
+            (
+                STEPS,
+                STEPS.replace("int64", "float32")
+                + "\n    def _apply(self, fn, recurse=True):\n        super()._apply(fn, recurse)\n"
+                "        self.steps.data = self.steps.data.float()\n        return self\n",
+            )
+        ],
+        check="test_long_warmup",
+        says="16,777,216",
+    ),
 ]
