@@ -209,6 +209,13 @@ def test_bytes_do_not_grow(answer, gen):
         yours=f"{few} things after 6 steps, {many} after 50",
         wanted="the same number",
     )
+    (_, full), (_, more) = (bytes_after(answer, gen, steps, 2, window=20) for steps in (20, 39))
+    expect_that(
+        more <= full + 20,
+        "the trainer holds more than it shows with window=20",
+        yours=f"{full} things after 20 steps, {more} after 39",
+        wanted="the same number",
+    )
 
 
 def hooks_of(model):

@@ -594,4 +594,20 @@ class Trainer:
         check="test_gradients_from_before",
         says="had a gradient before",
     ),
+    Wrong(
+        "cuts lists back only where they are twice as long as shown",
+        edits=[
+            (LOSSES, "        self.losses: list[float] = []\n"),
+            (SAMPLES, "        self.samples: list[Tensor] = []\n"),
+            (
+                SMOOTH,
+                SMOOTH + "        if len(self.losses) >= 2 * self.window:\n"
+                "            del self.losses[: -self.window], self.samples[: -self.window]\n",
+            ),
+            (REPORTED, REPORTED.replace("list(self.losses)", "self.losses[-self.window :]")),
+            ("in self.samples]", "in self.samples[-self.window :]]"),
+        ],
+        check="test_bytes_do_not_grow",
+        says="window=20",
+    ),
 ]
