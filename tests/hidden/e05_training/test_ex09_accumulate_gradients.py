@@ -18,7 +18,7 @@ OPTIMIZERS = {
     "SGD with momentum": lambda groups: torch.optim.SGD(groups, lr=0.1, momentum=0.9, weight_decay=0.1),
     "AdamW": lambda groups: torch.optim.AdamW(groups, lr=0.05, weight_decay=0.1),
 }
-SIZES = [(4, 4, 3), (1, 5), (6,), (2, 1, 1, 4), (3, 0, 2), (2, *[1] * 16)]
+SIZES = [(4, 4, 3), (1, 5), (6,), (2, 1, 1, 4), (0, 3, 0, 2), (2, *[1] * 16)]
 
 
 class Net(nn.Module):

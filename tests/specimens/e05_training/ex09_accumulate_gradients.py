@@ -319,4 +319,16 @@ SPECIMENS = [
         check="test_runs",
         says="the caller's list",
     ),
+    Wrong(
+        "clears old gradients at the first piece, which may be one that is passed over",
+        edits=[
+            (ZERO, ""),
+            (
+                "    for inputs, targets in pieces:\n" + SKIP,
+                "    for index, (inputs, targets) in enumerate(pieces):\n" + SKIP,
+            ),
+            (BACK, "        if index == 0:\n            optimizer.zero_grad()\n" + BACK),
+        ],
+        check="test_gradients_stay",
+    ),
 ]
