@@ -126,6 +126,9 @@ def test_share_of_large_numbers(answer):
     """The tolerance is absolute, be it for prices in the millions, and NaN is away from everything."""
     tiny = answer.share_within(torch.tensor([1e-7, 0.0]), torch.zeros(2), tolerance=0.0)
     expect_equal(tiny, 0.5, "share_within of differences of 1e-7 and 0 with tolerance=0.0")
+    for size in (1e-30, 1e25):  # whose squares float32 does not hold
+        yours = answer.share_within(torch.tensor([5 * size, size]), torch.zeros(2), tolerance=2 * size)
+        expect_equal(yours, 0.5, f"share_within of differences near {size:g}, the tolerance between them")
     double = torch.tensor([0.1 + 5e-10, 0.1], dtype=torch.float64)
     about = "share_within of float64 differences of 0.1 + 5e-10 and 0.1, tolerance=0.1"
     expect_equal(answer.share_within(double, torch.zeros_like(double)), 0.5, about)

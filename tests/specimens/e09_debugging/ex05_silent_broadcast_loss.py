@@ -445,4 +445,12 @@ def train_step(model, optimizer, inputs, targets, weights=None):
         check="test_share_of_large_numbers",
         says="float64",
     ),
+    Wrong(
+        "compares the squares",
+        edits=[
+            ("(predictions - targets).abs() <= tolerance", "(predictions - targets).square() <= tolerance**2")
+        ],
+        check="test_share_of_large_numbers",
+        says="1e-30",
+    ),
 ]
