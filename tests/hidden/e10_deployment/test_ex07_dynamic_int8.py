@@ -298,7 +298,7 @@ def test_the_linear_is_left_alone(answer, gen):
 
 
 class Net(nn.Module):
-    """Linear layers at several depths, one of them in three places, and one of a subclass."""
+    """Linear layers at several depths, one of them in four places, and one of a subclass."""
 
     def __init__(self):
         super().__init__()
@@ -311,6 +311,7 @@ class Net(nn.Module):
         self.first = nn.Sequential(nn.Linear(6, 6), nn.Tanh())
         self.first.append(self.first[0])
         self.tied = self.first[0]
+        self.again = nn.Sequential(self.tied)
         self.attention = nn.MultiheadAttention(6, 2, batch_first=True)
         self.norm = nn.LayerNorm(6)
         self.head = nn.Linear(6, 3)
@@ -326,7 +327,7 @@ class Net(nn.Module):
 
 LINEARS = [
     "up", "header", "blocks.0.up", "blocks.0.down", "blocks.1.up", "blocks.1.down", "first.0", "first.2",
-    "tied", "head",
+    "tied", "again.0", "head",
 ]  # fmt: skip
 
 
@@ -343,8 +344,9 @@ def names_of(answer, model):
         (("blocks.1", "up"), ["blocks.1.up", "blocks.1.down", "up"]),
         ({"blocks"}, LINEARS[2:6]),
         (["blocks.0.down", "norm"], ["blocks.0.down"]),
-        (["tied"], ["first.0", "first.2", "tied"]),
-        (["first"], ["first.0", "first.2", "tied"]),
+        (["tied"], LINEARS[6:10]),
+        (["first"], LINEARS[6:10]),
+        (["again"], LINEARS[6:10]),
     ],
     ids=str,
 )

@@ -635,4 +635,19 @@ def quantize_linears(model, skip=()):
         check="test_not_finite",
         says="ValueError",
     ),
+    Wrong(
+        "looks for what is below a skipped name in a layer's first name only",
+        edits=[
+            (
+                BELOW,
+                """    kept = {id(modules[name]) for name in skip}
+    for name, module in model.named_modules():
+        if any(name.startswith(f"{each}.") for each in skip):
+            kept.add(id(module))
+""",
+            )
+        ],
+        check="test_which_layers",
+        says="replaces layers that are to stay",
+    ),
 ]
