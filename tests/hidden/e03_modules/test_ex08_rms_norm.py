@@ -137,6 +137,8 @@ def test_large_and_small(answer, gen, size):
         expect_right(layer, rows, f" of rows near {size:g}")
     layer.load_state_dict({"weight": layer.weight * 1e7})
     expect_right(layer, x, f" of rows near {size:g}, with weights near 1e7")
+    wide = x.double() * size
+    expect_right(filled(answer, gen, 5).double(), wide, f" of float64 rows near {size**2:g}")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
@@ -249,6 +251,11 @@ def test_in_use(answer, gen):
     expect_copies(one, gen)
     expect_functional(one, gen)
     expect_trains(one, gen)
+    layer, half = answer.RMSNorm(4).bfloat16(), torch.randn(5, 4, generator=gen).bfloat16()
+    with torch.no_grad():
+        for factor in (1.0, 3.0):
+            layer.weight.data.fill_(factor)
+            expect_right(layer, half, f" in bfloat16, the weights now {factor:g}")
 
 
 def test_on_a_device(answer, gen, device):

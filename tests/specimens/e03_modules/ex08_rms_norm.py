@@ -337,4 +337,24 @@ class RMSNorm(nn.Module):
             (RETURN, "return (self.weight.to(exact.dtype) * exact).mul(scale).type(x.dtype)"),
         ],
     ),
+    Wrong(
+        "bounds the mean of the squares, for float64 too",
+        edits=[(SCALE, SCALE.replace("keepdim=True)", "keepdim=True).clamp(max=1e30)"))],
+        check="test_large_and_small",
+        says="float64 rows",
+    ),
+    Wrong(
+        "keeps the widened weight as long as its version is the same",
+        edits=[
+            (
+                RETURN,
+                """key = (exact.dtype, exact.device, self.weight._version, torch.is_grad_enabled())
+        if torch.is_grad_enabled() or getattr(self, "key", None) != key:
+            self.key, self.kept = key, self.weight.to(exact.dtype)
+        return (exact * scale * self.kept).to(x.dtype)""",
+            )
+        ],
+        check="test_in_use",
+        says="the weights now 3",
+    ),
 ]
