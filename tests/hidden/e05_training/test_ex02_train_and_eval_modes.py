@@ -188,7 +188,7 @@ def test_no_early_stop(answer, gen):
 
 
 class Finetuned(nn.Module):
-    """The batch norm of the backbone is frozen, and stays in evaluation mode; outputs are doubled there."""
+    """One batch norm is frozen, the dropout never off; outputs are doubled in evaluation mode."""
 
     def __init__(self, gen):
         super().__init__()
@@ -197,6 +197,7 @@ class Finetuned(nn.Module):
     def train(self, mode=True):
         super().train(mode)
         self.parts[0][1].eval()
+        self.parts[0][3].train()
         self.factor = 1.0 if mode else 2.0
         return self
 
@@ -210,11 +211,14 @@ def test_a_model_that_overrides_train(answer, gen):
     model.train()
     twin = copy.deepcopy(model)
     history, _ = written_out(twin, sgd(twin), train, val, 2)
-    logs = watched(model.parts, names=("0.1",))
+    logs = watched(model.parts, names=("0.1", "0.3"))
     yours = answer.fit(model, F.mse_loss, sgd(model), train, val, 2)
     modes = [mode for _, mode, _ in logs["0.1"]]
     expect_equal(modes, [False] * len(modes), "the training flag of the frozen batch norm at each batch")
     expect_equal(model.factor, 2.0, "what the model's own `train(False)` sets, after fit(…)")
+    modes = [mode for _, mode, _ in logs["0.3"]]
+    what = "the training flag, at each batch, of a dropout that the model's own `train` never switches off"
+    expect_equal(modes, [True] * len(modes), what)
     expect_history(yours, history, "fit(…, epochs=2) with a frozen batch norm")
     expect_state(model, twin, "two epochs with a frozen batch norm")
 

@@ -337,4 +337,16 @@ SPECIMENS = [
         check="test_old_gradients",
         says="loss_fn holds a parameter",
     ),
+    Wrong(
+        "evaluation mode for each layer by itself, after the model's own way",
+        edits=[
+            (FIRST, "    for layer in model.modules():\n        layer.eval()\n    history ="),
+            (
+                EVAL,
+                "        for layer in model.modules():\n            layer.eval()\n        history.append(",
+            ),
+        ],
+        check="test_a_model_that_overrides_train",
+        says="never switches off",
+    ),
 ]
