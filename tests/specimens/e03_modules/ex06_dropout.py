@@ -110,7 +110,7 @@ SPECIMENS = [
         "draws in float16, to save memory",
         edits=draw(DRAW.replace("device=x.device", "device=x.device, dtype=torch.float16")),
         check="test_dtypes",
-        says="0.0005",
+        says="0.0006",
     ),
     Wrong("scales by 1 + p", edits=[(SCALE, "scale = 1 + self.p")], check="test_rate_and_scale"),
     Wrong(
@@ -354,7 +354,7 @@ SPECIMENS = [
         "draws in the dtype of x",
         edits=draw("dropped = torch.rand_like(x) < self.p"),
         check="test_dtypes",
-        says="0.0005",
+        says="0.0006",
     ),
     Wrong(
         "a mask in float32",
@@ -446,5 +446,37 @@ class Dropout(nn.Dropout):
         ],
         check="test_modes_of_a_model",
         says="the same numbers",
+    ),
+    Wrong(
+        "draws wide numbers for bfloat16, and for float16 those of float16",
+        edits=draw(
+            "wide = torch.float32 if x.dtype == torch.bfloat16 else x.dtype\n"
+            "        dropped = torch.rand(x.shape, dtype=wide, device=x.device) < self.p"
+        ),
+        check="test_dtypes",
+        says="0.0006",
+    ),
+    Wrong(
+        "keeps what lies below 1 - p, of numbers in float16",
+        edits=draw(
+            "wide = torch.float32 if x.dtype == torch.bfloat16 else x.dtype\n"
+            "        dropped = torch.rand(x.shape, dtype=wide, device=x.device) >= 1 - self.p"
+        ),
+        check="test_dtypes",
+        says="0.9995",
+    ),
+    Wrong(
+        "drops where the draw is p as well: now and then one number for p = 0",
+        edits=[(DRAW, DRAW.replace("< self.p", "<= self.p"))],
+        check="test_edges_of_p",
+        says="20,000 ones",
+    ),
+    Wrong(
+        "drops what lies above 1 - p: not the draw of 0 for p = 1",
+        edits=[
+            (DRAW, DRAW.replace("< self.p", "> 1 - self.p")),
+            (SCALE, "scale = 1 / max(1 - self.p, 1e-9)"),
+        ],
+        check="test_edges_of_p",
     ),
 ]
