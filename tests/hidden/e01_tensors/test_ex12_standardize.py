@@ -160,6 +160,10 @@ def test_far_from_zero(answer, gen):
         # The mean of such numbers is itself only known up to their rounding.
         call = f"standardize(x, 1) of 30000 + noise in {dtype}"
         expect_close(answer.standardize(x, 1), wanted, call, ulps=8, scale=3e4)
+    x = 30000 + torch.randn(16, 1024, generator=gen)
+    x[:, 0] = 0.0  # so what is far from zero is also far from the first number
+    wanted, call = exact(x, 1).float(), "standardize(x, 1) of 0 and 1023 times 30000 + noise"
+    expect_close(answer.standardize(x, 1), wanted, call, ulps=8, scale=100.0)
 
 
 @pytest.mark.filterwarnings("ignore:var")

@@ -325,4 +325,25 @@ def standardize(x, dim, *, correction=0, eps=1e-5):
             ),
         ],
     ),
+    Wrong(
+        "the mean of the squares minus the square of the mean, of distances from the first number",
+        code="""
+import torch
+
+def standardize(x, dim, *, correction=0, eps=1e-5):
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    first, n = wide.detach(), 1
+    for d in (dim,) if isinstance(dim, int) else dim:
+        first, n = first.narrow(d, 0, min(1, x.shape[d])), n * x.shape[d]
+    if x.numel() == 0:
+        return x.clone()
+    moved = wide - first
+    mean = moved.mean(dim, keepdim=True)
+    squares = moved.square().mean(dim, keepdim=True)
+    variance = (squares - mean * mean).clamp(min=0) * (n / (n - correction))
+    return ((moved - mean) / (variance + eps).sqrt()).to(x.dtype)
+""",
+        check="test_far_from_zero",
+        says="1023 times",
+    ),
 ]
