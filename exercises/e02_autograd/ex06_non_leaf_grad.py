@@ -20,7 +20,7 @@ Rules:
   backward. Parameters have their gradients added to what is in `.grad`; frozen ones get none.
 - Where inputs requires gradients, they flow on: a leaf has them added to its `.grad`, and the result of other
   operations passes them on to where it comes from. Where it does not, it is as before afterwards, also where
-  a layer raises an error: it requires none and has no `.grad`.
+  a layer or loss_fn raises an error: it requires none and has no `.grad`.
 - The gradients in the list are those of this call alone. They carry no graph, and never change later,
   whatever happens to `.grad` and in further calls.
 - inputs is floating, has any shape and any strides, and is not written to. A layer is any function of one

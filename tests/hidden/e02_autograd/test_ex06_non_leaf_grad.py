@@ -139,8 +139,10 @@ def test_inputs_without_gradients(answer, gen):
     def failing(h):
         raise ArithmeticError("no activations here")
 
-    with unchanged(f"{CALL}, where a layer raises an error,", inputs=x), contextlib.suppress(ArithmeticError):
-        answer.backward_with_activations([*layers, failing], x, cubes)
+    for some, loss_fn, who in (([*layers, failing], cubes, "a layer"), (layers, failing, "loss_fn")):
+        call = f"{CALL}, where {who} raises an error,"
+        with unchanged(call, inputs=x), contextlib.suppress(ArithmeticError):
+            answer.backward_with_activations(some, x, loss_fn)
 
 
 def test_frozen_layers(answer, gen):

@@ -473,4 +473,28 @@ SPECIMENS = [
         check="test_runs_once",
         says="number of hooks on a layer",
     ),
+    Wrong(
+        "puts requires_grad of inputs back after an error of a layer only",
+        edits=instead("""
+    plain = not inputs.requires_grad
+    h = inputs.requires_grad_() if plain else inputs.view_as(inputs)
+    activations = [h]
+    try:
+        for layer in layers:
+            activations.append(layer(activations[-1]))
+    except BaseException:
+        inputs.requires_grad_(not plain)
+        raise
+    for h in activations:
+        h.retain_grad()
+    loss_fn(activations[-1]).backward()
+    gradients = [h.grad.clone() for h in activations]
+    if plain:
+        inputs.requires_grad_(False)
+        inputs.grad = None
+    return gradients
+"""),
+        check="test_inputs_without_gradients",
+        says="loss_fn raises",
+    ),
 ]
