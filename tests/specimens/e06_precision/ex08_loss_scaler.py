@@ -90,7 +90,7 @@ SPECIMENS = [
         "looks at gradients in float32",
         edits=[(FLAGS, FLAGS.replace("isfinite(g)", "isfinite(g.float())"))],
         check="test_large_gradients_are_finite",
-        says="1e+300",
+        says="1.7e+308",
     ),
     Wrong(
         "a scale in the dtype of the loss",
@@ -898,5 +898,16 @@ class LossScaler:
         ],
         check="test_scaled_loss",
         says="0.3",
+    ),
+    Wrong(
+        "looks for inf in the sum as a double, which float64 gradients overflow",
+        edits=[
+            (
+                FLAGS,
+                "        flags = [torch.isfinite(g.sum(dtype=torch.float64)) for g in gradients]\n",
+            )
+        ],
+        check="test_large_gradients_are_finite",
+        says="float64",
     ),
 ]
