@@ -296,4 +296,20 @@ SPECIMENS = [
         check="test_state_dict",
         says="cannot load",
     ),
+    Wrong(
+        "shuffles the validation rows before the training, from the same stream",
+        edits=[
+            (
+                FORK,
+                FORK.replace(
+                    "        model =",
+                    "        order = torch.randperm(len(valid[1]))\n"
+                    "        valid = valid[0][order], valid[1][order]\n"
+                    "        model =",
+                ),
+            )
+        ],
+        check="test_same_seed",
+        says="other valid rows",
+    ),
 ]
