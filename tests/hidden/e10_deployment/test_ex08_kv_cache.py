@@ -384,16 +384,18 @@ def test_gradients(answer, gen, shape):
     layer(torch.ones(1, 2, 8), layer.make_cache(1, 4))
     with torch.inference_mode():  # nothing is kept from here that autograd could not use
         layer(torch.ones(shape))
-    expect_gradients(
-        lambda x, *ts: functional_call(layer, dict(zip(state, ts, strict=True)), (x,)),
-        [torch.randn(shape, generator=gen), *state.values()],
-        lambda x, *ts: attention(dict(zip(state, ts, strict=True)), x, 2),
-        gen=gen,
-        call="layer(x)",
-        names=" ".join(["x", *state]),
-        ulps=200,
-        scale=4.0,
-    )
+    for mode, training in (("evaluation", False), ("training", True)):
+        layer.train(training)
+        expect_gradients(
+            lambda x, *ts: functional_call(layer, dict(zip(state, ts, strict=True)), (x,)),
+            [torch.randn(shape, generator=gen), *state.values()],
+            lambda x, *ts: attention(dict(zip(state, ts, strict=True)), x, 2),
+            gen=gen,
+            call=f"layer(x) in {mode} mode",
+            names=" ".join(["x", *state]),
+            ulps=200,
+            scale=4.0,
+        )
     alone = layer(torch.randn(shape, generator=gen)).requires_grad  # as in the first layer
     expect_equal(
         alone, True, "requires_grad of layer(x), where the weights require gradients and x does not,"

@@ -772,4 +772,10 @@ class CachedAttention(nn.Module):
         check="test_views",
         says="of no tokens",
     ),
+    Wrong(
+        "no graph behind x in evaluation mode, as nobody trains there",
+        edits=[(START, START + "        x = x if self.training or cache is not None else x.detach()\n")],
+        check="test_gradients",
+        says="evaluation mode",
+    ),
 ]
