@@ -190,6 +190,11 @@ def test_checkpoint(answer, gen):
     expect_strength(second.eval(), gen, 3 / 5, "in evaluation mode, from a checkpoint of step 3")
     expect_strength(second.train(), gen, 4 / 5, "step 4, from a checkpoint of step 3", 6)
     expect_strength(first, gen, 4 / 5, "step 4, of the module that was saved", 5)
+    third = built(answer, gen)
+    third.load_state_dict(first.state_dict())  # not by a file: the same tensors
+    advanced(third, 1)
+    when = "in evaluation mode after step 4, another module has loaded its state_dict and made step 5"
+    expect_strength(first.eval(), gen, 4 / 5, when)
 
 
 def test_copies(answer, gen):

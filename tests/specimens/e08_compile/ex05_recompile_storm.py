@@ -441,4 +441,17 @@ class RecencyBias(nn.Module):
         check="test_long_warmup",
         says="16,777,216",
     ),
+    Wrong(
+        "counts in the tensor that it has loaded, which is another module's",
+        edits=[
+            (
+                STEPS,
+                STEPS + "\n    def _load_from_state_dict(self, state_dict, prefix, *args):\n"
+                '        self.steps = state_dict.get(prefix + "steps", self.steps)\n'
+                "        super()._load_from_state_dict(state_dict, prefix, *args)\n",
+            )
+        ],
+        check="test_checkpoint",
+        says="another module has loaded",
+    ),
 ]
