@@ -459,6 +459,13 @@ def test_dtypes_and_shapes(answer, gen, dtype):
         wanted = (x[:, 0] if len(shape) == 1 else x)[0].clone()
         expect_close(row, wanted, f'report()["samples"][0] of outputs of shape {shape} in {dtype}')
         expect_equal(type(result).__name__, "float", "the type of what step returns")
+    model = Scaled(dtype, squeeze=False)
+    trainer = answer.Trainer(model, lambda out, y: out.square().mean(), sgd(model, lr=0.0))
+    texts = [torch.randn(2, length, 3, generator=gen).to(dtype) for length in (4, 7, 2)]
+    for x in texts:
+        trainer.step(x, x)
+    rows = trainer.report()["samples"]
+    expect_equal(rows, [x[0] for x in texts], f"samples of texts of other lengths in {dtype}")
 
 
 def test_gradients_from_before(answer, gen):

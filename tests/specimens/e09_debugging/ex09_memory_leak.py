@@ -610,4 +610,21 @@ class Trainer:
         check="test_bytes_do_not_grow",
         says="window=20",
     ),
+    Wrong(
+        "room for all samples, made for rows like the first",
+        edits=[
+            (
+                ROW,
+                "        row = outputs[0].detach()\n        if not self.samples:\n"
+                "            self.room = row.new_empty(self.window, *row.shape)\n"
+                "        self.room = self.room.roll(-1, 0)\n        self.room[-1] = row\n"
+                "        self.samples.append(None)\n",
+            ),
+            (
+                "[row.clone() for row in self.samples]",
+                "[row.clone() for row in self.room[-len(self.samples) :]] if self.samples else []",
+            ),
+        ],
+        check="test_dtypes_and_shapes",
+    ),
 ]
