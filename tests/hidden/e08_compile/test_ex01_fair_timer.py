@@ -213,10 +213,11 @@ def test_results_are_dropped(answer):
     )
 
 
-@pytest.mark.parametrize("fails", [0, 2, None])
+@pytest.mark.parametrize("fails", [0, 1, 2, None])
 def test_modes_and_errors(answer, fails):
     """step runs in the caller's modes, its error reaches the caller, and all is as it was afterwards."""
-    error, seen = KeyError("no such batch") if fails == 0 else KeyboardInterrupt(), []
+    errors = [KeyError("no such batch"), StopIteration("no batch is left"), KeyboardInterrupt()]
+    error, seen = errors[fails or 0], []
 
     def state():
         modes = {"grad mode": torch.is_grad_enabled(), "inference mode": torch.is_inference_mode_enabled()}

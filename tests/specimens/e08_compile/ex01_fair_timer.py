@@ -391,4 +391,19 @@ def measure(step, *, warmup=3, runs=10, calls=1, synchronize=None, clock=time.pe
         edits=[("statistics.median(times)", "torch.tensor(times).quantile(0.5).item()")],
         check="test_waits_for_the_device",
     ),
+    Wrong(
+        "calls step by an iterator, which takes its StopIteration for the end",
+        edits=[
+            (
+                "        for _ in range(calls):\n            step()\n",
+                "        deque(starmap(step, repeat((), calls)), maxlen=0)\n",
+            ),
+            (
+                "from collections.abc import Callable\n",
+                "from collections import deque\nfrom collections.abc import Callable\nfrom itertools import repeat, starmap\n",
+            ),
+        ],
+        check="test_modes_and_errors",
+        says="no batch is left",
+    ),
 ]
