@@ -83,6 +83,13 @@ class Learned(nn.Module):
         return self.weight
 
 
+class Turned(nn.Sequential):
+    """Predicts a row for each output, with a column for each example."""
+
+    def forward(self, x):
+        return super().forward(x).T
+
+
 @pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6)], ids=str)
 def test_means(answer, gen, sizes):
     """Loss and metric are means over all examples, from the predictions before each step."""
@@ -102,10 +109,10 @@ def test_means(answer, gen, sizes):
     narrow = lambda predictions, targets: predictions.square().mean()  # noqa: E731
     fine = lambda predictions, targets: targets.square().mean()  # noqa: E731
     batches = [(x.float(), y.repeat(1, number)) for number, (x, y) in enumerate(batches, start=1)]  # wider
-    model.float()
+    model = Turned(*model.float())
     pair = answer.train_epoch(model, narrow, fine, torch.optim.SGD(model.parameters(), lr=0.0), batches)
     wanted = math.fsum(fine(None, y).item() * len(y) for _, y in batches) / sum(sizes)
-    call = "train_epoch(…) with float64 metrics, float32 losses and predictions, targets (n, 2), (n, 4), …"
+    call = "train_epoch(…) with float64 metrics, float32 predictions (2, n), targets (n, 2), (n, 4), …"
     expect_pair(pair, (pair[0], wanted), call, 1e-12)
 
 

@@ -350,4 +350,14 @@ SPECIMENS = [
         check="test_means",
         says="float64 metrics",
     ),
+    Wrong(
+        "counts the predictions' rows",
+        edits=[
+            ("loss.detach() * len(targets)", "loss.detach() * predictions.shape[0]"),
+            ("metric.detach() * len(targets)", "metric.detach() * predictions.shape[0]"),
+            ("count += len(targets)", "count += predictions.shape[0]"),
+        ],
+        check="test_means",
+        says="predictions (2, n)",
+    ),
 ]
