@@ -304,7 +304,7 @@ def test_regions_and_islands_nest(answer, gen, dtype):
 
 @pytest.mark.parametrize("dtype", [*HALVES, None], ids=str)
 def test_default_regions_inside(answer, gen, dtype):
-    """A region without a dtype computes inside of the block in what it would compute in around it."""
+    """A region without a dtype computes inside of the block, and keeps casts, as it would around it."""
 
     class Inside(nn.Module):
         def __init__(self):
@@ -313,14 +313,16 @@ def test_default_regions_inside(answer, gen, dtype):
 
         def forward(self, x):
             with torch.autocast("cpu"), compute_dtypes() as self.seen:
+                self.keeps = torch.is_autocast_cache_enabled()
                 return self.linear(x)
 
     block = Inside()
     with region(dtype):
-        wanted = torch.get_autocast_dtype("cpu")
+        wanted, keeps = torch.get_autocast_dtype("cpu"), torch.is_autocast_cache_enabled()
         answer.Float32Island(block)(torch.randn(4, 6, generator=gen))
     what = f"a region without a dtype, in the block, with autocast to {dtype} around the island"
     expect_products_in(block.seen, wanted, what)
+    expect_equal(block.keeps, keeps, f"torch.is_autocast_cache_enabled() in {what}")
 
 
 def test_an_island_in_itself(answer, gen):

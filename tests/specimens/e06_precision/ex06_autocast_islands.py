@@ -600,4 +600,10 @@ finally:
         ],
         check="test_result_as_it_is",
     ),
+    Wrong(
+        "switches the cache of casts off with autocast, for regions inside too",
+        edits=[("enabled=False)", "enabled=False, cache_enabled=False)")],
+        check="test_default_regions_inside",
+        says="is_autocast_cache_enabled",
+    ),
 ]
