@@ -92,6 +92,17 @@ def test_one_reader(answer):
     expect_raises(TypeError, lambda: len(data), "len(data), whose examples nobody has counted,")
 
 
+def test_rank_is_given(answer, monkeypatch):
+    """The rank is the one that was given, also in a process that has another rank in a process group."""
+    for name, value in (("is_initialized", True), ("get_rank", 1), ("get_world_size", 2)):
+        monkeypatch.setattr(torch.distributed, name, lambda *group, value=value: value)
+    for rank, world_size in ((0, 1), (2, 3)):
+        found = list(answer.ShardedDataset(range(3), Reader(3), rank, world_size))
+        wanted = 3 if world_size == 1 else 1
+        call = f"rank={rank} and world_size={world_size}, where torch.distributed says 1 and 2"
+        expect_equal(len({shard for shard, _, _ in found}), wanted, f"the number of shards with {call}")
+
+
 def test_batches(answer):
     """In batches too, each example comes once, with a short batch at the end of each worker."""
     data = answer.ShardedDataset(range(5), Reader(5))

@@ -584,4 +584,18 @@ class ShardedDataset(data.IterableDataset):
         check="test_errors",
         says="raises TypeError for shard 2",
     ),
+    Wrong(
+        "asks torch.distributed who it is, where that knows",
+        edits=[
+            (
+                "        reader = self.rank * workers + number\n",
+                "        import torch.distributed as dist\n\n"
+                "        if dist.is_initialized():\n"
+                "            self.rank, self.world_size = dist.get_rank(), dist.get_world_size()\n"
+                "        reader = self.rank * workers + number\n",
+            )
+        ],
+        check="test_rank_is_given",
+        says="torch.distributed says",
+    ),
 ]
