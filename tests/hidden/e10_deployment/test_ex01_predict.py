@@ -131,6 +131,9 @@ def test_shapes_and_dtypes(answer, gen):
     expect_equal(yours, image.float().flatten(1).argmax(1), "predict(…) of a model from float32 to int64")
     scalar = answer.predict(nn.Flatten(0), torch.arange(3.0), 2)  # one number for each row
     expect_close(scalar, torch.arange(3.0), "predict(…) of a model that gives one number for each row")
+    for dtype in (torch.uint8, torch.int32, torch.bool):
+        call = f"predict(…) of a model that gives back its rows in {dtype}"
+        expect_equal(answer.predict(nn.Identity(), tokens.to(dtype), 2), tokens.to(dtype), call)
 
 
 def test_no_rows(answer, gen):

@@ -559,4 +559,16 @@ def predict(""",
         check="test_only_rows_are_held",
         says="all of the inputs are copied",
     ),
+    Wrong(
+        "integers become int64, which an embedding wants",
+        edits=[
+            (
+                RUN,
+                "                if not batch.is_floating_point():\n                    batch = batch.long()\n"
+                + RUN,
+            )
+        ],
+        check="test_shapes_and_dtypes",
+        says="torch.uint8",
+    ),
 ]
