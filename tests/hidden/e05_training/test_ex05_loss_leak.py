@@ -39,6 +39,14 @@ def largest(predictions, targets):
     return (predictions - targets).square().amax(1).sqrt().mean()
 
 
+SCALE = nn.Parameter(torch.ones((), dtype=torch.float64))
+
+
+def scaled(predictions, targets):
+    """A metric that has a parameter of its own, so that predictions without a graph do not rid it of one."""
+    return largest(predictions, targets) * SCALE
+
+
 def share_above(predictions, targets):
     """A metric without a graph, in float32."""
     return (predictions > targets).float().mean()
@@ -210,7 +218,7 @@ LIMITS = {"graph": 3, "predictions": 2, "loss": 2, "metric": 2, "inputs": 1}
 """What one batch leaves behind: three graphs, and tensors each with its memory."""
 
 
-@pytest.mark.parametrize("metric_fn", [largest, share_above], ids=["graph", "no graph"])
+@pytest.mark.parametrize("metric_fn", [largest, scaled, share_above], ids=["graph", "own", "no graph"])
 def test_nothing_piles_up(answer, gen, metric_fn):
     """When a batch is asked for, nothing is alive but the one before."""
     watch, found = Watch(), []

@@ -360,4 +360,13 @@ SPECIMENS = [
         check="test_means",
         says="predictions (2, n)",
     ),
+    Wrong(
+        "a metric of predictions without a graph, taken to have none",
+        edits=[
+            ("metric_fn(predictions, targets)", "metric_fn(predictions.detach(), targets)"),
+            ("metric.detach() * len(targets)", "metric * len(targets)"),
+        ],
+        check="test_nothing_piles_up",
+        says="more than one batch is alive",
+    ),
 ]
