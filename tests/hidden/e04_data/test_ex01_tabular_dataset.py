@@ -193,6 +193,7 @@ def test_not_copied(answer, gen):
         data = answer.TabularDataset(features, labels)
         part, before = data[1:][::3], torch.tensor(features[4].tolist())
         suspects = {"the row as it was before: features, or those of a slice, are copied": before.clone}
+        expect_pair(data[4], before, torch.tensor(labels[4].item()), f"data[4] of {what}")
         features[4], labels[4] = 5.5, 123
         for row, call in ((data[4], "data[4]"), (part[1], "data[1:][::3][1]")):
             written = torch.full((3,), 5.5), torch.tensor(123)

@@ -584,4 +584,18 @@ class TabularDataset(Dataset):
         check="test_not_copied",
         says="data[1:][::3][1]",
     ),
+    Wrong(
+        "keeps each row that it has converted once",
+        edits=[
+            (
+                ITEM,
+                "kept = self.__dict__.setdefault('kept', {})\n"
+                "        if row not in kept:\n"
+                "            kept[row] = self.features[row].clone()\n"
+                "        return kept[row].clone(), self.labels[row].clone()",
+            )
+        ],
+        check="test_not_copied",
+        says="written into since",
+    ),
 ]
