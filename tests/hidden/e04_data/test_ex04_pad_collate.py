@@ -269,6 +269,7 @@ def test_bad_input(answer):
         "float32 and float64": [one, one.double()],
         "float64 and float32": [one.double(), one],
         "float16 and float32": [one.half(), one],
+        "float16 and bfloat16": [one.half(), one.bfloat16()],
         "int64 and an empty float32": [torch.tensor([1, 2]), torch.tensor([])],
         "int32 and int64": [torch.tensor([1], dtype=torch.int32), torch.tensor([1])],
         "bool and int64": [torch.tensor([True]), torch.tensor([1])],

@@ -531,4 +531,21 @@ def pad_collate(sequences, padding=0, multiple_of=1):
         check="test_two_calls",
         says="nothing from one call to the next",
     ),
+    Wrong(
+        "compares kinds and widths of numbers",
+        edits=[
+            (
+                FIT,
+                FIT.replace(
+                    "sequence.dtype != first.dtype",
+                    "sequence.dtype.itemsize != first.dtype.itemsize\n"
+                    "            or sequence.is_floating_point() != first.is_floating_point()\n           ",
+                )
+                .replace("if ", "if (\n            ", 1)
+                .replace(":]:", ":]\n        ):"),
+            )
+        ],
+        check="test_bad_input",
+        says="float16 and bfloat16",
+    ),
 ]
