@@ -56,6 +56,8 @@ def test_nested_modules(answer):
     deep = nn.Sequential(nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.Conv2d(1, 2, 3)), nn.LSTM(2, 3))
     wanted = 6 + 20 + 4 * 3 * (2 + 3 + 2)
     expect_count(answer, deep, wanted, wanted, 4 * wanted, " of nested modules")
+    wrapper = nn.ModuleDict({"module": nn.Linear(2, 2), "model": nn.Linear(3, 2), "head": nn.Linear(4, 2)})
+    expect_count(answer, wrapper, 24, 24, 96, " of layers named module, model and head")
     for depth in range(6):
         deep = nn.BatchNorm1d(2)
         for _ in range(depth):

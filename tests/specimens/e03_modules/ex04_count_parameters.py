@@ -390,4 +390,15 @@ def count_parameters(model):
         "detached tensors",
         edits=[(TOTAL, '"total": sum(p.data.nelement() for p in parameters),')],
     ),
+    Wrong(
+        "takes whatever is called module for the model that DDP wraps",
+        edits=[
+            (
+                "    parameters, buffers = ",
+                "    model = getattr(model, 'module', model)\n    parameters, buffers = ",
+            )
+        ],
+        check="test_nested_modules",
+        says="named module",
+    ),
 ]
