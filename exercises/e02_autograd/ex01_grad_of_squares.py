@@ -13,7 +13,7 @@ that no operation has made.
     # residuals 0, -1, -2; by offset 2 · (0 - 1 - 2) = -6, by slope 2 · (0·0 - 1·1 - 2·2) = -10
 
 Rules:
-- residuals is called once, with a tensor of the values, shape and dtype of params. It returns a
+- residuals is called once, with a tensor of the values, shape, dtype and device of params. It returns a
   tensor of any shape (0-d and empty too) that depends on this argument and does not write to it. The gradient
   is that by the argument: where residuals looks at params as well (to stay near it), that is a constant.
 - params is floating, of any shape, with any strides. In an expanded one each entry counts as a number of

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, modes_kept, unchanged
+from grader.checks.devices import on_host
 
 CALL = "grad_of_squares(residuals, params)"
 
@@ -217,6 +218,17 @@ def test_called_once(answer, gen):
         about = f"params of shape (2, 3) in {dtype}"
         expect_equal(seen, [((2, 3), str(dtype))], f"the shape and dtype in each call of residuals, {about}")
         expect_equal([t.dtype for t in found], [dtype] * 2, f"the dtypes of value and gradient, {about}")
+
+
+def test_on_a_device(answer, gen, device):
+    """residuals is called on the device of params, and the results lie there."""
+    params, where = torch.randn(4, generator=gen), []
+    wanted = exact(lambda p: p.sin() * 2, params)
+    residuals = lambda p: (where.append(str(p.device)), p.sin() * 2)[1]  # noqa: E731
+    found = answer.grad_of_squares(residuals, params.to(device))
+    expect_equal(where, [str(device)], f"where {CALL} calls residuals, with params on {device}")
+    expect_equal([str(t.device) for t in found], [str(device)] * 2, f"the devices of the results of {CALL}")
+    expect_both([on_host(t) for t in found], wanted)
 
 
 def test_call_after_call(answer, gen):

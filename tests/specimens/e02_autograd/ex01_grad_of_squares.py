@@ -359,4 +359,15 @@ SPECIMENS = [
         check="test_any_shape",
         says="view",
     ),
+    Wrong(
+        "makes the leaf anew from the numbers, on the CPU",
+        edits=[
+            (
+                LEAF,
+                "    leaf = torch.tensor(params.tolist(), dtype=params.dtype).view(params.shape).requires_grad_()\n",
+            )
+        ],
+        check="test_on_a_device",
+        says="calls residuals",
+    ),
 ]
