@@ -57,8 +57,8 @@ def vjp(
         v: one weight for each number of fn(x).
 
     Returns:
-        fn(x); and the sum over outputs i of v[i] times the gradient of fn(x)[i], which has the shape and
-        dtype of x.
+        fn(x); and the sum over outputs i of v[i] times the gradient of fn(x)[i], which has the shape,
+        dtype and device of x.
 
     Raises:
         ValueError: v of another shape than fn(x).

@@ -15,6 +15,7 @@ from grader.checks import (
     modes_kept,
     unchanged,
 )
+from grader.checks.devices import on_host
 
 SHAPES = [(), (1,), (5,), (3, 4), (2, 1, 3), (0, 3)]
 
@@ -284,6 +285,21 @@ def test_vjp_of_a_constant(answer, gen):
 
     call = "vjp(fn, x, v), where fn depends on x, but writes to what its backward needs"
     expect_raises(RuntimeError, lambda: answer.vjp(spoiled, torch.ones(3), torch.ones(3)), call)
+
+
+def test_vjp_on_a_device(answer, gen, device):
+    """Value and product lie on the device of x, also where fn(x) does not depend on x."""
+    x, v = randn(gen, 3), randn(gen, 3)
+    there = x.to(device), v.to(device)
+    for fn, wanted, about in [
+        (torch.sin, (x.sin(), x.cos() * v), "sin"),
+        (torch.ones_like, (torch.ones(3), torch.zeros(3)), "ones_like"),
+    ]:
+        found = answer.vjp(fn, *there)
+        places = [str(t.device) for t in found]
+        expect_equal(places, [str(device)] * 2, f"the devices of vjp({about}, x, v)")
+        for place, (yours, right) in enumerate(zip(found, wanted, strict=True)):
+            expect_close(on_host(yours), right, f"vjp({about}, x, v)[{place}] on a device")
 
 
 def test_one_pass(answer, gen):

@@ -387,4 +387,10 @@ def vjp(fn, x, v):
         check="test_vjp_of_a_constant",
         says="no error",
     ),
+    Wrong(
+        "makes the zeros on the CPU",
+        edits=[(CONSTANT, CONSTANT.replace("zeros_like(x)", "zeros(x.shape, dtype=x.dtype)"))],
+        check="test_vjp_on_a_device",
+        says="ones_like",
+    ),
 ]
