@@ -291,6 +291,17 @@ def test_passed_on_as_they_are(answer):
             model.seen[index] is inputs, f"the model is not given the inputs of batch {index} as they are"
         )
         expect_equal(given[index][1], targets, f"the targets that loss_fn is given for batch {index}")
+    for inputs, targets in [
+        (torch.arange(4, dtype=torch.uint8), torch.ones(4, 1, dtype=torch.bool)),
+        (torch.ones(3, 1).half(), torch.tensor([2, 0, 1], dtype=torch.int32)),
+    ]:
+        given.clear()
+        take = lambda *args: (given.append(args), torch.tensor(1.0))[1]  # noqa: E731
+        answer.evaluate(nn.Identity(), take, [(inputs, targets)])
+        call = (
+            f"loss_fn is given of inputs in {inputs.dtype}, by Identity(), and of targets in {targets.dtype}"
+        )
+        expect_equal(given, [(inputs, targets)], f"what {call}")
 
 
 def count_alive(refs):

@@ -629,4 +629,31 @@ def evaluate(""",
         check="test_every_example_counts_the_same",
         says="rows of one or no label",
     ),
+    Wrong(
+        "makes floats of integer inputs",
+        edits=[
+            (
+                LOSS,
+                "                if isinstance(inputs, torch.Tensor) and not inputs.is_floating_point():\n"
+                "                    inputs = inputs.float()\n" + LOSS,
+            )
+        ],
+        check="test_passed_on_as_they_are",
+        says="uint8",
+    ),
+    Wrong(
+        "gives the targets the shape of the predictions",
+        edits=[
+            (
+                LOSS,
+                """                out = model(inputs)
+                if isinstance(out, torch.Tensor) and out.numel() == targets.numel():
+                    targets = targets.view_as(out)
+                loss = loss_fn(out, targets)
+""",
+            )
+        ],
+        check="test_passed_on_as_they_are",
+        says="targets in",
+    ),
 ]
