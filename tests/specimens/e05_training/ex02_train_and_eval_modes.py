@@ -349,4 +349,9 @@ SPECIMENS = [
         check="test_a_model_that_overrides_train",
         says="never switches off",
     ),
+    Wrong(
+        "gives the targets to the loss first, in training",
+        edits=[("loss_fn(model(inputs), targets).backward()", "loss_fn(targets, model(inputs)).backward()")],
+        check="test_weights_and_losses",
+    ),
 ]
