@@ -17,7 +17,12 @@ from grader.checks import (
 from grader.checks.devices import on_host
 
 CALL = "pool_words(states, word_ids, words)"
-SIZES = {"2 x 7, 4 words": (2, 7, 3, 4), "3 x 5, 9 words": (3, 5, 2, 9), "1 x 12, 1 word": (1, 12, 4, 1)}
+SIZES = {
+    "2 x 7, 4 words": (2, 7, 3, 4),
+    "3 x 5, 9 words": (3, 5, 2, 9),
+    "1 x 12, 1 word": (1, 12, 4, 1),
+    "6 x 1, 2 words": (6, 1, 1, 2),
+}
 
 
 def pooled(states, word_ids, words):

@@ -399,4 +399,15 @@ def pool_words(states, word_ids, words):
     return (sums / counts.unsqueeze(1)).reshape(batch, words + 1, dim)[:, :words].to(states.dtype)
 ''',
     ),
+    Wrong(
+        "takes texts of one piece for empty ones",
+        edits=[
+            (
+                SHAPE,
+                SHAPE + "    if states.shape[1] <= 1:\n        return states.new_zeros(batch, words, dim)\n",
+            )
+        ],
+        check="test_means",
+        says="6 x 1",
+    ),
 ]
