@@ -700,6 +700,17 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
         says="gradients are off in a thread",
     ),
     Wrong(
+        "integers of 39 digits are too large",
+        edits=[
+            (
+                NUMBERS,
+                "        if any(type(i) is int and abs(i) >= 10**38 for row in rows for i in row):\n            raise OverflowError\n"
+                + NUMBERS,
+            )
+        ],
+        check="test_numbers",
+    ),
+    Wrong(
         "takes OPTIONS for POST",
         edits=[(ROUTE, ROUTE.replace('["POST"]', '["POST", "OPTIONS"]'))],
         check="test_paths_and_methods",
