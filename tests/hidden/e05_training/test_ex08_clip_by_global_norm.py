@@ -118,9 +118,11 @@ def test_missing_gradients(answer, gen):
     params[0].grad = params[2].grad = None
     params[4].requires_grad_(False)  # frozen since, with a gradient still
     expect_clipped(answer, params, 0.1, " with missing gradients and a frozen parameter")
-    for nobody in ([], [nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(()))]):
-        yours = answer.clip_by_global_norm(nobody, 1.0)
-        expect_equal(yours, torch.tensor(0.0), f"{CALL} without any gradient")
+    idle = [nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(()))]
+    for nobody in ([], idle, [nn.Parameter(p.detach().double()) for p in idle]):
+        yours, about = answer.clip_by_global_norm(nobody, 1.0), f"{len(nobody)} parameters without gradients"
+        about += f", in {nobody[0].dtype}" if nobody else ""
+        expect_equal(yours, torch.tensor(0.0), f"{CALL} of {about}")
         expect_that(all(p.grad is None for p in nobody), f"{CALL} makes gradients where there are none")
     empty = parameters(gen, [(0,), (3, 0)], torch.float32)
     expect_equal(answer.clip_by_global_norm(empty, 1.0), torch.tensor(0.0), f"{CALL} with empty gradients")

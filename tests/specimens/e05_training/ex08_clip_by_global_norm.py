@@ -412,4 +412,18 @@ SPECIMENS = [
         check="test_cost",
         says="torch.float32 and torch.bfloat16",
     ),
+    Wrong(
+        "where there is no gradient, the parameters say what dtype the norm has",
+        edits=[
+            (GRADS, "    params = list(params)\n" + GRADS),
+            (
+                NONE,
+                "    if not grads:\n"
+                "        exact = any(p.dtype == torch.float64 for p in params)\n"
+                "        return torch.zeros((), dtype=torch.float64 if exact else torch.float32)\n",
+            ),
+        ],
+        check="test_missing_gradients",
+        says="without gradients",
+    ),
 ]
