@@ -155,6 +155,36 @@ def test_random_streams(answer, path, gen):
             expect_equal(yours, right, f"{name} after loading {again}")
 
 
+def two_cuda_devices(monkeypatch):
+    """Have torch.cuda find two devices, with or without a GPU, and return the generators of their streams."""
+    streams = tuple(torch.Generator().manual_seed(seed) for seed in (7, 8))
+    stand_ins = {
+        "device_count": lambda: 2,
+        "current_device": lambda: 0,
+        "is_initialized": lambda: True,
+        "_lazy_init": lambda: None,
+        "_lazy_call": lambda job, **_: job(),
+    }
+    for name, stand_in in stand_ins.items():
+        for module in (torch.cuda, torch.cuda.random):
+            monkeypatch.setattr(module, name, stand_in, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "default_generators", streams)
+    return streams
+
+
+def test_streams_of_cuda_devices(answer, path, monkeypatch):
+    """Where there are CUDA devices (here two are simulated), their random streams go on where they were."""
+    streams = two_cuda_devices(monkeypatch)
+    torch.rand(3, generator=streams[1])
+    answer.save_checkpoint(path, {}, 0)
+    drawn = [torch.rand(3, generator=stream) for stream in streams]
+    for again in ("the first time", "again"):
+        answer.load_checkpoint(path, {})
+        now = [torch.rand(3, generator=stream) for stream in streams]
+        expect_equal(now, drawn, f"the next draws on two CUDA devices after loading {again}")
+
+
 class Drawing:
     """Loads its state, and draws: some things initialise themselves first."""
 

@@ -9,6 +9,7 @@ LOAD = '        self.order, self.place = state["order"].clone(), state["place"]\
 PYTHON = '    random.setstate(streams["python"])\n'
 NUMPY = '    np.random.set_state(streams["numpy"])\n'
 TORCH = '    torch.set_rng_state(streams["torch"])\n'
+CUDA = '    if streams["cuda"] and torch.cuda.is_available():\n        torch.cuda.set_rng_state_all(streams["cuda"])\n'
 STREAMS = '    streams = saved["random"]  # last: loading may draw\n'
 LOOP = '    for name, thing in things.items():\n        thing.load_state_dict(saved["states"][name])\n'
 SYNC = "            file.flush()\n            os.fsync(file.fileno())  # else a power cut may leave the new name on an empty file\n"
@@ -22,6 +23,39 @@ WRITE = MAKE + '    try:\n        with os.fdopen(number, "wb") as file:\n' + SAV
 NAMES = '    if saved["states"].keys() != things.keys():\n'
 
 SPECIMENS = [
+    Wrong(
+        "the streams of CUDA devices are saved, and not set",
+        edits=[(CUDA, "")],
+        check="test_streams_of_cuda_devices",
+        says="two CUDA devices",
+    ),
+    Wrong(
+        "the stream of the first CUDA device alone",
+        edits=[
+            ("torch.cuda.get_rng_state_all()", "torch.cuda.get_rng_state()"),
+            (
+                CUDA,
+                CUDA.replace("torch.cuda.set_rng_state_all", "torch.cuda.set_rng_state").replace(
+                    'streams["cuda"] and ', ""
+                ),
+            ),
+        ],
+        check="test_streams_of_cuda_devices",
+        says="two CUDA devices",
+    ),
+    Right(
+        "the streams of CUDA devices one by one",
+        edits=[
+            (
+                "torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []",
+                "[torch.cuda.get_rng_state(i) for i in range(torch.cuda.device_count())]",
+            ),
+            (
+                CUDA,
+                '    for place, stream in enumerate(streams["cuda"][: torch.cuda.device_count()]):\n        torch.cuda.set_rng_state(stream, torch.device("cuda", place))\n',
+            ),
+        ],
+    ),
     Wrong(
         "another state is loaded into the order that a snapshot holds",
         edits=[
