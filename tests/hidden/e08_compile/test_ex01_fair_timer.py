@@ -243,7 +243,9 @@ def test_modes_and_errors(answer, fails):
     torch.set_grad_enabled(was["grad mode"])
     (gc.enable if was["garbage collector"] else gc.disable)()
     wanted = None if fails is None else error
-    expect_that(caught is wanted, "another error than step's", yours=repr(caught), wanted=repr(wanted))
+    # a generator of the answer's makes a StopIteration the cause of a RuntimeError (PEP 479)
+    reaches = caught is wanted or (fails == 1 and getattr(caught, "__cause__", None) is wanted)
+    expect_that(reaches, "another error than step's", yours=repr(caught), wanted=repr(wanted))
     expect_equal(len(seen), 3 if fails is None else fails + 1, "the number of calls of step")
     for number, modes in enumerate(seen):  # for a run, the collector may rest
         modes["garbage collector"] = before["garbage collector"]
