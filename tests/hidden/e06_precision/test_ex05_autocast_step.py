@@ -189,6 +189,9 @@ def test_inputs_and_targets_as_they_are(answer, gen):
     expect_equal([m.training for m in model.modules()], modes, f"the modes of the layers after {CALL}")
     expect_equal(model.inputs[0].detach(), inputs, "what the model is given")
     expect_equal(loss_fn.calls[0][1], targets, "the targets that loss_fn is given")
+    model.eval()
+    answer.autocast_step(model, loss_fn, sgd(model), inputs, targets)
+    expect_equal(model.modes[1], [False] * len(modes), "the modes as a model in evaluation mode runs")
 
     table, tokens, column = nn.Embedding(9, 3), torch.tensor([[8, 1], [0, 8]]), torch.rand(2, 2, 3) + 1e-3
     seen = []

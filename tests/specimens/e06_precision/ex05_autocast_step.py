@@ -579,4 +579,10 @@ SPECIMENS = [
         check="test_autocast_is_restored",
         says="cache",
     ),
+    Wrong(
+        "training mode where the model is in evaluation mode",
+        edits=[(FORWARD, "        if not model.training:\n            model.train()\n" + FORWARD)],
+        check="test_inputs_and_targets_as_they_are",
+        says="evaluation mode",
+    ),
 ]
