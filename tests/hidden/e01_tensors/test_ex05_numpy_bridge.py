@@ -81,6 +81,8 @@ def test_bfloat16_becomes_float32(answer):
     expect_array(
         answer.to_numpy(x.clone().requires_grad_()), x.float(), "to_numpy(x) of bfloat16 with requires_grad"
     )
+    for part, how in ((x.t(), "transposed"), (x[1:, ::2], "a part"), (x[:1].expand(4, 3), "expanded")):
+        expect_array(answer.to_numpy(part), part.float(), f"to_numpy(x) of bfloat16, {how}")
 
 
 def test_any_shape(answer):

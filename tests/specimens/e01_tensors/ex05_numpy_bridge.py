@@ -380,4 +380,19 @@ def from_numpy(array):
     return torch.from_numpy(array)
 """,
     ),
+    Wrong(
+        "bfloat16 by the bits of the memory, whatever the strides are",
+        edits=[
+            (
+                CAST,
+                """    if values.dtype == torch.bfloat16:
+        bits = np.frombuffer(bytes(values.untyped_storage()), np.uint16)[values.storage_offset() :]
+        wide = bits[: values.numel()].astype(np.uint32) << 16
+        return wide.view(np.float32).reshape(values.shape)
+""",
+            )
+        ],
+        check="test_bfloat16_becomes_float32",
+        says="transposed",
+    ),
 ]
