@@ -68,6 +68,15 @@ def test_gradients(answer, gen, case):
         call=f"{CALL}, {case}",
         names="states",
     )
+    for dtype in (torch.bfloat16, torch.float16):
+        expect_gradients(
+            lambda states: answer.pool_words(states, word_ids, words),
+            [states.to(dtype)],
+            lambda states: pooled(states, word_ids, words),
+            gen=gen,
+            call=f"{CALL} in {dtype}, {case}",
+            names="states",
+        )
 
 
 @pytest.mark.parametrize("over", ["batch", "time", "words", "dim"])

@@ -410,4 +410,17 @@ def pool_words(states, word_ids, words):
         check="test_means",
         says="6 x 1",
     ),
+    Wrong(
+        "widens half precision outside the graph",
+        edits=[
+            (
+                SUMS,
+                SUMS.replace(
+                    "states.to(wide)", "(states if states.dtype == wide else states.detach()).to(wide)"
+                ),
+            )
+        ],
+        check="test_gradients",
+        says="bfloat16",
+    ),
 ]
