@@ -198,6 +198,13 @@ def test_gradients(answer, gen):
             call="layer(x)",
             names="x",
         )
+    for dtype in (torch.bfloat16, torch.float16):
+        x = torch.ones(2, 5, dtype=dtype, requires_grad=True)
+        y = layer(x)
+        expect_that(y.requires_grad, f"no gradient flows to x in {dtype}")
+        y[:, 1].sum().backward()
+        row = wide[1].expand(2, 5).to(dtype)
+        expect_close(x.grad, row, f"the gradient for x in {dtype}", ulps=4.0, scale=1.0)
 
 
 def test_buffers(answer, gen):

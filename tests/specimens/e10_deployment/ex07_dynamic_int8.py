@@ -650,4 +650,16 @@ def quantize_linears(model, skip=()):
         check="test_which_layers",
         says="replaces layers that are to stay",
     ),
+    Wrong(
+        "takes half precision for inference, which needs no gradient",
+        edits=[
+            (
+                PRODUCT,
+                "        with torch.set_grad_enabled(torch.is_grad_enabled() and x.dtype == torch.float32):\n"
+                "            return nn.functional.linear(x, wide, bias)\n",
+            )
+        ],
+        check="test_gradients",
+        says="in torch.bfloat16",
+    ),
 ]
