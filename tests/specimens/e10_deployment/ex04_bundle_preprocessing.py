@@ -706,4 +706,24 @@ class Bundle(nn.Module):
         check="test_dtypes",
         says="int8 weights",
     ),
+    Wrong(
+        "a list of floating dtypes, without bfloat16",
+        edits=[
+            (
+                DTYPE,
+                "        if pixels.dtype not in (torch.uint8, torch.float16, torch.float32, torch.float64):\n",
+            )
+        ],
+        check="test_dtypes",
+        says="bfloat16",
+    ),
+    Wrong(
+        "labels in rows of characters, filled up with NUL",
+        edits=[
+            (GET, '        return [name.ljust(250, "\\0") for name in self.values]\n'),
+            (SET, '        self.values = tuple(name.rstrip("\\0") for name in state)\n'),
+        ],
+        check="test_taken_along",
+        says="うなぎ",
+    ),
 ]
