@@ -155,6 +155,8 @@ def test_stays_on_the_device(answer, device, gen):
     with count_traffic() as traffic:
         yours = answer.clip_outliers(there, -1.0, 2.0)
     expect_equal(yours.device, there.device, "the device of clip_outliers(x, -1.0, 2.0)")
+    empty = answer.clip_outliers(there[:0], -1.0, 2.0)
+    expect_equal(empty.device, there.device, "the device of clip_outliers(x, -1.0, 2.0), x of shape (0, 5)")
     expect_equal(on_host(yours), wanted, "clip_outliers(x, -1.0, 2.0)")
     expect_equal(traffic.to_host, 0, "the number of copies to the host by clip_outliers(x, -1.0, 2.0)")
 

@@ -188,6 +188,16 @@ SPECIMENS = [
         check="test_both_sides_are_clipped",
     ),
     Wrong(
+        "new empty readings, on the CPU",
+        edits=instead("""
+    if x.numel() == 0:
+        return torch.empty(x.shape, dtype=x.dtype, requires_grad=x.requires_grad)
+    return x.masked_fill(x < low, low).masked_fill(x > high, high)
+"""),
+        check="test_stays_on_the_device",
+        says="of shape (0, 5)",
+    ),
+    Wrong(
         "hands empty readings back",
         edits=instead("""
     if x.numel() == 0:
