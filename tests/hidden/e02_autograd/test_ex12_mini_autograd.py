@@ -27,6 +27,8 @@ OPERATIONS = {
     "x ** 3": lambda x, y: x**3,
     "x ** 1": lambda x, y: x**1,
     "x ** -2": lambda x, y: x**-2,
+    "x ** -1": lambda x, y: x**-1,
+    "(x * x) ** -0.5": lambda x, y: (x * x) ** -0.5,
     "x ** 2.0": lambda x, y: x**2.0,
     "(x * x) ** 0.5": lambda x, y: (x * x) ** 0.5,
     "(x * x) ** 1.0005": lambda x, y: (x * x) ** 1.0005,

@@ -539,4 +539,15 @@ class Value:
         check="test_backward_adds",
         says="backward() of c, d and c",
     ),
+    Wrong(
+        "a negative exponent as a whole number",
+        edits=[
+            (
+                "slope = n * self.data ** (n - 1) if n != 0 else 0.0",
+                "slope = (int(n) if n < 0 else n) * self.data ** (n - 1) if n != 0 else 0.0",
+            )
+        ],
+        check="test_each_operation",
+        says="-0.5",
+    ),
 ]
