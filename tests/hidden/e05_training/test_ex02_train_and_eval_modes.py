@@ -253,10 +253,10 @@ class Shuffled:
 
 def test_loaders(answer, gen):
     """A loader is gone through anew in each epoch: it may give another order."""
-    model, train, val = network(gen, p=0.0), batches(gen, 4, 3, 2, 5, 3), batches(gen, 3)
+    model, train, val = network(gen, p=0.0), batches(gen, 4, 3, 2, 5, 3), batches(gen, 3, 1, 4, 2)
     twin = copy.deepcopy(model)
-    history, _ = written_out(twin, sgd(twin), Shuffled(train), val, 3)
-    yours = answer.fit(model, F.mse_loss, sgd(model), Shuffled(train), val, 3)
+    history, _ = written_out(twin, sgd(twin), Shuffled(train), Shuffled(val), 3)
+    yours = answer.fit(model, F.mse_loss, sgd(model), Shuffled(train), Shuffled(val), 3)
     expect_history(yours, history, "fit(…, epochs=3) with a loader that shuffles")
     expect_state(model, twin, "three epochs of a loader that shuffles")
 

@@ -354,4 +354,9 @@ SPECIMENS = [
         edits=[("loss_fn(model(inputs), targets).backward()", "loss_fn(targets, model(inputs)).backward()")],
         check="test_weights_and_losses",
     ),
+    Wrong(
+        "asks how many validation batches there are, which not every loader knows",
+        edits=[(FIRST, "    assert len(val_batches) > 0\n" + FIRST)],
+        check="test_loaders",
+    ),
 ]
