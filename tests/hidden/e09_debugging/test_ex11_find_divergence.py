@@ -397,6 +397,32 @@ def test_nested_inputs(answer, gen):
     expect_parting(yours, "layer", 0, 0.25, "with nested inputs")
 
 
+class Reads(nn.Module):
+    """Looks token numbers up, and writes into all that it gets."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(5, 2)
+
+    def forward(self, tokens, pair, parts, nothing):
+        tokens.add_(1)
+        pair[0].add_(1.0)
+        parts[0].add_(1.0)
+        parts.append(nothing)
+        return self.table(tokens) * pair[0] + parts[0]
+
+
+def test_inputs_of_all_kinds(answer, gen):
+    """Token numbers, tuples, lists and None are passed on as they are, and copied for each model."""
+    tokens, first, part = torch.tensor([0, 3]), torch.tensor(2.0), torch.randn(2, 2, generator=gen)
+    parts, reference = [part], randomly(Reads(), gen)
+    candidate = copy.deepcopy(reference)
+    with unchanged("find_divergence(reference, candidate, *inputs)", tokens=tokens, first=first, part=part):
+        yours = answer.find_divergence(reference, candidate, tokens, (first, 7), parts, None)
+    expect_none(yours, "with token numbers, a tuple, a list and None")
+    expect_equal(len(parts), 1, "the length of a list that is an input, after find_divergence(…)")
+
+
 def traces(model):
     """All that a tool could leave behind on a model, or on all modules."""
     found = []

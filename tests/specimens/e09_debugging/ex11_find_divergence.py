@@ -709,4 +709,15 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         check="test_nested_outputs_that_are_written_over",
         says="a dict",
     ),
+    Wrong(
+        "copies named tuples and lists, and hands plain tuples on",
+        edits=[
+            (
+                "    if isinstance(data, (list, tuple)):\n        copies",
+                '    if isinstance(data, list) or hasattr(data, "_fields"):\n        copies',
+            ),
+            (RUN, "        model(*map(_copy, inputs))\n"),
+        ],
+        check="test_inputs_of_all_kinds",
+    ),
 ]
