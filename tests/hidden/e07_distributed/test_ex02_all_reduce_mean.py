@@ -71,6 +71,9 @@ def test_half_precision(answer, dtype):
         f"{dtype} numbers that cancel": [torch.tensor(row, dtype=dtype) for row in rows],
         f"large {dtype} numbers": [torch.tensor([60000.0, -60000.0], dtype=dtype)] * 3,
         f"small {dtype} numbers": [torch.tensor([2.0**-24], dtype=dtype)] * 3,
+        f"inf and NaN in {dtype}": [
+            torch.tensor([-torch.inf, torch.inf, torch.nan, rank], dtype=dtype) for rank in range(3)
+        ],
     }
     expect_means(answer, 3, cases)
     # bfloat16 holds neither these sums nor a third of each number: who rounds twice is off by a whole step

@@ -24,6 +24,20 @@ SPECIMENS = [
         check="test_default_dtype",
         says="in a group of one",
     ),
+    Wrong(
+        "keeps half precision within its range",
+        edits=[
+            (
+                MEAN,
+                "        mean = self.total / self.ranks\n"
+                "        if self.dtype in (torch.float16, torch.bfloat16):\n"
+                "            mean = mean.clamp(torch.finfo(self.dtype).min, torch.finfo(self.dtype).max)\n"
+                "        return mean.to(self.dtype)\n",
+            )
+        ],
+        check="test_half_precision",
+        says="inf and NaN",
+    ),
     Wrong("the sum", edits=[("(self.total / self.ranks)", "self.total")], check="test_floats", says="of 2"),
     Wrong(
         "sums in the input itself",
