@@ -417,6 +417,9 @@ def test_what_is_trained(answer, gen):
     expect_equal(len(losses), 4, "the number of losses of 7 documents with default arguments")
     _, wanted = answer.train(documents, labels, zeros, list, seed=5, epochs=2, batch_size=4, lr=0.1)
     expect_equal(losses, wanted, "the losses with default arguments")
+    few = [["spam"], [], []], ["yes", "no", "yes"]  # documents without words are documents too
+    model, losses = answer.train(*few, zeros, list, seed=5, epochs=2, batch_size=1)
+    expect_equal(len(losses), 6, "the number of losses of 3 documents, 2 of them without words, one by one")
     model, losses = answer.train(documents, labels, zeros, list, seed=5, epochs=0)
     expect_equal((type(model).__name__, losses), ("Linear", []), "the result of 0 epochs")
 

@@ -25,6 +25,12 @@ DEF = "@contextmanager\n"
 
 SPECIMENS = [
     Wrong(
+        "leaves out batches without words",
+        edits=[(AUGMENT, AUGMENT + "\n                if not x.any():\n                    continue")],
+        check="test_what_is_trained",
+        says="without words",
+    ),
+    Wrong(
         "another learning rate by default",
         edits=[("    lr: float = 0.1,\n", "    lr: float = 0.01,\n")],
         check="test_what_is_trained",
