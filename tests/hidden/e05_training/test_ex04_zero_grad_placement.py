@@ -222,7 +222,7 @@ def test_group_that_is_added(answer, gen):
             optimizer.add_param_group({"params": params})
 
     answer.train_epoch(model, F.mse_loss, optimizer, batches, on_gradients)
-    expect_weights(model, twin, "three batches, where on_gradients adds a group to the optimizer at the first")
+    expect_weights(model, twin, "three batches, where on_gradients adds a group at the first")
 
 
 def test_called_once(answer, gen):
