@@ -23,8 +23,8 @@ Rules:
   influence. Nor does it change later, whatever happens to `.grad`, to what another batch got, and in further
   calls.
 - This only measures. Afterwards, also after an error in the model or in loss_fn, all parameters and their
-  `.grad` are as they were: None is still None. So are tensors outside of the model, such as a temperature or
-  inputs that require gradients.
+  `.grad` are as they were: None is still None, a tensor the same tensor. So are tensors outside of the
+  model, such as a temperature or inputs that require gradients.
 - The gradients carry no graph.
 """
 

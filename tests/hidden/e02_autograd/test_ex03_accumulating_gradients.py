@@ -103,6 +103,7 @@ def test_old_gradients(answer, gen):
     wanted = [{name: g for name, g in one.items() if name != "2.bias"} for one in wanted]
     model[0].weight.grad[0] = 1e20  # next to it, a gradient loses all its digits
     old = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
+    held = {name: p.grad for name, p in model.named_parameters()}
     found = answer.batch_gradients(model, F.mse_loss, batches)
     for number, (name, p) in enumerate(model.named_parameters()):
         if number == 1:
@@ -110,6 +111,12 @@ def test_old_gradients(answer, gen):
             continue
         expect_that(p.grad is not None, f"{name} has lost its `.grad` in {CALL}")
         expect_equal(p.grad, old[name], f"the `.grad` of {name} after {CALL}")
+        expect_that(
+            p.grad is held[name],
+            f"the `.grad` of {name} is another tensor after {CALL}",
+            yours="one of the same numbers",
+            wanted="the tensor of before: an optimizer or a buffer of all gradients may hold it",
+        )
     expect_all(found, wanted, f"{CALL} with old gradients")
 
     def failing(predictions, targets):
