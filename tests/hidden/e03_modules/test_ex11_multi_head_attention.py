@@ -208,6 +208,17 @@ def test_nothing_to_see(answer, gen):
             expect_right(layer, x, left, ", padded on the left", heads=2, causal=causal, bias=bias)
         layer = build(answer, gen, causal=causal).eval()
         expect_right_gradients(layer, gen, x, (left,), ", padded on the left", causal)
+        layer = build(answer, gen, causal=causal)
+        layer.load_state_dict({**state_of(layer), "key.weight": -4 * layer.query.weight.detach()})
+        layer, half = layer.to(torch.float16), (1 + x.abs()).to(torch.float16).requires_grad_()
+        layer(half, left).sum().backward()
+        torn = [name for name, p in [("x", half), *layer.named_parameters()] if not p.grad.isfinite().all()]
+        expect_that(
+            not torn,
+            "gradients are NaN or inf in torch.float16, padded on the left, with scores of about -100",
+            yours=", ".join(torn),
+            likely="the lowest number is added to a hidden score, not put in its place: that is -inf",
+        )
 
 
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "not causal"])

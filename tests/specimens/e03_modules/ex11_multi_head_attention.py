@@ -568,12 +568,23 @@ class MultiHeadAttention(nn.Module):
         says="padding of 1e4",
     ),
     Right(
-        "takes the largest number off the scores of what is hidden",
+        "takes half of the largest number off the scores of what is hidden",
+        edits=[
+            (
+                WEIGHTS,
+                "weights = (scores + hidden.to(scores.dtype) * lowest / 2).softmax(-1).masked_fill(hidden, 0.0)",
+            )
+        ],
+    ),
+    Wrong(
+        "takes the largest number off the scores of what is hidden: -inf in float16, for scores below -16",
         edits=[
             (
                 WEIGHTS,
                 "weights = (scores + hidden.to(scores.dtype) * lowest).softmax(-1).masked_fill(hidden, 0.0)",
             )
         ],
+        check="test_nothing_to_see",
+        says="torch.float16",
     ),
 ]
