@@ -203,6 +203,9 @@ class Read(Dataset):
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_workers(answer, workers):
     """With 0, 1 or 2 workers, each reading its part: every test example once, and training that repeats."""
+    for loader in answer.make_loaders(Read(9), Read(0), 4, workers=workers):  # fewer examples than workers
+        call = f"num_workers of a loader made with workers={workers}, of 9 examples to learn from, 0 to judge"
+        expect_equal(loader.num_workers, workers, call)
     runs = []
     for _ in range(1 if workers == 1 else 2):
         loaders = answer.make_loaders(Read(11), Read(7), 3, seed=2, workers=workers)

@@ -394,4 +394,10 @@ def make_loaders(train, test, batch_size, seed=0, workers=0):
         check="test_nothing_else_matters",
         says="default seed",
     ),
+    Wrong(
+        "no more workers than there are examples",
+        edits=[(TEST, TEST.replace("num_workers=workers", "num_workers=min(workers, len(test))"))],
+        check="test_workers",
+        says="0 to judge",
+    ),
 ]
