@@ -148,6 +148,8 @@ def test_digits(answer, gen):
     expect_prepared(answer, (1e6 + noise).float(), held_out(40, 3, 8), " of numbers near 1e6, in float32")
     far = noise + torch.tensor([1e6, -1e9, 1e4], dtype=torch.float64)
     expect_prepared(answer, far, held_out(40, 3, 8), " of numbers near 1e6 and -1e9, in float64")
+    far[0] = NAN
+    expect_prepared(answer, far, held_out(40, 3, 8), " of numbers near 1e6 and -1e9, the first one missing")
     near = 2.0**20 + torch.tensor([[0.0], [2.0**-30], [1.0]], dtype=torch.float64)
     expect_prepared(answer, near, held_out(3, 2), " of two numbers near 1e6 that differ by 1e-9, in float64")
 

@@ -462,4 +462,18 @@ SPECIMENS = [
         check="test_bad_masks",
         says="without columns",
     ),
+    Wrong(
+        "the variance as a difference, after a shift by the first row, where a missing number counts as 0",
+        edits=[
+            (STD, STD.replace("off.square().sum(0) / count", "spread")),
+            (
+                OFF,
+                "    shifted = (numbers - numbers[0]).masked_fill(~known, 0.0)\n"
+                "    spread = shifted.square().sum(0) / count - (shifted.sum(0) / count).square()\n"
+                "    spread = spread.clamp(min=0.0)\n",
+            ),
+        ],
+        check="test_digits",
+        says="the first one missing",
+    ),
 ]
