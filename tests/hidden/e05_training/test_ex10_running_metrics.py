@@ -293,6 +293,9 @@ def test_nearly_equal_logits(answer):
     two, truth = torch.tensor([[1.0, 1.0], [0.0, 0.0], [-2.0, 3.0]]), torch.tensor([0, 1, 1])
     call = "compute() with two classes, whose logits tie, and labels [0, 1, 1]"
     expect_metrics(fed(answer, 2, (two, truth)).compute(), judged(two, truth, 2), call)
+    five, truth = torch.tensor([[0.0] * 5, [7.0, 9.0, 9.0, 9.0, 9.0]]), torch.tensor([0, 1])
+    call = "compute() with five classes, of which four or five tie, and labels [0, 1]"
+    expect_metrics(fed(answer, 5, (five, truth)).compute(), judged(five, truth, 5), call)
 
 
 def test_many_examples(answer):
