@@ -3,6 +3,7 @@
 import os
 import pickle
 import tempfile
+import warnings
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,13 @@ def test_from_another_machine(answer, gen, path, monkeypatch, tag, zipped):
     expect_state(model, state_of(saved), f"after safe_load of a file that was saved on {tag}")
 
 
+def in_rows(t):
+    """As a sparse tensor in CSR form, without the warning that torch gives for it, once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return t.to_sparse_csr()
+
+
 MISFITS = {
     "a missing weight": ({"0.weight": None}, "0.weight"),
     "two missing buffers": ({"1.running_mean": None, "1.running_var": None}, "1.running_mean 1.running_var"),
@@ -227,6 +235,7 @@ MISFITS = {
     "numbers and words for names": ({1234: torch.ones(2), "head": torch.ones(2)}, "1234 head"),
     "a tensor on meta": ({"3.bias": torch.ones(2, device="meta")}, "3.bias"),
     "a sparse tensor": ({"3.weight": torch.eye(4)[:2].to_sparse()}, "3.weight"),
+    "a sparse tensor in CSR form": ({"3.weight": in_rows(torch.eye(4)[:2])}, "3.weight"),
     "all of it one level deeper": ("state_dict", "0.weight 1.running_mean 3.bias state_dict"),
     "a list for a tensor": ({"3.bias": [1.0, 2.0]}, "3.bias"),
     "misfits after a missing weight": (

@@ -576,7 +576,7 @@ SPECIMENS = [
     faults = [f"{name} is missing" for name in own if name not in found]
     faults += [f"{name} is unknown" for name in found if name not in own]
     for name in own.keys() & found.keys():
-        if not isinstance(found[name], torch.Tensor) or found[name].device.type == "meta" or found[name].is_sparse:
+        if not isinstance(found[name], torch.Tensor) or found[name].device.type == "meta" or found[name].layout != torch.strided:
             faults.append(f"{name} is no tensor, an empty or a sparse one")
         elif found[name].shape != own[name].shape:
             faults.append(f"{name} has shape {tuple(found[name].shape)}, not {tuple(own[name].shape)}")
@@ -611,5 +611,11 @@ SPECIMENS = [
     Right(
         "tries the device with a number that goes there and back",
         edits=[("    torch.empty(0, device=device)  #", "    torch.zeros(1).to(device).cpu()  #")],
+    ),
+    Wrong(
+        "asks is_sparse, which is false for a tensor in CSR form",
+        edits=[("value.layout != torch.strided", "value.is_sparse")],
+        check="test_misfits",
+        says="CSR",
     ),
 ]
