@@ -232,7 +232,7 @@ def test_batches_do_not_wait(answer):
 def test_errors_reach_their_callers(answer):
     """An error of predict reaches all callers of its batch and nobody else, and the batcher goes on."""
     errors = {4: KeyError("token 4"), 10: ZeroDivisionError("no"), 12: asyncio.TimeoutError("slow")}
-    errors[15] = OSError("alone")  # in a batch of one
+    errors[15] = ConnectionError("alone")  # in a batch of one
     for seconds in (0.0, 1.25):
         model = Model(seconds, errors)
         events = [(0.2 * i, i) for i in range(16)]
@@ -664,17 +664,21 @@ def test_close(answer):
         )
     expect_that(not left, "a task is left after close()", yours=f"{len(left)}: {[*left][:1]}")
 
-    async def nobody_waits():
+    async def nobody_waits(cancelled):
         batcher = answer.MicroBatcher(Model(3.0), (2,), max_size=2, max_delay=DELAY)
         callers = [asyncio.create_task(batcher.submit(request(i))) for i in range(2)]
         await asyncio.sleep(0.5)
+        for caller in callers[:cancelled]:
+            caller.cancel()
         await batcher.close()
         closed = now()
-        await asyncio.gather(*callers)
+        await asyncio.gather(*callers, return_exceptions=True)
         return closed
 
-    closed = run(nobody_waits(), "batcher.close(), where nobody waits")
-    expect_equal(closed, 3.0, "when close() returns, where nobody waits, and predict has a batch until 3 s")
+    for cancelled in (0, 2):
+        closed = run(nobody_waits(cancelled), "batcher.close(), where nobody waits")
+        about = f"predict has a batch of 2 until 3 s, and {cancelled} of its callers were cancelled"
+        expect_equal(closed, 3.0, f"when close() returns, where nobody waits, {about}")
 
 
 def test_two_that_close(answer):

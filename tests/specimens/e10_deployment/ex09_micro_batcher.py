@@ -897,4 +897,36 @@ class MicroBatcher:
         check="test_close",
         says="where nobody waits",
     ),
+    Wrong(
+        "closes when all callers have heard, and forgets a batch whose callers have all left",
+        edits=[
+            (BATCH, BATCH + "        self._sent = [*getattr(self, '_sent', []), *batch]\n"),
+            (
+                CLOSE,
+                """        self._closed = True
+        self._send()
+        sent = getattr(self, "_sent", [])
+        while waited := [request.result for request in sent if not request.result.done()]:
+            await asyncio.wait(waited)
+        await asyncio.sleep(0)
+""",
+            ),
+        ],
+        check="test_close",
+        says="were cancelled",
+    ),
+    Wrong(
+        "tries again where the connection breaks",
+        edits=[
+            (
+                "            rows = await self._predict(torch.stack([request.x for request in batch]))  # (n, ...)\n",
+                """            try:
+                rows = await self._predict(torch.stack([request.x for request in batch]))  # (n, ...)
+            except ConnectionError:
+                rows = await self._predict(torch.stack([request.x for request in batch]))
+""",
+            )
+        ],
+        check="test_errors_reach_their_callers",
+    ),
 ]
