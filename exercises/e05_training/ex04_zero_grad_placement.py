@@ -14,7 +14,8 @@ optimizer with weight decay even moved the weights, towards zero.
 
 Rules:
 - Each step uses the gradient of its own batch, and nothing else: not of earlier batches, not what lay in
-  `.grad` before the call. This goes for all parameters that the optimizer holds, also from outside the model.
+  `.grad` before the call. This goes for all parameters that the optimizer holds, also from outside the model
+  and in groups that on_gradients adds.
 - A parameter of the optimizer that the loss of a batch does not depend on has None in `.grad` at that step.
 - Only what the optimizer holds is cleared. Gradients of other parameters, which another optimizer will use,
   add up over the batches, on top of what is there.
