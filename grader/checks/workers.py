@@ -30,11 +30,11 @@ FORKED: str = "fork" if "fork" in multiprocessing.get_all_start_methods() else "
 """The cheaper start method that this system has: a worker that is spawned imports torch anew."""
 
 TICK = 0.1
-SILENCE, RESTING = 8.0, 0.005
+SILENCE, RESTING = 15.0, 0.005
 """Spawned workers that use no more than so much CPU time for so many seconds will give nothing any more.
 
-Counted in ticks, not by the clock: on a busy machine, whoever counts stands still as well. More than the five
-seconds after which a loader looks for workers that have died."""
+Counted in ticks, not by the clock: on a busy machine, whoever counts stands still as well. Far more than the
+five seconds after which a loader looks for workers that have died: a slow disk has torch to give first."""
 MOST_WORK = 20.0
 """Seconds of CPU time until there is a batch: importing torch takes two of them for each worker."""
 
