@@ -24,6 +24,27 @@ def instead(body):
     return [(BODY, body)]
 
 
+def putting_back(old):
+    """Runs backward, and puts back at the end what `old` makes of each parameter p at the beginning."""
+    return instead(
+        TRAINABLE
+        + f"    old = {{p: {old} for p in model.parameters()}}"
+        + """
+    found = []
+    try:
+        for inputs, targets in batches:
+            model.zero_grad()
+            loss = loss_fn(model(inputs), targets)
+            loss.backward(inputs=list(trainable.values()))
+            found.append({n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in trainable.items()})
+    finally:
+        for p, gradient in old.items():
+            p.grad = gradient
+    return found
+"""
+    )
+
+
 SPECIMENS = [
     Wrong(
         "goes by what was trainable in the first call",
@@ -471,42 +492,12 @@ def batch_gradients(model, loss_fn, batches):
     ),
     Wrong(
         "puts copies of the old gradients back: who holds the old ones holds others",
-        edits=instead(
-            TRAINABLE
-            + """    old = {p: None if p.grad is None else p.grad.clone() for p in model.parameters()}
-    found = []
-    try:
-        for inputs, targets in batches:
-            model.zero_grad()
-            loss = loss_fn(model(inputs), targets)
-            loss.backward(inputs=list(trainable.values()))
-            found.append({n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in trainable.items()})
-    finally:
-        for p, gradient in old.items():
-            p.grad = gradient
-    return found
-"""
-        ),
+        edits=putting_back("None if p.grad is None else p.grad.clone()"),
         check="test_old_gradients",
         says="another tensor",
     ),
     Right(
         "puts the old gradients back, the same tensors",
-        edits=instead(
-            TRAINABLE
-            + """    old = {p: p.grad for p in model.parameters()}
-    found = []
-    try:
-        for inputs, targets in batches:
-            model.zero_grad()
-            loss = loss_fn(model(inputs), targets)
-            loss.backward(inputs=list(trainable.values()))
-            found.append({n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in trainable.items()})
-    finally:
-        for p, gradient in old.items():
-            p.grad = gradient
-    return found
-"""
-        ),
+        edits=putting_back("p.grad"),
     ),
 ]
