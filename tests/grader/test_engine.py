@@ -1,8 +1,11 @@
 """What the warm parent leaves behind for its children."""
 
 import sys
+import warnings
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
+
+import pytest
 
 from grader import alarm, engine, plugin, warmup
 from grader.catalog import SLOW_SECONDS, load
@@ -15,6 +18,26 @@ def test_a_spawned_worker_finds_no_stub():
     warmup.import_stubs([exercise])
     assert sys.path == places
     assert exercise.stem not in sys.modules
+
+
+@pytest.mark.parametrize(("hidden", "counts"), [("", 1), (None, 0), ("0", 0)])
+def test_gpus_are_counted_beforehand_where_they_are_hidden(monkeypatch, hidden, counts):
+    asked = []
+
+    def is_available():
+        asked.append(True)
+        warnings.warn("CUDA initialization: no device", stacklevel=1)
+        return False
+
+    monkeypatch.setattr(warmup.torch.cuda, "is_available", is_available)
+    if hidden is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warmup._count_gpus()
+    assert len(asked) == counts
 
 
 def test_a_suite_is_warmed_up_once_and_by_itself():
