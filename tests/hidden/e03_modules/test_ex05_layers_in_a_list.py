@@ -151,7 +151,7 @@ def test_start(answer):
         ) from None
     with torch.no_grad():
         first.fill_(2.0)
-    expect_equal([float(s) for s in net.scales], [2.0, 0.5, 0.5], "the scales after the first was set to 2")
+    expect_equal([s.item() for s in net.scales], [2.0, 0.5, 0.5], "the scales after the first was set to 2")
 
 
 def test_everything_trains(answer, gen):
