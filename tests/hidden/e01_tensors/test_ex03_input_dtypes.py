@@ -15,6 +15,7 @@ from grader.checks import (
     unchanged,
 )
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
+from grader.checks.precision import default_dtype
 
 IDS = torch.tensor([[3, 1, 4], [1, 5, 9]])
 FEATURES = torch.tensor([[0.5, -2.0], [3.25, 1.0], [0.0, 7.0]])
@@ -83,7 +84,11 @@ def test_features_of_any_dtype(answer):
         expect_equal(features_of(answer, features), wanted, call, suspects=suspects)
     fine = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf], dtype=torch.float64)
     wanted = torch.tensor([0.1, -1e-30, 1e30, math.nan, -math.inf])
-    expect_equal(features_of(answer, fine), wanted, "model_inputs(…, features, …)[1] of features in float64")
+    call = "model_inputs(…, features, …)[1] of features in float64"
+    expect_equal(features_of(answer, fine), wanted, call)
+    with default_dtype(torch.float64):
+        yours = features_of(answer, fine)
+    expect_equal(yours, wanted, f"{call} while PyTorch's default dtype is float64")
 
 
 def test_mask_is_true_where_it_is_not_zero(answer):

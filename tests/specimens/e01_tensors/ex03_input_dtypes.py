@@ -420,4 +420,10 @@ def model_inputs(token_ids, features, mask):
         check="test_gradient",
         says="come from another operation",
     ),
+    Wrong(
+        "the default dtype, which is float32 as a rule",
+        edits=[("features.to(torch.float32)", "features.to(torch.get_default_dtype())")],
+        check="test_features_of_any_dtype",
+        says="while PyTorch's default",
+    ),
 ]
