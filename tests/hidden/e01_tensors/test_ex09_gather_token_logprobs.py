@@ -7,6 +7,7 @@ import torch
 
 from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_gradients, unchanged
 from grader.checks.devices import count_traffic, on_host
+from grader.checks.precision import default_dtype
 
 CALL = "token_logprobs(logits, targets)"
 SIZES = [(2, 3, 5), (4, 2, 3), (4, 4, 4)]
@@ -84,9 +85,11 @@ def test_half_precision_is_computed_in_float32(answer, gen, dtype):
     logits, targets = draw((2, 3, 130), gen, dtype)
     targets[0, 0], targets[1, 2] = 0, 129  # the first and the last token are like any others
     wanted = picked(logits, targets).float()
-    expect_close(
-        answer.token_logprobs(logits, targets), wanted, f"{CALL} of {dtype} logits", dims="batch time"
-    )
+    call = f"{CALL} of {dtype} logits"
+    expect_close(answer.token_logprobs(logits, targets), wanted, call, dims="batch time")
+    with default_dtype(torch.float64):
+        yours = answer.token_logprobs(logits, targets)
+    expect_close(yours, wanted, f"{call} while PyTorch's default dtype is float64", dims="batch time")
 
 
 def test_float64_is_kept(answer, gen):

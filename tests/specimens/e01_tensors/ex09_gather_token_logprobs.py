@@ -387,4 +387,10 @@ def token_logprobs(logits, targets):
         check="test_forbidden_tokens",
         says="float64",
     ),
+    Wrong(
+        "half precision becomes the default dtype, which is float32 as a rule",
+        edits=[(UPCAST, UPCAST.replace("float()", "to(torch.get_default_dtype())"))],
+        check="test_half_precision_is_computed_in_float32",
+        says="while PyTorch's default",
+    ),
 ]
