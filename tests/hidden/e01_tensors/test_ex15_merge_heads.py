@@ -42,6 +42,7 @@ def test_strided_input(answer):
     """Inputs that are not contiguous, expanded, or part of a larger tensor are merged like any others."""
     whole = distinct((3, 4, 4, 5)).clone()
     parts = {"a part of a larger tensor": whole[1:], "a transposed part": whole[1:].transpose(1, 2)}
+    parts["the last position of a larger tensor"] = whole[:, :, -1:]
     parts["the queries of a joint projection"] = distinct((2, 4, 3, 2, 5))[:, :, 0].transpose(1, 2)
     parts["a number that each head repeats"] = whole[..., :1].expand(3, 4, 4, 5).transpose(1, 2)
     for name, part in {**parts, "a view of the same shape": whole.view(3, 4, 4, 5)}.items():

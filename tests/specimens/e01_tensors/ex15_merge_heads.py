@@ -180,4 +180,16 @@ def merge_heads(x):
     return torch.permute(x, (0, 2, 1, 3)).reshape(b, t, h * d)
 """,
     ),
+    Wrong(
+        "takes the heads of a single position for neighbours in memory",
+        code="""
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    if time == 1:  # as in generation
+        return x.as_strided((batch, 1, heads * dim), (x.stride(0), heads * dim, x.stride(3)))
+    return x.transpose(1, 2).flatten(2)
+""",
+        check="test_strided_input",
+        says="the last position",
+    ),
 ]
