@@ -14,8 +14,8 @@ Rules:
 - Each batch is (rows, features), with any number of rows, also none. The mean is over all rows of all
   batches.
 - The result is (features,), in memory of its own. Batches in float16, bfloat16 and float32 are added in
-  float32, and the result is float32: nothing is rounded to 16 bits, neither the sum of one batch, nor the
-  total, nor the result.
+  float32, and the result is float32, whatever PyTorch's default dtype is: nothing is rounded to 16 bits,
+  neither the sum of one batch, nor the total, nor the result.
   Batches in float64 are added in float64 and give float64. All batches have the same dtype, and all sums
   stay below 1e37, so that float32 holds them.
 - With N rows in all, the error is at most N · eps times the mean of the sizes |x|, with the eps of the dtype

@@ -17,6 +17,7 @@ from grader.checks import (
     unchanged,
 )
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
+from grader.checks.precision import default_dtype
 from grader.checks.rounding import expect_rounded
 
 HALVES = [torch.float16, torch.bfloat16]
@@ -51,6 +52,9 @@ def test_sum_of_a_batch(answer, gen, dtype):
     expect_means(answer, batches, f"of numbers of both signs in {dtype}")
     many = (1 + torch.rand(7, 1100, generator=gen)).to(dtype)
     expect_means(answer, [many, many[:2]], f"of 1100 features in {dtype}")
+    with default_dtype(torch.float64):
+        note = f"of 1100 features in {dtype}, while PyTorch's default dtype is float64"
+        expect_means(answer, [many, many[:2]], note)
     single = torch.tensor([[1.0, -0.1, 7.0]]).to(dtype)
     expect_means(answer, [single], f"of one row in {dtype}")
 

@@ -332,4 +332,10 @@ total = torch.stack(sums).sum(0) if sums else None
         check="test_batches_are_let_go",
         says="holds earlier batches",
     ),
+    Wrong(
+        "adds in the default dtype, which is float32 as a rule",
+        edits=[(WIDE, WIDE.replace("torch.float32", "torch.get_default_dtype()"))],
+        check="test_sum_of_a_batch",
+        says="default",
+    ),
 ]
