@@ -13,8 +13,8 @@ model gets them rounded:
 Rules:
 - `self.masters` is a list of float32 leaves that require gradients: one for each parameter of the model that
   requires gradients, in the order of `model.parameters()`, with its shape, device and values, and with memory
-  of its own. This goes for bfloat16, float16 and float32 parameters, side by side. One that two layers
-  share has one master; a frozen one has none and stays as it is.
+  of its own. This goes for bfloat16, float16 and float32 parameters, side by side, and for any default dtype
+  of PyTorch. One that two layers share has one master; a frozen one has none and stays as it is.
 - `self.optimizer` is what make_optimizer returns, called once with the list of masters. Options are read from
   it at every step, so that schedulers work.
 - step(loss_scale) takes one step of the optimizer. A master's gradient is that of its parameter as it is now,

@@ -10,6 +10,7 @@ from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, shares_storage
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
+from grader.checks.precision import default_dtype
 
 DTYPES = [torch.bfloat16, torch.float16]
 MAKERS = {
@@ -91,6 +92,11 @@ def test_masters(answer, gen):
     for name, value in model.state_dict().items():
         expect_equal(value, before[name], f"{name} of the model after MasterWeights(…)")
     expect_equal(type(training.optimizer).__name__, "SGD", "the type of training.optimizer")
+    with default_dtype(torch.float64):
+        masters = answer.MasterWeights(model, MAKERS["SGD"]).masters
+    for master in masters:
+        what = "the dtype of a master that is made while PyTorch's default dtype is float64"
+        expect_equal(master.dtype, torch.float32, what)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

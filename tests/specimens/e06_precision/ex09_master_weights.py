@@ -623,4 +623,10 @@ class MasterWeights:
         ],
         check="test_steps",
     ),
+    Wrong(
+        "masters in the default dtype, which is float32 as a rule",
+        edits=[(MASTERS, MASTERS.replace(".float()", ".to(torch.get_default_dtype())"))],
+        check="test_masters",
+        says="default dtype is float64",
+    ),
 ]
