@@ -402,6 +402,8 @@ def test_blocks_nest(answer):
         with trace(model[0]) as inner, trace(other) as apart, trace(model) as again:
             model(other(torch.zeros(4, 2)))
         model(torch.zeros(5, 2))
+        alone = nn.ReLU()(input=torch.ones(2))
+    expect_equal(alone, torch.ones(2), "what another model returns in the block, for a keyword argument")
     linear = [("", "Linear", [(4, 2)], [(4, 3)])]
     expect_equal(table(inner), linear, "the rows of a block for a part of the model")
     relu = [("", "Sequential", [(4, 2)], [(4, 2)]), ("0", "ReLU", [(4, 2)], [(4, 2)])]

@@ -541,4 +541,47 @@ def walk(items, shapes):
         check="test_keeps_nothing_alive",
         says="which the model caught",
     ),
+    Wrong(
+        "wraps the calls of all modules, and forgets the keyword arguments of others",
+        code="""
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+@dataclass
+class Call:
+    name: str
+    kind: str
+    inputs: list
+    outputs: list | None = None
+
+def shapes(value):
+    if isinstance(value, torch.Tensor):
+        return [tuple(value.shape)]
+    value = list(value.values()) if isinstance(value, dict) else value
+    return [s for item in value for s in shapes(item)] if isinstance(value, (tuple, list)) else []
+
+@contextmanager
+def shape_trace(model):
+    rows, call = [], nn.Module.__call__
+    names = {module: name for name, module in model.named_modules()}
+
+    def traced(self, *args, **kwargs):
+        if self not in names:
+            return call(self, *args)
+        rows.append(row := Call(names[self], type(self).__name__, shapes([args, kwargs])))
+        result = call(self, *args, **kwargs)
+        row.outputs = shapes(result)
+        return result
+
+    nn.Module.__call__ = traced
+    try:
+        yield rows
+    finally:
+        nn.Module.__call__ = call
+""",
+        check="test_blocks_nest",
+    ),
 ]
