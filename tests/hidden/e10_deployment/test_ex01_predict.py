@@ -85,7 +85,7 @@ class Shift(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("rows", "size"), [(7, 3), (6, 3), (4, 1), (5, 5), (3, 64), (1, 2), (9, 4), (130, 100)], ids=str
+    ("rows", "size"), [(7, 3), (6, 3), (4, 1), (5, 5), (3, 64), (1, 2), (1, 1), (9, 4), (130, 100)], ids=str
 )
 def test_every_row_once(answer, gen, rows, size):
     """However the rows are cut into batches, each gets its own result, and batches are of the size asked."""
@@ -145,17 +145,18 @@ def test_no_rows(answer, gen):
     ):
         with torch.no_grad():
             wanted = copy.deepcopy(model).eval()(inputs)
-        runs.clear()
         model.register_forward_hook(
             lambda m, args, _: runs.append((m.training, torch.is_inference_mode_enabled(), len(args[0])))
         )
-        yours = answer.predict(model, inputs, 3)
-        expect_equal(yours, wanted, "predict(…) of no rows", dims="rows outputs")
-        expect_equal(len(runs), 1, "the calls of the model for no rows")
-        expect_equal(runs[0][2], 0, "the rows in the call of the model for no rows")
-        expect_equal(runs[0][0], False, "the training flag of the model in the call for no rows")
-        expect_equal(runs[0][1], True, "torch.is_inference_mode_enabled() in the call for no rows")
-        expect_that(not yours.is_inference(), "the result for no rows is a tensor made in inference mode")
+        for size in (3, 1):
+            runs.clear()
+            yours = answer.predict(model, inputs, size)
+            expect_equal(yours, wanted, f"predict(…, {size}) of no rows", dims="rows outputs")
+            expect_equal(len(runs), 1, f"the calls of the model for no rows in batches of {size}")
+            expect_equal(runs[0][2], 0, "the rows in the call of the model for no rows")
+            expect_equal(runs[0][0], False, "the training flag of the model in the call for no rows")
+            expect_equal(runs[0][1], True, "torch.is_inference_mode_enabled() in the call for no rows")
+            expect_that(not yours.is_inference(), "the result for no rows is a tensor made in inference mode")
 
 
 @pytest.mark.parametrize("size", [0, -1, -64])

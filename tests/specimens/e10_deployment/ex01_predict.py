@@ -571,4 +571,16 @@ def predict(""",
         check="test_shapes_and_dtypes",
         says="torch.uint8",
     ),
+    Wrong(
+        "one start too many where batches of one row meet no rows, or one",
+        edits=[
+            (
+                SPLIT,
+                "            for start in range(0, max(len(inputs), 2), batch_size):\n"
+                "                batch = inputs[start : start + batch_size]\n",
+            )
+        ],
+        check="test_no_rows",
+        says="batches of 1",
+    ),
 ]
