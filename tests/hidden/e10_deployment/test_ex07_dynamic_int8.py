@@ -354,6 +354,7 @@ def names_of(answer, model):
         (["tied"], LINEARS[6:10]),
         (["first"], LINEARS[6:10]),
         (["again"], LINEARS[6:10]),
+        ([""], LINEARS),
     ],
     ids=str,
 )

@@ -662,4 +662,16 @@ def quantize_linears(model, skip=()):
         check="test_gradients",
         says="in torch.bfloat16",
     ),
+    Wrong(
+        "skips what is below a name, but not what is below the empty one, the model's",
+        edits=[
+            (
+                BELOW,
+                "    below = {n for n in modules for s in skip if n == s or n.startswith(f'{s}.')}\n"
+                "    kept = {id(modules[n]) for n in below}\n",
+            )
+        ],
+        check="test_which_layers",
+        says="skip=['']",
+    ),
 ]
