@@ -63,6 +63,9 @@ def test_each_activation(answer, gen, dtype):
         layers, x = network(gen, dtype), torch.randn(size, 3, generator=gen, dtype=torch.float64).to(dtype)
         wanted = exact(layers, x, cubes)
         expect_all(answer.backward_with_activations(layers, x, cubes), wanted)
+        layers = [*layers[:2], layers[1], *layers[2:], layers[1]]
+        wanted, found = exact(layers, x, cubes), answer.backward_with_activations(layers, x, cubes)
+        expect_all(found, wanted, f"{CALL} with one and the same layer in three places")
     found = answer.backward_with_activations(
         [torch.sqrt, lambda h: h * 2], torch.tensor([0.0, -1.0], dtype=dtype), torch.sum
     )
@@ -139,10 +142,20 @@ def test_inputs_without_gradients(answer, gen):
     def failing(h):
         raise ArithmeticError("no activations here")
 
-    for some, loss_fn, who in (([*layers, failing], cubes, "a layer"), (layers, failing, "loss_fn")):
+    def failing_backward(h):
+        out = h * 2
+        out.register_hook(failing)
+        return out
+
+    for some, loss_fn, who in (
+        ([*layers, failing], cubes, "a layer"),
+        (layers, failing, "loss_fn"),
+        ([failing_backward, *layers], cubes, "a layer, in its backward,"),
+    ):
         call = f"{CALL}, where {who} raises an error,"
         with unchanged(call, inputs=x), contextlib.suppress(ArithmeticError):
             answer.backward_with_activations(some, x, loss_fn)
+        expect_that(x.grad is None, f"inputs that require no gradients have a `.grad` after {call}")
 
 
 def test_frozen_layers(answer, gen):

@@ -497,4 +497,45 @@ SPECIMENS = [
         check="test_inputs_without_gradients",
         says="loss_fn raises",
     ),
+    Wrong(
+        "remembers the output of each layer by the layer, which may come twice",
+        edits=instead("""
+    h = inputs.view_as(inputs) if inputs.requires_grad else inputs.detach().requires_grad_()
+    h.retain_grad()
+    start, outputs = h, {}
+    for layer in layers:
+        h = layer(h)
+        h.retain_grad()
+        outputs[layer] = h
+    loss_fn(h).backward()
+    return [h.grad.clone() for h in [start, *(outputs[layer] for layer in layers)]]
+"""),
+        check="test_each_activation",
+        says="three places",
+    ),
+    Wrong(
+        "puts requires_grad of inputs back after an error on the way there, not on the way back",
+        edits=instead("""
+    plain = not inputs.requires_grad
+    h = inputs.requires_grad_() if plain else inputs.view_as(inputs)
+    activations = [h]
+    try:
+        for layer in layers:
+            activations.append(layer(activations[-1]))
+        for h in activations:
+            h.retain_grad()
+        loss = loss_fn(activations[-1])
+    except BaseException:
+        inputs.requires_grad_(not plain)
+        raise
+    loss.backward()
+    gradients = [h.grad.clone() for h in activations]
+    if plain:
+        inputs.requires_grad_(False)
+        inputs.grad = None
+    return gradients
+"""),
+        check="test_inputs_without_gradients",
+        says="in its backward",
+    ),
 ]
