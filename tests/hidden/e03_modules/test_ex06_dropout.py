@@ -190,10 +190,11 @@ def test_gradient(answer, gen):
     y = layer(x)
     expect_that(y.requires_grad, "no gradient flows through drop(x)")
     wanted = (cotangent / 0.7).masked_fill(y.detach() == 0, 0.0)
+    layer.p = 0.6
     layer(x)  # a layer may be used twice before the backward
     (gradient,) = torch.autograd.grad(y, [x], cotangent)
     suspects = {"what is dropped gets a gradient, too": lambda: cotangent / 0.7}
-    call = "the gradient of x through the first of two calls of Dropout(0.3)"
+    call = "the gradient of x through the first of two calls of Dropout(0.3), before p is set to 0.6"
     expect_close(gradient, wanted, call, suspects=suspects)
     zeros = torch.zeros(40, 50, requires_grad=True)
     (gradient,) = torch.autograd.grad(answer.Dropout(0.3)(zeros).sum(), [zeros])

@@ -479,4 +479,31 @@ class Dropout(nn.Dropout):
         ],
         check="test_edges_of_p",
     ),
+    Wrong(
+        "a backward of its own that asks for p again, which may have been set since",
+        edits=[
+            (RETURN, "return _Drop.apply(x, dropped, self) if self.p < 1 else x * 0.0"),
+            (
+                "class Dropout(nn.Module):\n",
+                """import torch
+
+
+class _Drop(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, dropped, layer):
+        ctx.dropped, ctx.layer = dropped, layer
+        return (x / (1 - layer.p)).masked_fill(dropped, 0.0)
+
+    @staticmethod
+    def backward(ctx, g):
+        return (g / (1 - ctx.layer.p)).masked_fill(ctx.dropped, 0.0), None, None
+
+
+class Dropout(nn.Module):
+""",
+            ),
+        ],
+        check="test_gradient",
+        says="p is set",
+    ),
 ]
