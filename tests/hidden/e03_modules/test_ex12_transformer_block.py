@@ -1,6 +1,7 @@
 """What grades transformer_block: both branches, the stream, dropout, gradients, use as a module, devices."""
 
 import copy
+import itertools
 import math
 
 import pytest
@@ -201,6 +202,24 @@ def test_empty(answer, gen):
         expect_close(build(answer, gen)(torch.ones(shape)), torch.zeros(shape), f"block(x) for x of {shape}")
 
 
+def expect_stream_with_gaps(answer, gen):
+    """Fail where the network does not read the stream as the first dropout has left it."""
+    block, x = build(answer, gen, 3, 1, 5, dropout=0.5).double(), torch.randn(8, 1, 3, generator=gen).double()
+    state, yours = state_of(block), block(x).detach()
+    masks = [torch.tensor(mask).double() for mask in itertools.product((0, 2), repeat=3)]
+    added = attention(state, norm(state, "norm1", x), 1)
+    streams = [x + mask * added for mask in masks]
+    possible = [s + mask * network(state, norm(state, "norm2", s)) for s in streams for mask in masks]
+    error = torch.stack([(yours - right).abs().amax(-1) for right in possible]).amin(0)  # (8, 1)
+    expect_that(
+        bool((error < 1e-6).all()),
+        "block(x) with dropout=0.5 is no sum of x, what remains of the attention, and what remains of the "
+        "network's answer to both",
+        yours=f"{int((error >= 1e-6).sum())} of 8 tokens fit no choice of dropped elements",
+        likely="the network reads the sum of x and attention as it is after the dropout",
+    )
+
+
 def test_dropout_in_training(answer, gen):
     """Dropout takes elements of what each branch adds, scales up the rest, and touches nothing else."""
     x = torch.randn(4, 16, 6, generator=gen)
@@ -248,6 +267,7 @@ def test_dropout_in_training(answer, gen):
         yours=f"one of the two is kept at {once:.0%} of all elements",
         wanted="about 50%",
     )
+    expect_stream_with_gaps(answer, gen)
     rare = build(answer, gen, dropout=0.002)  # far below what random numbers in bfloat16 resolve
     rare.load_state_dict({**ones, "down.bias": torch.zeros(6)})
     kept = rare.bfloat16()(torch.zeros(5000, 2, 6, dtype=torch.bfloat16)) == 1

@@ -493,4 +493,29 @@ class TransformerBlock(nn.Module):
         check="test_gradients",
         says="nference",
     ),
+    Wrong(
+        "the network reads the sum as it is before the dropout",
+        edits=[
+            (
+                FIRST,
+                "added = self._attend(self.norm1(x))\n        whole = x + added\n        x = x + self.dropout(added)",
+            ),
+            (SECOND, SECOND.replace("norm2(x)", "norm2(whole)")),
+        ],
+        check="test_dropout_in_training",
+        says="no sum of x",
+    ),
+    Wrong(
+        "scales up for the network what the first dropout leaves, and not for the stream",
+        edits=[
+            (
+                FIRST,
+                "added = self.dropout(self._attend(self.norm1(x)))\n"
+                "        whole, x = x + 2 * added, x + added",
+            ),
+            (SECOND, SECOND.replace("norm2(x)", "norm2(whole if self.training and self.dropout.p else x)")),
+        ],
+        check="test_dropout_in_training",
+        says="no sum of x",
+    ),
 ]
