@@ -137,6 +137,10 @@ def test_trainable(answer):
     expect_table(answer, model, 116, 0, 0, 0, 18, "with a frozen model", 1, 9, **options)
     with torch.no_grad():
         expect_table(answer, nn.Linear(3, 2), 16, 16, 64, 32, 0, "under no_grad", 1, 0, **options)
+    layer = nn.Linear(3, 2)
+    layer.register_buffer("table", torch.ones(5, requires_grad=True))
+    note = "with a buffer that requires a gradient and is no parameter"
+    expect_table(answer, layer, 26, 16, 64, 32, 0, note, 0, 9, **options)
     expect_table(answer, nn.ReLU(), 0, 0, 0, 0, 36, "of a model without parameters", 1, 9)
 
 
@@ -170,6 +174,9 @@ def test_once(answer):
     flat = nn.ParameterList(nn.Parameter(part) for part in (*parts, torch.tensor(2.0)))
     note = "with two parameters that are parts of one tensor, and one without dimensions"
     expect_table(answer, flat, 44, 44, 88, 0, 0, note, 0, 0)
+    one.register_buffer("start", one.weight.detach())  # another tensor, though its memory is the weight's
+    note = "with a buffer that has a parameter's numbers"
+    expect_table(answer, one, 21 * 4 + 200, 48, 96, 0, 0, note, 0, 0)
 
 
 def test_frozen_later(answer):

@@ -522,4 +522,22 @@ def largest_batch(model, saved, budget=6 * 2**30, dtype=torch.float32, optimizer
         check="test_dtypes_before",
         says="from torch.bfloat16",
     ),
+    Wrong(
+        "takes a buffer that requires a gradient for a parameter",
+        edits=[(TRAINABLE, TENSORS + TRAINABLE.replace("model.parameters()", "tensors"))],
+        check="test_trainable",
+        says="no parameter",
+    ),
+    Wrong(
+        "one tensor for each address and shape",
+        edits=[
+            (
+                TENSORS,
+                TENSORS
+                + "    tensors = list({(t.data_ptr() or id(t), t.shape): t for t in tensors}.values())\n",
+            )
+        ],
+        check="test_once",
+        says="a parameter's numbers",
+    ),
 ]
