@@ -17,6 +17,7 @@ from grader.checks import (
     forbid,
 )
 from grader.checks.devices import count_traffic
+from grader.checks.precision import default_dtype
 
 SHAPES = [(3, 2), (), (0, 4), (5,)]
 KERNELS = ("amp_foreach_non_finite_check_and_unscale", "amp_update_scale")
@@ -277,6 +278,14 @@ def test_ends_of_the_scale(answer):
     for _ in range(2):
         iterate(scaler, optimizer, [p])
         expect_scale(scaler, 3e38, "where float32 holds 3e38, and not 9e38")
+    end = torch.finfo(torch.float32).max
+    for kind in (torch.float32, torch.float64):
+        with default_dtype(kind):
+            scaler = answer.LossScaler(end / 2, growth_interval=1)
+            for _ in range(2):
+                iterate(scaler, optimizer, [p])
+                when = f"that can grow to the largest number in float32 exactly, default dtype {kind}"
+                expect_scale(scaler, end, when)
     scaler = answer.LossScaler(2.0, backoff_factor=0.25)
     for wanted in (0.5, 0.125, 0.03125):
         iterate(scaler, optimizer, [p], math.nan)

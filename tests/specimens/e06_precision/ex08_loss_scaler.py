@@ -910,4 +910,18 @@ class LossScaler:
         check="test_large_gradients_are_finite",
         says="float64",
     ),
+    Wrong(
+        "never grows to the largest number itself",
+        edits=[(GROW, GROW.replace("grown <= ", "grown < "))],
+        check="test_ends_of_the_scale",
+        says="exactly",
+    ),
+    Wrong(
+        "asks the default dtype whether it would hold inf",
+        edits=[
+            (GROW, GROW.replace("grown <= torch.finfo(torch.float32).max", "torch.tensor(grown).isfinite()"))
+        ],
+        check="test_ends_of_the_scale",
+        says="default dtype torch.float64",
+    ),
 ]
