@@ -125,13 +125,18 @@ def expect_as_alone(answer, world_size, **cases):
     wanted = [train_alone(case) for case in cases.values()]
     found = run_ranks(world_size, train, list(cases.values()), answer=answer)
     for rank, results in enumerate(found):
-        for (losses, states), about, (right_losses, right_states) in zip(results, cases, wanted, strict=True):
+        for place, (about, (right_losses, right_states)) in enumerate(zip(cases, wanted, strict=True)):
+            losses, states = results[place]
             where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
             steps = zip(losses, states, right_losses, right_states, strict=True)
             for number, (loss, mine, right_loss, right) in enumerate(steps, start=1):
                 step = f"in step {number} {where}"
                 expect_equal(type(loss).__name__, "float", f"the type of ddp_step(…) {step}")
                 expect_close(torch.tensor(loss), torch.tensor(right_loss), f"ddp_step(…) {step}")
+                first = found[0][place][0][number - 1]
+                same = loss == first or loss != loss  # NaN is the same everywhere
+                told = f"ddp_step(…) {step} is another float than on rank 0"
+                expect_that(same, told, yours=f"{loss!r}, and {first!r} on rank 0")
                 _expect_state(mine, right, f"after step {number} {where}")
 
 
