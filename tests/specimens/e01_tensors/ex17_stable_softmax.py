@@ -339,4 +339,41 @@ def logsumexp(x, dim):
             )
         ],
     ),
+    Wrong(
+        "-1e30 stands for -inf while the largest is sought",
+        edits=[(PEAK, "peak = exact.detach().clamp(min=-1e30).amax(dim, keepdim=True)")],
+        check="test_masked_logits",
+        says="near -1e+38",
+    ),
+    Wrong(
+        "masks with -1e4 in half, as attention does",
+        edits=[
+            (HALF, f"low = -1e4 if x.dtype == torch.float16 else torch.finfo(x.dtype).min\n    {HALF}"),
+            (PEAK, "peak = exact.detach().masked_fill(x == -math.inf, low).amax(dim, keepdim=True)"),
+            (
+                NO_PEAK,
+                "    peak = peak.masked_fill((x == -math.inf).all(dim, keepdim=True), 0)\n",
+            ),
+        ],
+        check="test_masked_logits",
+        says="near -60000",
+    ),
+    Wrong(
+        "a single class has probability 1, without asking the logits",
+        edits=[
+            (
+                "    powers, _ = _shifted_exp(x, dim)\n",
+                "    if x.shape[dim] == 1:\n        return torch.ones_like(x).masked_fill(x == -math.inf, 0)\n"
+                "    powers, _ = _shifted_exp(x, dim)\n",
+            )
+        ],
+        check="test_gradients",
+        says="carries no graph",
+    ),
+    Right(
+        "the lowest finite number stands for -inf while the largest is sought",
+        edits=[
+            (PEAK, "peak = exact.detach().clamp(min=torch.finfo(exact.dtype).min).amax(dim, keepdim=True)")
+        ],
+    ),
 ]
