@@ -119,14 +119,19 @@ def test_old_gradients(answer, gen):
         )
     expect_all(found, wanted, f"{CALL} with old gradients")
 
-    def failing(predictions, targets):
+    def refuse(*_):
         raise ArithmeticError("no loss here")
 
-    with contextlib.suppress(ArithmeticError):
-        answer.batch_gradients(model, failing, batches)
-    kept = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
-    for name, right in old.items():
-        expect_equal(kept[name], right, f"the `.grad` of {name} after an error that loss_fn raises")
+    def late(predictions, targets):
+        predictions.register_hook(refuse)
+        return F.mse_loss(predictions, targets)
+
+    for failing, when in ((refuse, "loss_fn raises"), (late, "its hook raises in the backward")):
+        with contextlib.suppress(ArithmeticError):
+            answer.batch_gradients(model, failing, batches)
+        kept = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
+        for name, right in old.items():
+            expect_equal(kept[name], right, f"the `.grad` of {name} after an error that {when}")
     frozen = [name for name, p in model.named_parameters() if not p.requires_grad]
     expect_equal(frozen, ["2.bias"], "the frozen parameters after an error that loss_fn raises")
 

@@ -500,4 +500,24 @@ def batch_gradients(model, loss_fn, batches):
         "puts the old gradients back, the same tensors",
         edits=putting_back("p.grad"),
     ),
+    Wrong(
+        "puts the old gradients back, but not where the backward raises",
+        edits=instead(
+            TRAINABLE
+            + """    found = []
+    for inputs, targets in batches:
+        loss = loss_fn(model(inputs), targets)
+        old = {p: p.grad for p in trainable.values()}
+        for p in old:
+            p.grad = None
+        loss.backward(inputs=list(old))
+        found.append({n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in trainable.items()})
+        for p, gradient in old.items():
+            p.grad = gradient
+    return found
+"""
+        ),
+        check="test_old_gradients",
+        says="in the backward",
+    ),
 ]
