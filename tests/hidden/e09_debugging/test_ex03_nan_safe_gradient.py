@@ -216,6 +216,9 @@ def test_fit(answer, gen):
         yours = answer.fit(x, x[:2], steps=2)
     wanted = fitted(x, x[:2], 2, 0.1, 1.0).float()
     expect_close(yours, wanted, "fit(points, points[:2], steps=2)", ulps=1e3)
+    yours = answer.fit(torch.tensor([[20.0, 0.0]]), torch.zeros(1, 2))
+    call = "fit(points, centres) of one point at [20, 0] and one centre at [0, 0], in 100 steps of 0.1"
+    expect_close(yours, torch.tensor([[10.0, 0.0]]), call, ulps=1e3)
 
 
 def test_nan_is_not_hidden(answer, gen):

@@ -436,4 +436,10 @@ def distances(""",
         check="test_fit",
         says="gradients in the hundreds",
     ),
+    Wrong(
+        "fit takes one step more where none are given",
+        edits=[("    steps: int = 100,\n", "    steps: int = 101,\n")],
+        check="test_fit",
+        says="100",
+    ),
 ]
