@@ -1,10 +1,12 @@
 """What grades safetensors_roundtrip: sharing, views, dtypes, the file itself, metadata, refusals."""
 
+import errno
 import json
 import math
 import os
 import pickle
 import resource
+import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -273,6 +275,31 @@ def test_when_writing_fails(answer, path, monkeypatch):
             path.write_bytes(before)  # written without either
         expect_as_before(f"save_tensors where os.replace and os.rename fail with {type(error).__name__}")
         monkeypatch.undo()
+    real = {name: getattr(os, name) for name in ("rename", "replace")}
+
+    def within(name):
+        def move(source, target, **more):
+            if path.parent.resolve() not in Path(source).resolve().parents:  # /tmp is often on another disk
+                raise OSError(errno.EXDEV, f"{source} is in another folder, which may lie on another disk")
+            return real[name](source, target, **more)
+
+        return move
+
+    for name in real:
+        monkeypatch.setattr(os, name, within(name))
+    answer.save_tensors(path, {"old": torch.ones(3)}, {"old": 1})
+
+    def fill(source, target, **_):
+        Path(target).write_bytes(b"half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", fill)
+    before = path.read_bytes()
+    with suppress(OSError):
+        answer.save_tensors(path, {"w": torch.ones(2)})
+        path.write_bytes(before)
+    expect_as_before("save_tensors where shutil finds the disk full")
+    monkeypatch.undo()
     path.unlink()
     path.mkdir()
     expect_raises(

@@ -562,4 +562,27 @@ SPECIMENS = [
         check="test_no_safetensors",
         says="/model.tmp",
     ),
+    Wrong(
+        "writes to the system's folder for temporary files first, often another disk",
+        edits=[(SAVE, SAVE.replace("dir=Path(path).parent", ""))],
+        check="test_when_writing_fails",
+        says="may lie on another disk",
+    ),
+    Wrong(
+        "moves the file from the system's folder: between disks that copies, and may stop half way",
+        edits=[
+            (
+                SAVE,
+                SAVE.replace("dir=Path(path).parent", "").replace(
+                    '        Path(folder, "new").replace(path)  # all of it or nothing\n',
+                    """        if Path(path).is_dir():
+            raise IsADirectoryError(path)
+        __import__("shutil").move(Path(folder, "new"), path)
+""",
+                ),
+            )
+        ],
+        check="test_when_writing_fails",
+        says="shutil finds the disk full",
+    ),
 ]
