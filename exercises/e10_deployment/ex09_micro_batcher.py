@@ -25,9 +25,9 @@ Rules:
   goes on.
 - A request of another shape or dtype than the batcher's raises ValueError at its caller, at once. No batch
   sees it, and nobody else notices.
-- A caller that is cancelled (also by asyncio.wait_for) no longer waits: from that moment its request is not
-  sent any more and does not count for size or delay. Where it is with predict already, the others still get
-  their rows: predict itself is not cancelled.
+- A caller that is cancelled (also by asyncio.wait_for) no longer waits: from the moment of `cancel()` on, in
+  the same turn of the loop too, its request is not sent any more and does not count for size or delay. Where
+  it is with predict already, the others still get their rows: predict itself is not cancelled.
 - close() sends what waits at once, and returns when predict is done with all batches; no task is left then,
   and errors reach the callers only. From the call of close() on, submit raises RuntimeError. close may be
   called twice, also at the same time; where a close is cancelled, predict goes on.
