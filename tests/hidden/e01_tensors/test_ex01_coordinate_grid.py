@@ -115,14 +115,17 @@ def test_default_dtype(answer):
 
 
 def test_default_device(answer, device):
-    """Without a device, the grid is made on torch's default device."""
-    with device:
+    """Without a device, the grid is made on torch's default device, whatever it was at the call before."""
+    for aligned in (False, True):
+        answer.coordinate_grid(3, 4, align_corners=aligned)
+    with count_traffic() as traffic, device:
         grids = [answer.coordinate_grid(3, 4, align_corners=aligned) for aligned in (False, True)]
     for grid in grids:
         where = str(getattr(grid, "device", None))
         expect_that(
             where == str(device), "the grid is not on torch's default device", yours=where, wanted=str(device)
         )
+    expect_no_traffic(traffic, "coordinate_grid(3, 4) with another default device")
 
 
 def test_made_on_the_device(answer, device):

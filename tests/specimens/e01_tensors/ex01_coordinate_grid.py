@@ -405,4 +405,22 @@ def identity_transforms(images):
     return torch.stack([torch.tril(torch.triu(torch.ones(2, 3, **kwargs)))] * 1).repeat(images.shape[0], 1, 1)
 """,
     ),
+    Wrong(
+        "sides are kept in a cache, whose key knows no default device",
+        edits=[
+            ("def _centres(", "@__import__('functools').lru_cache\ndef _centres("),
+            (
+                "    xs = _centres(",
+                "    dtype = dtype or torch.get_default_dtype()\n    xs = _centres(",
+            ),
+            (
+                "    return torch.stack((columns, rows), dim=-1)  # (height, width, 2)\n",
+                "    grid = torch.empty(height, width, 2, dtype=dtype, device=device)\n"
+                "    grid[..., 0], grid[..., 1] = columns, rows\n"
+                "    return grid\n",
+            ),
+        ],
+        check="test_default_device",
+        says="copies",
+    ),
 ]
