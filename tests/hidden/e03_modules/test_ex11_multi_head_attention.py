@@ -206,6 +206,8 @@ def test_nothing_to_see(answer, gen):
             layer = build(answer, gen, causal=causal, bias=bias)
             x = torch.randn(3, 4, 6, generator=gen)
             expect_right(layer, x, left, ", padded on the left", heads=2, causal=causal, bias=bias)
+            note = ", sequences of one token"
+            expect_right(layer, x[:, :1], left[:, :1], note, heads=2, causal=causal, bias=bias)
         layer = build(answer, gen, causal=causal).eval()
         expect_right_gradients(layer, gen, x, (left,), ", padded on the left", causal)
         layer = build(answer, gen, causal=causal)

@@ -587,4 +587,28 @@ class MultiHeadAttention(nn.Module):
         check="test_nothing_to_see",
         says="torch.float16",
     ),
+    Wrong(
+        "a single token always sees itself, also where it is padding",
+        edits=[
+            (
+                "        q, k, v = (self._split",
+                "        if x.shape[-2] == 1:\n            return self.out(self.value(x))\n        q, k, v = (self._split",
+            )
+        ],
+        check="test_nothing_to_see",
+        says="sequences of one token",
+    ),
+    Right(
+        "a single token that is no padding sees itself",
+        edits=[
+            (
+                "        q, k, v = (self._split",
+                "        if x.shape[-2] == 1:\n"
+                "            only = self.value(x) + 0 * (self.query(x) + self.key(x))\n"
+                "            hidden = torch.zeros_like(x[..., 0], dtype=torch.bool) if padding is None else padding\n"
+                "            return self.out(only.masked_fill(hidden.unsqueeze(-1), 0.0))\n"
+                "        q, k, v = (self._split",
+            )
+        ],
+    ),
 ]
