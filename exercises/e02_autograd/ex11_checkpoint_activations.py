@@ -9,10 +9,11 @@ backward arrives, it runs fn once more and takes what is needed from there:
     y.sum().backward()              # block runs again; the gradients are those of block(x)
 
 Rules, without torch.utils.checkpoint:
-- The result, and the gradients that `backward()` gives, are those of fn(*args): for the args, for whatever
-  they were computed from, and for the parameters that fn uses, even if no arg requires a gradient.
-  Where these are frozen too, what comes after trains all the same. As ever, gradients are added to `.grad`,
-  once. (Gradients of second order, and a second backward through one result, do not matter.)
+- The result, and the gradients that `backward()` gives, are those of fn(*args): for the args (None for one
+  that fn does not use), for whatever they were computed from, and for the parameters that fn uses, even if no
+  arg requires a gradient. Where these are frozen too, what comes after trains all the same. As ever,
+  gradients are added to `.grad`, once. (Gradients of second order, and a second backward through one result,
+  do not matter.)
 - fn runs once in forward, and once more in backward; if backward never comes, it does not. With gradients
   switched off (`torch.no_grad()`), fn runs once, and the result requires none.
 - Between forward and backward nothing is held but the args themselves (not copies of them), the result, and

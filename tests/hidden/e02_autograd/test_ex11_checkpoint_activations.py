@@ -154,6 +154,12 @@ def test_arguments_are_left_alone(answer, gen):
         answer.checkpoint(fn, x, y, inner, one, idle).sum().backward()
     for name, tensor in (("x", x), ("y", y), ("one", one)):
         expect_that(tensor.grad is None, f"{name} requires no gradient, and gets one", grad=tensor.grad)
+    expect_that(
+        idle.grad is None,
+        "idle, an argument that fn does not use, has a gradient",
+        yours=idle.grad,
+        wanted="None, as after fn(x, y, z, one, idle)",
+    )
     wanted = [(False, False, False)] * 2
     expect_equal(seen, wanted, "requires_grad of x, y and one, which need no gradient, in both runs of fn")
 

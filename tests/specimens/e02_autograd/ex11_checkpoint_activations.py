@@ -362,4 +362,14 @@ def checkpoint(fn, *args):
         check="test_any_arguments",
         says="plain values",
     ),
+    Wrong(
+        "gives zeros to an argument that fn does not use",
+        code=reentrant(
+            "*[a.grad if isinstance(a, torch.Tensor) else None for a in args]",
+            "*[(torch.zeros_like(a) if a.grad is None else a.grad) if torch.is_tensor(a) and a.requires_grad\n"
+            "                             else None for a in args]",
+        ),
+        check="test_arguments_are_left_alone",
+        says="does not use",
+    ),
 ]
