@@ -255,6 +255,27 @@ def test_waits_do_not_grow(answer, gen, device):
     expect_that(traffic.syncs <= 4, "more than four waits for twelve batches", yours=traffic.syncs)
 
 
+def test_half_precision(answer, gen):
+    """A model in bfloat16 is counted like any other: its positions are not added up in three digits."""
+    model = nn.Linear(3, 2).to(torch.bfloat16)
+    nn.init.zeros_(model.weight)
+    nn.init.constant_(model.bias, 1.0)  # both logits are the same: 0 is predicted for every position
+    batches = []
+    for _ in range(9):
+        labels = (torch.rand(1, 33, generator=gen) < 0.4).long()
+        batches.append((torch.zeros(1, 33, 3, dtype=torch.bfloat16), labels))
+    hits = sum(int((labels == 0).sum()) for _, labels in batches)
+    report = answer.train_epoch(model, torch.optim.SGD(model.parameters(), lr=0.0), batches, 100.0)
+    for name, wanted, digits in (("accuracy", hits / 297, 1e-5), ("loss", math.log(2), 0.03)):
+        expect_that(
+            math.isclose(report[name], wanted, rel_tol=digits),
+            f"wrong {name} from train_epoch(…) of a model in bfloat16, with 33 labels in each of 9 batches",
+            yours=f"{report[name]:.7g}",
+            wanted=f"{wanted:.7g}",
+            likely="numbers are added up in the dtype of the logits: bfloat16 cannot tell 297 from 296",
+        )
+
+
 def test_one_step_for_each_batch(answer, gen):
     """Model and optimizer run once for each batch, in the caller's mode, and old gradients do not count."""
     model, batches, seen = Tagger(gen).eval(), batches_of(gen, *SIZES), []

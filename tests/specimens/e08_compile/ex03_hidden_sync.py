@@ -392,4 +392,21 @@ SPECIMENS = [
             (STACK, STACK + "    total, hits, count = torch.stack(rows).sum(0)\n"),
         ],
     ),
+    Wrong(
+        "adds up in the dtype of the logits",
+        edits=[
+            (HITS, HITS.replace(".sum()", ".sum().to(logits.dtype)")),
+            (COUNT, "        count += number.to(logits.dtype)\n"),
+        ],
+        check="test_half_precision",
+        says="297",
+    ),
+    Right(
+        "adds up in float64",
+        edits=[
+            (TOTAL, "        total += losses.detach().double()\n"),
+            (HITS, HITS.replace(".sum()", ".double().sum()")),
+            (COUNT, "        count += number.double()\n"),
+        ],
+    ),
 ]
