@@ -17,6 +17,8 @@ from grader.checks import (
     expect_that,
     unchanged,
 )
+from grader.checks.devices import on_host
+from grader.checks.precision import default_dtype
 
 FORMS = list(itertools.product(["row", "column"], repeat=3))
 """The forms of predictions, targets and weights."""
@@ -70,6 +72,21 @@ def test_weights(answer, gen):
     x = torch.tensor([1.0, math.nan, 3.0])
     for yours in (answer.weighted_mse(x, x), answer.weighted_mse(x, x, torch.ones(3))):
         expect_equal(yours, torch.tensor(math.nan), "weighted_mse of predictions, one of them NaN")
+
+
+def test_dtype_and_device_of_the_inputs(answer, gen, device):
+    """The loss has dtype and device of its inputs, whatever torch's default dtype and device are."""
+    x, y, w = batch(gen, 4)
+    for weights in (None, w):
+        call = f"weighted_mse {'without' if weights is None else 'with'} weights, torch's default is float64"
+        with default_dtype(torch.float64):
+            yours = answer.weighted_mse(x, y[:, None], weights)
+        expect_close(yours, exact(x, y, weights).float(), call)
+        there = None if weights is None else weights.to(device)
+        yours = answer.weighted_mse(x.to(device), y[:, None].to(device), there)
+        call = call.replace("torch's default is float64", "on another device")
+        expect_equal(str(yours.device), str(device), f"the device of {call}")
+        expect_close(on_host(yours), exact(x, y, weights).float(), call)
 
 
 @pytest.mark.parametrize("forms", FORMS, ids=lambda forms: "-".join(form[0] for form in forms))

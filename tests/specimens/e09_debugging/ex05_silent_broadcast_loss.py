@@ -453,4 +453,19 @@ def train_step(model, optimizer, inputs, targets, weights=None):
         check="test_share_of_large_numbers",
         says="1e-30",
     ),
+    Wrong(
+        "ones of torch's default dtype where there are no weights",
+        edits=[
+            (MEAN, "        weights = torch.ones(len(errors), device=errors.device)\n"),
+        ],
+        check="test_dtype_and_device_of_the_inputs",
+        says="float64",
+    ),
+    Wrong(
+        "ones on torch's default device where there are no weights",
+        edits=[
+            (MEAN, "        weights = torch.ones(len(errors), dtype=errors.dtype)\n"),
+        ],
+        check="test_dtype_and_device_of_the_inputs",
+    ),
 ]
