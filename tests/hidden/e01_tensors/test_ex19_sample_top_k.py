@@ -150,6 +150,38 @@ def test_every_floating_dtype(answer, gen, dtype):
         )
 
 
+class Halves(DispatchMode):
+    """Names the operations whose chances or whose noise are in half precision."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__.strip("_")
+        drawn = (kwargs or {}).get("generator") is not None
+        chances = name in ("softmax", "log_softmax", "exp", "sigmoid", "cumsum")
+        seen = [result, *args] if drawn else [result] if chances else []
+        if any(isinstance(t, torch.Tensor) and t.dtype in (torch.float16, torch.bfloat16) for t in seen):
+            self.found.add(name)
+        return result
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_no_draw_in_half_precision(answer, gen, dtype):
+    """Neither the chances nor the noise of the draw are rounded to half precision."""
+    call = f"sample_top_k({dtype} logits, 3, generator)"
+    with Halves() as halves:
+        answer.sample_top_k(shuffled((4, 6), gen).to(dtype), 3, gen)
+    expect_that(
+        not halves.found,
+        f"{call} draws in half precision, which rounds rare tokens away",
+        yours=", ".join(sorted(halves.found)),
+        wanted="chances and noise in float32 or float64",
+    )
+
+
 def test_close_logits(answer, gen):
     """The k largest are those of the logits in their own dtype, where another one or softmax makes ties."""
     for dtype, near, step in [

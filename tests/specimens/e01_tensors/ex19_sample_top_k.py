@@ -431,4 +431,43 @@ def sample_top_k(logits, k, generator):
         check="test_global_stream_is_left_alone",
         says="puts it back",
     ),
+    Wrong(
+        "softmax in the dtype of the logits",
+        edits=[("largest.float().softmax(dim=-1)", "largest.softmax(dim=-1).float()")],
+        check="test_no_draw_in_half_precision",
+        says="yours   softmax",
+    ),
+    Wrong(
+        "noise in the dtype of the logits",
+        edits=[
+            (
+                DRAW,
+                "noise = torch.empty_like(largest).exponential_(generator=generator).reshape(-1, k)\n"
+                "    drawn = (chances / noise).argmax(-1, keepdim=True)",
+            )
+        ],
+        check="test_no_draw_in_half_precision",
+        says="yours   exponential",
+    ),
+    Wrong(
+        "draws by chances in the dtype of the logits",
+        edits=[("torch.multinomial(chances,", "torch.multinomial(chances.to(logits.dtype),")],
+        check="test_no_draw_in_half_precision",
+        says="yours   multinomial",
+    ),
+    Right(
+        "softmax is told to compute in float64",
+        edits=[("largest.float().softmax(dim=-1)", "torch.softmax(largest, dim=-1, dtype=torch.float64)")],
+    ),
+    Right(
+        "logits and Gumbel noise",
+        edits=[
+            (
+                DRAW,
+                "noise = torch.rand(chances.shape, generator=generator, dtype=torch.float64)\n"
+                "    scores = largest.reshape(-1, k) - (-noise.log()).log()\n"
+                "    drawn = scores.argmax(-1, keepdim=True)",
+            )
+        ],
+    ),
 ]
