@@ -234,6 +234,18 @@ def test_overflow_skips_the_step(answer, gen, how):
     expect_equal(optimizer.state_dict()["state"], before[1]["state"], f"the optimizer's state {where}")
 
 
+def test_gradients_decide(answer, gen):
+    """It is the gradients that decide: a loss of inf with finite gradients is followed by a step."""
+    model, (inputs, targets) = Network(gen), batch(gen)
+    twin = copy.deepcopy(model)
+    optimizer, other = OPTIMIZERS["SGD"](model.parameters()), OPTIMIZERS["SGD"](twin.parameters())
+    _, norm = reference_step(twin, list(twin.parameters()), F.mse_loss, other, inputs, targets, 1e6)
+    loss_fn = lambda p, t: F.mse_loss(p, t) + math.inf  # noqa: E731
+    yours = answer.scaled_step(model, loss_fn, optimizer, scaler_of(), inputs, targets, 1e6)
+    expect_numbers(yours, math.inf, norm, "scaled_step(…) with a loss of inf and finite gradients")
+    expect_weights(model, twin, "a step with a loss of inf and finite gradients")
+
+
 def test_predictions_that_overflow(answer):
     """A prediction beyond float16 is inf, and so is its loss; NaN stays NaN; neither leads to a step."""
     for number, wanted, where in (

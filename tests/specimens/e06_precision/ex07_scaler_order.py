@@ -462,4 +462,10 @@ def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0
         check="test_overflow_skips_the_step",
         says="count of steps",
     ),
+    Wrong(
+        "takes no step where the loss is not finite, whatever the gradients are",
+        edits=[(STEP, "    if loss.isfinite():\n        scaler.step(optimizer)\n")],
+        check="test_gradients_decide",
+        says="a loss of inf and finite gradients",
+    ),
 ]
