@@ -361,6 +361,9 @@ def test_largest_error_of_a_call(answer):
     reference, candidate = Returns([t(1e6), t(1.0)]), Returns([t(1e6 + 50), t(2.0)])
     yours = answer.find_divergence(reference, candidate, torch.zeros(1))
     expect_parting(yours, "", 0, 50.0, "where a large number differs by more, but is close enough")
+    reference, candidate = Returns([t(), t(1.0)]), Returns([t(), t(1.5)])
+    yours = answer.find_divergence(reference, candidate, torch.zeros(1))
+    expect_parting(yours, "", 0, 0.5, "beside an empty tensor")
 
 
 class Takes(nn.Module):

@@ -720,4 +720,10 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         ],
         check="test_inputs_of_all_kinds",
     ),
+    Wrong(
+        "takes an empty tensor for one that differs by 1",
+        edits=[(LARGEST, LARGEST.replace("else 0.0", "else 1.0"))],
+        check="test_largest_error_of_a_call",
+        says="empty",
+    ),
 ]
