@@ -113,6 +113,10 @@ def test_expanded(answer):
         "storage_bytes": 12,
     }
     expect_record(answer, x, "describe(torch.zeros(3, 1).expand(2, 3, 5))", **wanted)
+    many = 3**35  # more than a float64 counts
+    x = torch.zeros(1, dtype=torch.uint8).expand(3, many // 3)
+    wanted = {"elements": many, "bytes": many, "storage_bytes": 1}
+    expect_record(answer, x, f"describe(torch.zeros(1, dtype=torch.uint8).expand(3, {many // 3}))", **wanted)
 
 
 def test_contiguity(answer):

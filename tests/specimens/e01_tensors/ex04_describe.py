@@ -275,4 +275,10 @@ def describe(x):
     return record
 """,
     ),
+    Wrong(
+        "counts the elements in a float",
+        edits=[('"elements": x.numel()', '"elements": int(float(x.numel()))')],
+        check="test_expanded",
+        says="elements",
+    ),
 ]
