@@ -126,8 +126,8 @@ def test_gradients_through_many_steps(answer, gen):
             found.append(decay * found[-1] + step)
         return torch.stack(found[1:])
 
-    x, _, initial = inputs(gen, 150, (2,), dtype=torch.float64)
-    given = x, torch.tensor([1.0, 0.99], dtype=torch.float64), initial
+    x, _, initial = inputs(gen, 150, (3,), dtype=torch.float64)
+    given = x, torch.tensor([1.0, 0.99, 0.001], dtype=torch.float64), initial
     expect_gradients(
         answer.leaky_traces,
         given,
@@ -137,9 +137,11 @@ def test_gradients_through_many_steps(answer, gen):
         names=NAMES,
         scale=2000.0,
     )
-    with torch.no_grad():
-        last = answer.leaky_traces(torch.ones(1100), torch.tensor(1.0), torch.zeros(()))[-1]
-    expect_close(last, torch.tensor(1100.0), f"the last trace of {CALL} with 1100 steps of ones")
+    for decay, wanted in ((1.0, 1100.0), (0.5, 2.0)):
+        with torch.no_grad():
+            last = answer.leaky_traces(torch.ones(1100), torch.tensor(decay), torch.zeros(()))[-1]
+        call = f"the last trace of {CALL} with 1100 steps of ones and a decay of {decay}"
+        expect_close(last, torch.tensor(wanted), call)
 
 
 def test_gradients_at_the_ends(answer, gen):

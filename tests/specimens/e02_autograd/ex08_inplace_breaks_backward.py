@@ -348,4 +348,37 @@ def leaky_traces(x, decay, initial):
     return (powers.to(x.dtype) * everything[None]).sum(1)[1:]
 """,
     ),
+    Wrong(
+        "divides by powers of the decay, which become 0 in a long sequence",
+        edits=[
+            (
+                LOOP,
+                """    if len(x) == 0:
+        return x.clone()
+    steps = torch.arange(1, len(x) + 1, dtype=x.dtype, device=x.device)
+    powers = decay ** steps.view(-1, *[1] * initial.dim())
+    if bool((powers[0] > 0).all()):
+        return powers * (initial + (x / powers).cumsum(0))
+"""
+                + LOOP,
+            )
+        ],
+        check="test_gradients_through_many_steps",
+    ),
+    Wrong(
+        "sums of logarithms, which lose the small against the large",
+        edits=[
+            (
+                START,
+                """    if decay.dim() == 0 and len(x) > 500 and (x > 0).all() and decay > 0 and not decay.requires_grad:
+        ages = torch.arange(len(x), dtype=x.dtype, device=x.device)
+        ages = ages.view(-1, *[1] * initial.dim()) * decay.log()
+        return torch.exp(x.log().sub(ages).logcumsumexp(0) + ages) + initial * decay * torch.exp(ages)
+"""
+                + START,
+            )
+        ],
+        check="test_gradients_through_many_steps",
+        says="decay of 0.5",
+    ),
 ]
