@@ -204,7 +204,7 @@ def test_zero_channels(answer, gen, dtype):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_as_good_as_zero(answer, dtype):
     """Numbers so small that the scale would be subnormal or 0 count as zeros; next to them others do not."""
-    for size in (1e-37, 1e-39, 1e-40, 2.0**-133):
+    for size in (190 * 2.0**-127, 1e-37, 1e-39, 1e-40, 2.0**-133):
         x = torch.tensor([[size, -size / 2, 0.0], [1.0, -2.0, 0.25]], dtype=dtype)
         q, scale = answer.quantize(x[0])
         expect_equal(scale, torch.tensor(1.0), f"the scale from quantize(x) with numbers of {size:.3g}")

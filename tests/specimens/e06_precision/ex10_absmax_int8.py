@@ -570,4 +570,10 @@ def dequantize(q, scale, dtype=torch.float32):
         check="test_error_bound",
         says="1100",
     ),
+    Wrong(
+        "a scale counts as zero below half of the smallest normal number only",
+        edits=[(TINY, TINY.replace(".tiny", ".tiny / 2"))],
+        check="test_as_good_as_zero",
+        says="1.12e-36",
+    ),
 ]
