@@ -453,4 +453,28 @@ SPECIMENS = [
         check="test_dtypes",
         says="query[:, 4:]",
     ),
+    Wrong(
+        "asks for the tiled kernel where time equals keys, whatever the caller has switched off",
+        edits=[
+            (
+                "from torch.nn import functional as F\n",
+                "from torch.nn import functional as F\nfrom torch.nn.attention import SDPBackend, sdpa_kernel\n",
+            ),
+            (
+                "def attention(\n",
+                """def attend(*args, **options):
+    if options["is_causal"]:
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            return F.scaled_dot_product_attention(*args, **options)
+    return F.scaled_dot_product_attention(*args, **options)
+
+
+def attention(
+""",
+            ),
+            ("    mixed = F.scaled_dot_product_attention(\n", "    mixed = attend(\n"),
+        ],
+        check="test_settings",
+        says="switched off",
+    ),
 ]
