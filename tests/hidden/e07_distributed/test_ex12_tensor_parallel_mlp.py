@@ -165,7 +165,9 @@ def flow(model, x, cotangent):
     """The gradient of x, where it goes into the MLP twice, past it, and through a view."""
     x = x.clone().requires_grad_()
     inner = x * 2.0
-    y = inner + model.forward(inner.transpose(0, 1)).transpose(0, 1)
+    turned = inner.transpose(0, 1) if inner.dim() > 1 else inner
+    y = model.forward(turned)
+    y = inner + (y.transpose(0, 1) if inner.dim() > 1 else y)
     y = y + model.forward(y)
     (y if cotangent is None else y * cotangent).sum().backward()
     return x.grad
@@ -208,6 +210,7 @@ def test_gradients(answer, gen, world_size):
         drawn(gen, 12, (2, 5, 3), out=3, activation="tanh", dtype=torch.float64),
         drawn(gen, 6, (3, 1, 4), out=4, biases=(False, False)),
         drawn(gen, 6, (0, 2, 3), out=3),
+        drawn(gen, 6, (3,), out=3),
     ]
     cotangents = [None, *(torch.randn(c.x.shape, generator=gen).to(c.x.dtype) for c in cases[1:])]
     expect_gradients_as_alone(answer, world_size, cases, cotangents)

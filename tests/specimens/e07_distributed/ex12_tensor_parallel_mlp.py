@@ -426,4 +426,10 @@ class TensorParallelMLP(nn.Module):
         return y + self.down["bias"] if "bias" in self.down else y
 ''',
     ),
+    Wrong(
+        "sums the gradient of x for batches only",
+        edits=[(TO, "        x = _ToAllRanks.apply(x, self.group) if x.dim() > 1 else x\n")],
+        check="test_gradients",
+        says="[3]",
+    ),
 ]
