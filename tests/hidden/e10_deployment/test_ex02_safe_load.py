@@ -160,6 +160,10 @@ def test_loads(answer, gen, path):
         expect_equal(modes_of(model), [False] * 5, "the training flags after safe_load(model, path)")
         x = torch.randn(5, 3, generator=gen)
         expect_close(model(x).detach(), saved.eval()(x).detach(), "safe_load(model, path)(x)")
+    torch.save({}, path)
+    model = nn.Dropout(0.5)
+    loaded = answer.safe_load(model, path)
+    expect_that(loaded is model and not model.training, "safe_load(nn.Dropout(0.5), a file of {}) fails")
 
 
 def test_into_the_model_s_own_tensors(answer, gen, path):
@@ -214,6 +218,8 @@ def in_rows(t):
         return t.to_sparse_csr()
 
 
+NAMES = [f"{i}.{name}" for i in (0, 1, 3) for name in ("weight", "bias")]
+NAMES += [f"1.{name}" for name in ("running_mean", "running_var", "num_batches_tracked")]
 MISFITS = {
     "a missing weight": ({"0.weight": None}, "0.weight"),
     "two missing buffers": ({"1.running_mean": None, "1.running_var": None}, "1.running_mean 1.running_var"),
@@ -242,6 +248,7 @@ MISFITS = {
         {"0.weight": None, "1.bias": torch.ones(5), "3.weight": [1.0]},
         "0.weight 1.bias 3.weight",
     ),
+    "nothing in it": (dict.fromkeys(NAMES), " ".join(NAMES)),
     "several at once": ({"0.bias": torch.ones(5), "9": torch.ones(1), "3.bias": None}, "0.bias 9 3.bias"),
 }
 

@@ -618,4 +618,21 @@ SPECIMENS = [
         check="test_misfits",
         says="CSR",
     ),
+    Wrong(
+        "takes a file without entries for one that holds no dict",
+        edits=[("    if not isinstance(state, dict):", "    if not isinstance(state, dict) or not state:")],
+        check="test_misfits",
+        says="nothing in it",
+    ),
+    Wrong(
+        "refuses a file without entries for a model that has none",
+        edits=[
+            (
+                "    if not isinstance(state, dict):",
+                '    if state == {}:\n        raise RuntimeError(f"missing: {list(model.state_dict())}")\n    if not isinstance(state, dict):',
+            )
+        ],
+        check="test_loads",
+        says="missing",
+    ),
 ]
