@@ -144,7 +144,7 @@ def test_weights_are_constants(answer, gen):
     w, weights = randn(gen, 4).requires_grad_(), randn(gen, 4).requires_grad_()
     wanted = weighted(w, weights).float()
     with unchanged("weighted_backward(losses, weights)", weights=weights):
-        answer.weighted_backward(losses_of(w), weights)
+        answer.weighted_backward(losses_of(w), weights=weights)
     expect_gradient(w.grad, wanted, "w after weighted_backward(losses, weights)", scale=20.0)
     expect_that(not w.grad.requires_grad, "w.grad carries a graph after weighted_backward(losses, weights)")
     expect_that(weights.grad is None, "weighted_backward puts a gradient on the weights")

@@ -393,4 +393,16 @@ def vjp(fn, x, v):
         check="test_vjp_on_a_device",
         says="ones_like",
     ),
+    Wrong(
+        "another name for the weights",
+        edits=[
+            ('losses: Float[Tensor, "*batch"], weights:', 'losses: Float[Tensor, "*batch"], by:'),
+            (
+                "    if weights is None:\n        weights =",
+                "    weights = by\n    if weights is None:\n        weights =",
+            ),
+        ],
+        check="test_weights_are_constants",
+        says="weights",
+    ),
 ]
