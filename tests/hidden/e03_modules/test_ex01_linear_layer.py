@@ -139,7 +139,7 @@ def test_replaced_parameters(answer, gen):
     layer.bias = None
     wanted = linear(weight, x, bias=False)
     expect_close(layer(x).detach(), wanted, "layer(x) after layer.bias = None", scale=4.0)
-    layer = answer.Linear(4, 3, bias=False)
+    layer = answer.Linear(in_features=4, out_features=3, bias=False)
     layer.bias = nn.Parameter(torch.randn(3, generator=gen))
     wanted = linear({name: p.detach() for name, p in layer.named_parameters()}, x)
     expect_close(layer(x).detach(), wanted, "layer(x), made without a bias, after it got one", scale=4.0)
