@@ -4,7 +4,7 @@ import copy
 import gc
 import weakref
 from collections import OrderedDict, namedtuple
-from types import SimpleNamespace
+from dataclasses import make_dataclass
 
 import torch
 from torch import nn
@@ -14,6 +14,7 @@ from grader.checks import expect_close, expect_equal, expect_that
 
 CALL = "the rows of shape_trace(model)"
 Pair = namedtuple("Pair", "first second")
+Batch = make_dataclass("Batch", ["x"])
 
 
 def table(rows):
@@ -235,8 +236,8 @@ def test_nested_data(answer):
     expect_rows(nested_call(answer), wanted)
     x, model = torch.zeros(2, 3), Counts()
     with answer.shape_trace(model) as rows:
-        count = model(x, [x, x], {x}, x.numpy(), SimpleNamespace(x=x), (part for part in (x, x)))
-    call = "model(x, [x, x], a set, a NumPy array, another object, a generator)"
+        count = model(x, [x, x], {x}, x.numpy(), Batch(x), (part for part in (x, x)))
+    call = "model(x, [x, x], a set, a NumPy array, a dataclass, a generator)"
     expect_equal(table(rows)[0][2], [(2, 3)] * 3, f"the inputs in the row of {call}")
     expect_equal(table(rows)[0][3], [], f"the outputs in the row of {call}")
     expect_equal(count, 2, "what the model finds in its generator, within the block")

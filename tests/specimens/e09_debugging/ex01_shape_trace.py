@@ -528,7 +528,7 @@ def walk(items, shapes):
             )
         ],
         check="test_nested_data",
-        says="another object",
+        says="a dataclass",
     ),
     Wrong(
         "keeps the error in the row, and so the frames with their tensors",
@@ -583,5 +583,17 @@ def shape_trace(model):
         nn.Module.__call__ = call
 """,
         check="test_blocks_nest",
+    ),
+    Wrong(
+        "opens dataclasses as well",
+        edits=[
+            (
+                DICT,
+                '    if hasattr(value, "__dataclass_fields__"):\n        value = tuple(vars(value).values())\n'
+                + DICT,
+            )
+        ],
+        check="test_nested_data",
+        says="a dataclass",
     ),
 ]
