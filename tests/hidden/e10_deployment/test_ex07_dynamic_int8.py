@@ -256,6 +256,7 @@ def test_saved_and_loaded(answer, gen, tmp_path):
         empty.load_state_dict(state)
         expect_equal(empty(x), model[0](x), "the result of an empty layer that is loaded")
         other = copy.deepcopy(empty)
+        other(x.clone().requires_grad_())  # as in training, where a call may hold what backward needs
         other.scale.mul_(2.0)
         expect_equal(empty(x), model[0](x), "the result of a layer whose deep copy was changed")
         expect_as_widened(other, x, "layer(x) after its scale was changed")

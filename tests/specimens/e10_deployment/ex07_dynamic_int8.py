@@ -674,4 +674,19 @@ def quantize_linears(model, skip=()):
         check="test_which_layers",
         says="skip=['']",
     ),
+    Wrong(
+        "keeps the wide weight of a call with gradients, and uses it ever after",
+        edits=[
+            (
+                WIDEN,
+                WIDEN.replace(
+                    "wide = ",
+                    "wide = self.__dict__.get('wide')\n        if wide is None:\n            wide = ",
+                )
+                + "            if x.requires_grad:\n                self.__dict__['wide'] = wide\n",
+            )
+        ],
+        check="test_saved_and_loaded",
+        says="after its scale was changed",
+    ),
 ]
