@@ -51,6 +51,8 @@ def test_the_middle(answer, size):
     image = distinct(size)
     for height, width in [(2, 4), (3, 4), (2, 5), (3, 5), (1, 1), (5, 2), (6, 8)]:
         expect_crop(answer, image, height, width)
+    crop, wanted = answer.center_crop(image, width=5, height=2), picked(image, 2, 5)
+    expect_equal(crop, wanted, "center_crop(image, width=5, height=2)", dims=DIMS[2])
 
 
 def test_full_size(answer):
@@ -58,6 +60,7 @@ def test_full_size(answer):
     images = distinct((2, 5, 4))
     for height, width in [(5, 4), (5, 2), (2, 4), (5, 3), (4, 4)]:
         expect_crop(answer, images, height, width)
+    expect_crop(answer, distinct((3, 1, 1)), 1, 1)
     expect_view(answer.center_crop(images, 5, 4), images, "center_crop to the full size")
     images.requires_grad_()
     for height, width in [(5, 4), (2, 3)]:

@@ -10,6 +10,19 @@ OFFSETS = "top, left = (rows - height) // 2, (columns - width) // 2"
 
 SPECIMENS = [
     Wrong(
+        "height and width cannot be given by name",
+        edits=[
+            ("height: int, width: int\n)", "height: int, width: int, /\n)"),
+        ],
+        check="test_the_middle",
+        says="wrong signature",
+    ),
+    Wrong(
+        "refuses images of one pixel",
+        edits=[("<= columns):", "<= columns) or rows * columns == 1:")],
+        check="test_full_size",
+    ),
+    Wrong(
         "slices from both ends: nothing is left where nothing is to be cut",
         edits=[(CROP, "images[..., top : rows - (rows - height - top), left:-(columns - width - left)]")],
         check="test_full_size",
