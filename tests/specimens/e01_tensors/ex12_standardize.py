@@ -9,6 +9,11 @@ RESULT = "    return (centred / (variance + eps).sqrt()).to(x.dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "computes in the default dtype, if that is wider",
+        edits=[(WIDE, "    wide = x.to(torch.promote_types(x.dtype, torch.get_default_dtype()))\n")],
+        check="test_half_precision",
+    ),
+    Wrong(
         "cuts the gradient of small variances",
         edits=[
             (RESULT, "    variance = torch.where(variance < eps, variance.detach(), variance)\n" + RESULT)
