@@ -11,6 +11,50 @@ FILL = "scores.masked_fill(~visible, -math.inf)  # (*batch, query, key)"
 
 SPECIMENS = [
     Wrong(
+        "positions in int16",
+        edits=[
+            (PAIRS, "at = torch.arange(keys, dtype=torch.int16, device=device)"),
+            (TRIANGLE, "at <= at[keys - queries :, None]"),
+        ],
+        check="test_mask",
+        says="only where key",
+    ),
+    Wrong(
+        "keeps the mask of an inference mode, which no backward may use",
+        edits=[
+            (FILL, "scores.masked_fill(_hidden(*scores.shape[-2:], scores.device), -math.inf)"),
+            (
+                "def mask_scores",
+                "@functools.lru_cache(maxsize=32)\ndef _hidden(queries, keys, device):\n"
+                "    return ~causal_mask(queries, keys, device)\n\n\ndef mask_scores",
+            ),
+            ("import math\n", "import functools\nimport math\n"),
+        ],
+        check="test_gradient",
+        says="Inference tensors",
+    ),
+    Wrong(
+        "writes -inf by rows and columns, whose number the host waits for",
+        edits=[
+            (
+                f"return {FILL}",
+                "rows, columns = torch.nonzero(~visible, as_tuple=True)\n    result = scores.clone()\n"
+                "    result[..., rows, columns] = -math.inf\n    return result",
+            )
+        ],
+        check="test_made_on_the_device",
+        says="waits: 1",
+    ),
+    Right(
+        "writes -inf by a mask as the index",
+        edits=[
+            (
+                f"return {FILL}",
+                "result = scores.clone()\n    result[..., ~visible] = -math.inf\n    return result",
+            )
+        ],
+    ),
+    Wrong(
         "counts the queries from the start of the keys",
         edits=[(TRIANGLE, "every_pair.tril()")],
         check="test_mask",
@@ -171,7 +215,7 @@ SPECIMENS = [
         "makes the mask on the CPU and moves it",
         edits=[(PAIRS, "every_pair = torch.ones(queries, keys, dtype=torch.bool).to(device)")],
         check="test_made_on_the_device",
-        says="copies between host and device",
+        says="between host and device",
     ),
     Wrong(
         "forgets the device",
