@@ -36,6 +36,7 @@ class Odd(nn.Module):
         self.register_parameter("bias", None)
         self.register_buffer("mask", torch.zeros(5, 5, dtype=torch.bool), persistent=False)
         self.register_buffer("absent", None)
+        self.register_buffer("_hidden", torch.zeros(2, dtype=torch.float16))
         self.register_buffer("scale", torch.tensor(0.5, dtype=torch.float64))
         self.unregistered = torch.zeros(100)
         self.in_a_list = [nn.Parameter(torch.zeros(100))]
@@ -43,7 +44,7 @@ class Odd(nn.Module):
 
 def test_shapes_of_all_kinds(answer):
     """0-d parameters are one number, empty ones none, None nothing; buffers take bytes, saved or not."""
-    expect_count(answer, Odd(), 25, 25, 100 + 25 + 8, " with parameters and buffers of all kinds")
+    expect_count(answer, Odd(), 25, 25, 100 + 25 + 8 + 4, " with parameters and buffers of all kinds")
     expect_count(answer, nn.ReLU(), 0, 0, 0, " of nn.ReLU()")
     expect_count(answer, nn.Linear(3, 2, bias=False), 6, 6, 24, " of nn.Linear(3, 2, bias=False)")
     expect_count(answer, nn.BatchNorm1d(4, affine=False), 0, 0, 40, " of a batch norm without parameters")
@@ -67,7 +68,7 @@ def test_nested_modules(answer):
     expect_count(answer, lists, 16, 16, 64, " of modules and parameters in lists")
     outer = nn.Module()
     outer.inner, outer.weight = Odd(), nn.Parameter(torch.zeros(3))
-    expect_count(answer, outer, 28, 28, 12 + 133, " of a model with parameters of its own")
+    expect_count(answer, outer, 28, 28, 12 + 137, " of a model with parameters of its own")
 
 
 def test_ties(answer):
@@ -127,7 +128,7 @@ def test_frozen_parameters(answer, mode):
     model.register_buffer("learned", torch.zeros(5).requires_grad_())
     expect_count(answer, model, 34, 0, size + 20, " of a frozen model with a buffer that requires a gradient")
     odd = Odd().requires_grad_(False).train(mode == "train")
-    expect_count(answer, odd, 25, 0, 133, " of a frozen model with parameters and buffers of all kinds")
+    expect_count(answer, odd, 25, 0, 137, " of a frozen model with parameters and buffers of all kinds")
 
 
 def test_bytes_by_dtype(answer):
@@ -162,6 +163,10 @@ def test_on_meta(answer):
         tied = nn.Sequential(nn.Linear(30, 20), nn.Linear(30, 20, dtype=torch.bfloat16))
     tied[1].weight = tied[0].weight
     expect_count(answer, tied, 640, 640, 2400 + 80 + 40, ' on "meta" with a tied weight')
+    huge = nn.ParameterList([torch.empty(2**52 + 1, device="meta"), torch.empty(1, device="meta")])
+    huge.register_buffer("codes", torch.empty(2**54 + 1, dtype=torch.int8, device="meta"))
+    count = 2**52 + 2
+    expect_count(answer, huge, count, count, 4 * count + 2**54 + 1, ' on "meta" with 2⁵² numbers and more')
 
 
 def test_on_a_device(answer, device):

@@ -15,6 +15,23 @@ def lists(code):
 
 SPECIMENS = [
     Wrong(
+        "adds the bytes as floats",
+        edits=[
+            (BYTES, f"int(math.f{BYTES})"),
+            ("from torch import nn\n", "import math\n\nfrom torch import nn\n"),
+        ],
+        check="test_on_meta",
+        says="2⁵² numbers",
+    ),
+    Wrong(
+        "passes over buffers whose name begins with an underscore",
+        edits=lists(
+            "parameters = list(model.parameters())\n"
+            "    buffers = [b for n, b in model.named_buffers() if not n.split('.')[-1].startswith('_')]"
+        ),
+        check="test_shapes_of_all_kinds",
+    ),
+    Wrong(
         "no more bytes than the storage has",
         edits=[(BYTES, "sum(min(t.nbytes, t.untyped_storage().nbytes()) for t in parameters + buffers)")],
         check="test_equal_is_not_tied",
