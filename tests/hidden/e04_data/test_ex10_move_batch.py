@@ -1,6 +1,6 @@
 """What grades move_batch: nesting, kinds of containers, copies, non_blocking, leaves, real batches."""
 
-from collections import OrderedDict, UserDict, defaultdict, deque, namedtuple
+from collections import Counter, OrderedDict, UserDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -133,6 +133,9 @@ def test_dictionaries(answer, device, gen):
     there = answer.move_batch(defaultdict(None, a=tensor(gen)), device)
     expect_equal(there.default_factory, None, "the factory of a moved defaultdict(None)")
     expect_equal(list(lists), ["b", "a"], "the keys of the batch afterwards")
+    words = Counter(cat=2, dog=1)
+    there = answer.move_batch([words], device)[0]
+    expect_equal(dict(there), {"cat": 2, "dog": 1}, "a Counter in the moved batch")
 
 
 def test_empty_containers(answer, device):
@@ -152,7 +155,7 @@ def test_copies(answer, device, gen):
     inside = torch.randn(6, 5, generator=gen)
     batch = {
         "a": inside,
-        "b": [inside[1:3], inside.t(), torch.tensor(3)],
+        "b": [inside[1:3], inside[1:, :].t(), inside[1:, :], torch.tensor(3)],
         "c": Pair(torch.empty(0, 3)),
         "d": 1,
     }
@@ -161,7 +164,7 @@ def test_copies(answer, device, gen):
             there = answer.move_batch(batch, device, non_blocking)
         expect_moved(there, batch)
         found = (traffic.to_device, traffic.to_host, traffic.syncs)
-        expect_equal(found, (5, 0, 0), "copies to the device, copies to the host, waits, for 5 tensors,")
+        expect_equal(found, (6, 0, 0), "copies to the device, copies to the host, waits, for 6 tensors,")
     operations = count_operations(lambda: answer.move_batch(batch, device))
     other = sorted(operations.keys() - {"to_copy", "copy", "empty", "empty_like", "empty_strided"})
     expect_that(not other, f"{CALL} does more than copy each tensor once", yours=", ".join(other))

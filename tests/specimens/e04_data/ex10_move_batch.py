@@ -16,6 +16,36 @@ LEAF = "    return batch\n"
 
 SPECIMENS = [
     Wrong(
+        "makes dictionaries of pairs: a Counter counts them",
+        edits=[
+            (
+                COPY,
+                "        if not hasattr(batch, 'default_factory'):\n"
+                "            return type(batch)((k, move_batch(v, device, non_blocking)) for k, v in batch.items())\n"
+                + COPY,
+            )
+        ],
+        check="test_dictionaries",
+        says="Counter",
+    ),
+    Wrong(
+        "takes tensors that begin at one place in memory for one",
+        edits=[
+            (
+                ITSELF,
+                ITSELF
+                + "    if isinstance(batch, list):\n"
+                + "        done = {}\n"
+                + "        for part in batch:\n"
+                + "            key = (part.data_ptr(), part.numel()) if isinstance(part, torch.Tensor) else id(part)\n"
+                + "            done.setdefault(key, move_batch(part, device, non_blocking))\n"
+                + "        keys = [(p.data_ptr(), p.numel()) if isinstance(p, torch.Tensor) else id(p) for p in batch]\n"
+                + "        return [done[key] for key in keys]\n",
+            )
+        ],
+        check="test_copies",
+    ),
+    Wrong(
         "takes named tuples apart, but for packed sequences",
         edits=[
             (
