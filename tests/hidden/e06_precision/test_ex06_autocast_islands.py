@@ -72,6 +72,15 @@ class Pair(nn.Module):
         return self.block(x)
 
 
+class Policy:
+    """No tensor, though it has a dtype and can be turned into another."""
+
+    dtype = torch.bfloat16
+
+    def float(self):
+        return "float32"
+
+
 def region(dtype, kind="cpu"):
     return nullcontext() if dtype is None else torch.autocast(kind, dtype=dtype)
 
@@ -137,6 +146,7 @@ def test_arguments(answer, dtype):
         [halves[0], 2],
         (halves[1], None),
         {"mask": halves[0]},
+        Policy(),
         None,
         1.1,
         "mean",

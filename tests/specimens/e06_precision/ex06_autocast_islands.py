@@ -16,6 +16,11 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "asks whatever has a dtype of 16 bits for its float()",
+        edits=[(CAST, '    return value.float() if getattr(value, "dtype", None) in _NARROW else value\n')],
+        check="test_arguments",
+    ),
+    Wrong(
         "makes the block's tensors of 16 bits float32, buffers, too",
         edits=[
             (
