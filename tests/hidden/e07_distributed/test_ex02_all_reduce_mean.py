@@ -228,18 +228,19 @@ def test_asynchronous(answer, worker):
 
 
 def several(rank, world_size, answer):
-    """Four means under way, inputs overwritten, waited for in reverse, and the first one again."""
+    """Five means under way, inputs overwritten, waited for in reverse, and once more."""
     inputs = [
         torch.tensor([1.0, 2.0]) + rank,
         torch.arange(6).view(2, 3) * (rank + 1),
         torch.tensor(rank > 0),
         torch.tensor([7.0, 4.0]) * rank,
+        torch.tensor([1.0, 3.0], dtype=torch.float64) * rank,
     ]
-    handles = [answer.all_reduce_mean(x, async_op=True) for x in inputs]
+    handles = [answer.all_reduce_mean(x, None, True) for x in inputs]
     for x in inputs:
         x.zero_()
     last_first = [handle.wait() for handle in handles[::-1]]
-    return [*last_first[::-1], handles[0].wait()]
+    return [*last_first[::-1], *(handle.wait() for handle in handles)]
 
 
 def test_several_handles(answer):
@@ -249,11 +250,11 @@ def test_several_handles(answer):
         torch.arange(6.0).view(2, 3) * 2,
         torch.tensor(2 / 3),
         torch.tensor([7.0, 4.0]),
-        torch.tensor([2.0, 3.0]),
+        torch.tensor([1.0, 3.0], dtype=torch.float64),
     ]
-    abouts = [*(f"handle {number} of 4" for number in range(1, 5)), "handle 1 once more"]
+    abouts = [f"handle {number} of 5{again}" for again in ("", ", once more") for number in range(1, 6)]
     for rank, found in enumerate(run_ranks(3, several, answer=answer)):
-        for mean, right, about in zip(found, wanted, abouts, strict=True):
+        for mean, right, about in zip(found, 2 * wanted, abouts, strict=True):
             expect_close(mean, right, f"wait() of {about} on rank {rank}")
 
 

@@ -12,6 +12,23 @@ MEAN = "        return (self.total / self.ranks).to(self.dtype)\n"
 
 SPECIMENS = [
     Wrong(
+        "async_op by name only",
+        edits=[("= None, async_op", "= None, *, async_op")],
+        check="test_several_handles",
+    ),
+    Wrong(
+        "divides in place where nothing is to be rounded",
+        edits=[
+            (
+                MEAN,
+                "        if self.dtype == torch.float64:\n            return self.total.div_(self.ranks)\n"
+                + MEAN,
+            )
+        ],
+        check="test_several_handles",
+        says="once more",
+    ),
+    Wrong(
         "a group of one has float32 means of integers",
         edits=[
             (
@@ -240,7 +257,7 @@ SPECIMENS = [
             ("@dataclass\n", "BUFFERS = {}\n\n\n@dataclass\n"),
         ],
         check="test_several_handles",
-        says="handle 1 of 4",
+        says="handle 1 of 5",
     ),
     Wrong(
         "integers as float32, except for those of int64",
