@@ -273,7 +273,7 @@ def test_by_shape(answer, top):
         wanted = ("aten::mm", [[500, 600], [600, 500]])
         for _ in range(ATTEMPTS):
             if (rows[0].name, _lists(rows[0].shapes)) != wanted:
-                rows = answer.profile_top_ops(step, 1, 1, 2, top, by_shape=True)
+                rows = answer.profile_top_ops(step, 1, 1, 2, top, True)
         expect_equal((rows[0].name, _lists(rows[0].shapes)), wanted, "the first row, by_shape=True")
         return
     products = {str(_lists(row.shapes)): row.calls for row in rows if row.name == "aten::mm"}
@@ -284,7 +284,7 @@ def test_by_shape(answer, top):
     labels = [(row.calls, _lists(row.shapes)) for row in rows if row.name == "product"]
     expect_equal(labels, [(2, [])], "calls and shapes of a label, by_shape=True")
 
-    rows = answer.profile_top_ops(step, 1, 1, 2, top)
+    rows = answer.profile_top_ops(step, 1, 1, 2, top, False)
     products = [(row.calls, _lists(row.shapes)) for row in rows if row.name == "aten::mm"]
     expect_equal(products, [(10, [])], "calls and shapes of aten::mm, by_shape=False")
 
@@ -313,13 +313,15 @@ def test_names(answer):
     names = ["stage#1", "stage#2", "Profiler overhead", "step 3", "aten", "[io] read"]
 
     def step():
-        for name in names:
+        for name in 2 * names:
             with record_function(name):
                 pass
 
     rows = answer.profile_top_ops(step, 1, 1, 2)
     found = {row.name: row.calls for row in rows}
-    expect_equal(found, dict.fromkeys(names, 2), "the calls by name, of labels")
+    expect_equal(
+        found, dict.fromkeys(names, 4), "the calls by name, of labels that each of two steps sets twice"
+    )
 
 
 def test_results_are_dropped(answer):

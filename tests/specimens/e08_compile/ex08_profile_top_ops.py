@@ -18,6 +18,21 @@ ROWS = "    return [\n        Row("
 
 SPECIMENS = [
     Wrong(
+        "by_shape by name only",
+        edits=[("    by_shape: bool", "    *,\n    by_shape: bool")],
+        check="test_by_shape",
+    ),
+    Wrong(
+        "takes it that a label is set once in each step",
+        edits=[
+            (
+                "            calls=a.count,\n",
+                "            calls=a.count if '::' in a.key or 'Backward' in a.key else min(a.count, active),\n",
+            )
+        ],
+        check="test_names",
+    ),
+    Wrong(
         "ends where the batches end",
         edits=[
             (
