@@ -174,13 +174,14 @@ def test_taken_along(answer, gen, how):
     expect_equal(list(third.labels), LABELS, "list(labels) after a second trip through a state dict")
     expect_close(bundle(pixels).detach(), wanted, "the first bundle, after its copy was changed,")
     if how == "state dict":  # as texts, the numbers 10 and 11 come before 2
-        many, few = (
-            answer.Bundle(nn.Flatten(), MEAN, STD, list(text)) for text in ("lkjihgfedcba", 12 * "?")
-        )
-        few.load_state_dict(through_a_file(many.state_dict()))
-        expect_equal(
-            list(few.labels), list("lkjihgfedcba"), "list(labels) of a bundle that got 12 from another"
-        )
+        for text in (
+            "lkjihgfedcba",
+            "".join(map(chr, range(300))),
+        ):  # separators, too
+            many, few = (answer.Bundle(nn.Flatten(), MEAN, STD, list(t)) for t in (text, "?" * len(text)))
+            few.load_state_dict(through_a_file(many.state_dict()))
+            what = f"list(labels) of a bundle that got {len(text)} from another"
+            expect_equal(list(few.labels), list(text), what)
 
 
 def test_loaded_after_a_move(answer, gen, device):

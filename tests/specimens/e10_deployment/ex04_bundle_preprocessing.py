@@ -27,6 +27,15 @@ NAMES = "        return [self.labels[number] for number in logits.argmax(1).toli
 
 SPECIMENS = [
     Wrong(
+        "labels joined by a separator of their own",
+        edits=[
+            (GET, GET.replace("list(self.values)", "'\\x1e'.join(self.values)")),
+            (SET, SET.replace("state", "state.split('\\x1e')")),
+        ],
+        check="test_taken_along",
+        says="300",
+    ),
+    Wrong(
         "the largest probability, where small differences are lost",
         edits=[(NAMES, NAMES.replace("logits.argmax", "logits.softmax(1).argmax"))],
         check="test_labels",
