@@ -57,6 +57,7 @@ def wrong_bodies(features, max_rows):
         ("UTF-16", text([row]).decode().encode("utf-16"), json_),
         ("UTF-16 without a mark", text([row]).decode().encode("utf-16-le"), json_),
         ("UTF-32", text([row]).decode().encode("utf-32-be"), json_),
+        ("a surrogate in bytes, which is no UTF-8", text([row])[:-1] + b', "by": "\xed\xa0\x80"}', json_),
         ("bytes that are nothing", bytes(range(128, 256)), json_),
         ("100000 brackets", deep, json_),
         ("nested 100000 deep", b'{"inputs": ' + deep + b"]" * 100_000 + b"}", [*json_, *shape, *dtype]),

@@ -40,6 +40,12 @@ LIMIT = """        if len(body) > max_bytes:
 
 SPECIMENS = [
     Wrong(
+        "lets surrogates in UTF-8 pass",
+        edits=[(DECODE, DECODE.replace("decode()", 'decode("utf-8", "surrogatepass")'))],
+        check="test_parse_refuses",
+        says="surrogate",
+    ),
+    Wrong(
         "another name for features",
         edits=[
             ("parse(body: bytes, features: int,", "parse(body: bytes, columns: int,"),
