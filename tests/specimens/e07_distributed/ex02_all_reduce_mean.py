@@ -26,7 +26,7 @@ SPECIMENS = [
             )
         ],
         check="test_several_handles",
-        says="once more",
+        says="handle 5",
     ),
     Wrong(
         "a group of one has float32 means of integers",
