@@ -457,7 +457,7 @@ class Value:
             ("import math\n", "import math\n\nTAPE = []\n"),
         ],
         check="test_cost",
-        says="300 other values",
+        says="300 other results",
     ),
     Wrong(
         "passes on what has come to grad",
@@ -549,5 +549,55 @@ class Value:
         ],
         check="test_each_operation",
         says="-0.5",
+    ),
+    Wrong(
+        "one tape of all operations that there ever were",
+        edits=[
+            (
+                BACKWARD,
+                """        derivative = {self: 1.0}
+        for value in reversed(TAPE):
+            if value in derivative:
+                for operand, slope in value._inputs:
+                    derivative[operand] = derivative.get(operand, 0.0) + slope * derivative[value]
+        for value, number in derivative.items():
+            value.grad += number
+""",
+            ),
+            ("    value._inputs = inputs\n", "    value._inputs = inputs\n    TAPE.append(value)\n"),
+            ("import math\n", "import math\n\nTAPE = []\n"),
+        ],
+        check="test_cost",
+        says="300 other results",
+    ),
+    Wrong(
+        "remembers what was computed from each value, and looks through all of it",
+        edits=[
+            (
+                BACKWARD,
+                """        waiting = _count_uses(self)
+        derivative, found = {self: 1.0}, set(waiting) | {self}
+        ready = [self]
+        while ready:
+            value = ready.pop()
+            value.grad += derivative[value]
+            for operand, slope in value._inputs:
+                derivative[operand] = derivative.get(operand, 0.0) + slope * derivative[value]
+                waiting[operand] -= 1
+                if waiting[operand] == 0 and any(user in found for user in reversed(operand._users)):
+                    ready.append(operand)
+                for user in operand._users:
+                    if user in found:
+                        continue
+""",
+            ),
+            ("        self.grad = 0.0\n", "        self.grad = 0.0\n        self._users = []\n"),
+            (
+                "    value._inputs = inputs\n",
+                "    value._inputs = inputs\n    for operand, _ in inputs:\n        operand._users.append(value)\n",
+            ),
+        ],
+        check="test_cost",
+        says="300 other results",
     ),
 ]
