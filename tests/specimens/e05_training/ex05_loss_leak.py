@@ -369,4 +369,23 @@ SPECIMENS = [
         check="test_nothing_piles_up",
         says="more than one batch is alive",
     ),
+    Wrong(
+        "sums on the host, of numbers that may not have arrived",
+        edits=[
+            (LOSS, LOSS.replace("loss.detach()", "loss.detach().to('cpu', non_blocking=True)")),
+            (METRIC, METRIC.replace("metric.detach()", "metric.detach().to('cpu', non_blocking=True)")),
+        ],
+        check="test_waits_at_the_end",
+        says="does not wait",
+    ),
+    Right(
+        "both sums come to the host at once, in the end",
+        edits=[
+            (
+                RETURN,
+                "    both = torch.stack([total_loss.double(), total_metric.double()]).cpu() / count\n"
+                "    return float(both[0]), float(both[1])\n",
+            )
+        ],
+    ),
 ]
