@@ -201,6 +201,7 @@ def test_utilisation(answer, name):
         (1000, 16, 10**9, 8, 0),
         (1000, 16, 1e9, 1, 1),
         (250.0, 7, 2e7, 3, 2),
+        (0.25, 16, 1e15, 4096, 0),
     ):
         wanted = counted_training(MODELS[name], 1, time, frozen) / time * rate / (peak * devices)
         yours = answer.utilisation(decoder, rate, time, peak, devices, frozen)

@@ -446,4 +446,15 @@ def utilisation(decoder, tokens_per_second, time, peak, devices=1, frozen=0):
         check="test_bad_input",
         says="training_flops(decoder, 0, 8",
     ),
+    Wrong(
+        "rounds the share to twelve places",
+        edits=[
+            (
+                "return per_token * tokens_per_second / (peak * devices)",
+                "return round(per_token * tokens_per_second / (peak * devices), 12)",
+            )
+        ],
+        check="test_utilisation",
+        says="yours 0",
+    ),
 ]
