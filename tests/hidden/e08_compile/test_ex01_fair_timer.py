@@ -289,6 +289,9 @@ def test_waits_for_the_accelerator(answer, device):
         )
     waits = log[calls[1] - 1][1] - log[calls[0]][1]
     expect_that(waits >= 1, "nothing waits between the warm-up and the first reading")
+    with count_traffic() as traffic:
+        answer.measure(lambda: x + 1, runs=2, synchronize=lambda: None)
+    expect_equal(traffic.syncs, 0, "the waits for the accelerator next to a `synchronize` that is given")
 
 
 def test_no_accelerator(answer, monkeypatch):

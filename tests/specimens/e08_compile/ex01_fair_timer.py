@@ -406,4 +406,20 @@ def measure(step, *, warmup=3, runs=10, calls=1, synchronize=None, clock=time.pe
         check="test_modes_and_errors",
         says="no batch is left",
     ),
+    Wrong(
+        "waits for the accelerator, and calls synchronize besides",
+        edits=[
+            (
+                WAIT,
+                """    def wait():
+        _wait_for_accelerator()
+        if synchronize is not None:
+            synchronize()
+
+""",
+            )
+        ],
+        check="test_waits_for_the_accelerator",
+        says="next to a `synchronize`",
+    ),
 ]
