@@ -206,6 +206,8 @@ REFUSED = {
     "a tuple inside": ({"w": torch.ones(2)}, {"a": [{"b": (1,)}]}),
     "a number as a name": ({"w": torch.ones(2)}, {1: "a"}),
     "a number as a name inside": ({"w": torch.ones(2)}, {"a": {0: "cat", 1: "dog"}}),
+    "None as a name inside": ({"w": torch.ones(2)}, {"a": {None: 1}}),
+    "True as a name inside": ({"w": torch.ones(2)}, {"a": [{True: 2}]}),
     "NaN": ({"w": torch.ones(2)}, {"a": float("nan")}),
     "infinity inside": ({"w": torch.ones(2)}, {"a": [-float("inf")]}),
     "a list for a tensor": ({"w": torch.ones(2), "v": [1.0, 2.0]}, {}),

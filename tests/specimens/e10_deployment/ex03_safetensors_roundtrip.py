@@ -585,4 +585,27 @@ SPECIMENS = [
         check="test_when_writing_fails",
         says="shutil finds the disk full",
     ),
+    Wrong(
+        "looks for numbers among the names, not for True",
+        edits=[
+            (
+                EQUAL,
+                """    def plain(x):
+        if isinstance(x, dict):
+            if any(type(name) not in (str, bool) for name in x):
+                raise TypeError(x)
+            x = list(x.values())
+        if isinstance(x, tuple):
+            raise TypeError(x)
+        if isinstance(x, list):
+            for part in x:
+                plain(part)
+
+    plain(dict(metadata or {}))
+""",
+            )
+        ],
+        check="test_refused",
+        says="True as a name inside",
+    ),
 ]
