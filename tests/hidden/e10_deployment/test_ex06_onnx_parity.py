@@ -415,6 +415,9 @@ def test_parity_modes(answer, tmp_path):
             expect_off(answer, other, model, [ONES], 0, "parity of a model with dropout")
         with modes_kept("parity failed", model), pytest.raises(Exception):  # noqa: B017 - whatever torch says
             answer.parity(path, model, [torch.ones(2, 7)])
+        missing = tmp_path / "missing.onnx"
+        with modes_kept("parity found no file at path", model), pytest.raises(Exception):  # noqa: B017
+            answer.parity(missing, model, [ONES])
         with torch.no_grad(), modes_kept("parity within torch.no_grad()", model):
             answer.parity(path, model, [ONES])
 

@@ -609,4 +609,17 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         ],
         check="test_other_batches",
     ),
+    Wrong(
+        "reads the file in evaluation mode already, which stays if there is none",
+        edits=fast(
+            (
+                "    session = onnxruntime.InferenceSession(str(path)",
+                "    modes = [(module, module.training) for module in model.modules()]\n"
+                "    model.eval()\n    session = onnxruntime.InferenceSession(str(path)",
+            ),
+            (NAME, NAME + "    for module, training in modes:\n        module.training = training\n"),
+        ),
+        check="test_parity_modes",
+        says="found no file",
+    ),
 ]
