@@ -377,6 +377,10 @@ def check_there(answer, gen, where):
                 expect_equal(
                     (back.device.type, back.dtype), (kind, dtype), "(device, dtype) of dequantize(…)"
                 )
+    for shape, channel in (((0,), None), ((3, 0), 0), ((3, 0), 1)):
+        x = torch.zeros(shape).to(where)
+        kinds = tuple(t.device.type for t in answer.quantize(x, channel))
+        expect_equal(kinds, (x.device.type,) * 2, f"devices from {call_of(x, channel)} on another device")
     x = torch.tensor([[127.0, 0.5, 1.5, 2.5], [0.0, 0.0, 0.0, 0.0]]).to(where)
     q, scale = answer.quantize(x, 0)
     wanted = torch.tensor([[127, 0, 2, 2], [0, 0, 0, 0]], dtype=torch.int8)

@@ -576,4 +576,16 @@ def dequantize(q, scale, dtype=torch.float32):
         check="test_as_good_as_zero",
         says="1.12e-36",
     ),
+    Wrong(
+        "makes the scale of no numbers on the CPU, where x is on another device",
+        edits=[
+            (
+                SCALE,
+                "    if x.numel() == 0:\n        return x.to(torch.int8), torch.ones_like(_absmax(wide, channel), device='cpu')\n"
+                + SCALE,
+            )
+        ],
+        check="test_on_a_device",
+        says="devices",
+    ),
 ]
