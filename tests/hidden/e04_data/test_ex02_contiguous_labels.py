@@ -25,6 +25,7 @@ SETS = {
     "small": ([127, -128, 0], torch.int8),
     "short": ([-32768, 300, 32767, 300], torch.int16),
     "ids of 64 bits": ([2**63 - 1, -(2**63), 5, LARGE, LARGE - 1, -LARGE], torch.int64),
+    "64 bits below 0 only": ([-(2**40), 5, -1, 5 - 2**32], torch.int64),
     "neighbours above 2**53": ([2**53 + 2, 2**53 + 1, 2**53], torch.int64),
     "neighbours above 2**24": ([2**24 + 2, 2**24 + 1, 2**24], torch.int32),
     "one class": ([7, 7], torch.int64),

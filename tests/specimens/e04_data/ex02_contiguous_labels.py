@@ -577,4 +577,16 @@ class ClassMap:
         check="test_cost",
         says="more memory than one of small labels",
     ),
+    Wrong(
+        "takes int32 where the largest label fits, and forgets the smallest",
+        edits=[
+            (
+                FOUND,
+                """fits = labels.numel() > 0 and labels.max() < 2**31
+        found = labels.to(torch.int32).unique().to(labels.dtype) if fits else labels.unique()""",
+            )
+        ],
+        check="test_label_sets",
+        says="-1099511627776",
+    ),
 ]
