@@ -217,6 +217,7 @@ def test_buffers_are_used(answer, gen):
     """Forward reads mean, std and ramp at the moment of the call."""
     mean, std = statistics(gen)
     head, x = answer.SensorHead(mean.clone(), std.clone(), time=4), torch.randn(4, 3, generator=gen)
+    head(x)  # of which nothing is kept
     head.mean, head.std = mean + 1, 2 * std
     head.ramp = 3 * head.ramp
     wanted = 3 * weighed({"mean": mean + 1, "std": 2 * std, "gain": torch.ones(3)}, x)

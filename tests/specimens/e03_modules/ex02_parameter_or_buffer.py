@@ -362,4 +362,18 @@ class SensorHead(nn.Module):
         ],
         check="test_long_ramp",
     ),
+    Wrong(
+        "keeps the ramp as a column from its first call on",
+        edits=[
+            (
+                "        return standard * self.gain * self.ramp[:, None]",
+                """        kept = self.__dict__.get("column")
+        if kept is None or (kept.dtype, kept.device) != (x.dtype, x.device):
+            kept = self.__dict__["column"] = self.ramp[:, None].clone()
+        return standard * self.gain * kept""",
+            )
+        ],
+        check="test_buffers_are_used",
+        says="replaced",
+    ),
 ]
