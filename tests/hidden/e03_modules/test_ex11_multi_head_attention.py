@@ -196,6 +196,16 @@ def test_hidden_tokens_have_no_influence(answer, gen, causal):
     yours = layer(x, torch.tensor([[False, True, True, True, True]]))
     call = "layer(x, padding), where all but the first token are padding of 1e4, which asks, too"
     expect_close(yours.detach(), only.float().expand(1, 5, 6), call, ulps=200)
+    layer = build(answer, gen, 2, 1, causal=causal)
+    layer.load_state_dict({n: torch.eye(2) if t.dim() == 2 else t * 0 for n, t in state_of(layer).items()})
+    half = torch.tensor([[8.0, 0.0], [7.0, 1.0], [1e4, 1e4]], dtype=torch.float16)
+    wanted = attention(
+        {n: t.double() for n, t in state_of(layer).items()}, half[:2].double(), heads=1, causal=causal
+    )
+    with torch.no_grad():
+        yours = layer.to(torch.float16)(half, torch.tensor([False, False, True]))[:2]
+    call = "layer(x, padding) in torch.float16 before padding of 1e4, whose scores float16 cannot hold"
+    expect_close(yours, wanted.half(), call, ulps=16)
 
 
 def test_nothing_to_see(answer, gen):

@@ -567,14 +567,16 @@ class MultiHeadAttention(nn.Module):
         check="test_hidden_tokens_have_no_influence",
         says="padding of 1e4",
     ),
-    Right(
-        "takes half of the largest number off the scores of what is hidden",
+    Wrong(
+        "takes half of the largest number off the scores of what is hidden: too little for what float16 may hold",
         edits=[
             (
                 WEIGHTS,
                 "weights = (scores + hidden.to(scores.dtype) * lowest / 2).softmax(-1).masked_fill(hidden, 0.0)",
             )
         ],
+        check="test_hidden_tokens_have_no_influence",
+        says="torch.float16",
     ),
     Wrong(
         "takes the largest number off the scores of what is hidden: -inf in float16, for scores below -16",
@@ -608,6 +610,30 @@ class MultiHeadAttention(nn.Module):
                 "            hidden = torch.zeros_like(x[..., 0], dtype=torch.bool) if padding is None else padding\n"
                 "            return self.out(only.masked_fill(hidden.unsqueeze(-1), 0.0))\n"
                 "        q, k, v = (self._split",
+            )
+        ],
+    ),
+    Wrong(
+        "adds -inf to hidden scores, which may be inf in float16",
+        edits=[
+            (
+                WEIGHTS,
+                "minus = torch.zeros_like(scores).masked_fill(hidden, -math.inf)\n"
+                "        blind = hidden.expand(scores.shape).all(-1, keepdim=True)\n"
+                "        weights = (scores + minus).masked_fill(blind, 0.0).softmax(-1).masked_fill(hidden, 0.0)",
+            )
+        ],
+        check="test_hidden_tokens_have_no_influence",
+        says="torch.float16",
+    ),
+    Right(
+        "puts -inf in the place of hidden scores",
+        edits=[
+            (
+                WEIGHTS,
+                "blind = hidden.expand(scores.shape).all(-1, keepdim=True)\n"
+                "        scores = scores.masked_fill(hidden, -math.inf).masked_fill(blind, 0.0)\n"
+                "        weights = scores.softmax(-1).masked_fill(hidden, 0.0)",
             )
         ],
     ),
