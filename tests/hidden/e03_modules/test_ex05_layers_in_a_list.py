@@ -111,6 +111,9 @@ def test_values(answer, gen):
             with torch.no_grad(), unchanged("net(x) under no_grad", x=x):
                 y = net(x)
             expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x) under no_grad")
+        turned = torch.randn(features, 3, 2, generator=gen).permute(2, 1, 0)
+        call = f"ResidualNet({features}, {depth}, {heads})(x) of an x that lies features first"
+        expect_predictions(net(turned), named(state, depth, heads, turned), call)
         for name, y in net(torch.full((features,), torch.nan)).items():
             expect_that(bool(y.isnan().all()), f"net(x)[{name!r}] hides that x is NaN", yours=y.detach())
 

@@ -461,4 +461,26 @@ class ResidualNet(nn.Module):
             (LAYERS, "self.layers = Layers(features, depth)"),
         ],
     ),
+    Wrong(
+        "flattens the leading dimensions by view, which an x that lies in memory otherwise does not have",
+        edits=[
+            (LOOP, "leading = x.shape[:-1]\n        x = x.view(-1, x.shape[-1])\n        " + LOOP),
+            (
+                RETURN,
+                "return {name: (y := head(x)).view(*leading, y.shape[-1]) for name, head in self.heads.items()}",
+            ),
+        ],
+        check="test_values",
+        says="view",
+    ),
+    Right(
+        "flattens the leading dimensions by reshape",
+        edits=[
+            (LOOP, "leading = x.shape[:-1]\n        x = x.flatten(0, -2) if leading else x\n        " + LOOP),
+            (
+                RETURN,
+                "return {name: (y := head(x)).reshape(*leading, y.shape[-1]) for name, head in self.heads.items()}",
+            ),
+        ],
+    ),
 ]
