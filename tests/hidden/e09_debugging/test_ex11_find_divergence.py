@@ -153,6 +153,31 @@ def test_modules_that_are_called_twice(answer, gen):
     expect_parting(answer.find_divergence(candidate, reference, x), "", 0, INF, "with a call more")
 
 
+class Tells(nn.Module):
+    """Calls a part once for each of the outputs, which it passes on: tensors, or text."""
+
+    def __init__(self, *outputs):
+        super().__init__()
+        self.part, self.outputs = nn.Identity(), outputs
+
+    def forward(self, x):
+        for output in self.outputs:
+            self.part(output)
+        return x
+
+
+def test_calls_without_tensors(answer):
+    """A call that gives no tensor is a call, too: it is counted, and the other model has to make it."""
+    x, text = torch.zeros(1), "text"
+    yours = answer.find_divergence(Tells(text, t(1.0)), Tells(text, t(1.5)), x)
+    expect_parting(yours, "part", 1, 0.5, "after a call that gives text")
+    expect_none(answer.find_divergence(Tells(text, None), Tells("another", text), x), "for text alone")
+    yours = answer.find_divergence(Tells(text, text), Tells(text), x)
+    expect_parting(yours, "part", 1, INF, "with a call less, which gives text")
+    yours = answer.find_divergence(Tells(text), Tells(text, text), x)
+    expect_parting(yours, "", 0, INF, "with a call more, which gives text")
+
+
 class Recursive(nn.Module):
     def __init__(self, depth):
         super().__init__()

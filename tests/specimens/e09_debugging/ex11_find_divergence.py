@@ -726,4 +726,15 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         check="test_largest_error_of_a_call",
         says="empty",
     ),
+    Wrong(
+        "records no call whose outputs hold no tensor",
+        edits=[
+            (
+                "record.append((name, _tensors(out)))",
+                "record.append((name, _tensors(out))) if _tensors(out) else None",
+            )
+        ],
+        check="test_calls_without_tensors",
+        says="gives text",
+    ),
 ]
