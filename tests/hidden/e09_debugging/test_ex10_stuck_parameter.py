@@ -176,7 +176,7 @@ def test_what_moves_is_not_stuck(answer):
         optimizer.step()
         with torch.no_grad():
             model[2].data.add_(1.0)  # frozen, and autograd does not count the write
-            model[3][1] = 7.0  # not in the optimizer; one number of two
+            model[3][1] = -1.0  # not in the optimizer; one number of two, which was 1
             model[4].mul_(1 + 1e-6)
             model[5].copy_(model[5].flip(0))  # the same sum
             model[6].add_(1e-12)  # float64

@@ -44,6 +44,11 @@ def stuck_parameters(model, optimizer, train_step):
 
 SPECIMENS = [
     Wrong(
+        "takes a number and its negative for the same",
+        edits=[(SAME, SAME.replace("(now == before)", "(now.abs() == before.abs())"))],
+        check="test_what_moves_is_not_stuck",
+    ),
+    Wrong(
         "looks at autograd's count of writes",
         edits=[
             (BEFORE, BEFORE + "    counts = {p: p._version for p in model.parameters()}\n"),
