@@ -480,7 +480,7 @@ def test_written_out(answer, gen):
 
 def test_on_a_device(answer, gen, device):
     """On another device everything stays there, and the host neither waits nor copies."""
-    hosts = parameters(gen, (3, 2), (4,))
+    hosts = parameters(gen, (3, 2), (4,), ())
     twins = twins_of(hosts)
     params = [nn.Parameter(p.detach().to(device)) for p in hosts]
     yours, wanted = answer.AdamW(params, lr=0.1), real(twins, lr=0.1)
@@ -497,7 +497,7 @@ def test_on_a_device(answer, gen, device):
         expect_no_traffic(traffic, "a step", waits=True)
     for p in params:
         for t in yours.state[p].values():
-            if isinstance(t, torch.Tensor) and t.shape == p.shape:
+            if isinstance(t, torch.Tensor) and t.dim() and t.shape == p.shape:
                 expect_that(is_simulated(t), "a moment is on another device than its parameter")
 
 

@@ -42,6 +42,17 @@ TAIL = (
 
 SPECIMENS = [
     Wrong(
+        "looks at single numbers on the host",
+        edits=[
+            (
+                MOVE,
+                "                    grad = p.grad if p.dim() else p.new_tensor(p.grad.item())\n                    self._move(p, grad, group)\n",
+            )
+        ],
+        check="test_on_a_device",
+        says="waits",
+    ),
+    Wrong(
         "eps and weight_decay in another order",
         edits=[
             (
