@@ -358,6 +358,7 @@ def test_bad_numbers(answer, mean, std):
     for given in ((mean, std), (torch.tensor(mean), torch.tensor(std))):
         call = f"Bundle(network, {mean}, {std}, labels)"
         expect_raises(ValueError, lambda given=given: answer.Bundle(nn.Flatten(), *given, LABELS), call)
+    answer.Bundle(nn.Flatten(), [0.5], [1e-20], LABELS)  # small, but positive
 
 
 def test_bad_pixels(answer, gen):

@@ -27,6 +27,11 @@ NAMES = "        return [self.labels[number] for number in logits.argmax(1).toli
 
 SPECIMENS = [
     Wrong(
+        "refuses a small std, too",
+        edits=[(IF, IF.replace("(std > 0)", "(std > 1e-12)"))],
+        check="test_bad_numbers",
+    ),
+    Wrong(
         "labels joined by a separator of their own",
         edits=[
             (GET, GET.replace("list(self.values)", "'\\x1e'.join(self.values)")),
