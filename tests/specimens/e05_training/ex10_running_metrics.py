@@ -520,4 +520,26 @@ SPECIMENS = [
         check="test_nearly_equal_logits",
         says="tie",
     ),
+    Wrong(
+        "gives a single example a dimension before it looks at the shapes",
+        edits=[
+            (
+                "        if logits.dim() == 0 or",
+                "        if logits.dim() == 1 and labels.numel() == 1:\n            logits, labels = logits[None], labels.reshape(1)\n        if logits.dim() == 0 or",
+            )
+        ],
+        check="test_bad_shapes",
+        says="(4,) and (1,)",
+    ),
+    Wrong(
+        "takes a label without dimensions for a batch of one",
+        edits=[
+            (
+                "        if logits.dim() == 0 or",
+                "        if labels.dim() == 0 and logits.dim() == 2:\n            labels = labels[None]\n        if logits.dim() == 0 or",
+            )
+        ],
+        check="test_bad_shapes",
+        says="(1, 4) and ()",
+    ),
 ]
