@@ -169,7 +169,8 @@ def test_loads(answer, gen, path):
 def test_into_the_model_s_own_tensors(answer, gen, path):
     """Optimizers and tied layers see the new weights; dtypes and requires_grad are the model's."""
     saved, model = network(gen), network(gen)
-    torch.save(saved.to(torch.bfloat16).state_dict(), path)
+    state = saved.to(torch.bfloat16).state_dict()
+    torch.save({**state, "1.num_batches_tracked": torch.tensor(13, dtype=torch.int32)}, path)
     model[1].weight.requires_grad_(False)
     held, buffers = list(model.parameters()), list(model.named_buffers())
     required = [p.requires_grad for p in model.parameters()]
@@ -179,6 +180,7 @@ def test_into_the_model_s_own_tensors(answer, gen, path):
         expect_equal(p.detach(), saved.get_parameter(name).detach().float(), f"{name}, loaded from bfloat16,")
     for name, b in buffers:
         expect_that(b is model.get_buffer(name), f"{name} is another tensor after safe_load(model, path)")
+    expect_equal(model[1].num_batches_tracked, torch.tensor(13), "num_batches_tracked, loaded from int32,")
     after = [p.requires_grad for p in model.parameters()]
     expect_equal(after, required, "requires_grad of the parameters after safe_load(model, path)")
     tied = nn.ModuleList([nn.Embedding(3, 2), nn.Linear(2, 3, bias=False)]).double()
