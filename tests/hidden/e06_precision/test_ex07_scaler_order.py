@@ -235,15 +235,19 @@ def test_overflow_skips_the_step(answer, gen, how):
 
 
 def test_gradients_decide(answer, gen):
-    """It is the gradients that decide: a loss of inf with finite gradients is followed by a step."""
-    model, (inputs, targets) = Network(gen), batch(gen)
-    twin = copy.deepcopy(model)
-    optimizer, other = OPTIMIZERS["SGD"](model.parameters()), OPTIMIZERS["SGD"](twin.parameters())
-    _, norm = reference_step(twin, list(twin.parameters()), F.mse_loss, other, inputs, targets, 1e6)
-    loss_fn = lambda p, t: F.mse_loss(p, t) + math.inf  # noqa: E731
-    yours = answer.scaled_step(model, loss_fn, optimizer, scaler_of(), inputs, targets, 1e6)
-    expect_numbers(yours, math.inf, norm, "scaled_step(…) with a loss of inf and finite gradients")
-    expect_weights(model, twin, "a step with a loss of inf and finite gradients")
+    """It is the gradients that decide: a loss of inf or NaN with finite gradients is followed by a step."""
+    for bad in (math.inf, math.nan):
+        model, (inputs, targets) = Network(gen), batch(gen)
+        twin = copy.deepcopy(model)
+        optimizer, other = OPTIMIZERS["SGD"](model.parameters()), OPTIMIZERS["SGD"](twin.parameters())
+        reference_step(twin, list(twin.parameters()), F.mse_loss, other, inputs, targets, 1e6)
+        loss_fn = lambda p, t, bad=bad: F.mse_loss(p, t) + bad  # noqa: E731
+        loss, norm = answer.scaled_step(model, loss_fn, optimizer, scaler_of(), inputs, targets, 1e6)
+        where = f"a step with a loss of {bad} and finite gradients"
+        expect_equal(
+            (loss, math.isfinite(norm)), (bad, True), f"the loss, and whether the norm is finite, of {where}"
+        )
+        expect_weights(model, twin, where)
 
 
 def test_predictions_that_overflow(answer):

@@ -468,4 +468,10 @@ def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0
         check="test_gradients_decide",
         says="a loss of inf and finite gradients",
     ),
+    Wrong(
+        "takes no step where the loss is NaN, whatever the gradients are",
+        edits=[(STEP, "    if not loss.isnan():\n        scaler.step(optimizer)\n")],
+        check="test_gradients_decide",
+        says="a loss of nan and finite gradients",
+    ),
 ]
