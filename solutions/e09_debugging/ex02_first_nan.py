@@ -19,9 +19,9 @@ Rules:
      the one that the backward pass comes to first; of two within each other the inner one.
   4. Culprit("parameter", name): the first in `model.named_parameters()` that has such a gradient.
 - Parameters and buffers are no arguments. Arguments may be keyword arguments, and arguments and results may
-  be tuples, lists and dicts, nested too. A gradient for an argument is what this call adds to it: in `x +
-  part(x)` the sum's own share is not the part's. Names are those of `model.named_modules()`: '' is the
-  model, a shared module has its first. Every one of its calls counts.
+  be tuples (NamedTuples too), lists and dicts, also nested. A gradient for an argument is what this call adds
+  to it: in `x + part(x)` the sum's own share is not the part's. Names are those of `model.named_modules()`:
+  '' is the model, a shared module has its first. Every one of its calls counts.
 - A loss without a graph, or a model without parameters that require a gradient, has no backward pass to
   judge.
 - Modules that work in place on what others return, as `nn.ReLU(inplace=True)`, run as ever, also where only

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -23,6 +24,11 @@ class Fn(nn.Module):
 
     def forward(self, *args, **kwargs):
         return self.fn(*args, **kwargs)
+
+
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
 
 
 class BadGradient(torch.autograd.Function):
@@ -315,6 +321,10 @@ def nested_models():
         ),
         **sequences(list),
         **sequences(tuple),
+        "NaN in a NamedTuple that is returned": (
+            Model(lambda x: Pair(x, spoiled(x, NAN)), lambda batch, mask: batch.first * 2 + batch.second),
+            ("forward", "give"),
+        ),
     }  # fmt: skip
 
 

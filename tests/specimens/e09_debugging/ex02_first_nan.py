@@ -638,4 +638,44 @@ def first_nan(model, compute_loss):
     return Culprit("parameter", bad[0])
 """,
     ),
+    Wrong(
+        "makes plain tuples of NamedTuples",
+        edits=[
+            (
+                "class Culprit(",
+                """def tree_map_only(kind, fn, x):
+    if isinstance(x, kind):
+        return fn(x)
+    if isinstance(x, list | tuple):
+        return (list if isinstance(x, list) else tuple)(tree_map_only(kind, fn, v) for v in x)
+    if isinstance(x, dict):
+        return {k: tree_map_only(kind, fn, v) for k, v in x.items()}
+    return x
+
+
+class Culprit(""",
+            )
+        ],
+        check="test_nested_data",
+        says="first",
+    ),
+    Wrong(
+        "looks into plain tuples only",
+        edits=[
+            (
+                "class Culprit(",
+                """def tree_leaves(x):
+    if type(x) in (list, tuple):
+        return [leaf for v in x for leaf in tree_leaves(v)]
+    if isinstance(x, dict):
+        return [leaf for v in x.values() for leaf in tree_leaves(v)]
+    return [x]
+
+
+class Culprit(""",
+            )
+        ],
+        check="test_nested_data",
+        says="NamedTuple",
+    ),
 ]
