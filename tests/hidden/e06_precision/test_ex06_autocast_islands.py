@@ -227,7 +227,7 @@ def test_gradients(answer, gen, dtype, kind):
 
     def run(x, shift):
         with region(dtype):
-            return island(x, shift=shift)
+            return island(x, shift=shift * 1)  # no leaf
 
     def exact(x, shift):
         return (x @ block.weight.detach().double()).tanh() + shift
@@ -463,6 +463,10 @@ def test_on_a_device(answer, gen, device, dtype):
     with torch.autocast(device.type, dtype=dtype):
         answer.Float32Island(Pair(gram))(there, torch.ones(1), bias=torch.ones(1))
     expect_all_in(gram.seen, torch.float32, "a block with x on another device, other arguments on the CPU")
+    gram.table = nn.Parameter(torch.ones(1))
+    with torch.autocast(device.type, dtype=dtype):
+        answer.Float32Island(gram)(there)
+    expect_all_in(gram.seen, torch.float32, "a block with x on another device, its parameter on the CPU")
 
 
 @pytest.mark.gpu

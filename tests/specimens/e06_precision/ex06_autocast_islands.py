@@ -16,6 +16,25 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "switches autocast off where the block's parameters lie",
+        edits=[(REGION, REGION.replace("x.device", "next(self.block.parameters(), x).device"))],
+        check="test_on_a_device",
+        says="its parameter on the CPU",
+    ),
+    Wrong(
+        "cuts the graph of what comes by name, but for leaves",
+        edits=[
+            (
+                WIDE,
+                WIDE.replace(
+                    "_widen(value)",
+                    "_widen(value.detach() if isinstance(value, Tensor) and not value.is_leaf else value)",
+                ),
+            )
+        ],
+        check="test_gradients",
+    ),
+    Wrong(
         "asks whatever has a dtype of 16 bits for its float()",
         edits=[(CAST, '    return value.float() if getattr(value, "dtype", None) in _NARROW else value\n')],
         check="test_arguments",
