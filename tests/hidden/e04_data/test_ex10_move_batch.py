@@ -130,7 +130,9 @@ def test_dictionaries(answer, device, gen):
     for empty in (OrderedDict(), defaultdict(list)):
         empty.update(mixed)
         expect_moved(answer.move_batch(empty, device), empty)
-    there = answer.move_batch(defaultdict(None, a=tensor(gen)), device)
+    without = defaultdict(None, a=tensor(gen))
+    there = answer.move_batch(without, device)
+    expect_moved(there, without)
     expect_equal(there.default_factory, None, "the factory of a moved defaultdict(None)")
     expect_equal(list(lists), ["b", "a"], "the keys of the batch afterwards")
     words = Counter(cat=2, dog=1)

@@ -16,6 +16,11 @@ LEAF = "    return batch\n"
 
 SPECIMENS = [
     Wrong(
+        "a defaultdict without a factory stays where it is",
+        edits=[(DICT, "    if getattr(batch, 'default_factory', 0) is None:\n        return batch\n" + DICT)],
+        check="test_dictionaries",
+    ),
+    Wrong(
         "makes dictionaries of pairs: a Counter counts them",
         edits=[
             (
