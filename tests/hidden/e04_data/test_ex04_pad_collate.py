@@ -279,6 +279,7 @@ def test_bad_input(answer):
         "3 features and none": [one, one[:, 0]],
         "none and 3 features": [one[:, 0], one],
         "features (3,) and (1, 3)": [one, one[:, None]],
+        "features (2, 3) and (3, 2)": [torch.ones(2, 2, 3), torch.ones(2, 3, 2)],
         "empty ones with 3 and 2 features": [one[:0], one[:0, :2]],
         "a third one with other features": [one, one, one[:, 1:]],
         "no dimensions": [torch.tensor(3)],

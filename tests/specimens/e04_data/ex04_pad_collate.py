@@ -16,6 +16,20 @@ RETURN = "return PaddedBatch(values, lengths, mask)"
 
 SPECIMENS = [
     Wrong(
+        "counts the features only",
+        edits=[
+            (
+                FIT,
+                FIT.replace(
+                    "sequence.shape[1:] != first.shape[1:]",
+                    "sequence.dim() != first.dim() or sequence.shape[1:].numel() != first.shape[1:].numel()",
+                ),
+            )
+        ],
+        check="test_bad_input",
+        says="(2, 3) and (3, 2)",
+    ),
+    Wrong(
         "padding is always 0", edits=[(VALUES, VALUES.replace(", padding)", ", 0)"))], check="test_padding"
     ),
     Wrong(
