@@ -39,7 +39,7 @@ def mistakes(p, lr, decay):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
 def test_values(answer, gen, dtype):
     """Parameters of any shape and dtype move by -lr · (gradient + weight_decay · p)."""
-    for lr, decay in [(0.1, 0.0), (0.5, 0.2), (0.03, 1.5), (0.0, 0.3), (1.5, 0.0)]:
+    for lr, decay in [(0.1, 0.0), (0.5, 0.2), (0.03, 1.5), (0.2, 1.0), (0.0, 0.3), (1.5, 0.0)]:
         params = [parameter(gen, *shape, dtype=dtype) for shape in [(3, 2), (), (5,), (0, 2)]]
         wanted = [moved(p, lr, decay) for p in params]
         suspects = [mistakes(p, lr, decay) for p in params]

@@ -15,6 +15,13 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "adds no decay of 1, as if it were none",
+        edits=[
+            (UPDATE, UPDATE.replace("weight_decay * p", "(weight_decay if weight_decay != 1 else 0) * p"))
+        ],
+        check="test_values",
+    ),
+    Wrong(
         "leaves out gradients that are not finite",
         edits=[(MOVING, MOVING.replace("is not None]", "is not None and p.grad.isfinite().all()]"))],
         check="test_gradient_of_zero",
