@@ -43,7 +43,12 @@ def test_bools_stay_bools(answer):
     """Bools become torch.bool."""
     expect_vector(answer, [True, False, True], [True, False, True], torch.bool)
     expect_vector(answer, (False, True), [False, True], torch.bool)
-    for mixed, wanted in [([True, 2, 0], [1, 2, 0]), ((3, False), [3, 0])]:
+    for mixed, wanted in [
+        ([True, 2, 0], [1, 2, 0]),
+        ((3, False), [3, 0]),
+        ([True, 1], [1, 1]),
+        ([1, 0], [1, 0]),
+    ]:
         expect_vector(answer, mixed, wanted, torch.int64)
     expect_vector(answer, [True, 0.5], [1.0, 0.5], torch.float32)
 

@@ -386,4 +386,17 @@ def as_vector(values, dtype=None):
     return vector.reshape(-1)
 """,
     ),
+    Wrong(
+        "takes 1 and 0, which equal True and False, for bools",
+        edits=[
+            (
+                "    vector = torch.tensor(values, dtype=dtype)",
+                "    if dtype is None and isinstance(values, (list, tuple)) and len(values) > 1:\n"
+                "        if all(value in (True, False) for value in values):\n"
+                "            dtype = None if any(isinstance(value, float) for value in values) else torch.bool\n"
+                "    vector = torch.tensor(values, dtype=dtype)",
+            )
+        ],
+        check="test_bools_stay_bools",
+    ),
 ]
