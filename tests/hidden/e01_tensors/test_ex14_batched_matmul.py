@@ -9,7 +9,15 @@ from grader.checks import expect_close, expect_flat_cost, expect_gradients, expe
 
 # Leading dimensions of the first and of the last argument.
 ALIKE = [((), ()), ((3,), (3,)), ((1,), (1,)), ((2, 1, 3, 2), (2, 1, 3, 2)), ((0,), (0,))]
-BROADCAST = [((3, 3), (3,)), ((3,), (2, 1)), ((2, 3), ()), ((), (4,)), ((2, 1, 3), (4, 1)), ((0, 1), (3,))]
+BROADCAST = [
+    ((3, 3), (3,)),
+    ((3,), (2, 1)),
+    ((2, 3), ()),
+    ((), (4,)),
+    ((), (2, 3)),
+    ((2, 1, 3), (4, 1)),
+    ((0, 1), (3,)),
+]
 M, N, OUT, TIME, SOURCE = 4, 5, 3, 2, 6
 
 

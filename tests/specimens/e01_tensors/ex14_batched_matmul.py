@@ -224,4 +224,16 @@ def bilinear(left, weight, right):
         check="test_gradients",
         says="to weight",
     ),
+    Wrong(
+        "a single left for a whole batch of right, whose dims in front are taken to be one",
+        edits=[
+            (
+                "    return " + BILINEAR,
+                "    if left.dim() == 1 and right.dim() > 1:\n"
+                "        left = left.expand(right.shape[0], -1)\n"
+                "    return " + BILINEAR,
+            )
+        ],
+        check="test_leading_dims_broadcast",
+    ),
 ]
