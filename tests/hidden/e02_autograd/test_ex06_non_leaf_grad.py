@@ -211,6 +211,12 @@ def test_inputs_that_are_a_leaf(answer, gen):
     expect_equal(
         (x.requires_grad, x.is_leaf), (True, True), f"(requires_grad, is_leaf) of inputs after {CALL}"
     )
+    kept = x.grad.clone()
+    with contextlib.suppress(ZeroDivisionError):
+        answer.backward_with_activations(layers, x, lambda h: 1 / 0)
+    call = f"the `.grad` of inputs, a leaf, after {CALL}, where loss_fn raises an error"
+    expect_that(x.grad is not None, f"{call}, is gone")
+    expect_equal(x.grad, kept, call)
 
 
 def test_inputs_that_were_computed(answer, gen):

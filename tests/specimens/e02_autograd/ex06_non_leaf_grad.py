@@ -538,4 +538,28 @@ SPECIMENS = [
         check="test_inputs_without_gradients",
         says="in its backward",
     ),
+    Wrong(
+        "takes the leaf's .grad away for the backward, and loses it in an error",
+        edits=instead("""
+    leaf = inputs.requires_grad and inputs.is_leaf
+    before = inputs.grad if leaf else None
+    if leaf:
+        inputs.grad = None
+        h = inputs
+    else:
+        h = inputs.view_as(inputs) if inputs.requires_grad else inputs.detach().requires_grad_()
+    activations = [h]
+    for layer in layers:
+        activations.append(layer(activations[-1]))
+    for h in activations:
+        h.retain_grad()
+    loss_fn(activations[-1]).backward()
+    gradients = [h.grad.clone() for h in activations]
+    if before is not None:
+        inputs.grad = before + inputs.grad
+    return gradients
+"""),
+        check="test_inputs_that_are_a_leaf",
+        says="is gone",
+    ),
 ]
