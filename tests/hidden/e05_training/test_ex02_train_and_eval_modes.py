@@ -169,6 +169,11 @@ def test_evaluation_mode_at_the_end(answer, gen, epochs):
     said = [str(loss) for loss in yours]
     expect_equal(said, ["nan"] * (epochs + 1), "the losses from fit(…), where each is NaN")
     expect_equal(len(steps), epochs, "the steps of the optimizer in fit(…), where the loss is NaN")
+    some = lambda out, targets: F.mse_loss(out, targets) * (math.nan if len(targets) == 3 else 1.0)  # noqa: E731
+    model = network(gen)
+    (loss,) = answer.fit(model, some, sgd(model), [], batches(gen, 4, 3, 2), 0)
+    told = "fit(…, epochs=0) leaves out a validation batch whose loss is NaN"
+    expect_that(math.isnan(loss), told, yours=loss, wanted="NaN")
     flags = [m.training for m in model.modules()]
     expect_equal(flags, [False] * len(flags), "the training flag of each layer after fit(…)")
 

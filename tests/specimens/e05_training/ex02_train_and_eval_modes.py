@@ -386,4 +386,20 @@ SPECIMENS = [
             ("    return total / count\n", "    return (total / count).item()\n"),
         ],
     ),
+    Wrong(
+        "leaves out validation batches whose loss is NaN",
+        edits=[
+            (
+                "        total += loss_fn(model(inputs), targets).item() * len(targets)\n"
+                "        count += len(targets)\n    return total / count\n",
+                "        loss = loss_fn(model(inputs), targets).item()\n"
+                "        if loss == loss:\n"
+                "            total += loss * len(targets)\n"
+                "            count += len(targets)\n"
+                "    return total / count if count else float('nan')\n",
+            )
+        ],
+        check="test_evaluation_mode_at_the_end",
+        says="leaves out",
+    ),
 ]
