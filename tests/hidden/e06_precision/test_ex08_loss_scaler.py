@@ -188,8 +188,11 @@ def test_unscale_then_step(answer, gen):
     for p, was in zip(params, before, strict=True):
         expect_close(p.detach(), was - 0.5, "a parameter after the step of the next iteration")
     scaler.update()
-    optimizer.step = lambda: 0.25  # an optimizer may return anything
-    expect_equal(scaler.step(optimizer), True, "scaler.step(optimizer), where optimizer.step() returns 0.25")
+    for loss in (0.25, 0.0):
+        optimizer.step = lambda loss=loss: loss  # an optimizer may return anything
+        call = f"scaler.step(optimizer), where optimizer.step() returns {loss}"
+        expect_equal(scaler.step(optimizer), True, call)
+        scaler.update()
 
 
 def test_what_was_noted_counts(answer, gen):
@@ -412,6 +415,7 @@ def test_out_of_turn(answer, gen):
     scaler.step(optimizer)
     params[0].grad[0, 0] = 1.0
     refused(scaler, "step", "after a step that was skipped")
+    refused(scaler, "unscale_", "after a step that was skipped")
     scaler.update()
     expect_equal(scaler.step(optimizer), True, "scaler.step(optimizer) after update")
     scaler.update()

@@ -924,4 +924,32 @@ class LossScaler:
         check="test_ends_of_the_scale",
         says="default dtype torch.float64",
     ),
+    Wrong(
+        "takes what the optimizer returns for whether it has stepped",
+        edits=[
+            (
+                TAKE,
+                """        if finite:
+            result = optimizer.step()
+            return result is None or bool(result)
+        return False
+""",
+            )
+        ],
+        check="test_unscale_then_step",
+        says="returns 0.0",
+    ),
+    Wrong(
+        "unscales again after a step that was skipped",
+        edits=[
+            (
+                TWICE,
+                TWICE.replace(
+                    "in self._finite:", "in self._finite and self._finite[optimizer] is not False:"
+                ),
+            )
+        ],
+        check="test_out_of_turn",
+        says="unscale_(optimizer) after a step that was skipped",
+    ),
 ]
