@@ -2,6 +2,7 @@
 
 import builtins
 import math
+import os
 import pickle
 import random
 
@@ -114,12 +115,14 @@ def _with_string(value):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_started_again(answer, workers, monkeypatch):
-    """A program that is started again, in which strings have other hashes, gives the same numbers."""
+    """A program that is started again, with another id and other hashes, gives the same numbers."""
     first = epochs(answer, workers, seed=3, epochs=2, count=3)
     monkeypatch.setattr(builtins, "hash", _salted)
+    if not workers:
+        monkeypatch.setattr(os, "getpid", lambda: 4242)
     second = epochs(answer, workers, seed=3, epochs=2, count=3)
     where = f"in a process of its own, with {workers} workers"
-    likely = "hash() of a string is another one in each process"
+    likely = "hash() of a string, or the process id, is another one in each process"
     expect_that(torch.equal(first, second), f"a second run gives other numbers, {where}", likely=likely)
 
 

@@ -377,4 +377,13 @@ SPECIMENS = [
         check="test_seeds",
         says="no noise of one seed under another",
     ),
+    Wrong(
+        "the process id keeps the main process apart from others, and runs from one another",
+        edits=[
+            *by_parts("[self.seed, os.getpid()] if worker_seed is None else [self.seed, worker_seed]"),
+            ("import numpy as np\n", "import os\n\nimport numpy as np\n"),
+        ],
+        check="test_started_again",
+        says="process id",
+    ),
 ]
