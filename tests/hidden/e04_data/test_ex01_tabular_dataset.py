@@ -102,6 +102,8 @@ def test_kinds_of_integers(answer, gen):
         for row in (5, -6):
             index = kind(row)
             expect_raises(IndexError, lambda index=index: data[index], f"data[{index!r}] of 5 rows")
+    for index in (np.int64(2**32 + 1), torch.tensor(2**32 + 1), 2**32 + 1):  # 1, if cut to 32 bits
+        expect_raises(IndexError, lambda index=index: data[index], f"data[{index!r}] of 5 rows")
     expect_pair(data[np.uint8(4)], x[4], y[4], "data[np.uint8(4)]")
     for row in (0, 1, 4):
         index = torch.tensor(row, dtype=torch.uint8)

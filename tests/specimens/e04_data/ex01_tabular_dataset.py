@@ -598,4 +598,17 @@ class TabularDataset(Dataset):
         check="test_not_copied",
         says="written into since",
     ),
+    Wrong(
+        "brings an integer tensor to int32 first, for the types without comparisons",
+        edits=[
+            (
+                "        " + ROW,
+                "        if isinstance(index, Tensor) and not index.is_floating_point():\n"
+                "            index = index.to(torch.int32)\n"
+                "        " + ROW,
+            )
+        ],
+        check="test_kinds_of_integers",
+        says="4294967297",
+    ),
 ]
