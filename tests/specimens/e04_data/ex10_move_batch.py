@@ -21,19 +21,6 @@ SPECIMENS = [
         check="test_dictionaries",
     ),
     Wrong(
-        "makes dictionaries of pairs: a Counter counts them",
-        edits=[
-            (
-                COPY,
-                "        if not hasattr(batch, 'default_factory'):\n"
-                "            return type(batch)((k, move_batch(v, device, non_blocking)) for k, v in batch.items())\n"
-                + COPY,
-            )
-        ],
-        check="test_dictionaries",
-        says="Counter",
-    ),
-    Wrong(
         "takes tensors that begin at one place in memory for one",
         edits=[
             (
