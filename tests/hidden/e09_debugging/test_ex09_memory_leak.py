@@ -499,6 +499,16 @@ def test_smoothed_from_zero(answer, gen):
     expect_floats([trainer.report()["smoothed"]], [0.1], 'report()["smoothed"] after losses of 0 and 1')
 
 
+def test_default_window(answer):
+    """Without another word the report shows the latest 100 steps."""
+    model, x = nn.Linear(1, 1), torch.ones(1, 1)
+    trainer = answer.Trainer(model, lambda out, y: 0 * out.sum() + y, sgd(model))
+    for number in range(102):
+        trainer.step(x, torch.tensor(float(number)))
+    losses = trainer.report()["losses"]
+    expect_equal([len(losses), losses[0]], [100, 2.0], "the number of losses after 102 steps, and the first")
+
+
 def test_called_once(answer, gen):
     """Each step runs model, loss and optimizer once, in the caller's mode, and leaves the mode alone."""
     for mode in (True, False):

@@ -627,4 +627,9 @@ class Trainer:
         ],
         check="test_dtypes_and_shapes",
     ),
+    Wrong(
+        "shows a few steps more where no window is given",
+        edits=[("        window: int = 100,\n", "        window: int = 128,\n")],
+        check="test_default_window",
+    ),
 ]
