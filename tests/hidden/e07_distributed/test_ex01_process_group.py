@@ -340,7 +340,7 @@ def test_timeout(answer, worker):
 
 def pretend_cuda(answer):
     """Have four CUDA devices without a kernel, and gloo for NCCL; the list tells how groups are joined."""
-    current, joined = [0], []
+    current, joined = [3], []
     init = dist.init_process_group
 
     def exchange(number):
@@ -365,8 +365,10 @@ def pretend_cuda(answer):
     return joined
 
 
-def on_pretended_cuda(rank, world_size, answer):
-    os.environ["LOCAL_RANK"] = "1"
+def on_pretended_cuda(rank, world_size, answer, number):
+    os.environ["LOCAL_RANK"] = str(number)
+    if not number:
+        leave_torchrun()
     joined = pretend_cuda(answer)
 
     def work():
@@ -378,19 +380,20 @@ def on_pretended_cuda(rank, world_size, answer):
 
 
 @pytest.mark.multi_process
-def test_cuda(answer):
+@pytest.mark.parametrize("number", [1, 0], ids=["second", "alone"])
+def test_cuda(answer, number):
     """On "cuda" the group is one of NCCL, and the device is the current one before the process joins."""
     if torch.cuda.is_available():
         return  # the GPU tests do this with real ones
-    ((joined, error, after),) = run_ranks(1, on_pretended_cuda, answer=answer, init=False)
+    ((joined, error, after),) = run_ranks(1, on_pretended_cuda, number, answer=answer, init=False)
     if not joined and error:
         return  # it asks CUDA for something that cannot be pretended
-    where = 'in process_group("cuda") with LOCAL_RANK=1'
+    where = 'in process_group("cuda") ' + ("with LOCAL_RANK=1" if number else "without torchrun")
     (backend, current), *block = joined or [("None", 0)]
     expect_that("nccl" in backend, f"the backend {where}", yours=backend, wanted="nccl")
-    expect_equal(current, 1, f"the number of the current CUDA device on joining {where}")
+    expect_equal(current, number, f"the number of the current CUDA device on joining {where}")
     if block or not error:  # between joining and the block, too, it may ask for more than is pretended
-        expect_equal(block, [("cuda:1", 1)], f"me.device and the current device {where}")
+        expect_equal(block, [(f"cuda:{number}", number)], f"me.device and the current device {where}")
     expect_equal(after, None, f"the group after the block {where}")
 
 

@@ -438,4 +438,25 @@ class process_group:
             ),
         ],
     ),
+    Wrong(
+        "a process alone computes on the CPU, whatever it is told",
+        edits=[
+            (BACKEND, ""),
+            (
+                JOIN,
+                '        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=timeout)\n',
+            ),
+            (ALONE, '        device = torch.device("cpu")\n' + ALONE.replace("(backend,", '("gloo",')),
+        ],
+        check="test_cuda",
+        says="without torchrun",
+    ),
+    Wrong(
+        "leaves the current device alone where it is the only process",
+        edits=[
+            ('    if device.type == "cuda":\n', '    if device.type == "cuda" and "RANK" in os.environ:\n'),
+        ],
+        check="test_cuda",
+        says="without torchrun",
+    ),
 ]
