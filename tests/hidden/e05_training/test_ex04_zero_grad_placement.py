@@ -96,15 +96,19 @@ def test_on_gradients_sees_this_batch(answer, gen):
 
 
 def test_on_gradients_changes_them(answer, gen):
-    """What on_gradients makes of the gradients, in place or anew, is what the step uses."""
+    """What on_gradients makes of the gradients, in place, anew or by a backward, is what the step uses."""
     model, batches = network(gen), batches_of(gen, 4, 2)
     twin = copy.deepcopy(model)
-    change = lambda gradients: (gradients[0] * 0.5, -gradients[1], None, gradients[3])  # noqa: E731
+
+    def change(gradients):
+        return gradients[0] * 0.5 + 2 * next(twin.parameters()).detach(), -gradients[1], None, gradients[3]
+
     written_out(twin, list(twin.parameters()), OPTIMIZERS["AdamW"](twin.parameters()), batches, change)
     first, second, third, _ = model.parameters()
 
     def on_gradients():
         first.grad.mul_(0.5)
+        first.square().sum().backward()  # a penalty
         second.grad = -second.grad
         third.grad = None
 

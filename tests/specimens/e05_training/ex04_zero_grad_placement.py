@@ -360,4 +360,14 @@ SPECIMENS = [
         ],
         check="test_error_in_on_gradients",
     ),
+    Wrong(
+        "calls on_gradients under no_grad, where it cannot run a backward of its own",
+        edits=[
+            (
+                CALL,
+                "        if on_gradients is not None:\n            with torch.no_grad():\n                on_gradients()\n",
+            )
+        ],
+        check="test_on_gradients_changes_them",
+    ),
 ]
