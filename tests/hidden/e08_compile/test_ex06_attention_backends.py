@@ -205,7 +205,7 @@ def test_settings(answer, gen):
                 others = [name for name in ran if any(k in name for k in ("flash", "efficient", "cudnn"))]
                 expect_that(
                     chosen == SETTINGS or not others,
-                    f"attention(…, causal={causal}) of {keys} keys runs a kernel that the caller has switched off",
+                    f"attention(…, causal={causal}) of {keys} keys runs a kernel that is switched off",
                     yours=", ".join(others),
                     wanted="none but the math path",
                 )
