@@ -130,13 +130,15 @@ def test_runs_repeat(answer, gen, augment, seed, monkeypatch):
 def test_streams_are_left_alone(answer, gen):
     """The global streams of random, NumPy and torch are after a run as they were before."""
     documents, labels = texts(gen, 6)
-    for seed in (0, 9):
+    for seed, epochs in ((0, 2), (9, 2), (9, 0)):
         disturb(seed + 4)
-        before = streams()
-        answer.train(documents, labels, network, with_all, seed=seed)
+        before, settled = streams(), settings()
+        answer.train(documents, labels, network, with_all, seed=seed, epochs=epochs)
+        call = f"train(…, seed={seed}, epochs={epochs})"
         for name, now, was in zip(("random", "np.random", "torch"), streams(), before, strict=True):
             same = torch.equal(now, was) if isinstance(now, torch.Tensor) else now == was
-            expect_that(same, f"the global stream of {name} is not what it was before train(…, seed={seed})")
+            expect_that(same, f"the global stream of {name} is not what it was before {call}")
+        expect_equal(settings(), settled, f"deterministic, warn_only and cudnn.benchmark after {call}")
 
 
 CALLERS = [(False, False, False), (True, True, True), (True, False, False), (False, False, True)]

@@ -465,4 +465,17 @@ SPECIMENS = [
         check="test_each_epoch_has_its_own_order",
         says="no words at all",
     ),
+    Wrong(
+        "an untrained model comes out early, and nothing is put back",
+        edits=[
+            (
+                WITH,
+                "    if epochs == 0:\n        random.seed(seed)\n        np.random.seed(seed)\n"
+                "        torch.manual_seed(seed)\n        return make_model(len(words), len(classes)), []\n"
+                + WITH,
+            )
+        ],
+        check="test_streams_are_left_alone",
+        says="epochs=0",
+    ),
 ]
