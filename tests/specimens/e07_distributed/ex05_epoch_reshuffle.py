@@ -239,7 +239,7 @@ SPECIMENS = [
         "ten orders in turn",
         edits=[("set_epoch(epoch)", "set_epoch(epoch % 10)")],
         check="test_other_orders",
-        says="epoch 4800 repeats the order of epoch 0",
+        says="in a run with first_epoch=4800",
     ),
     Wrong(
         "seeds the global stream for the epoch, and puts it back after it",
