@@ -18,8 +18,7 @@ Rules:
   clipping, a tensor without dimensions, in this dtype, on the gradients' device, and without a graph.
 - Gradients change in place: same objects, same memory, same dtypes, also where they are parts of one large
   buffer (in which nothing else changes), transposed, without dimensions, or empty. No graph is recorded.
-- A parameter whose `.grad` is None is left alone. If there is none with a gradient, the norm is 0 in float32,
-  whatever torch's default dtype is.
+- A parameter whose `.grad` is None is left alone. If there is none with a gradient, the norm is 0 in float32.
 - If the norm is inf or NaN, no gradient changes, the finite ones neither: the caller can skip the step.
 - max_norm may be 0 (all become 0) and inf (none changes). ValueError if it is negative or NaN.
 - All lie on one device, and the host never waits for it. The number of operations does not grow with the

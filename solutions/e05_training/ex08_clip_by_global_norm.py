@@ -18,8 +18,7 @@ Rules:
   clipping, a tensor without dimensions, in this dtype, on the gradients' device, and without a graph.
 - Gradients change in place: same objects, same memory, same dtypes, also where they are parts of one large
   buffer (in which nothing else changes), transposed, without dimensions, or empty. No graph is recorded.
-- A parameter whose `.grad` is None is left alone. If there is none with a gradient, the norm is 0 in float32,
-  whatever torch's default dtype is.
+- A parameter whose `.grad` is None is left alone. If there is none with a gradient, the norm is 0 in float32.
 - If the norm is inf or NaN, no gradient changes, the finite ones neither: the caller can skip the step.
 - max_norm may be 0 (all become 0) and inf (none changes). ValueError if it is negative or NaN.
 - All lie on one device, and the host never waits for it. The number of operations does not grow with the
@@ -52,7 +51,7 @@ def clip_by_global_norm(params: Iterable[Float[Tensor, "..."]], max_norm: float)
         raise ValueError(f"max_norm must be 0 or above, got {max_norm}")
     grads = [p.grad for p in params if p.grad is not None]
     if not grads:
-        return torch.tensor(0.0, dtype=torch.float32)
+        return torch.tensor(0.0)
     exact = any(g.dtype == torch.float64 for g in grads)
     norms = torch._foreach_norm(grads, 2, dtype=torch.float64 if exact else torch.float32)  # each ()
     norm = torch.linalg.vector_norm(torch.stack(norms))  # ()

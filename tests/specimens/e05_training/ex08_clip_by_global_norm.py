@@ -11,7 +11,7 @@ FILL = "    factor = factor.masked_fill(~norm.isfinite(), 1.0)  # decided on the
 MUL = "    torch._foreach_mul_(grads, factor)\n"
 GRADS = "    grads = [p.grad for p in params if p.grad is not None]\n"
 CHECK = "    if not max_norm >= 0:  # written so that NaN is caught\n"
-NONE = "    if not grads:\n        return torch.tensor(0.0, dtype=torch.float32)\n"
+NONE = "    if not grads:\n        return torch.tensor(0.0)\n"
 
 SPECIMENS = [
     Wrong(
@@ -191,12 +191,12 @@ SPECIMENS = [
     Wrong("fails without gradients", edits=[(NONE, "")], check="test_missing_gradients"),
     Wrong(
         "an int where there are no gradients",
-        edits=[("return torch.tensor(0.0, dtype=torch.float32)", "return 0.0")],
+        edits=[("return torch.tensor(0.0)", "return 0.0")],
         check="test_missing_gradients",
     ),
     Wrong(
         "float64 where there are no gradients",
-        edits=[("torch.tensor(0.0, dtype=torch.float32)", "torch.tensor(0.0, dtype=torch.float64)")],
+        edits=[("torch.tensor(0.0)", "torch.tensor(0.0, dtype=torch.float64)")],
         check="test_missing_gradients",
     ),
     Wrong(
@@ -426,11 +426,9 @@ SPECIMENS = [
         check="test_missing_gradients",
         says="without gradients",
     ),
-    Wrong(
+    Right(
         "a norm of the default dtype where there is no gradient",
-        edits=[(NONE, NONE.replace("torch.tensor(0.0, dtype=torch.float32)", "torch.zeros(())"))],
-        check="test_missing_gradients",
-        says="default dtype",
+        edits=[(NONE, NONE.replace("torch.tensor(0.0)", "torch.zeros(())"))],
     ),
     Wrong(
         "asks float32 whether the norm is finite, also in float64",

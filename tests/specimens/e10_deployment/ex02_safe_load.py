@@ -640,7 +640,7 @@ SPECIMENS = [
         edits=[
             (
                 "        elif value.shape != own[name].shape:",
-                "        elif value.dtype != own[name].dtype and not value.is_floating_point():\n            faults.append(f\"{name} is of dtype {value.dtype}\")\n        elif value.shape != own[name].shape:",
+                '        elif value.dtype != own[name].dtype and not value.is_floating_point():\n            faults.append(f"{name} is of dtype {value.dtype}")\n        elif value.shape != own[name].shape:',
             )
         ],
         check="test_into_the_model_s_own_tensors",
