@@ -145,6 +145,8 @@ def run(func: Any, args: Any, kwargs: Any) -> Any:
         return func.decompose(*args, **kwargs)
     if traits.name in FUSED_CELLS:
         return FUSED_CELLS[traits.name](*args, **kwargs)
+    if traits.name.startswith("_foreach_") and any(map(_is_mixed, args)):
+        return _one_by_one(func, args, kwargs)
     check_operands(traits, args, kwargs)
     record(traits, args, kwargs)
     wrapper_of: dict[int, Tensor] = {}
@@ -167,6 +169,20 @@ def run(func: Any, args: Any, kwargs: Any) -> Any:
     ordinary = traits.view and torch.is_inference_mode_enabled() and not args[0].is_inference()
     with torch.inference_mode(False) if ordinary else nullcontext():
         return _rewrap(result, wrapper_of)
+
+
+def _is_mixed(value: Any) -> bool:
+    """Whether these are tensors of more than one device."""
+    return isinstance(value, list) and len({x.device for x in value if isinstance(x, Tensor)}) > 1
+
+
+def _one_by_one(func: Any, args: Any, kwargs: Any) -> Any:
+    """Like CUDA, take lists over several devices element by element; within each, devices must not meet."""
+    steps = (
+        tuple([value[i]] if isinstance(value, list) else value for value in args) for i in range(len(args[0]))
+    )
+    results = [func(*step, **kwargs) for step in steps]
+    return None if results[0] is None else [result[0] for result in results]
 
 
 def create(func: Any, *args: Any, device: Any = None, pin_memory: Any = None, **kwargs: Any) -> SimTensor:

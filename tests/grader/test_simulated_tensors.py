@@ -107,6 +107,21 @@ def test_sparse_products(device: torch.device) -> None:
 
 
 @on_device
+def test_lists_over_two_devices(device: torch.device) -> None:
+    here, there = torch.tensor([3.0, 4.0]), torch.tensor([5.0, 12.0], device=device)
+    for tensors, wanted in (([here, there], [5.0, 13.0]), ([there, here], [13.0, 5.0])):
+        norms = torch._foreach_norm(tensors)
+        assert [norm.item() for norm in norms] == wanted
+        assert [norm.device for norm in norms] == [x.device for x in tensors]
+    torch._foreach_mul_([here, there], 2.0)
+    assert torch.equal(here, torch.tensor([6.0, 8.0])) and same(there, torch.tensor([10.0, 24.0]))
+    torch._foreach_add_([here, there], [here, there], alpha=-1.0)
+    assert not here.any() and not there.any()
+    with pytest.raises(RuntimeError, match="same device"):
+        torch._foreach_add([here, there], [there, here])
+
+
+@on_device
 def test_numpy_is_refused(device: torch.device) -> None:
     x = torch.ones(2, device=device)
     for convert in (x.numpy, lambda: np.asarray(x), lambda: np.linalg.norm(x)):

@@ -448,4 +448,38 @@ def gradient_report(model, limit=1000.0):
     return report
 """,
     ),
+    Right(
+        "takes all norms in one call, whatever devices they are on",
+        code="""
+import math
+from typing import NamedTuple
+
+import torch
+
+class Gradient(NamedTuple):
+    name: str
+    norm: float | None
+    state: str
+
+def gradient_report(model, limit=1000.0):
+    found = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+    wide = [g.detach().double() for g in found.values()]
+    flat = [g.coalesce().values() if g.is_sparse else g for g in wide]
+    norms = torch._foreach_norm(flat) if flat else []
+    if norms:
+        norms = torch.stack([n.to(norms[0].device) for n in norms]).tolist()
+    norms = dict(zip(found, norms))
+    report = []
+    for name, p in model.named_parameters():
+        norm = norms.get(name)
+        if norm is None:
+            state = "none" if p.requires_grad else "frozen"
+        elif not math.isfinite(norm):
+            state = "nonfinite"
+        else:
+            state = "exploding" if norm > limit else "ok" if norm else "zero"
+        report.append(Gradient(name, norm, state))
+    return report
+""",
+    ),
 ]
