@@ -1,12 +1,14 @@
 """From what a check raised to the lines that a learner reads."""
 
+import builtins
 import linecache
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from types import FunctionType
+from typing import Any, Literal
 
 import pytest
 
@@ -56,6 +58,7 @@ class Place:
     file: Path
     line: int
     values: str
+    replaced: Sequence[str]
 
     def __str__(self) -> str:
         source = linecache.getline(str(self.file), self.line).strip()
@@ -213,7 +216,15 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> P
         if not name.startswith("__")
         and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
     ]
-    return Place(Path(entry.path), entry.lineno + 1, _fitting(values))
+    line = entry.lineno + 1
+    calls = re.findall(r"(?<![\w.])(\w+)\(", linecache.getline(str(file), line))
+    return Place(Path(entry.path), line, _fitting(values), _replaced(calls, entry.frame.f_globals))
+
+
+def _replaced(calls: Iterable[str], names: Mapping[str, Any]) -> list[str]:
+    """Those of Python's own functions that are others here, as `max` is after `from torch import *`."""
+    own = vars(builtins).keys() & names.keys()
+    return [name for name in calls if name in own and not isinstance(names[name], FunctionType)]
 
 
 def _fitting(values: list[str]) -> str:
@@ -229,4 +240,7 @@ def _fitting(values: list[str]) -> str:
 def _where(place: Place | None) -> list[str]:
     if place is None:
         return []
-    return [str(place), *([f"  where  {place.values}"] if place.values else [])]
+    lines = [str(place), *([f"  where  {place.values}"] if place.values else [])]
+    if place.replaced:
+        lines.append(f"  likely  `{place.replaced[0]}` is not Python's own here: an `import *` replaces it")
+    return lines

@@ -73,6 +73,17 @@ KINDS = {
           where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
           hint: kata hint merge_heads""",
     ),
+    "a name that an import took from Python": (
+        returning("x.mT.reshape(1, 2, int(heads * dim))").replace("torch import Tensor", "torch import *"),
+        EXAMPLE,
+        """\
+        merge_heads · The worked example of the statement comes out.
+        your code raised TypeError: 'torch.dtype' object is not callable
+          exercises/e01_tensors/ex15_merge_heads.py:33   return x.mT.reshape(1, 2, int(heads * dim))
+          where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
+          likely  `int` is not Python's own here: an `import *` replaces it
+          hint: kata hint merge_heads""",
+    ),
     "wrong signature": (
         SOLUTION.replace("def merge_heads(x:", "def merge_heads(x, heads:"),
         EXAMPLE,
