@@ -126,7 +126,11 @@ def _likely(groups: list[_Same]) -> list[str]:
     elsewhere = [g for g in waiting if not g.place.line]
     if len(waiting) == len(groups) == 2 and len(elsewhere) == 1:
         (inside,) = (g for g in waiting if g.place.line)
-        return [f"{_OUTSIDE}: {elsewhere[0].who} no longer, or not yet; {inside.who} stays there for all"]
+        verb = "wait" if len(inside.ranks) > 1 else "waits"
+        return [
+            f"{_OUTSIDE}: {elsewhere[0].who} no longer, or not yet; {inside.who} {verb} there for all",
+            "          some ranks wait too early or too often there, or the others leave too soon",
+        ]
     return [_LIKELY]
 
 

@@ -268,6 +268,12 @@ def test_likely_cause_of_a_wait(endings, likely):
     assert [line.startswith(f"  likely  {likely}") for line in told] == [True] * bool(likely)
 
 
+def test_who_waits_for_ranks_that_are_elsewhere():
+    told = str(failure_of([stopped("recv", 0), *[stopped("barrier", 7)] * 2], "answer.py", 9.0)).splitlines()
+    assert told[-2].endswith("rank 0 no longer, or not yet; ranks 1 and 2 wait there for all")
+    assert told[-1].lstrip().startswith("some ranks wait too early or too often")
+
+
 @pytest.mark.parametrize(("steps", "told"), [(1, "DDP forward"), (2, "backward")])
 def test_data_parallel_step_that_waits(write, steps, told):
     answer = write(f"""
