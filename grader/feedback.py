@@ -4,7 +4,7 @@ import builtins
 import linecache
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
@@ -58,7 +58,7 @@ class Place:
     file: Path
     line: int
     values: str
-    replaced: Sequence[str]
+    replaced: str
 
     def __str__(self) -> str:
         source = linecache.getline(str(self.file), self.line).strip()
@@ -221,10 +221,10 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> P
     return Place(Path(entry.path), line, _fitting(values), _replaced(calls, entry.frame.f_globals))
 
 
-def _replaced(calls: Iterable[str], names: Mapping[str, Any]) -> list[str]:
-    """Those of Python's own functions that are others here, as `max` is after `from torch import *`."""
+def _replaced(calls: Iterable[str], names: Mapping[str, Any]) -> str:
+    """The first of Python's own functions that is another here, as `max` is after `from torch import *`."""
     own = vars(builtins).keys() & names.keys()
-    return [name for name in calls if name in own and not isinstance(names[name], FunctionType)]
+    return next((name for name in calls if name in own and not isinstance(names[name], FunctionType)), "")
 
 
 def _fitting(values: list[str]) -> str:
@@ -242,5 +242,5 @@ def _where(place: Place | None) -> list[str]:
         return []
     lines = [str(place), *([f"  where  {place.values}"] if place.values else [])]
     if place.replaced:
-        lines.append(f"  likely  `{place.replaced[0]}` is not Python's own here: an `import *` replaces it")
+        lines.append(f"  likely  `{place.replaced}` is not Python's own here: an `import *` replaces it")
     return lines

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -11,6 +10,7 @@ import torch
 from grader import answers
 from grader.catalog import Exercise, Tree
 from grader.checks import devices
+from grader.child import quiet
 
 
 def warm_up(exercises: Sequence[Exercise]) -> None:
@@ -52,8 +52,7 @@ def _count_gpus() -> None:
     """
     if os.environ.get("CUDA_VISIBLE_DEVICES") != "":
         return  # to count what is there is to start CUDA, and no child could use it any more
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         torch.cuda.is_available()
 
 

@@ -42,6 +42,10 @@ class _Same:
         return f"ranks {', '.join(rest)} and {last}" if rest else f"rank {last}"
 
     @property
+    def waits(self) -> str:
+        return "wait" if len(self.ranks) > 1 else "waits"
+
+    @property
     def does(self) -> str:
         many = len(self.ranks) > 1
         ending, wait = self.ending, self.place.wait
@@ -57,8 +61,7 @@ class _Same:
                 else f"raised {ending.error}"
             )
         if wait:
-            verb = "wait" if many else "waits"
-            return f"{verb} at `{wait}`" if "(" in wait and "." in wait else f"{verb} in {wait}"
+            return f"{self.waits} at `{wait}`" if "(" in wait and "." in wait else f"{self.waits} in {wait}"
         return "are still running" if many else "is still running"
 
     def where(self, answer: str) -> str:
@@ -123,12 +126,12 @@ def _likely(groups: list[_Same]) -> list[str]:
     waiting = [g for g in groups if g.ending.state == "stopped"]
     if len(groups) == 1:
         return [_ALL_RECEIVE] * (waiting[0].place.wait in ("recv", "irecv"))
-    elsewhere = [g for g in waiting if not g.place.line]
-    if len(waiting) == len(groups) == 2 and len(elsewhere) == 1:
-        (inside,) = (g for g in waiting if g.place.line)
-        verb = "wait" if len(inside.ranks) > 1 else "waits"
+    inside = [g for g in waiting if g.place.line]
+    outside = [g for g in waiting if not g.place.line]
+    if len(groups) == 2 and len(inside) == len(outside) == 1:
+        who = f"{outside[0].who} no longer, or not yet; {inside[0].who}"
         return [
-            f"{_OUTSIDE}: {elsewhere[0].who} no longer, or not yet; {inside.who} {verb} there for all",
+            f"{_OUTSIDE}: {who} {inside[0].waits} there for all",
             "          some ranks wait too early or too often there, or the others leave too soon",
         ]
     return [_LIKELY]

@@ -68,6 +68,11 @@ def build(answer, gen, dim=6, heads=2, size=0.4, bias=True, **options):
     return layer
 
 
+def identities(layer):
+    """The state of the layer with identities for weights and 0 for biases."""
+    return {name: torch.eye(len(t)) if t.dim() == 2 else t * 0 for name, t in state_of(layer).items()}
+
+
 def expect_right_gradients(layer, gen, x, hidden, note, causal):
     """With other parameters than the layer's own; all on one scale, since those for key.bias are 0."""
     state = random_state(gen)
@@ -197,7 +202,7 @@ def test_hidden_tokens_have_no_influence(answer, gen, causal):
     call = "layer(x, padding), where all but the first token are padding of 1e4, which asks, too"
     expect_close(yours.detach(), only.float().expand(1, 5, 6), call, ulps=200)
     layer = build(answer, gen, 2, 1, causal=causal)
-    layer.load_state_dict({n: torch.eye(2) if t.dim() == 2 else t * 0 for n, t in state_of(layer).items()})
+    layer.load_state_dict(identities(layer))
     half = torch.tensor([[8.0, 0.0], [7.0, 1.0], [1e4, 1e4]], dtype=torch.float16)
     wanted = attention(
         {n: t.double() for n, t in state_of(layer).items()}, half[:2].double(), heads=1, causal=causal
@@ -269,8 +274,7 @@ def test_long_and_large(answer, gen):
     for causal in (True, False):
         for sign in (1, -1):
             layer = build(answer, gen, 2, 1, causal=causal)
-            state = {n: torch.eye(2) if t.dim() == 2 else t * 0 for n, t in layer.state_dict().items()}
-            layer.load_state_dict({**state, "query.weight": sign * torch.eye(2)})
+            layer.load_state_dict({**identities(layer), "query.weight": sign * torch.eye(2)})
             for hidden in (None, torch.tensor([False, False, True])):
                 expect_right(layer, x, hidden, f" with scores of {sign}e5", heads=1, causal=causal)
 

@@ -24,6 +24,26 @@ def instead(body):
     return [(BODY, body), TORCH]
 
 
+def putting_back(guarded="", unguarded=""):
+    """Puts requires_grad of inputs back after an error in a layer or in `guarded`, not in `unguarded`."""
+    return instead(f"""
+    plain = not inputs.requires_grad
+    h = inputs.requires_grad_() if plain else inputs.view_as(inputs)
+    activations = [h]
+    try:
+        for layer in layers:
+            activations.append(layer(activations[-1]))
+{guarded}    except BaseException:
+        inputs.requires_grad_(not plain)
+        raise
+{unguarded}    gradients = [h.grad.clone() for h in activations]
+    if plain:
+        inputs.requires_grad_(False)
+        inputs.grad = None
+    return gradients
+""")
+
+
 SPECIMENS = [
     Wrong(
         "keeps the graph, as an error message advises",
@@ -475,25 +495,13 @@ SPECIMENS = [
     ),
     Wrong(
         "puts requires_grad of inputs back after an error of a layer only",
-        edits=instead("""
-    plain = not inputs.requires_grad
-    h = inputs.requires_grad_() if plain else inputs.view_as(inputs)
-    activations = [h]
-    try:
-        for layer in layers:
-            activations.append(layer(activations[-1]))
-    except BaseException:
-        inputs.requires_grad_(not plain)
-        raise
+        edits=putting_back(
+            unguarded="""\
     for h in activations:
         h.retain_grad()
     loss_fn(activations[-1]).backward()
-    gradients = [h.grad.clone() for h in activations]
-    if plain:
-        inputs.requires_grad_(False)
-        inputs.grad = None
-    return gradients
-"""),
+"""
+        ),
         check="test_inputs_without_gradients",
         says="loss_fn raises",
     ),
@@ -515,26 +523,14 @@ SPECIMENS = [
     ),
     Wrong(
         "puts requires_grad of inputs back after an error on the way there, not on the way back",
-        edits=instead("""
-    plain = not inputs.requires_grad
-    h = inputs.requires_grad_() if plain else inputs.view_as(inputs)
-    activations = [h]
-    try:
-        for layer in layers:
-            activations.append(layer(activations[-1]))
+        edits=putting_back(
+            guarded="""\
         for h in activations:
             h.retain_grad()
         loss = loss_fn(activations[-1])
-    except BaseException:
-        inputs.requires_grad_(not plain)
-        raise
-    loss.backward()
-    gradients = [h.grad.clone() for h in activations]
-    if plain:
-        inputs.requires_grad_(False)
-        inputs.grad = None
-    return gradients
-"""),
+""",
+            unguarded="    loss.backward()\n",
+        ),
         check="test_inputs_without_gradients",
         says="in its backward",
     ),
