@@ -57,7 +57,12 @@ class _Popen(popen_fork.Popen):
 
         class Arrived:
             def _bootstrap(self, parent_sentinel: int) -> Any:
-                return pickle.load(data)._bootstrap(parent_sentinel)
+                try:
+                    process_obj = pickle.load(data)
+                except BaseException:
+                    # Left to itself, Python 3.13 would end the other children of the process that this one was forked from.
+                    os._exit(1)
+                return process_obj._bootstrap(parent_sentinel)
 
         super()._launch(Arrived())  # type: ignore[misc]
 

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,18 @@ def test_what_no_pickle_holds():
 def test_what_is_closed_before_the_worker_starts():
     with pytest.raises(RuntimeError, match="exited unexpectedly"):
         list(DataLoader(Squares(torch.Generator()), num_workers=1, multiprocessing_context=PICKLED))
+
+
+def test_worker_that_never_starts_ends_no_other_process():
+    other = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,), daemon=True)
+    other.start()
+    try:
+        with pytest.raises(RuntimeError, match="exited unexpectedly"):
+            list(DataLoader(Squares(torch.Generator()), num_workers=1, multiprocessing_context=PICKLED))
+        assert other.is_alive()
+    finally:
+        other.kill()
+        other.join()
 
 
 @pytest.mark.filterwarnings("ignore:Got pickle error")  # torch says so too, where we say what to do
