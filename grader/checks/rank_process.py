@@ -153,7 +153,14 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
             "torch.set_grad_enabled(False) by itself does not"
         )
     # Tensors from functional collectives may still be on their way, and are then pickled without numbers.
-    return pickle.dumps(tree_map_only(AsyncCollectiveTensor, lambda t: t.wait(), result))
+    ready = tree_map_only(AsyncCollectiveTensor, lambda t: t.wait(), result)
+    try:
+        return pickle.dumps(ready)
+    except Exception as error:
+        raise CheckFailure(
+            f"what rank {rank} returns cannot be pickled, and so does not leave its process\n"
+            f"  error   {type(error).__name__}: {error}"
+        ) from None
 
 
 def _load(name: str, file: str) -> ModuleType:

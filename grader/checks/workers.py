@@ -60,7 +60,7 @@ class _Popen(popen_fork.Popen):
                 try:
                     process_obj = pickle.load(data)
                 except BaseException:
-                    # Left to itself, Python 3.13 would end the other children of the process that this one was forked from.
+                    # Python 3.13 would end the other children of the process that forked this one.
                     os._exit(1)
                 return process_obj._bootstrap(parent_sentinel)
 
