@@ -114,7 +114,7 @@ def test_memory_of_its_own(answer):
     """Writing to the result leaves weight alone, whatever the shape of ids; the inputs stay the same."""
     for weight in (table(), table().requires_grad_()):
         few = torch.tensor(2), torch.tensor(2).int(), torch.tensor([2]), torch.tensor([[0]])
-        for ids in (*few, torch.tensor([1, 2, 3])):
+        for ids in (*few, torch.tensor([1, 2, 3]), torch.arange(7)):
             trained = ", weight requires gradients" if weight.requires_grad else ""
             call = f"{CALL} with ids of shape {tuple(ids.shape)}{trained}"
             with unchanged(call, weight=weight, ids=ids):
@@ -226,6 +226,11 @@ def test_bad_ids(answer):
         IndexError,
         lambda: answer.embedding_lookup(weight, torch.tensor([200], dtype=torch.uint8)),
         f"{CALL} with id 200",
+    )
+    expect_raises(
+        IndexError,
+        lambda: answer.embedding_lookup(table(300), torch.tensor([[-1]], dtype=torch.int8)),
+        f"{CALL} with id -1 in int8 and 300 rows",
     )
     for ids in (
         torch.tensor([0.0, 1.0]),

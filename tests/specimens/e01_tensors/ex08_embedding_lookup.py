@@ -366,4 +366,24 @@ def embedding_lookup(weight, ids):
             "    return weight.gather(0, places, sparse_grad=True).view(*ids.shape, dim)\n"
         ),
     ),
+    Wrong(
+        "reads the bits of int8 ids as bytes",
+        edits=[
+            (
+                "    flat = ids.reshape(-1).long()",
+                "    if ids.dtype == torch.int8:\n        ids = ids.view(torch.uint8)\n    flat = ids.reshape(-1).long()",
+            )
+        ],
+        check="test_bad_ids",
+        says="300 rows",
+    ),
+    Wrong(
+        "hands out the table where all rows are asked for in order",
+        edits=instead(
+            "    if torch.equal(flat, torch.arange(vocab, device=flat.device)):\n"
+            "        return weight.view(*ids.shape, dim)\n" + LOOKUP
+        ),
+        check="test_memory_of_its_own",
+        says="(7,)",
+    ),
 ]
