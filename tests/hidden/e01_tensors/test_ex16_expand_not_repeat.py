@@ -108,6 +108,7 @@ def test_positions(answer):
         wanted = plain_sum(x, table)
         yours = answer.add_positions(x, table)
         expect_equal(yours, wanted, f"add_positions(x, table) of x of shape {sizes}")
+        expect_that(yours is not x, f"add_positions(x, table) of x of shape {sizes} returns x itself")
     x, table = distinct((4, 3, 2)).permute(2, 1, 0)[:, 1:], 1000 * distinct((4, 6)).T
     wanted = plain_sum(x, table)
     expect_equal(answer.add_positions(x, table), wanted, "add_positions(x, table) of a strided x and table")

@@ -243,4 +243,10 @@ def add_positions(x, table):
         check="test_on_the_device_of_the_arguments",
         says="another device",
     ),
+    Wrong(
+        "returns x where there is nothing to add",
+        edits=[(SUM, SUM.replace("x +", "x if x.numel() == 0 else x +", 1))],
+        check="test_positions",
+        says="x itself",
+    ),
 ]
