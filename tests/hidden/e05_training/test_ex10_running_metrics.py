@@ -254,16 +254,17 @@ def test_nothing_is_kept(answer, gen):
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
         logits = x @ weight
-    tensor = weakref.ref(logits)
+    tensors = {"logits": weakref.ref(logits), "labels": weakref.ref(labels)}
     with unchanged("update(logits, labels)", logits=logits, labels=labels):
         metrics.update(logits, labels)
     expect_equal(logits.requires_grad, True, "logits.requires_grad after update")
-    del logits
+    del logits, labels
     gc.collect()
     expect_that(
         all(ref() is None for ref in saved), "the graph behind the logits is still alive after update"
     )
-    expect_that(tensor() is None, "the logits are still alive after update")
+    for name, tensor in tensors.items():
+        expect_that(tensor() is None, f"the {name} are still alive after update")
     expect_metrics(metrics.compute(), wanted, "compute() with logits that carry a graph")
     logits, labels = batch(gen, 6)
     metrics = fed(answer, 4, (logits, labels))

@@ -542,4 +542,10 @@ SPECIMENS = [
         check="test_bad_shapes",
         says="(1, 4) and ()",
     ),
+    Wrong(
+        "keeps the labels of the last batch",
+        edits=[(REAL, "        self.last = labels\n" + REAL)],
+        check="test_nothing_is_kept",
+        says="labels",
+    ),
 ]
