@@ -148,6 +148,7 @@ def test_requires_grad(answer):
         (leaf.detach(), "leaf.detach()", False),
         (torch.nn.Parameter(torch.zeros(2)), "a parameter", True),
         (torch.nn.Parameter(torch.zeros(2), requires_grad=False), "a frozen parameter", False),
+        (torch.zeros(2, dtype=torch.int64), "an int64 tensor", False),
     ]:
         expect_record(answer, x, f"describe of {name}", requires_grad=wanted)
     with torch.no_grad():

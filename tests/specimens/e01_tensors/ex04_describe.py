@@ -281,4 +281,10 @@ def describe(x):
         check="test_expanded",
         says="elements",
     ),
+    Wrong(
+        "None for what can require no gradient",
+        edits=[("x.requires_grad", "x.requires_grad if x.is_floating_point() else None")],
+        check="test_requires_grad",
+        says="int64",
+    ),
 ]
