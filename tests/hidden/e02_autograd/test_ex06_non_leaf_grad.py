@@ -295,6 +295,9 @@ def test_runs_once(answer, gen):
 
     answer.backward_with_activations([layer("a"), layer("b")], torch.ones(3), loss_fn)
     expect_equal(ran, ["a", "b", "loss"], "what runs forward")
+    ran.clear()
+    answer.backward_with_activations([], torch.ones(3), loss_fn)
+    expect_equal(ran, ["loss"], "what runs forward without layers")
     module = nn.Dropout(0.5).eval()
     module.register_forward_hook(lambda module, given, out: out * 3)
     found = answer.backward_with_activations([module], torch.ones(2), torch.sum)

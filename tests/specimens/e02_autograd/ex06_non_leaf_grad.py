@@ -558,4 +558,10 @@ SPECIMENS = [
         check="test_inputs_that_are_a_leaf",
         says="is gone",
     ),
+    Wrong(
+        "asks loss_fn once more where there are no layers",
+        edits=[(BACKWARD, BACKWARD + "    if not layers:\n        loss_fn(h.detach())\n")],
+        check="test_runs_once",
+        says="without layers",
+    ),
 ]
