@@ -238,7 +238,11 @@ def test_own_dtype(answer, gen):
         state = random_state(model, gen)
         state = {name: t.to(theirs) if t.is_floating_point() else t.int() for name, t in state.items()}
         wanted = {name: t.to(model.state_dict()[name].dtype) for name, t in state.items()}
+        places = {name: t.data_ptr() for name, t in model.state_dict().items()}
         answer.load_partial(model, state)
+        for name, t in model.state_dict().items():
+            call = f"whether {name} of a {mine} model is where it was in memory, after a {theirs} state"
+            expect_equal(t.data_ptr() == places[name], True, call)
         expect_state(model, wanted, f"a {theirs} state came into a {mine} model")
 
 
@@ -348,7 +352,7 @@ def test_bad_values(answer, gen):
 
 
 @pytest.mark.parametrize(
-    "pair,new", [(("a.weight", "weight"), "weight"), (("b.x", "a.x"), "x"), (("old", "older"), "weight")]
+    "pair,new", [(("a.weight", "weight"), "weight"), (("b.x", "a.x"), "new.x"), (("old", "older"), "weight")]
 )
 def test_two_names_become_one(answer, gen, pair, new):
     """Two names that become one raise ValueError, also if the model lacks it, and nothing is loaded."""
@@ -360,7 +364,7 @@ def test_two_names_become_one(answer, gen, pair, new):
         expect_raises(
             ValueError,
             lambda model=model, state=state: answer.load_partial(
-                model, state, {"a.": "", "b.": "", "old": "weight", "older": "weight"}
+                model, state, {"a.": "", "a.x": "new.x", "b.": "new.", "old": "weight", "older": "weight"}
             ),
             f"load_partial of {first!r} and {second!r}, which rename makes {new!r} both,",
             words=new,

@@ -567,4 +567,35 @@ def load_partial(model, state, rename=None):
         check="test_bad_values",
         says="after a TypeError",
     ),
+    Wrong(
+        "gives a parameter new memory where the state has another dtype",
+        edits=[
+            (
+                COPY,
+                """    held = dict(model.named_parameters(remove_duplicate=False))
+    with torch.no_grad():
+        for name in report.loaded:
+            if name in held and held[name].dtype != given[name].dtype:
+                held[name].data = given[name].detach().to(held[name])
+            else:
+                own[name].copy_(given[name])
+""",
+            )
+        ],
+        check="test_own_dtype",
+        says="where it was in memory",
+    ),
+    Wrong(
+        "tells of a clash by the old name where the model lacks the new one",
+        edits=[
+            (
+                TWO,
+                """        if new in old_names:
+            raise ValueError(f"{old} would be there twice" if "weight" not in new else f"two names become {new}")
+""",
+            )
+        ],
+        check="test_two_names_become_one",
+        says="new.x",
+    ),
 ]
