@@ -608,4 +608,8 @@ SPECIMENS = [
         check="test_refused",
         says="True as a name inside",
     ),
+    Right(
+        "one more entry in the header, as other libraries ask for",
+        edits=[('{"shared": json.dumps(shared)', '{"format": "pt", "shared": json.dumps(shared)')],
+    ),
 ]
