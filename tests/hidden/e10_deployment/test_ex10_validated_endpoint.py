@@ -53,6 +53,8 @@ def wrong_bodies(features, max_rows):
         ("half of a body", text([row])[:-3], json_),
         ("plain text", b"inputs=1,2,3", json_),
         ("JSON with something after it", text([row]) + b" }", json_),
+        ("JSON with a zero byte after it", text([row]) + b"\0", json_),
+        ("a line break in a string, which is no JSON", text([row])[:-1] + b', "by": "a\nb"}', json_),
         ("bytes that are no UTF-8", b'{"inputs": [["\xff\xfe"]]}', json_),
         ("UTF-16", text([row]).decode().encode("utf-16"), json_),
         ("UTF-16 without a mark", text([row]).decode().encode("utf-16-le"), json_),
@@ -359,6 +361,11 @@ def test_a_model_that_fails(answer):
                 yours=reply.body.decode()[:200],
             )
             expect_that(torch.is_grad_enabled(), f"gradients are off after POST for a model that {what}")
+        expect_equal(
+            len(model.calls),
+            2,
+            f"the number of calls of a model that {what}, for two requests that are right",
+        )
         model.spoil = None
         reply = post(app, "/predict", text([[1, 2, 3]]))
         expect_outputs(reply, torch.tensor([[22.0, 28.0]]), f"POST after the model {what}")

@@ -790,4 +790,28 @@ def make_app(model, features, *, max_rows=256, max_bytes=1_000_000):
         ],
         check="test_outputs",
     ),
+    Wrong(
+        "tries a second time where the model raises RuntimeError",
+        edits=[
+            (
+                "                outputs = model(inputs)  # (rows, outputs)\n",
+                "                try:\n                    outputs = model(inputs)\n"
+                "                except RuntimeError:\n                    outputs = model(inputs)\n",
+            )
+        ],
+        check="test_a_model_that_fails",
+        says="number of calls",
+    ),
+    Wrong(
+        "cuts zero bytes off the end",
+        edits=[(DECODE, DECODE.replace("decode()", 'decode().rstrip("\\0")'))],
+        check="test_parse_refuses",
+        says="zero byte",
+    ),
+    Wrong(
+        "is not strict about strings",
+        edits=[(DECODE, DECODE.replace("decode())", "decode(), strict=False)"))],
+        check="test_parse_refuses",
+        says="line break",
+    ),
 ]
