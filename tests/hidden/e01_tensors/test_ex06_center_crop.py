@@ -81,6 +81,8 @@ def test_empty_batch(answer):
     for leading in [(0,), (0, 3), (2, 0)]:
         for height, width in [(3, 4), (1, 1), (5, 8)]:
             expect_crop(answer, torch.zeros(*leading, 5, 8), height, width)
+    crop = answer.center_crop(torch.zeros(0, 5, 8, requires_grad=True), 3, 4)
+    expect_that(crop.requires_grad, "no gradient flows through center_crop of a batch without images")
 
 
 def test_strided(answer):

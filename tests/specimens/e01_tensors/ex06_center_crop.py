@@ -10,6 +10,18 @@ OFFSETS = "top, left = (rows - height) // 2, (columns - width) // 2"
 
 SPECIMENS = [
     Wrong(
+        "a batch without images is made anew, without a graph",
+        edits=[
+            (
+                OFFSETS,
+                "if images.numel() == 0:\n        return images.new_empty((*images.shape[:-2], height, width))\n    "
+                + OFFSETS,
+            )
+        ],
+        check="test_empty_batch",
+        says="no gradient",
+    ),
+    Wrong(
         "height and width cannot be given by name",
         edits=[
             ("height: int, width: int\n)", "height: int, width: int, /\n)"),
