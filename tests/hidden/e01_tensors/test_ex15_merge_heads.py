@@ -14,7 +14,17 @@ from grader.checks import (
 )
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
 
-SIZES = [(2, 3, 4, 5), (1, 2, 7, 3), (3, 4, 1, 2), (2, 1, 3, 4), (0, 2, 3, 4), (2, 3, 0, 4), (2, 3, 4, 0)]
+SIZES = [
+    (2, 3, 4, 5),
+    (1, 2, 7, 3),
+    (3, 4, 1, 2),
+    (2, 1, 3, 4),
+    (1, 1, 3, 4),
+    (2, 1, 1, 3),
+    (0, 2, 3, 4),
+    (2, 3, 0, 4),
+    (2, 3, 4, 0),
+]
 
 
 def side_by_side(x):
@@ -83,6 +93,8 @@ def test_no_copy_where_none_is_needed(answer):
         expect_equal(yours, wanted, "merge_heads(x) of a transposed view", dims="batch time width")
     one = whole.view(3, 4, 1, 15).transpose(1, 2)
     expect_view(answer.merge_heads(one), one, "merge_heads(x) of one head in a transposed view")
+    numbers = whole.view(3, 4, 15, 1).transpose(1, 2)
+    expect_view(answer.merge_heads(numbers), numbers, "merge_heads(x) of heads of one number, transposed")
     split = whole.view(3, 4, 3, 5).transpose(1, 2).requires_grad_()
     expect_view(answer.merge_heads(split), split, "merge_heads(x) of a transposed view with requires_grad")
 

@@ -4,6 +4,30 @@ from grader.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(
+        "one head is squeezed away, and a batch or time of 1 with it",
+        code="""
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    if heads == 1:
+        return x.squeeze()
+    return x.transpose(1, 2).reshape(batch, time, heads * dim)
+""",
+        check="test_heads_lie_side_by_side",
+        says="wrong shape",
+    ),
+    Wrong(
+        "heads of one number are copied",
+        code="""
+def merge_heads(x):
+    batch, heads, time, dim = x.shape
+    if dim == 1:
+        return x.squeeze(-1).transpose(1, 2).clone()
+    return x.transpose(1, 2).reshape(batch, time, heads * dim)
+""",
+        check="test_no_copy_where_none_is_needed",
+        says="one number",
+    ),
+    Wrong(
         "a copy where gradients are wanted",
         code="""
 def merge_heads(x):
