@@ -180,6 +180,11 @@ def test_other_shapes_are_refused(answer):
             expect_raises(
                 ValueError, lambda w=w, o=other: answer.vjp(torch.exp, w.detach(), torch.ones(o)), call
             )
+            mask = torch.ones(other, dtype=torch.bool)
+            call = f"weighted_backward(losses, mask), shapes {shape} and {other}"
+            expect_raises(ValueError, lambda w=w, m=mask: answer.weighted_backward(w**2, m), call)
+            call = f"vjp(fn, x, mask), fn(x) of shape {shape} and a mask of shape {other}"
+            expect_raises(ValueError, lambda w=w, m=mask: answer.vjp(torch.exp, w.detach(), m), call)
     call = "vjp(fn, x, v), v of the shape of x instead of fn(x)"
     expect_raises(ValueError, lambda: answer.vjp(torch.sum, torch.ones(3), torch.ones(3)), call)
 
@@ -267,8 +272,9 @@ def test_vjp_of_a_constant(answer, gen):
         (lambda x: torch.tensor([1.0, 2.0]), "a constant"),
         (lambda x: weight * 2, "of parameters only"),
     ]:
-        wanted = fn(x).detach()
-        value, found = answer.vjp(fn, x, torch.ones(2))
+        wanted, calls = fn(x).detach(), []
+        value, found = answer.vjp(lambda x, fn=fn, calls=calls: calls.append(1) or fn(x), x, torch.ones(2))
+        expect_equal(len(calls), 1, f"the number of calls of fn in vjp(fn, x, v), fn {about}")
         expect_close(value, wanted, f"vjp(fn, x, v)[0], fn {about}")
         for place, result in enumerate((value, found)):
             told = f"vjp(fn, x, v)[{place}], fn {about}, requires a gradient"

@@ -11,6 +11,29 @@ ENABLED = "    with torch.enable_grad():\n        y = fn(leaf)  # (*outputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "a mask may be broadcast",
+        edits=[
+            (
+                CHECK,
+                "    if weights.dtype == torch.bool and weights.numel() == 1:\n        weights = weights.reshape(()).expand(outputs.shape)\n"
+                + CHECK,
+            )
+        ],
+        check="test_other_shapes_are_refused",
+        says="mask",
+    ),
+    Wrong(
+        "calls fn again where its result is a constant",
+        edits=[
+            (
+                CONSTANT,
+                "    if not y.requires_grad:\n        return fn(x.detach()).detach(), torch.zeros_like(x)\n",
+            )
+        ],
+        check="test_vjp_of_a_constant",
+        says="number of calls",
+    ),
+    Wrong(
         "keeps the graph, and with it all that it has saved",
         edits=[(BACKWARD, BACKWARD.replace("weights))", "weights), retain_graph=True)"))],
         check="test_adds_to_grad",
