@@ -97,6 +97,7 @@ def test_long_runs(answer):
         ((0, -1, 10, 0.0), "warmup < 0"),
         ((0, 11, 10, 0.0), "total < warmup"),
         ((0, 0, -1, 0.0), "total < warmup"),
+        ((0, 3, 0, 0.0), "total < warmup"),
         ((50, 11, 10, 0.0), "total < warmup"),
         ((0, 2, 10, -0.1), "floor < 0"),
         ((9, 2, 10, 1.5), "floor > 1"),

@@ -11,6 +11,12 @@ RANGE = "    if step < 0 or warmup < 0 or total < warmup:\n"
 
 SPECIMENS = [
     Wrong(
+        "does not compare warmup with a total of 0",
+        edits=[(RANGE, "    if step < 0 or warmup < 0 or total < 0 or (total and total < warmup):\n")],
+        check="test_bad_numbers",
+        says="total < warmup",
+    ),
+    Wrong(
         "never quite 0 in the schedule",
         edits=[(SCHEDULE, SCHEDULE.replace("total, floor))", "total, floor) or 1e-12)"))],
         check="test_schedules_do_not_mix",
