@@ -196,6 +196,12 @@ def test_many_classes(answer):
     few = torch.tensor([127, 0, 5], dtype=torch.int8)
     wanted = torch.tensor([-1, -128, -123], dtype=torch.int8)
     expect_equal(classes.decode(few), wanted, "decode of codes in int8 with 256 classes")
+    for code in (-100, -1, -256, 256):
+        expect_raises(
+            IndexError,
+            lambda code=code: classes.decode(torch.tensor([0, code])),
+            f"decode of {code} with 256 classes, without ignore",
+        )
 
 
 def test_unknown_labels(answer):

@@ -29,6 +29,12 @@ LONG = "        codes = codes.long()\n"
 
 SPECIMENS = [
     Wrong(
+        "leaves -100 to the indexing, which counts it from the end of many classes",
+        edits=[(RIGHT_CODES, "right = (codes == IGNORED) | ((codes >= 0) & (codes < len(self)))")],
+        check="test_many_classes",
+        says="-100",
+    ),
+    Wrong(
         "keeps the last codes for the same labels, which the caller has overwritten",
         edits=[
             (
