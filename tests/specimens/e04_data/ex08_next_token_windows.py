@@ -19,6 +19,33 @@ STRIDED = """    count = (len(rest) - block - 1) // stride + 1
 TORCH = ("from jaxtyping import Shaped\n", "import torch\nfrom jaxtyping import Shaped\n")
 
 SPECIMENS = [
+    Right(
+        "no windows at all are made on the CPU and moved",
+        code="""
+import torch
+
+
+def next_token_windows(tokens, block, stride=None, offset=0):
+    if len(tokens.size()) != 1:
+        raise ValueError("tokens must be 1-d")
+    if stride == None:
+        stride = block
+    if block <= 0 or stride <= 0:
+        raise ValueError("block and stride must be positive")
+    if offset < 0:
+        raise ValueError("offset must be >= 0")
+    n = tokens.size(0)
+    num = max(0, (n - offset - block - 1) // stride + 1)
+    if num == 0:
+        e = torch.zeros(0, block).to(tokens.device).to(tokens.dtype)
+        return e, e
+    s = tokens.stride()[0]
+    o = tokens.storage_offset()
+    x = torch.as_strided(tokens, (num, block), (s * stride, s), o + offset * s)
+    y = torch.as_strided(tokens, (num, block), (s * stride, s), o + (offset + 1) * s)
+    return x, y
+""",
+    ),
     Wrong(
         "copies of both",
         edits=[(RETURN, "    return windows[:, :-1].contiguous(), windows[:, 1:].contiguous()\n")],
