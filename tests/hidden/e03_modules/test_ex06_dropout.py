@@ -180,6 +180,9 @@ def test_p_set_later(answer, gen):
         expect_rate(y == 0, p, f"drop(x) after drop.p = {p}")
         wanted = (x / (1 - p) if p < 1 else x).masked_fill(y == 0, 0.0)
         expect_close(y, wanted, f"drop(x) after drop.p = {p}, apart from what is dropped")
+    ones = torch.ones(20, requires_grad=True)
+    (gradient,) = torch.autograd.grad(layer(ones).sum(), [ones])
+    expect_equal(gradient, torch.zeros(20), "the gradient of x through drop(x) after drop.p = 1.0")
 
 
 def test_gradient(answer, gen):
@@ -230,6 +233,11 @@ def test_dtypes(answer, gen, dtype):
     wanted = (x.double() / 0.7).to(dtype)
     expect_close(y, wanted.masked_fill(y == 0, 0.0), f"Dropout(0.3)(x) in {dtype}")
     expect_rate(y == 0, 0.3, f"Dropout(0.3)(x) in {dtype}")
+    y = answer.Dropout(0.99)(x)
+    wanted = (x.double() * 100).to(dtype)
+    expect_close(y, wanted.masked_fill(y == 0, 0.0), f"Dropout(0.99)(x) in {dtype}")
+    single = answer.Dropout(0.5)(x[0, 0])
+    expect_equal(str(single.dtype), str(dtype), f"the dtype of Dropout(0.5)(x) of a single number in {dtype}")
     huge = torch.full((30, 40), torch.finfo(dtype).max, dtype=dtype)
     y = answer.Dropout(0.5)(huge)
     expect_that(

@@ -25,6 +25,35 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
+        "1 - p is computed in the dtype of x",
+        edits=[("1 / (1 - self.p)", "1 / (1 - x.new_full((), self.p))")],
+        check="test_dtypes",
+        says="0.99",
+    ),
+    Wrong(
+        "a single number becomes float32",
+        edits=[
+            (
+                "return (x * scale).masked_fill(dropped, 0.0)",
+                "return torch.where(dropped, torch.zeros(()), x * scale)",
+            )
+        ],
+        check="test_dtypes",
+        says="single number",
+    ),
+    Wrong(
+        "looks for p = 1 when it is made, but not later: 0 times infinity in the gradient",
+        edits=[
+            ("        self.p = p\n", "        self.p = p\n        self.nothing_stays = p == 1\n"),
+            (
+                "        scale = 0.0 if self.p == 1 else 1 / (1 - self.p)\n        return (x * scale).masked_fill(dropped, 0.0)",
+                "        if self.nothing_stays:\n            return x * 0\n        return (x / (1 - self.p)).masked_fill(dropped, 0.0)",
+            ),
+        ],
+        check="test_p_set_later",
+        says="gradient",
+    ),
+    Wrong(
         "takes inference_mode for evaluation mode",
         edits=[("if not self.training:", "if not self.training or torch.is_inference_mode_enabled():")],
         check="test_modes_of_a_model",
