@@ -200,6 +200,15 @@ def test_sparse(answer):
         [("0.weight", 8e4, "ok")],
         f"{CALL} with 40000 + 40000 in a sparse float16 gradient",
     )
+    grad = torch.sparse_coo_tensor(
+        torch.tensor([[3, 3]]),
+        torch.tensor([[256.0, 0.0], [1.0, 0.0]]).bfloat16(),
+        (6, 2),
+        check_invariants=True,
+    )
+    model[0].bfloat16().weight.grad = grad
+    wanted = [("0.weight", 257.0, "ok")]  # which bfloat16 does not hold
+    expect_rows(rows(answer, model)[:1], wanted, f"{CALL} with 256 + 1 in a sparse bfloat16 gradient")
     model[0].float().weight.grad = None
     empty = torch.sparse_coo_tensor(
         torch.zeros(1, 0, dtype=torch.long), torch.zeros(0, 2), (6, 2), check_invariants=True
@@ -258,7 +267,7 @@ def test_waits(answer, gen, device):
             yours = rows(answer, model)
         waits[count], reports[count] = traffic.syncs, (yours, wanted)
         layers = nn.ModuleList(with_gradients([3.0, 4.0] + i * [0.0]) for i in range(count))
-        for layer in layers:
+        for layer in layers[1:]:  # the first stays on the CPU
             cast(layer, device)
         with count_traffic() as traffic:
             yours = rows(answer, layers)

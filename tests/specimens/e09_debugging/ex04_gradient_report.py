@@ -24,6 +24,17 @@ ROWS = """    return [
 
 SPECIMENS = [
     Wrong(
+        "adds sparse float16 up in float32, and sparse bfloat16 as it is",
+        edits=[
+            (
+                COALESCE,
+                "        grad = (grad.float() if grad.dtype == torch.float16 else grad).coalesce().values()\n",
+            )
+        ],
+        check="test_sparse",
+        says="bfloat16",
+    ),
+    Wrong(
         "norms that float32 cannot hold",
         edits=[
             (
@@ -448,8 +459,8 @@ def gradient_report(model, limit=1000.0):
     return report
 """,
     ),
-    Right(
-        "takes all norms in one call, whatever devices they are on",
+    Wrong(
+        "brings all norms to the device of the first, one by one: to the CPU with a wait for each",
         code="""
 import math
 from typing import NamedTuple
@@ -481,5 +492,7 @@ def gradient_report(model, limit=1000.0):
         report.append(Gradient(name, norm, state))
     return report
 """,
+        check="test_waits",
+        says="each layer",
     ),
 ]
