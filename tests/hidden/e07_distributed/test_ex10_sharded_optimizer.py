@@ -63,6 +63,7 @@ class Case:
     idle: tuple = ()
     rates: tuple = ()
     loaded: dict = field(default_factory=dict)
+    before: int = 1  # the step before which they are loaded, from 0
 
     def without(self, step, rank):
         """The names of the parameters that have no gradient."""
@@ -153,7 +154,7 @@ def _before_step(case, number, model, optimizer):
     if case.rates:
         for group in optimizer.param_groups:
             group["lr"] = case.rates[number]
-    if number == 1:
+    if number == case.before:
         for name, p in model.named_parameters():
             p.data.copy_(case.loaded.get(name, p.data))
 
@@ -215,7 +216,7 @@ def test_steps(answer, gen, world_size):
         with_AdamW=drawn(gen, "mlp", world_size),
         with_weights_that_are_transposed_in_memory=drawn(gen, "turned", world_size, optimizer="momentum"),
         with_channels_last=drawn(gen, "conv", world_size, optimizer="momentum"),
-        with_two_numbers=drawn(gen, "scale", world_size),
+        with_two_numbers_without_gradients_in_step_2=drawn(gen, "scale", world_size, idle=(1,)),
     )
 
 
@@ -233,7 +234,9 @@ def test_missing_gradients(answer, gen):
         without_a_gradient_on_all_ranks=drawn(gen, "mlp", 2, missing=both),
         without_any_gradient_in_steps_2_and_3=drawn(gen, "mlp", 2, idle=(1, 2)),
         without_any_gradient_in_step_1=drawn(gen, "mlp", 2, idle=(0,), optimizer="momentum"),
-        without_any_gradient_on_rank_0=drawn(gen, "scale", 2, missing={0: ["factor", "shift"]}),
+        without_any_gradient_on_rank_0=drawn(
+            gen, "scale", 2, missing={0: ["factor", "shift"]}, optimizer="momentum"
+        ),
     )
 
 
@@ -258,6 +261,7 @@ def test_between_steps(answer, gen):
         2,
         with_a_schedule=drawn(gen, "mlp", 2, rates=(0.1, 0.02, 0.3)),
         with_parameters_loaded=drawn(gen, "mlp", 2, loaded=other),
+        with_parameters_loaded_before_step_1=drawn(gen, "mlp", 2, loaded=other, before=0),
         with_the_last_layer_loaded=drawn(gen, "mlp", 2, loaded=last),
         with_parameters_loaded_that_are_close=near,
     )

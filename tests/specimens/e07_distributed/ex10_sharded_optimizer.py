@@ -466,4 +466,39 @@ SPECIMENS = [
             (ZERO, ZERO.replace("self.params", "self.all")),
         ],
     ),
+    Wrong(
+        "looks at the parameters anew from the second step on",
+        edits=[
+            (
+                COPY,
+                "            if self.part.grad is not None:\n                self.part.copy_(self._mine())\n",
+            )
+        ],
+        check="test_between_steps",
+        says="loaded before step 1",
+    ),
+    Wrong(
+        "does nothing on a single rank that has no gradients",
+        edits=[
+            (
+                COPY,
+                "            if self.world_size == 1 and all(p.grad is None for p in self.params):\n"
+                "                return\n" + COPY,
+            )
+        ],
+        check="test_steps",
+        says="without gradients",
+    ),
+    Wrong(
+        "leaves itself out of the mean where it has no gradient at all",
+        edits=[
+            (
+                MEAN,
+                "            idle = all(p.grad is None for p in self.params)\n"
+                "            self.part.grad /= max(1, self.world_size - idle)\n",
+            )
+        ],
+        check="test_missing_gradients",
+        says="without any gradient",
+    ),
 ]
