@@ -51,6 +51,12 @@ def test_gradients_of_arguments(answer, gen):
     answer.checkpoint(fn, x, w).sum().backward()
     for name, leaf, right in zip("xw", (x, w), wanted, strict=True):
         expect_gradient(leaf.grad, right, f"{name} through {call}, after backward()", scale=10.0)
+    z = torch.randn(3, generator=gen, dtype=torch.complex64).requires_grad_()
+    power = lambda z: (z * (1 + 2j)).abs().square()  # noqa: E731
+    answer.checkpoint(power, z).sum().backward()
+    expect_that(z.grad is not None, "no gradient flows through checkpoint(fn, z) to a complex z")
+    wanted = torch.view_as_real(10 * z.detach())
+    expect_close(torch.view_as_real(z.grad), wanted, "the gradient of a complex z", scale=10.0)
 
 
 def test_in_the_middle_of_a_network(answer, gen):
@@ -252,13 +258,20 @@ def test_same_dropout_mask(answer, gen):
 
     expect_same_gradients(mine, plain, "checkpoint(block, x) with dropout", suspects)
     weight = torch.randn(8, generator=gen).requires_grad_()
-    y = answer.checkpoint(lambda x: torch.rand(8) * x * weight, torch.ones(8))
-    torch.randn(100)
-    drawn = y.detach() / weight.detach()
-    y.sum().backward()
-    expect_gradient(
-        weight.grad, drawn, "a weight through checkpoint(lambda x: torch.rand(8) * x * weight, x)"
-    )
+
+    class Noise(nn.Module):
+        def forward(self, x):
+            return torch.rand(8) * x * weight
+
+    noise = "a module in evaluation mode that draws"
+    for fn, about in ((lambda x: torch.rand(8) * x * weight, "lambda x: …"), (Noise().eval(), noise)):
+        weight.grad = None
+        y = answer.checkpoint(fn, torch.ones(8))
+        torch.randn(100)
+        drawn = y.detach() / weight.detach()
+        y.sum().backward()
+        call = f"checkpoint(fn, x), where fn is {about} torch.rand(8) * x * weight"
+        expect_gradient(weight.grad, drawn, f"a weight through {call}")
 
 
 def test_random_stream(answer, gen):

@@ -45,6 +45,62 @@ def reentrant(old: str, new: str) -> str:
 
 SPECIMENS = [
     Wrong(
+        "a module in evaluation mode draws nothing, it thinks",
+        edits=[
+            (
+                "            torch.set_rng_state(state)\n",
+                "            if getattr(fn, 'training', True):\n                torch.set_rng_state(state)\n",
+            )
+        ],
+        check="test_same_dropout_mask",
+        says="evaluation mode",
+    ),
+    Wrong(
+        "only real arguments get gradients",
+        code="""
+import torch
+from torch import Tensor
+
+
+class _Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, fn, anchor, *args):
+        ctx.fn = fn
+        ctx.state = torch.get_rng_state()
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.rest = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.needs = [args[i].requires_grad for i in ctx.places]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        with torch.no_grad():
+            return fn(*args)
+
+    @staticmethod
+    def backward(ctx, grad):
+        args = list(ctx.rest)
+        for i, tensor, needs in zip(ctx.places, ctx.saved_tensors, ctx.needs):
+            args[i] = tensor.detach().requires_grad_(needs and tensor.is_floating_point())
+        before = torch.get_rng_state()
+        torch.set_rng_state(ctx.state)
+        try:
+            with torch.enable_grad():
+                result = ctx.fn(*args)
+        finally:
+            torch.set_rng_state(before)
+        if result.requires_grad:
+            torch.autograd.backward(result, grad)
+        grads = [a.grad if isinstance(a, Tensor) else None for a in args]
+        return None, None, *grads
+
+
+def checkpoint(fn, *args):
+    if not torch.is_grad_enabled():
+        return fn(*args)
+    return _Again.apply(fn, torch.empty(0, requires_grad=True), *args)
+""",
+        check="test_gradients_of_arguments",
+        says="complex",
+    ),
+    Wrong(
         "makes a graph of the parameters' gradients",
         code=reentrant(
             "torch.autograd.backward(out, grad)", "torch.autograd.backward(out, grad, create_graph=True)"
