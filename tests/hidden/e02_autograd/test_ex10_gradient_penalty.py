@@ -72,7 +72,7 @@ def exact(first, second, *data, **options):
 
 def test_values(answer, gen):
     """The penalty is right for samples of any number of dimensions, batches of one, and any target."""
-    for batch, features in [(4, (3,)), (1, (5,)), (150, (1,)), (3, (2, 1, 2, 3)), (2, (3, 4))]:
+    for batch, features in [(4, (3,)), (1, (5,)), (150, (1,)), (3, (3,)), (3, (2, 1, 2, 3)), (2, (3, 4))]:
         for options in ({}, {"target": 0.0}, {"target": 2.5}):
             first, second, *data = draw(gen, batch, features)
             wanted, critic = exact(first, second, *data, **options), critic_of(first, second)

@@ -13,6 +13,16 @@ RESULT = "    return (norms - target).square().mean()\n"
 
 SPECIMENS = [
     Wrong(
+        "lets mix be broadcast where it fits, along the wrong dimension",
+        edits=[
+            (
+                "mix.view(-1, *[1] * (real.dim() - 1))",
+                "mix if mix.shape == real.shape[1:] else mix.view(-1, *[1] * (real.dim() - 1))",
+            )
+        ],
+        check="test_values",
+    ),
+    Wrong(
         "backward with create_graph: `.grad` of the mixture and its graph hold each other",
         edits=[
             (
