@@ -176,9 +176,12 @@ class Watch:
 
     def __init__(self):
         self.refs = {"graph": [], "predictions": [], "loss": [], "metric": [], "inputs": []}
+        self.outs = []
 
     def model(self, net):
         def hook(_, inputs, out):
+            read = [number for number, ref in enumerate(self.refs["inputs"]) if ref() is inputs[0]]
+            self.outs += [(number, weakref.ref(out)) for number in read]
             self.on_graph(out)
             # its memory too: a detached tensor shares it
             self.refs["predictions"] += [weakref.ref(out), weakref.ref(out.untyped_storage())]
@@ -221,12 +224,14 @@ LIMITS = {"graph": 3, "predictions": 2, "loss": 2, "metric": 2, "inputs": 1}
 @pytest.mark.parametrize("metric_fn", [largest, scaled, share_above], ids=["graph", "own", "no graph"])
 def test_nothing_piles_up(answer, gen, metric_fn):
     """When a batch is asked for, nothing is alive but the one before."""
-    watch, found = Watch(), []
+    watch, found, late = Watch(), [], []
     model = watch.model(network(gen))
 
     def loader():
         for _ in range(4):
             found.append(watch.alive(LIMITS))
+            gone = [number for number, out in watch.outs if number < len(found) - 2 and out() is not None]
+            late.extend(gone)
             batch = batches_of(gen, 3)[0]
             watch.refs["inputs"].append(weakref.ref(batch[0]))
             yield batch
@@ -235,6 +240,7 @@ def test_nothing_piles_up(answer, gen, metric_fn):
     answer.train_epoch(
         model, watch.fn("loss", F.mse_loss), watch.fn("metric", metric_fn), sgd(model), loader()
     )
+    expect_equal(late, [], "batches whose predictions are alive when the batch after the next is asked for")
     expect_equal(len(found), 4, "the number of batches that are asked for")
     for number, alive in enumerate(found):
         for kind, count in alive.items():
@@ -251,9 +257,9 @@ def test_nothing_is_left(answer, gen):
     """When train_epoch has returned, no graph, prediction, loss or metric is alive."""
     watch = Watch()
     model = watch.model(network(gen))
-    batches = batches_of(gen, 3, 2)
+    batches, optimizer = batches_of(gen, 3, 2), sgd(model)
     result = answer.train_epoch(
-        model, watch.fn("loss", F.mse_loss), watch.fn("metric", largest), sgd(model), batches
+        model, watch.fn("loss", F.mse_loss), watch.fn("metric", largest), optimizer, batches
     )
     del batches
     for kind, count in watch.alive(dict.fromkeys(LIMITS, 0)).items():

@@ -15,6 +15,45 @@ PREDICTED = "        predictions = model(inputs)\n"
 
 SPECIMENS = [
     Wrong(
+        "asks for the next batch while the last one's predictions are still there",
+        code="""
+import torch
+from torch import Tensor, nn
+
+
+def train_epoch(model, loss_fn, metric_fn, optimizer, batches):
+    total_loss, total_metric, count = 0.0, 0.0, 0
+    rows = iter(batches)
+    ahead = next(rows, None)
+    while ahead is not None:
+        inputs, targets = ahead
+        ahead = next(rows, None)
+        predictions = model(inputs)
+        loss = loss_fn(predictions, targets)
+        metric = metric_fn(predictions, targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        n = len(targets)
+        total_loss = total_loss + loss.detach().clone() * n
+        total_metric = total_metric + metric.detach().clone() * n
+        count += n
+    return float(total_loss / count), float(total_metric / count)
+""",
+        check="test_nothing_piles_up",
+        says="after the next",
+    ),
+    Wrong(
+        "leaves the last loss on the optimizer",
+        edits=[
+            (
+                "        optimizer.step()\n",
+                "        optimizer.step()\n        optimizer.last_loss = loss.detach()\n",
+            )
+        ],
+        check="test_nothing_is_left",
+    ),
+    Wrong(
         "sets the model's mode once more, for all that it contains",
         edits=[(START, "    model.train(model.training)\n" + START)],
         check="test_weights",
