@@ -266,6 +266,13 @@ def test_nothing_is_kept(answer, gen):
     for name, tensor in tensors.items():
         expect_that(tensor() is None, f"the {name} are still alive after update")
     expect_metrics(metrics.compute(), wanted, "compute() with logits that carry a graph")
+    arrays = [t.numpy() for t in batch(gen, 6)]
+    memory = dict(zip(("logits", "labels"), map(weakref.ref, arrays), strict=True))
+    metrics.update(*map(torch.from_numpy, arrays))
+    del arrays
+    gc.collect()
+    for name, array in memory.items():
+        expect_that(array() is None, f"a view of the {name} is still alive after update")
     logits, labels = batch(gen, 6)
     metrics = fed(answer, 4, (logits, labels))
     wanted = judged(logits, labels, 4)

@@ -548,4 +548,10 @@ SPECIMENS = [
         check="test_nothing_is_kept",
         says="labels",
     ),
+    Wrong(
+        "keeps a view of the labels of the last batch",
+        edits=[(REAL, "        self.last = labels.detach()\n" + REAL)],
+        check="test_nothing_is_kept",
+        says="a view of the labels",
+    ),
 ]
