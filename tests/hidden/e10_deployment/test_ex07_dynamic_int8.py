@@ -222,6 +222,8 @@ def test_buffers(answer, gen):
         expect_equal(empty.weight, torch.zeros(3, 5, dtype=torch.int8), "the weight of an empty layer")
         expect_equal(empty.scale, torch.ones(3), "the scale of an empty layer")
         expect_equal(empty(torch.ones(2, 5)), torch.zeros(2, 3), "the result of an empty layer")
+        if bias:
+            expect_equal(empty.bias, torch.zeros(3), "the bias of an empty layer")
     told = {"weight": [3, 5], "scale": [3], "bias": [3]}
     expect_registered(answer.Int8Linear(5, 3), "Int8Linear(5, 3)", parameters={}, buffers=told)
 
@@ -274,8 +276,9 @@ def test_nothing_wide_is_held(answer, gen):
     )
     x = torch.randn(2, 300, generator=gen)
     with torch.no_grad():
-        for call in ("the first call", "the second call"):
-            held = held_bytes(lambda: made[0](x))
+        for call in ("the first call", "the second call", "a call in evaluation mode"):
+            layer = made[0].train("evaluation" not in call)
+            held = held_bytes(lambda layer=layer: layer(x))
             expect_that(
                 held <= 2 * 200 * 4 + 64, f"{call} of a layer leaves something behind", yours=f"{held} bytes"
             )
@@ -407,6 +410,9 @@ def test_the_model_itself(answer, gen):
         isinstance(layer, answer.Int8Linear), "quantize_linears(linear) is no Int8Linear", yours=layer
     )
     expect_quantized(layer, linear, "quantize_linears(linear)")
+    linear = linear_of(gen, 5, 3)
+    call = 'quantize_linears(linear, skip=[""])'
+    expect_that(answer.quantize_linears(linear, skip=[""]) is linear, f"{call} does not leave it as it is")
     model = nn.Sequential(nn.ReLU(), nn.LayerNorm(3))
     expect_that(
         answer.quantize_linears(model) is model, "a model without linear layers comes back as another one"

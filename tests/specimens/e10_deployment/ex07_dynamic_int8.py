@@ -38,6 +38,28 @@ BELOW = "    kept = {id(module) for name in skip for module in modules[name].mod
 
 SPECIMENS = [
     Wrong(
+        "keeps the wide weight in evaluation mode",
+        edits=[
+            (
+                "        wide = (self.weight.float() * self.scale.unsqueeze(1)).to(x.dtype)  # (out, in), for this call only\n",
+                "        wide = self.__dict__.get('wide')\n        if wide is None or wide.dtype != x.dtype or self.training:\n            wide = (self.weight.float() * self.scale.unsqueeze(1)).to(x.dtype)\n            self.wide = None if self.training else wide\n",
+            )
+        ],
+        check="test_nothing_wide_is_held",
+        says="evaluation mode",
+    ),
+    Wrong(
+        "replaces a model that is an nn.Linear, whatever skip says",
+        edits=[
+            (
+                "    modules = dict(model",
+                "    if type(model) is nn.Linear:\n        return Int8Linear.from_linear(model)\n    modules = dict(model",
+            )
+        ],
+        check="test_the_model_itself",
+        says="skip",
+    ),
+    Wrong(
         "another name for bias",
         edits=[
             ("out_features: int, bias: bool = True)", "out_features: int, with_bias: bool = True)"),
