@@ -414,7 +414,9 @@ def test_goes_on_as_if_it_had_not_stopped(answer, gen, kind):
 
     fresh = network(gen)
     resumed = answer.MasterWeights(fresh, MAKERS[kind])
-    resumed.load_state_dict(copy.deepcopy(saved))
+    given = copy.deepcopy(saved)
+    resumed.load_state_dict(given)
+    expect_equal(sorted(given), ["masters", "optimizer"], "the entries of a state dict that was loaded")
     for p, right in zip(fresh.parameters(), model.parameters(), strict=True):
         expect_equal(
             p.detach(), right.detach(), "a parameter of the model after load_state_dict, before any step"

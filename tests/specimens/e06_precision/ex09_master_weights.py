@@ -29,6 +29,12 @@ ROUND = "            p.copy_(master)  # rounds to the nearest\n"
 
 SPECIMENS = [
     Wrong(
+        "takes the optimizer's state out of the dict that it loads",
+        edits=[('(state_dict["optimizer"])', '(state_dict.pop("optimizer"))')],
+        check="test_goes_on_as_if_it_had_not_stopped",
+        says="entries",
+    ),
+    Wrong(
         "asks at every step which parameters train, and pairs them with the masters of the start",
         edits=[
             (
