@@ -21,7 +21,7 @@ Rules:
   that is waited for stands idle. Waits and readings outside the runs are free.
 - Work that was queued earlier, by the caller or in the warm-up, is in no run, also where warmup is 0.
 - To wait means to call `synchronize`. Without one: `torch.accelerator.synchronize()` where there is an
-  accelerator (`torch.accelerator.is_available()`), and nothing at all where there is none.
+  accelerator (`torch.accelerator.is_available()` at the call), and nothing at all where there is none.
 - Of an even number of runs the median is the mean of the middle two. The times stay in the order of the runs.
 - Times are Python floats, with the precision of the clock, which may have started long ago: it may read
   2000000.000125.
