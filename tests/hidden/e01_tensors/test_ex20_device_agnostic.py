@@ -55,11 +55,9 @@ def test_late_positions(answer, dtype):
     call = f"add_positions(x) with 5100 positions in {dtype}"
     expect_equal(getattr(yours, "shape", None), torch.Size((5100, 6)), f"the shape of {call}")
     wanted = LATE.to(dtype)
-    # Where x is 0 the table is rounded once, which half precision tells from a sine of rounded angles.
-    tolerance = {"ulps": 1.01, "scale": 0.01} if dtype.itemsize == 2 else {"scale": 2.0}
-    expect_close(
-        yours[ROWS], wanted, f"every 19th row, and more near 2048 and the end, of {call}", **tolerance
-    )
+    told = f"every 19th row, and more near 2048 and the end, of {call}"
+    # Where x is 0 the table is rounded once, which tells it from a sine of rounded angles.
+    expect_close(yours[ROWS], wanted, told, ulps=1.01, scale=0.01)
 
 
 def test_made_on_the_device(answer, device, gen):
@@ -126,6 +124,11 @@ def test_angle_dtype_is_asked(answer, device, monkeypatch):
     yours = on_host(answer.add_positions(x))
     expect_that(bool(asked), "add_positions(x) does not ask angle_dtype for the dtype to compute in")
     expect_equal(asked[0], x.device, "the device that add_positions(x) asks angle_dtype about")
+    for dtype in (torch.bfloat16, torch.float32):
+        asked.clear()
+        answer.add_positions(torch.zeros(3, 4, dtype=dtype))
+        call = f"add_positions(x) of {dtype} on the CPU, after another call,"
+        expect_equal(asked[:1], [torch.device("cpu")], f"what {call} asks angle_dtype about")
     off = (yours - exact_table(torch.arange(61), 14)).abs().max().item()
     expect_that(
         1e-10 < off < 1e-3,
