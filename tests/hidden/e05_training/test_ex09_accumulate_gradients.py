@@ -327,6 +327,9 @@ def test_nothing_else(answer, gen):
             model, lambda out, _, bad=bad: (out * bad).square().mean(), optimizer, pieces
         )
         expect_equal(loss, bad, f"{CALL} where the loss is {bad}")
+        late = [pieces[0], (pieces[1][0], pieces[1][1] * bad)]
+        loss = answer.accumulated_step(twin, F.mse_loss, torch.optim.SGD(twin.parameters(), lr=1e-3), late)
+        expect_equal(loss, bad, f"{CALL} where the loss of the second piece is {bad}")
         expect_equal(len(steps), 1, f"the steps of the optimizer where the loss is {bad}")
 
 
