@@ -253,9 +253,10 @@ def test_in_use(answer, gen):
     expect_trains(one, gen)
     layer, half = answer.RMSNorm(4).bfloat16(), torch.randn(5, 4, generator=gen).bfloat16()
     with torch.no_grad():
-        for factor in (1.0, 3.0):
-            layer.weight.data.fill_(factor)
-            expect_right(layer, half, f" in bfloat16, the weights now {factor:g}")
+        for factor, training in ((1.0, True), (3.0, True), (1.0, False), (3.0, False)):
+            layer.train(training).weight.data.fill_(factor)
+            mode = "" if training else " in evaluation"
+            expect_right(layer, half, f" in bfloat16{mode}, the weights now {factor:g}")
 
 
 def test_on_a_device(answer, gen, device):
