@@ -126,6 +126,7 @@ def test_started_again(answer, workers, monkeypatch):
     expect_that(torch.equal(first, second), f"a second run gives other numbers, {where}", likely=likely)
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")
 def test_seeds(answer):
     """Datasets with different seeds have no noise in common, in no worker of either."""
     # The workers' seeds are an even number and the next: with their last bit flipped they trade places.
@@ -135,8 +136,8 @@ def test_seeds(answer):
     )
     base = next(b for b, drawn in bases if drawn % 2 == 0)
     runs = {
-        (seed, workers): epochs(answer, workers, seed=seed, base=base, count=4)
-        for seed, workers in [(0, 2), (1, 2), (0, 0), (1, 0), (2**16, 0), (2**31, 0), (2**32 - 1, 1)]
+        (seed, workers): epochs(answer, workers, seed=seed, base=base, count=6)
+        for seed, workers in [(0, 3), (1, 2), (0, 0), (1, 0), (2**16, 0), (2**31, 0), (2**32 - 1, 1)]
     }
     for (seed, workers), noise in runs.items():
         for (other, more), other_noise in runs.items():
@@ -157,6 +158,8 @@ def test_seeds(answer):
         yours=f"seeds {seeds[pair[0]]} and {seeds[pair[1]]}" if pair else "",
         wanted="no noise of one seed under another",
     )
+    default = answer.NoisyRecordings(silence, 1.0)[0]
+    expect_equal(default, noise[0], "the first reading without a seed, which is 0 then,")
 
 
 @pytest.mark.parametrize("workers,persistent", [(1, False), (2, True)])

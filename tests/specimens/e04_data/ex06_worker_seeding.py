@@ -32,6 +32,18 @@ def by_seed(number):
 
 SPECIMENS = [
     Wrong(
+        "twice the seed and that of the worker in one sum, so every second worker has the next seed's noise",
+        edits=by_parts("[2 * self.seed + (worker_seed or 0)]"),
+        check="test_seeds",
+        says="share noise",
+    ),
+    Wrong(
+        "starts at seed 1 where none is given",
+        edits=[("seed: int = 0", "seed: int = 1")],
+        check="test_seeds",
+        says="without a seed",
+    ),
+    Wrong(
         "cuts the noise off at three standard deviations",
         edits=[(READ, READ.replace("dtype=clean.dtype)", "dtype=clean.dtype).clamp(-3, 3)"))],
         check="test_noise_is_normal",
