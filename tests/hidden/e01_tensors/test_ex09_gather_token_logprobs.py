@@ -155,12 +155,16 @@ def test_backward_twice(answer, gen):
     total = answer.token_logprobs(logits.requires_grad_(), targets).sum()
     first, second = (torch.autograd.grad(total, logits, retain_graph=True)[0].clone() for _ in range(2))
     expect_equal(second, first, "the gradient of logits, in a second backward through the same graph")
+    unused = answer.token_logprobs(logits, targets).sum()  # no backward has come before
     targets.add_(1).remainder_(5)  # the caller uses the memory again
-    try:
-        (late,) = torch.autograd.grad(total, logits)
-    except RuntimeError:
-        return  # autograd has seen the write
-    expect_equal(late, first, "the gradient of logits, in a backward after the caller has changed targets")
+    for graph in (total, unused):
+        try:
+            (late,) = torch.autograd.grad(graph, logits)
+        except RuntimeError:
+            continue  # autograd has seen the write
+        expect_equal(
+            late, first, "the gradient of logits, in a backward after the caller has changed targets"
+        )
 
 
 def test_gradient_beside_forbidden_tokens(answer, gen):

@@ -393,4 +393,20 @@ def token_logprobs(logits, targets):
         check="test_half_precision_is_computed_in_float32",
         says="while PyTorch's default",
     ),
+    Wrong(
+        "computes again in backward, with the targets of then",
+        edits=[
+            (
+                SOFTMAX + PICK,
+                """    def pick(logits):
+        return logits.log_softmax(dim=-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+
+    return torch.utils.checkpoint.checkpoint(pick, logits, use_reentrant=False)
+""",
+            ),
+            ("import torch\n", "import torch\nimport torch.utils.checkpoint\n"),
+        ],
+        check="test_backward_twice",
+        says="changed targets",
+    ),
 ]
