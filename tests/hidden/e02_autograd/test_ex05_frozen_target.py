@@ -162,6 +162,9 @@ def test_target_net_tells_the_worth(answer, gen):
     wanted = exact(net, net, *batch, 0.9)
     yours = answer.td_loss(net, net, *batch, 0.9)
     expect_close(yours, wanted, f"{CALL} with an action not taken at -inf in each row", scale=10.0)
+    turned = lambda states: net(states).t().contiguous().t()  # noqa: E731
+    yours = answer.td_loss(turned, turned, *batch, 0.9)
+    expect_close(yours, wanted, f"{CALL} where networks return a transposed tensor", scale=10.0)
 
 
 def test_gradient_with_one_net(answer, gen):

@@ -397,4 +397,27 @@ SPECIMENS = [
         check="test_ended_episodes",
         says="NaN after the end",
     ),
+    Wrong(
+        "takes what the network returns for contiguous",
+        edits=[
+            (
+                PREDICTIONS,
+                "    worth = net(states)\n"
+                "    rows = torch.arange(len(actions), device=actions.device)\n"
+                "    predictions = worth.view(-1)[rows * worth.shape[1] + actions]\n",
+            )
+        ],
+        check="test_target_net_tells_the_worth",
+    ),
+    Right(
+        "takes the actions out of the flat table",
+        edits=[
+            (
+                PREDICTIONS,
+                "    worth = net(states)\n"
+                "    rows = torch.arange(len(actions), device=actions.device)\n"
+                "    predictions = worth.take(rows * worth.shape[1] + actions)\n",
+            )
+        ],
+    ),
 ]
