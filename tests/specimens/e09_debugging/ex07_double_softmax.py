@@ -353,4 +353,26 @@ SPECIMENS = [
         check="test_certain_probabilities",
         says="scores of -20 in float64",
     ),
+    Wrong(
+        "a stable formula by hand, with a wrong gradient for a score of 0",
+        edits=[
+            (
+                URGENT,
+                "    away = urgent_scores.clamp(min=0) + torch.log1p(torch.exp(-urgent_scores.abs()))\n"
+                "    urgent_loss = (away - urgent_scores * urgent).mean()\n",
+            )
+        ],
+        check="test_gradient",
+        says="urgent_scores",
+    ),
+    Right(
+        "the binary loss by logaddexp",
+        edits=[
+            (
+                URGENT,
+                "    away = torch.logaddexp(urgent_scores, torch.zeros_like(urgent_scores))\n"
+                "    urgent_loss = (away - urgent_scores * urgent).mean()\n",
+            )
+        ],
+    ),
 ]
