@@ -257,8 +257,10 @@ def test_autocast_is_restored(answer, gen, dtype):
     """After the island, and after an error in it, the region is as before: products are in 16 bits again."""
 
     class Fails(nn.Module):
+        error = KeyError
+
         def forward(self, x):
-            raise KeyError("no such expert")
+            raise self.error("no such expert")
 
     x, linear = torch.randn(4, 6, generator=gen), nn.Linear(6, 3)
     island, broken = answer.Float32Island(Head(gen)), answer.Float32Island(Fails())
@@ -268,14 +270,15 @@ def test_autocast_is_restored(answer, gen, dtype):
     expect_equal(state(), outside, f"autocast (enabled, dtype, cache) after {CALL} outside of a region")
     expect_raises(KeyError, lambda: broken(x), f"{CALL} where the block raises KeyError")
     expect_equal(state(), outside, "autocast (enabled, dtype, cache) after an error outside of a region")
-    for cache in (True, False):
+    for cache, error in ((True, KeyError), (False, KeyboardInterrupt)):
+        broken.block.error, name = error, error.__name__
         with torch.autocast("cpu", dtype=dtype, cache_enabled=cache):
             around = state()
             linear(x)
             island(x)
             expect_equal(state(), around, f"autocast (enabled, dtype, cache) after {CALL} in a region")
-            expect_raises(KeyError, lambda: broken(x), f"{CALL} where the block raises KeyError")
-            expect_equal(state(), around, "autocast (enabled, dtype, cache) after an error in a region")
+            expect_raises(error, lambda: broken(x), f"{CALL} where the block raises {name}")
+            expect_equal(state(), around, f"autocast (enabled, dtype, cache) after {name} in a region")
             with compute_dtypes() as seen:
                 linear(x)
             expect_products_in(seen, dtype, "what follows the island in its region")

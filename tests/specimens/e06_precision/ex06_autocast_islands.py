@@ -630,4 +630,24 @@ finally:
         check="test_default_regions_inside",
         says="is_autocast_cache_enabled",
     ),
+    Wrong(
+        "puts autocast back after errors, but not after an interrupt",
+        edits=instead(
+            """
+kind = x.device.type
+before = torch.is_autocast_enabled(kind)
+torch.set_autocast_enabled(kind, False)
+try:
+    wide = {name: _widen(value) for name, value in kwargs.items()}
+    result = self.block(_widen(x), *map(_widen, args), **wide)
+except Exception:
+    torch.set_autocast_enabled(kind, before)
+    raise
+torch.set_autocast_enabled(kind, before)
+return result
+"""
+        ),
+        check="test_autocast_is_restored",
+        says="KeyboardInterrupt",
+    ),
 ]
