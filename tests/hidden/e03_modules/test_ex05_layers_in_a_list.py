@@ -28,6 +28,7 @@ SIZES = [
     (2, 3, {"value": 2}),
     (4, 0, {"zebra": 3, "ant": 4}),
     (3, 1, {}),
+    (3, 0, {}),
     (1, 1, {"score": 1}),
     (2, 2, {"north": 3, "East": 3, "south": 4, "alt": 1, "west": 2}),
 ]
@@ -203,6 +204,12 @@ def test_modes_and_freezing(answer, gen):
     frozen = [p.requires_grad for layer in linears for p in layer.parameters()]
     frozen += [scale.requires_grad for scale in net.scales]
     expect_that(not any(frozen), "something is not frozen after model.requires_grad_(False)")
+    net, x = case(answer, gen).make(), torch.randn(2, 3, generator=gen, requires_grad=True)
+    state = state_of(net)
+    net.layers.requires_grad_(False)
+    (wanted,) = torch.autograd.grad(named(state, 2, ["price"], x)["price"].sum(), [x])
+    (yours,) = torch.autograd.grad(net(x)["price"].sum(), [x])
+    expect_close(yours, wanted, "the gradient for x through layers that are frozen", scale=10.0)
 
 
 def test_containers_are_used(answer, gen):
@@ -238,6 +245,12 @@ def test_containers_are_used(answer, gen):
     del net.heads["rooms"]
     net.layers, net.scales = nn.ModuleList([net.layers[0]]), nn.ParameterList([net.scales[0]])
     expect_predictions(net(x), named(state, 1, ["price", "garden"], x), "net(x) after layers and a head went")
+    net.layers.append(net.layers[0])
+    net.scales.append(net.scales[0])
+    state |= {f"layers.1.{name}": state[f"layers.0.{name}"] for name in ("weight", "bias")}
+    state["scales.1"] = state["scales.0"]
+    wanted = named(state, 2, ["price", "garden"], x)
+    expect_predictions(net(x), wanted, "net(x) after the only block was appended once more")
     plain = answer.ResidualNet(features, 1, {"all": 2})
     plain.layers[0], plain.heads["all"] = nn.Identity(), nn.Identity()
     with torch.no_grad(), unchanged("net(x) with nn.Identity() for a layer", x=x):

@@ -483,4 +483,35 @@ class ResidualNet(nn.Module):
             ),
         ],
     ),
+    Wrong(
+        "records no graph for layers that are frozen",
+        edits=[
+            (
+                BLOCK,
+                "wanted = any(p.requires_grad for p in layer.parameters())\n"
+                "            with torch.set_grad_enabled(torch.is_grad_enabled() and wanted):\n"
+                "                y = torch.relu(layer(x))\n"
+                "            x = x + scale * y",
+            )
+        ],
+        check="test_modes_and_freezing",
+        says="layers that are frozen",
+    ),
+    Wrong(
+        "moves x to the first parameter, where there may be none",
+        edits=[(LOOP, "x = x.to(next(self.parameters()).device)\n        " + LOOP)],
+        check="test_values",
+    ),
+    Wrong(
+        "leaves out a layer that stands in the list twice",
+        edits=[(LOOP, LOOP.replace("self.layers", "self.layers.children()"))],
+        check="test_containers_are_used",
+        says="appended once more",
+    ),
+    Wrong(
+        "leaves out a scale that stands in the list twice",
+        edits=[(LOOP, LOOP.replace("self.scales", "self.scales.parameters()"))],
+        check="test_containers_are_used",
+        says="appended once more",
+    ),
 ]
