@@ -454,4 +454,36 @@ class RecencyBias(nn.Module):
         check="test_checkpoint",
         says="another module has loaded",
     ),
+    Wrong(
+        "keeps the strength of the last training call, too, where a cast rounds it",
+        edits=[
+            (STEPS, STEPS + '        self.register_buffer("strength", torch.zeros(()))\n'),
+            (
+                STRENGTH,
+                "            self.strength = (self.steps / self.warmup).clamp(max=1.0)\n"
+                "        strength = self.strength\n",
+            ),
+        ],
+        check="test_cast",
+        says="and back",
+    ),
+    Wrong(
+        "looks short distances up in a table, which is a graph more",
+        edits=[
+            (
+                POSITION + DISTANCE,
+                "        if scores.shape[-1] <= 64:\n"
+                "            distance = self.table[: scores.shape[-1], : scores.shape[-1]]\n"
+                "        else:\n    " + POSITION + "    " + DISTANCE,
+            ),
+            (
+                STEPS,
+                STEPS
+                + "        table = (torch.arange(64)[:, None] - torch.arange(64)).abs()\n"
+                + '        self.register_buffer("table", table, persistent=False)\n',
+            ),
+        ],
+        check="test_graphs_over_lengths",
+        says="wrong number of graphs",
+    ),
 ]
