@@ -115,6 +115,12 @@ def test_labels_from_zero_to_one(answer, gen):
         y = torch.tensor(labels, dtype=torch.float64)
         wanted = exact(x, w, b, y)
         expect_steps(answer.logistic_by_hand(x, w, b, y), wanted, f"{CALL} with y = {labels}")
+    for size in (3.0, -6.0, 9.0):  # where 1 - a loses digits, but not many
+        z, y = torch.full((2, 1), size).double(), torch.tensor([0.3, 1.0]).double()
+        inputs = z, torch.ones(1).double(), torch.zeros(()).double(), y
+        steps, wanted = answer.logistic_by_hand(*inputs), exact(*inputs)
+        for field in ("loss", "dloss_da"):
+            expect_close(getattr(steps, field), wanted[field], f"{field} of {CALL} with z = {size}", ulps=1e6)
 
 
 def test_large_z(answer):
