@@ -380,6 +380,18 @@ def test_forward_and_loss_stay(answer, gen):
     expect_equal(torch.is_autocast_enabled("cpu"), False, f"the state of autocast (on?) after {CALL}")
 
 
+def test_token_numbers(answer, gen):
+    """Token and class numbers are passed on as they are."""
+    model = nn.Sequential(nn.Embedding(4000, 3), nn.Linear(3, 5))
+    twin = copy.deepcopy(model)
+    optimizer, other = OPTIMIZERS["SGD"](model.parameters()), OPTIMIZERS["SGD"](twin.parameters())
+    tokens, labels = torch.tensor([7, 2049, 3999]), torch.randint(0, 5, (3,), generator=gen)
+    wanted = reference_step(twin, list(twin.parameters()), F.cross_entropy, other, tokens, labels, 0.5)
+    yours = answer.scaled_step(model, F.cross_entropy, optimizer, scaler_of(), tokens, labels, 0.5)
+    expect_numbers(yours, *wanted, "scaled_step(…) with tokens and class numbers")
+    expect_weights(model, twin, "a step with tokens and class numbers")
+
+
 def check_there(answer, gen, where):
     """A clipped step and one that overflows, with model, batch and scaler on the device `where`."""
     model, (inputs, targets) = Network(gen).to(where), batch(gen)

@@ -474,4 +474,46 @@ def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0
         check="test_gradients_decide",
         says="a loss of nan and finite gradients",
     ),
+    Wrong(
+        "makes targets of one dimension floating",
+        code="""
+import torch
+from torch import nn
+
+def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(inputs.device.type, dtype=torch.float16):
+        predictions = model(inputs)
+    loss = loss_fn(predictions.float(), targets if targets.dim() > 1 else targets.float())
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    norm = nn.utils.clip_grad_norm_(params, max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item(), norm.item()
+""",
+        check="test_token_numbers",
+    ),
+    Wrong(
+        "makes the inputs float16 itself",
+        code="""
+import torch
+from torch import nn
+
+def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(inputs.device.type, dtype=torch.float16):
+        predictions = model(inputs.half())
+    loss = loss_fn(predictions.float(), targets)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    norm = nn.utils.clip_grad_norm_(params, max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item(), norm.item()
+""",
+        check="test_token_numbers",
+    ),
 ]
