@@ -368,7 +368,8 @@ def test_in_use(answer, gen):
 
 def test_on_a_device(answer, gen, device):
     """The block works on another device, and copies nothing to or from the CPU, its mask included."""
-    expect_moves(case(answer, torch.randn(2, 4, 6, generator=gen)), device, gen)
+    for time in (4, 1):
+        expect_moves(case(answer, torch.randn(2, time, 6, generator=gen)), device, gen)
     dropping = build(answer, gen, dropout=1.0).to(device)
     x = torch.randn(2, 4, 6, generator=gen)
     expect_equal(dropping(x.to(device)).cpu().detach(), x, "block(x) with dropout=1.0 on another device")
