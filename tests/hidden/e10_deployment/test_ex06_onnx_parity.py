@@ -415,6 +415,9 @@ def test_parity_modes(answer, tmp_path):
             expect_off(answer, other, model, [ONES], 0, "parity of a model with dropout")
         with modes_kept("parity failed", model), pytest.raises(Exception):  # noqa: B017 - whatever torch says
             answer.parity(path, model, [torch.ones(2, 7)])
+        broken = nn.Sequential(Affine(WEIGHT), nn.Linear(99, 1)).train(training)
+        with modes_kept("parity of a model that raises", broken), pytest.raises(Exception):  # noqa: B017
+            answer.parity(path, broken, [ONES])
         missing = tmp_path / "missing.onnx"
         with modes_kept("parity found no file at path", model), pytest.raises(Exception):  # noqa: B017
             answer.parity(missing, model, [ONES])

@@ -622,4 +622,19 @@ def parity(path, model, batches, *, rtol=1e-4, atol=1e-5):
         check="test_parity_modes",
         says="found no file",
     ),
+    Wrong(
+        "leaves gradients off where the model raises",
+        edits=fast(
+            (QUIET, WITH),
+            (
+                WANTED + RUN,
+                RUN
+                + "            before = torch.is_grad_enabled()\n            torch.set_grad_enabled(False)\n"
+                + WANTED
+                + "            torch.set_grad_enabled(before)\n",
+            ),
+        ),
+        check="test_parity_modes",
+        says="parity of a model that raises",
+    ),
 ]
