@@ -187,6 +187,19 @@ class Recursive(nn.Module):
         return x if level == self.depth else self(x, level + 1)
 
 
+class InTurn(nn.Module):
+    """Calls its two parts by their names, in any order."""
+
+    def __init__(self, order):
+        super().__init__()
+        self.a, self.b, self.order = nn.Identity(), nn.Identity(), order
+
+    def forward(self, x):
+        for name in self.order:
+            x = self.get_submodule(name)(x)
+        return x
+
+
 def test_other_calls(answer, gen):
     """Where the models call other modules, or one calls none any more, they part there."""
     x = torch.randn(2, 3, generator=gen)
@@ -196,6 +209,9 @@ def test_other_calls(answer, gen):
     expect_parting(answer.find_divergence(shorter, reference, x), "", 0, INF, "with a layer more")
     expect_parting(answer.find_divergence(Recursive(1), Recursive(3), x), "", 2, INF, "with two calls more")
     expect_parting(answer.find_divergence(Recursive(3), Recursive(0), x), "", 1, INF, "with three calls less")
+    for other in ("aba", "ab"):
+        yours = answer.find_divergence(InTurn("abb"), InTurn(other), x)
+        expect_parting(yours, "b", 1, INF, f"with calls of a, b, b and of {', '.join(other)}")
     named = nn.Sequential()
     named.add_module("first", reference[0])
     expect_parting(
@@ -290,11 +306,11 @@ def test_nested_outputs(answer):
     """Tuples, lists and dicts of tensors are compared place by place."""
     x = torch.zeros(1)
     nested = {"logits": t(1.0, 2.0), "states": [(t(3.0), None), Pair(t(4.0), "text")], "n": 3}
-    nested[7] = t(5.0)  # keys need not be text
+    nested[7], nested["7"] = t(5.0), t(6.0)  # keys need not be text
     expect_none(
         answer.find_divergence(Returns(nested), Returns(copy.deepcopy(nested)), x), "for nested outputs"
     )
-    other_order = {"n": 5, **{k: copy.deepcopy(nested[k]) for k in (7, "states", "logits")}}
+    other_order = {"n": 5, **{k: copy.deepcopy(nested[k]) for k in ("7", 7, "states", "logits")}}
     expect_none(
         answer.find_divergence(Returns(nested), Returns(other_order), x), "for dicts in another order"
     )
@@ -309,6 +325,8 @@ def test_nested_outputs(answer):
         (lambda d: d["states"].append(t(1.0)), INF),
         (lambda d: d.update(states=None), INF),
         (lambda d: d.update(n=t(3.0)), INF),
+        (lambda d: d.update(n=t()), INF),
+        (lambda d: d[7].sub_(0.25), 0.25),
     ]:
         changed = copy.deepcopy(nested)
         change(changed)
@@ -523,6 +541,9 @@ def test_no_trace_is_left(answer, gen, fails):
             answer.find_divergence(*models, x)
     except KeyError:
         raised = True
+    graph = torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    expect_that(graph, f"find_divergence(…) leaves gradients switched off where {fails} raises")
     expect_equal(raised, fails != "neither", f"whether an error comes out where {fails} raises")
     for name, model, old, tensors in zip(("reference", "candidate"), models, before, state, strict=True):
         when = f"of the {name} after find_divergence(…), where {fails} raises"

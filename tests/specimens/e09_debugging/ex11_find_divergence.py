@@ -737,4 +737,41 @@ def find_divergence(reference, candidate, *inputs, rtol=1e-4, atol=1e-6):
         check="test_calls_without_tensors",
         says="gives text",
     ),
+    Wrong(
+        "numbers a call by all calls so far, where the models call other modules",
+        edits=[
+            (
+                PART,
+                "        if index >= len(right) or index >= len(yours) or yours[index][0] != name:\n"
+                "            return Divergence(name, index if name and call else call, math.inf)\n",
+            )
+        ],
+        check="test_other_calls",
+        says="calls of a, b, b",
+    ),
+    Wrong(
+        "takes keys for the same that read the same",
+        edits=[("_tensors(part, (*place, key))", "_tensors(part, (*place, str(key)))")],
+        check="test_nested_outputs",
+    ),
+    Wrong(
+        "overlooks empty tensors that stand alone",
+        edits=[
+            (
+                OTHER,
+                "    a, b = ({p: t for p, t in d.items() if t.numel() or p in o} for d, o in ((a, b), (b, a)))\n"
+                + OTHER,
+            )
+        ],
+        check="test_nested_outputs",
+    ),
+    Wrong(
+        "switches gradients off, and on again unless a model raises",
+        edits=[
+            (NO_GRAD, ""),
+            (RUN, "        torch.set_grad_enabled(False)\n" + RUN + "        torch.set_grad_enabled(True)\n"),
+        ],
+        check="test_no_trace_is_left",
+        says="gradients switched off",
+    ),
 ]
