@@ -58,8 +58,10 @@ def zeros(words, classes):
 
 
 def frozen(words, classes):
-    """A model one part of which is in evaluation mode."""
-    return nn.Sequential(nn.Linear(words, classes), nn.Dropout(0.5).eval())
+    """A model one part of which is in evaluation mode, and one parameter frozen."""
+    model = nn.Sequential(nn.Linear(words, classes), nn.Dropout(0.5).eval())
+    model[0].bias.requires_grad_(False)
+    return model
 
 
 def disturb(seed):
@@ -415,6 +417,10 @@ def test_what_is_trained(answer, gen):
     expect_equal(
         [m.training for m in model], [True, False], "the modes of the parts of a model, after train(…)"
     )
+    expect_equal(model[0].bias.requires_grad, False, "requires_grad of a frozen parameter after train(…)")
+    model, losses = answer.train(documents, labels, zeros, list, seed=5, lr=0.0)
+    wanted = torch.full((4,), math.log(3))
+    expect_close(torch.tensor(losses), wanted, "the losses of batches of 4 and 3 documents, lr=0", ulps=100)
     model, losses = answer.train(documents, labels, zeros, list, seed=5)
     expect_equal(len(losses), 4, "the number of losses of 7 documents with default arguments")
     _, wanted = answer.train(documents, labels, zeros, list, seed=5, epochs=2, batch_size=4, lr=0.1)

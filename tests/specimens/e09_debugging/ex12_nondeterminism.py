@@ -478,4 +478,22 @@ SPECIMENS = [
         check="test_streams_are_left_alone",
         says="epochs=0",
     ),
+    Wrong(
+        "divides the loss of the last, smaller batch by batch_size",
+        edits=[
+            (
+                "torch.tensor([classes[labels[i]] for i in chosen]))",
+                "torch.tensor([classes[labels[i]] for i in chosen]), reduction='sum')\n"
+                "                loss = loss / min(batch_size, len(documents))",
+            )
+        ],
+        check="test_what_is_trained",
+        says="batches of 4 and 3",
+    ),
+    Wrong(
+        "thaws what make_model has frozen",
+        edits=[(MODEL, MODEL + "        model.requires_grad_(True)\n")],
+        check="test_what_is_trained",
+        says="frozen",
+    ),
 ]
