@@ -51,7 +51,7 @@ class Training:
         told = f"{numbers.tolist()}, {labels.tolist()} for [numbers, labels] that a DataLoader collates"
         assert labels.tolist() == right, f"train_batch gets {told}: for these numbers, labels are {right}"
         self.log.append((epoch, numbers.tolist()))
-        self.draws.update(draw("for train_batch"))
+        self.draws.update(draw(f"for train_batch in epoch {epoch}"))
 
 
 def draw(where):
@@ -186,6 +186,8 @@ def test_seeds(answer):
             for name, drawn in draws.items():
                 told = f"run_epochs(…) seeds the global random stream of {name}, on rank {rank}"
                 expect_that(drawn != others[name], told)
+            told = f"the global random streams give train_batch the numbers of another epoch, on rank {rank}"
+            expect_that(len(set(draws.values())) == len(draws), told, yours=str(draws))
         (first, *_), *_, (default, *_) = once
         expect_equal(default, first, f"the batches without a seed, which is 0 then, on rank {rank}")
         for epoch in (0, 1):

@@ -337,4 +337,18 @@ SPECIMENS = [
         check="test_complete_epochs",
         says="2 examples, 5 ranks",
     ),
+    Wrong(
+        "puts the global stream back after each epoch: dropout draws the same in all of them",
+        edits=[
+            ("from torch.utils.data", "import torch\nfrom torch.utils.data"),
+            (
+                BATCHES,
+                "        with torch.random.fork_rng():\n"
+                "            for batch in loader:\n"
+                "                train_batch(epoch, batch)\n",
+            ),
+        ],
+        check="test_seeds",
+        says="numbers of another epoch",
+    ),
 ]
