@@ -1,5 +1,6 @@
 """What grades export_program: the file alone in another process, any number of rows, modes, refusals."""
 
+import contextlib
 import io
 import shutil
 import tempfile
@@ -233,6 +234,11 @@ def test_load_program(answer, gen):
                         not torch.is_grad_enabled(), f"gradients are on in a caller's no_grad after {call}"
                     )
                 expect_close(yours, right, f"{call}, when another batch has been served", scale=4.0)
+            with contextlib.suppress(Exception):
+                program(x[:, :1])  # not the size of the example
+            call = "load_program(path)(x) of too few features, whether that raises an error or not"
+            expect_that(torch.is_grad_enabled(), f"gradients are off for all after {call}")
+            torch.set_grad_enabled(True)
 
 
 def test_nothing_changes(answer):

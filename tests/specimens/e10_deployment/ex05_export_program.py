@@ -300,4 +300,24 @@ SPECIMENS = [
         check="test_load_program",
         says="batch has been served",
     ),
+    Wrong(
+        "leaves gradients off where the program raises",
+        edits=[
+            (
+                LAST,
+                """
+    def serve(x):
+        before = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+        result = program(x)
+        torch.set_grad_enabled(before)
+        return result
+
+    return serve
+""",
+            )
+        ],
+        check="test_load_program",
+        says="too few features",
+    ),
 ]
