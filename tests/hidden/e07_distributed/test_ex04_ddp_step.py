@@ -31,6 +31,10 @@ def cross_entropy(predictions, labels):
     return F.cross_entropy(predictions, labels, reduction="none")
 
 
+def nothing(predictions, targets):
+    return 0 * squared_error(predictions, targets)
+
+
 @dataclass
 class Case:
     """What the ranks train on: `steps[i][r]` is the shard of rank r in step i, inputs and targets."""
@@ -186,9 +190,12 @@ def test_empty_shards(answer, gen):
 def test_clipping(answer, gen):
     """With max_norm the gradient of the whole batch is clipped, by the norm over all parameters."""
     sizes = [[1, 4], [3, 1]]
+    still = drawn(gen, sizes, options={"max_norm": 1.0})
+    still.loss_fn = nothing
     expect_as_alone(
         answer,
         2,
+        max_norm_of_1_where_all_gradients_are_0=still,
         max_norm_of_one_half=drawn(gen, sizes, optimizer="groups", options={"max_norm": 0.5}),
         max_norm_of_2=drawn(gen, sizes, classes=True, options={"max_norm": 2}),
         max_norm_of_1000=drawn(gen, sizes, options={"max_norm": 1e3}),
