@@ -65,7 +65,9 @@ def stuck_parameters(
     seen: dict[Tensor, set[str]] = {}  # what was wrong with a parameter in all steps so far
 
     def note(optimizer: torch.optim.Optimizer, args: object, kwargs: object) -> None:
-        for group in optimizer.param_groups:
+        held = {p for group in optimizer.param_groups for p in group["params"]}
+        late = {"params": [p for p in model.parameters() if p not in held], "lr": 1.0}  # may be added yet
+        for group in [*optimizer.param_groups, late]:
             for p in group["params"]:
                 wrong = _wrong(p, group["lr"])
                 seen[p] = seen.get(p, wrong) & wrong

@@ -159,6 +159,21 @@ def test_layers_that_the_step_thaws(answer):
     wanted = {"0": ZERO, "1": ZERO, "2": "frozen", "4": LOST, "5": RATE}
     yours = answer.stuck_parameters(model, optimizer, train_step)
     expect_equal(yours, wanted, f"{CALL} whose step adds 0, 4 and 5 (with a rate of 0), thaws 1, freezes 2")
+    model = weights(1, 2)
+    optimizer = sgd([model[1]])
+    model[0].requires_grad_(False)
+
+    def thaw_at_the_end():
+        with_gradients(model, None, 1.0, step=optimizer)()
+        optimizer.add_param_group({"params": [model[0].requires_grad_(True)]})
+
+    yours = answer.stuck_parameters(model, optimizer, thaw_at_the_end)
+    expect_that(
+        yours in ({"0": NONE}, {"0": LOST}),  # none but "no step" is wide of the mark
+        f"wrong result from {CALL} which thaws and adds 0 when the step is made",
+        yours=yours,
+        wanted={"0": NONE},
+    )
 
 
 def test_what_moves_is_not_stuck(answer):
@@ -213,6 +228,14 @@ def test_small_gradients_and_nan(answer):
     step = with_gradients(model, 0.0, 1.0, step=optimizer)
     yours = answer.stuck_parameters(model, optimizer, step)
     expect_equal(yours, {"0": ZERO}, f"{CALL} with NaN in one of two numbers")
+    model = nn.ParameterList([torch.full((2,), math.nan + 0j), torch.full((2,), 1e30 + 1e30j)])
+    optimizer = sgd(model.parameters())
+    step = with_gradients(model, 0.0, 1e-20j, step=optimizer)
+    yours = answer.stuck_parameters(model, optimizer, step)
+    wanted = {"0": ZERO, "1": LOST}
+    expect_equal(
+        yours, wanted, f"{CALL} of complex parameters: 0 is NaN and stays, 1 has the gradient 1e-20j"
+    )
 
 
 def test_rounded_away(answer):
@@ -224,7 +247,7 @@ def test_rounded_away(answer):
         expect_equal(answer.stuck_parameters(model, optimizer, step), wanted, f"{CALL} in {dtype}")
     model = weights(0.1, dtype=torch.float64)  # a number that float32 has not
     optimizer = sgd(model.parameters())
-    step = with_gradients(model, 1e-30, step=optimizer)
+    step = with_gradients(model, 1e-200, step=optimizer)  # whose square is 0
     expect_equal(answer.stuck_parameters(model, optimizer, step), {"0": LOST}, f"{CALL} in torch.float64")
 
 

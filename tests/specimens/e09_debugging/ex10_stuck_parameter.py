@@ -645,4 +645,28 @@ def stuck_parameters(model, optimizer, train_step):
         check="test_rates",
         says="warm-up",
     ),
+    Wrong(
+        "knows only what the optimizer held at the step",
+        edits=[("[*optimizer.param_groups, late]", "optimizer.param_groups")],
+        check="test_layers_that_the_step_thaws",
+        says="when the step is made",
+    ),
+    Wrong(
+        "a complex number that is NaN differs from itself",
+        edits=[(NAN, "    both_nan = now.isnan() & before.isnan() & (not now.is_complex())\n")],
+        check="test_small_gradients_and_nan",
+        says="complex",
+    ),
+    Wrong(
+        "the real part of a complex gradient",
+        edits=[(ANY, "bool((values.real != 0).any())")],
+        check="test_small_gradients_and_nan",
+        says="complex",
+    ),
+    Wrong(
+        "a norm in float64, whose squares underflow",
+        edits=[(ANY, "bool(values.norm(dtype=torch.promote_types(values.dtype, torch.float64)) != 0)")],
+        check="test_rounded_away",
+        says="float64",
+    ),
 ]
