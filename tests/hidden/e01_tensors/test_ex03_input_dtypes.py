@@ -75,8 +75,13 @@ def test_features_of_any_dtype(answer):
     expect_equal(
         features_of(answer, large), wanted, "model_inputs(…, features, …)[1] of large int64 features"
     )
-    for dtype, most in ((torch.uint16, 65_535), (torch.uint64, 2**64 - 2**40)):
-        values = [0, 40_000, most]
+    for dtype, most in (
+        (torch.int16, 32_767),
+        (torch.int32, 2**24 - 1),
+        (torch.uint16, 65_535),
+        (torch.uint64, 2**64 - 2**40),
+    ):
+        values = [0, 30_001, most]
         call = f"model_inputs(…, features, …)[1] of {values} in {dtype}"
         wanted = torch.tensor([float(v) for v in values])
         features = torch.tensor(values, dtype=dtype)

@@ -426,4 +426,15 @@ def model_inputs(token_ids, features, mask):
         check="test_features_of_any_dtype",
         says="while PyTorch's default",
     ),
+    Wrong(
+        "small integers by way of half precision",
+        edits=[
+            (
+                "features.to(torch.float32)",
+                "(features.half() if features.dtype in (torch.uint8, torch.int16) else features).to(torch.float32)",
+            )
+        ],
+        check="test_features_of_any_dtype",
+        says="int16",
+    ),
 ]
