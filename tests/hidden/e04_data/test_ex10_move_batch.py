@@ -288,6 +288,16 @@ class Parcel(NamedTuple):
         return "sent", str(device), non_blocking
 
 
+class Letters:
+    """Answers with a list that it keeps, of what stays where it is."""
+
+    def __init__(self, *parts):
+        self.parts = [*parts]
+
+    def to(self, device, non_blocking=False):
+        return self.parts
+
+
 class Stuck:
     """Something that cannot move, or moves in place."""
 
@@ -312,6 +322,10 @@ def test_moves_itself(answer, device, gen):
     moved = answer.move_batch((Tree(a=tensor(gen)), Parcel("hello")), device, True)
     wanted = (("moved", str(device), True), ("sent", str(device), True))
     expect_equal(moved, wanted, "a dictionary and a named tuple with a method `to` of their own")
+    letters = Letters(tensor(gen))
+    there = answer.move_batch([letters], device)[0]
+    about = "what `to` returns is handled once more: it takes the object's place as it is"
+    expect_that(there is letters.parts, about, yours=there, wanted=letters.parts)
     there = answer.move_batch([Stuck()], device)
     expect_equal(there, [None], "what stands for an object whose `to` returns None")
     for error in (AttributeError, TypeError):

@@ -625,4 +625,19 @@ def move_batch(batch, device, non_blocking=False):
         check="test_already_there",
         says="copies x",
     ),
+    Wrong(
+        "moves what `to` returned once more",
+        edits=[
+            (
+                ITSELF,
+                TENSOR
+                + ITSELF.replace(
+                    "return batch.to(device, non_blocking=non_blocking)",
+                    "batch = batch.to(device, non_blocking=non_blocking)",
+                ),
+            )
+        ],
+        check="test_moves_itself",
+        says="once more",
+    ),
 ]
