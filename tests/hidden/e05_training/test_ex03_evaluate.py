@@ -130,6 +130,7 @@ def test_double_precision(answer):
     half = [(torch.tensor(60000.0, dtype=torch.float16), 7), (torch.tensor(1.0, dtype=torch.float16), 1)]
     cases = {
         "many small losses after a large one": many,
+        "float32, all of them 0": [(torch.tensor(0.0), 2)] * 2,
         "float64": fine,
         "bfloat16": narrow,
         "float16": half,

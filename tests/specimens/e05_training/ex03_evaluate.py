@@ -656,4 +656,10 @@ def evaluate(""",
         check="test_passed_on_as_they_are",
         says="targets in",
     ),
+    Wrong(
+        "a sum of 0 passes for no examples",
+        edits=[(RAISE, RAISE.replace("count == 0", "total == 0"))],
+        check="test_double_precision",
+        says="no examples",
+    ),
 ]
