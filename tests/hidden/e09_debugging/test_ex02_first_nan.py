@@ -514,6 +514,9 @@ def test_without_a_backward(answer, gen):
         expect_equal(found(answer, model, lambda: model(x).sum()), None, f"{CALL} without a graph")
         bad = layers(spoils(NAN))
         expect_equal(found(answer, bad, lambda: bad(x).sum()), ("forward", "1"), f"{CALL} without a graph")
+        masked = layers(Fn(lambda x: x.masked_fill(x > 0, -INF)), Fn(torch.exp))
+        about = f"{CALL} of scores masked by -inf, without a graph"
+        expect_equal(found(answer, masked, lambda: masked(x).sum()), None, about)
     plain = nn.Sequential(nn.Tanh(), nn.Softmax(1))
     expect_found(answer, gen, plain, None, "no parameters")
     expect_found(answer, gen, nn.Sequential(nn.Tanh(), spoils(INF)), ("forward", "1"), "no parameters")

@@ -678,4 +678,12 @@ class Culprit(""",
         check="test_nested_data",
         says="NamedTuple",
     ),
+    Wrong(
+        "without a graph any emission counts",
+        edits=[
+            (HEALTHY, HEALTHY.replace("not bad:", "not bad and (loss.requires_grad or not watch.forward):"))
+        ],
+        check="test_without_a_backward",
+        says="masked by -inf",
+    ),
 ]
