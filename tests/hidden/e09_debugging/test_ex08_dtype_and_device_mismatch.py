@@ -198,9 +198,13 @@ def test_buffers_are_copies(answer, gen, dtype):
     given = [np.arange(2, 2 + FEATURES).astype(dtype), np.arange(1, 1 + FEATURES).astype(dtype)]
     given.append(np.arange(1, 1 + CLASSES).astype(dtype))
     model = answer.ChurnModel(STORES, *given)
-    before = state_of(model)
+    with default_dtype(torch.float64):
+        wide = answer.ChurnModel(STORES, *given)
+    before, means = state_of(model), wide.mean.clone()
     for array in given:
         array += 5
+    about = f"mean in float64, torch's default dtype, after a {dtype.__name__} array was written to"
+    expect_equal(wide.mean, means, about)
     for name in ("mean", "std", "class_weight"):
         expect_equal(
             model.get_buffer(name), before[name], f"{name} after a {dtype.__name__} array was written to"
@@ -271,6 +275,9 @@ def test_prediction_leaves_the_model_alone(answer, gen):
     expect_that(model.store.weight.grad is half_done, "predict(…) clears the gradients of a step under way")
     expect_equal(half_done, torch.ones_like(half_done), "a gradient from before predict(…)")
     expect_that(torch.is_grad_enabled(), "gradients are switched off after predict(…)")
+    with torch.no_grad():
+        answer.predict(model, arrays)
+        expect_that(not torch.is_grad_enabled(), "gradients are switched on by predict(…) within no_grad")
     answer.training_loss(model, answer.to_batch(arrays, model)).backward()
 
 

@@ -470,4 +470,29 @@ SPECIMENS = [
         check="test_arrays_of_all_dtypes",
         says="features",
     ),
+    Wrong(
+        "an array of the default dtype is not copied when that is float64",
+        edits=[
+            (
+                MEAN,
+                MEAN.replace(
+                    "torch.tensor(mean, dtype=dtype)",
+                    "torch.from_numpy(mean.astype(np.float64, copy=False)).to(dtype)",
+                ),
+            )
+        ],
+        check="test_buffers_are_copies",
+        says="default dtype",
+    ),
+    Wrong(
+        "switches gradients on when it is done",
+        edits=[
+            (
+                RESULT,
+                "    probabilities = logits.detach().softmax(dim=-1).float().cpu()\n    torch.set_grad_enabled(True)\n    return probabilities.numpy()",
+            )
+        ],
+        check="test_prediction_leaves_the_model_alone",
+        says="within no_grad",
+    ),
 ]
