@@ -275,19 +275,20 @@ def test_noise_is_normal(answer):
         clean = torch.full((40, 500), 2.0)
         dataset = answer.NoisyRecordings(clean) if noise is None else answer.NoisyRecordings(clean, noise)
         sigma = 0.1 if noise is None else noise
+        call = "NoisyRecordings(recordings)" + (f" with noise={noise}" if noise else "")
         z = torch.stack([dataset[i] for i in range(40)]).double().sub(2.0) / sigma
-        facts = {"mean": z.mean(), "std": z.std(), "std of one reading": z.std(1).mean()}
+        facts = {"std of one reading": z.std(1).mean(), "std": z.std(), "mean": z.mean()}
         facts["share beyond one std"] = (z.abs() > 1).double().mean()
         wanted = {"mean": 0.0, "std": 1.0, "std of one reading": 1.0, "share beyond one std": 0.3173}
         for name, value in facts.items():
             expect_that(
                 abs(float(value) - wanted[name]) < 0.04,  # six standard errors of 20,000 samples
-                f"wrong noise with noise={sigma}: its {name}, in units of {sigma}",
+                f"wrong noise of {call}: its {name}, in units of {sigma}",
                 yours=f"{float(value):.3f}",
                 wanted=f"{wanted[name]:.3f}",
             )
         largest = float(z.abs().max())  # below 3.2 in one of 10¹¹ runs
-        told = f"wrong noise with noise={sigma}: its largest number of 20000, in units of {sigma}, is cut off"
+        told = f"wrong noise of {call}: its largest number of 20000, in units of {sigma}, is cut off"
         expect_that(largest > 3.2, told, yours=f"{largest:.3f}", wanted="about 4")
 
 

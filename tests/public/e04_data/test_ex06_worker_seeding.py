@@ -24,10 +24,12 @@ def test_two_workers(answer):
 
 def test_shape_and_length(answer):
     """A reading has the shape and the dtype of its recording, and there are as many as recordings."""
-    dataset = answer.NoisyRecordings(torch.zeros(5, 3, dtype=torch.float64), noise=0.5)
+    silence = torch.zeros(5, 3, dtype=torch.float64)
+    dataset = answer.NoisyRecordings(silence, noise=0.5)
     expect_equal(len(dataset), 5, "len(dataset)")
     expect_equal(tuple(dataset[1].shape), (3,), "the shape of dataset[1]")
     expect_equal(dataset[1].dtype, torch.float64, "the dtype of dataset[1]")
+    expect_equal(silence, torch.zeros_like(silence), "the recordings after dataset[1] was read")
     expect_that(not torch.equal(dataset[1], dataset[1]), "dataset[1] has the same noise twice")
 
 
