@@ -36,22 +36,26 @@ CASES = {
 CLASSES = 4  # one or two of which have no rows: a model of any case can load that of any other
 
 
-def spiral(gen, rows, arms, units, dead=True):
-    """Rows of one spiral; the third sensor is dead."""
+def spiral(gen, rows, arms, units, third="dead"):
+    """Rows of one spiral; the third sensor is dead, or measures what the first does, or is not there."""
     labels = torch.arange(rows) * arms // rows
     radius = 0.1 + 0.9 * torch.rand(rows, generator=gen)
     angle = labels * 2 * math.pi / arms + 6 * radius + 0.1 * torch.randn(rows, generator=gen)
     position = (radius * angle.cos(), radius * angle.sin())
     columns = [offset + size * x for (offset, size), x in zip(units, position, strict=True)]
-    return torch.stack(columns + [torch.full((rows,), 7.3)] * dead, 1), labels
+    if third == "dead":
+        columns.append(torch.full((rows,), 7.3))
+    elif third == "first":
+        columns.append(columns[0] + 0.05 * units[0][1] * torch.randn(rows, generator=gen))
+    return torch.stack(columns, 1), labels
 
 
 def tables(case, gen=None):
     """Training, validation and new rows."""
     arms, rows, units, seed, _ = CASES[case]
-    dead = gen is None
+    third = "none" if gen else "first" if case == "two arms" else "dead"
     gen = gen or torch.Generator().manual_seed(1000 + seed)
-    return [spiral(gen, n, arms, units, dead) for n in (rows, 100, 500)]
+    return [spiral(gen, n, arms, units, third) for n in (rows, 100, 500)]
 
 
 _fitted = {}
@@ -153,23 +157,20 @@ def test_rows_alone(answer):
 
 def test_state_dict(answer):
     """A model that was fitted to other rows and loads the state_dict predicts the same: units are in it."""
-    model, _ = fitted(answer, "three arms")
-    features = tables("three arms")[2][0]
-    other, _ = fitted(answer, "two arms")
-    try:
-        other.load_state_dict(model.state_dict())
-    except RuntimeError as error:
-        raise CheckFailure(
-            "a model that was fitted to 449 rows cannot load the state_dict of one that was fitted to 385"
-            f"\n  {str(error).splitlines()[-1].strip()}"
-        ) from None
-    yours = logits_of(other, features)
-    expect_close(
-        yours,
-        logits_of(model, features),
-        "the logits of a model for other rows, with the same state_dict",
-        ulps=100.0,
-    )
+    for case, another in (("three arms", "two arms"), ("two arms", "three arms")):
+        model, other = fitted(answer, case)[0], fitted(answer, another)[0]
+        features = tables(case)[2][0]
+        try:
+            other.load_state_dict(model.state_dict())
+        except RuntimeError as error:
+            raise CheckFailure(
+                f"a model that was fitted to {another} cannot load the state_dict of one fitted to {case}: "
+                "other rows, and another third column, which is the same number in all of three arms"
+                f"\n  {str(error).splitlines()[-1].strip()}"
+            ) from None
+        yours = logits_of(other, features)
+        call = f"the logits of a model fitted to {another}, with the state_dict of one fitted to {case}"
+        expect_close(yours, logits_of(model, features), call, ulps=100.0)
 
 
 def test_same_seed(answer):
