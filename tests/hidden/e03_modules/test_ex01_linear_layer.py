@@ -69,7 +69,18 @@ def test_any_leading_dimensions(answer, gen, bias):
     """Values are right for any leading dimensions, also for none and for empty ones, strided or not."""
     layer = answer.Linear(4, 3, bias=bias)
     state = {name: p.detach() for name, p in layer.named_parameters()}
-    for sizes in [(4,), (5, 4), (1, 4), (4, 4), (2, 5, 4), (2, 1, 3, 2, 4), (2051, 4), (0, 4), (2, 0, 4)]:
+    for sizes in [
+        (4,),
+        (5, 4),
+        (1, 4),
+        (4, 4),
+        (2, 5, 4),
+        (2, 1, 3, 2, 4),
+        (2051, 4),
+        (0, 4),
+        (2, 0, 4),
+        (0, 2, 4),
+    ]:
         x = torch.randn(sizes, generator=gen)
         wanted = linear(state, x, bias)
         with unchanged("layer(x)", x=x):
@@ -104,6 +115,22 @@ def test_values_and_gradients(answer, gen, bias):
     """Gradients of x, weight and bias are right, in both modes, whatever its parameters are."""
     expect_functional(case(answer, gen, bias, sizes=(2, 5, 4)), gen)
     expect_functional(in_evaluation(case(answer, gen, bias, sizes=(4,))), gen)
+
+
+@BOTH
+def test_gradients_of_frozen_layers_and_empty_batches(answer, gen, bias):
+    """Gradients reach x through a frozen layer, and they are zeros where x has no positions."""
+    layer, x = answer.Linear(4, 3, bias=bias), torch.randn(2, 4, generator=gen, requires_grad=True)
+    empty = layer(torch.ones(0, 4))
+    expect_that(empty.requires_grad, "layer(x) of an x without positions carries no graph", yours=empty)
+    empty.sum().backward()
+    for name, p in layer.named_parameters():
+        expect_equal(p.grad, torch.zeros_like(p), f"the gradient of {name} from an x without positions")
+    y = layer.requires_grad_(False)(x)
+    expect_that(y.requires_grad, "no gradient reaches x through layer.requires_grad_(False)", yours=y)
+    y.sum().backward()
+    wanted = layer.weight.sum(0).expand(2, 4)
+    expect_close(x.grad, wanted, "the gradient of x through layer.requires_grad_(False)", scale=4.0)
 
 
 @BOTH
@@ -195,11 +222,11 @@ def test_device_and_dtype(answer, device):
         layer = answer.Linear(4, 3, dtype=dtype)
         parameters = {"weight": (3, 4), "bias": (3,)}
         expect_registered(layer, f"Linear(4, 3, dtype={dtype})", parameters=parameters, dtype=dtype)
-    numbers = answer.Linear(4, 3, dtype=torch.float64).weight.detach()
-    expect_that(
-        not torch.equal(numbers, numbers.float().double()),
-        "the weight of Linear(4, 3, dtype=torch.float64) has only the digits of float32: it was cast",
-    )
+    for name, p in answer.Linear(4, 3, dtype=torch.float64).named_parameters():
+        expect_that(
+            not torch.equal(p, p.float().double()),
+            f"the {name} of Linear(4, 3, dtype=torch.float64) has only the digits of float32: it was cast",
+        )
     with default_dtype(torch.float64):
         layer = answer.Linear(4, 3)
     call = "Linear(4, 3) while the default dtype is float64"
@@ -219,6 +246,7 @@ def test_cost(answer, gen):
     """No loop over positions or features, and no memory for every single product."""
     for over, make in {
         "rows": lambda n: (answer.Linear(4, 3), torch.ones(n, n, 4)),
+        "each of three leading dimensions": lambda n: (answer.Linear(4, 3), torch.ones(n, n, n, 4)),
         "out_features": lambda n: (answer.Linear(4, n), torch.ones(5, 4)),
         "in_features": lambda n: (answer.Linear(n, 3), torch.ones(5, n)),
     }.items():

@@ -469,4 +469,60 @@ class Linear(nn.Module):
         check="test_any_leading_dimensions",
         says="reshape",
     ),
+    Wrong(
+        "guesses the size of the last leading dimension, which it cannot beside one of 0",
+        edits=[
+            (
+                PRODUCT,
+                "y = x.reshape(-1, x.shape[-1]) @ self.weight.T\n"
+                "        y = y.reshape(*x.shape[:-2], -1, y.shape[1]) if x.dim() > 1 else y[0]",
+            )
+        ],
+        check="test_any_leading_dimensions",
+    ),
+    Wrong(
+        "makes the bias in the default dtype, and casts it",
+        edits=[
+            (
+                BIAS,
+                BIAS.replace("device=device, dtype=dtype", "device=device").replace(
+                    "self.bias, -bound, bound)",
+                    "self.bias, -bound, bound)\n            self.bias.data = self.bias.data.to(self.weight)",
+                ),
+            )
+        ],
+        check="test_device_and_dtype",
+        says="bias",
+    ),
+    Wrong(
+        "loops over the first of more than three dimensions",
+        edits=[
+            (
+                PRODUCT,
+                "y = torch.stack([part @ self.weight.T for part in x]) if x.dim() > 3 else x @ self.weight.T",
+            )
+        ],
+        check="test_cost",
+        says="three leading dimensions",
+    ),
+    Wrong(
+        "cuts the gradient of a frozen layer",
+        edits=[
+            (PRODUCT, "y = x @ self.weight.T if self.weight.requires_grad else (x @ self.weight.T).detach()")
+        ],
+        check="test_gradients_of_frozen_layers_and_empty_batches",
+        says="no gradient reaches x",
+    ),
+    Wrong(
+        "makes up the result of an empty batch",
+        edits=[
+            (
+                PRODUCT,
+                "if x.numel() == 0:\n            return x.new_zeros(*x.shape[:-1], len(self.weight))\n        "
+                + PRODUCT,
+            )
+        ],
+        check="test_gradients_of_frozen_layers_and_empty_batches",
+        says="carries no graph",
+    ),
 ]
