@@ -160,6 +160,8 @@ def test_dtypes(answer, gen, dtype):
     table = a_table(gen, 12, 3, dtype)
     table[3, 1] = NAN
     expect_prepared(answer, table, held_out(12, 0, 5), f" in {dtype}")
+    many = a_table(gen, 303, 2, dtype)  # more rows than bfloat16 can count
+    expect_prepared(answer, many, held_out(303, 7, 9), f" of 301 training rows in {dtype}")
     large = torch.tensor([[6e4, 300.0], [5e4, -200.0], [4e4, 250.0], [3e4, 1.0]]).to(dtype)
     expect_prepared(answer, large, held_out(4, 2), f" with 60000 in {dtype}")
 
@@ -209,7 +211,7 @@ def test_later_rows(answer, gen, dtype):
     for shape in [(3,), (1, 3), (5, 3), (2, 4, 3), (0, 3), (3, 3), (2, 3, 3)]:
         rows = (mean + std * torch.randn(shape, generator=gen, dtype=torch.float64)).to(dtype)
         if rows.numel():
-            rows.view(-1)[0], rows.view(-1)[-1] = NAN, INF
+            rows.view(-1)[0], rows.view(-1)[-2], rows.view(-1)[-1] = NAN, NAN, INF
         wanted = scaled(rows, mean, std).to(dtype)
         yours = answer.scale(rows, mean, std)
         expect_columns(yours, wanted, f"scale(rows, mean, std) of shape {shape} in {dtype}", [4.0] * 3)

@@ -476,4 +476,23 @@ SPECIMENS = [
         check="test_digits",
         says="the first one missing",
     ),
+    Wrong(
+        "counts rows in the dtype of the table",
+        edits=[(COUNT, "    count = known.to(table.dtype).sum(0).clamp(min=1)\n")],
+        check="test_dtypes",
+        says="301 training rows",
+    ),
+    Wrong(
+        "fills the gaps of a few rows only, where there are more dimensions",
+        edits=[
+            (
+                FILLED,
+                "    for j in range(rows.shape[-1]):\n"
+                "        column = scaled[j] if rows.dim() == 1 else scaled[:, j : j + 1]\n"
+                "        column[column.isnan()] = 0.0\n"
+                "    return scaled.to(rows.dtype)\n",
+            )
+        ],
+        check="test_later_rows",
+    ),
 ]
