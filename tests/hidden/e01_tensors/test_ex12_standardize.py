@@ -95,7 +95,7 @@ def test_eps(answer, gen):
     wanted = exact(x, 1).float()
     call = "standardize(x, 1) of small numbers"
     expect_close(answer.standardize(x, 1), wanted, call, suspects=mistakes(x, 1))
-    for eps in (0.5, 1e-3, 1e-12):
+    for eps in (0.5, 1e-3, 1e-12, 0.0):
         wanted = exact(x, 1, eps=eps).float()
         call = f"standardize(x, -1, eps={eps}) of small numbers"
         expect_close(answer.standardize(x, -1, eps=eps), wanted, call, suspects=mistakes(x, -1, eps=eps))
@@ -203,6 +203,8 @@ def test_gradient(answer, gen):
         expect_gradients(fn, [x], reference, gen=gen, call=call, names="x", scale=10.0)
     x = torch.randn(4, 6, generator=gen).bfloat16()
     call = "standardize(x, dim=1) of torch.bfloat16"
+    kind = answer.standardize(x.clone().requires_grad_(), 1).dtype
+    expect_equal(kind, torch.bfloat16, f"the dtype of {call}, where x requires gradients")
     fn, reference = (lambda x: answer.standardize(x, 1)), (lambda x: exact(x, 1))
     expect_gradients(fn, [x], reference, gen=gen, call=call, names="x", scale=10.0)
 

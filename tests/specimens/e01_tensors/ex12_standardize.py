@@ -351,4 +351,16 @@ def standardize(x, dim, *, correction=0, eps=1e-5):
         check="test_far_from_zero",
         says="1023 times",
     ),
+    Wrong(
+        "takes an eps of 0 for none given",
+        edits=[(RESULT, "    eps = eps or 1e-5\n" + RESULT)],
+        check="test_eps",
+        says="eps=0.0",
+    ),
+    Wrong(
+        "leaves the result in float32 where x requires gradients",
+        edits=[(RESULT, RESULT.replace(".to(x.dtype)", ".to(wide.dtype if x.requires_grad else x.dtype)"))],
+        check="test_gradient",
+        says="requires gradients",
+    ),
 ]
