@@ -78,6 +78,8 @@ def test_a_single_row(answer, gen):
         yours=f"{sorted(drawn)} in 25 draws",
         wanted="[0, 2]",
     )
+    sure = answer.sample_top_k(torch.tensor([0.0, 9.0, 90.0, 1.0]), 4, gen)
+    expect_equal(sure, torch.tensor(2), "sample_top_k(row, 4, generator) of a row with one large logit")
     largest = answer.sample_top_k(WIDE, 1, gen)
     expect_equal(largest, torch.tensor(39_999), "sample_top_k(row, 1, generator) of 40000 logits")
 
@@ -92,6 +94,15 @@ def test_rows_are_independent(answer, gen):
         "rows share their randomness",
         yours=f"{different} different ids in 24 rows of {vocab} equal logits",
         wanted="nearly 24",
+    )
+    coins = torch.stack([answer.sample_top_k(torch.zeros(6, 2), 2, gen) for _ in range(200)])
+    alike = (coins[:, :, None] == coins[:, None]).double().mean(0).fill_diagonal_(0.5)
+    worst = float(alike.flatten()[(alike - 0.5).abs().argmax()])
+    expect_that(
+        0.25 < worst < 0.75,
+        "rows share their randomness",
+        yours=f"two of 6 rows draw the same of two equal logits in {worst:.0%} of 200 calls",
+        wanted="about 50 %",
     )
 
 
@@ -232,6 +243,12 @@ def test_strided_logits(answer, gen):
 
 def test_generator_decides(answer, gen):
     """The same state of the generator gives the same ids; the next call draws new ones."""
+    row, state = torch.zeros(10_000), gen.get_state()
+    first = answer.sample_top_k(row, 10_000, gen).clone()
+    gen.set_state(state)
+    torch.rand(5)
+    again = answer.sample_top_k(row, 10_000, gen)
+    expect_equal(again, first, "sample_top_k(a single row, 10000, generator), back in the same state")
     logits = torch.zeros(64, 32)
     state = gen.get_state()
     first = answer.sample_top_k(logits, 32, gen).clone()
@@ -271,6 +288,7 @@ def test_global_stream_is_left_alone(answer, gen):
     logits = shuffled((4, 6), gen)
     with global_rng_untouched("sample_top_k(logits, 3, generator)"), Listening() as listening:
         answer.sample_top_k(logits, 3, gen)
+        answer.sample_top_k(logits[0], 3, gen)
     expect_that(
         not listening.moved,
         "sample_top_k(logits, 3, generator) seeds the global random stream, and puts it back",

@@ -470,4 +470,36 @@ def sample_top_k(logits, k, generator):
             )
         ],
     ),
+    Wrong(
+        "returns the place for the id in a single row of which all tokens stay",
+        edits=[
+            (
+                "    return " + IDS,
+                "    if logits.dim() == 1 and k == vocab:\n        return drawn.reshape(())\n    return "
+                + IDS,
+            )
+        ],
+        check="test_a_single_row",
+        says="one large logit",
+    ),
+    Wrong(
+        "draws from the global stream for a single row",
+        edits=[("generator=generator", "generator=generator if logits.dim() > 1 else None")],
+        check="test_generator_decides",
+        says="a single row",
+    ),
+    Wrong(
+        "draws half of the rows, and mirrors the noise for the others",
+        edits=[
+            (
+                DRAW,
+                "half = torch.rand((len(chances) + 1) // 2, 1, generator=generator)\n"
+                "    mirrored = torch.cat([half, 1 - half])[: len(chances)]\n"
+                "    drawn = (chances.cumsum(-1) < mirrored).sum(-1, keepdim=True)\n"
+                "    drawn = drawn.clamp(max=(chances > 0).sum(-1, keepdim=True) - 1)",
+            )
+        ],
+        check="test_rows_are_independent",
+        says="200 calls",
+    ),
 ]
