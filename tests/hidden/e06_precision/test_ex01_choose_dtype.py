@@ -209,6 +209,7 @@ def test_bad_input(answer):
         ValueError, lambda: answer.float_for(1.0, 1e5, 0.1, [HALF]), "float_for(1, 1e5, 0.1, [half])"
     )
     expect_raises(ValueError, lambda: answer.float_for(1.0, 2.0, 1e-17), "float_for(1, 2, 1e-17)")
+    expect_raises(ValueError, lambda: answer.float_for(1.0, 2.0, 0.0), "float_for(1, 2, 0.0)")
     expect_raises(ValueError, lambda: answer.float_for(1.0, 2.0, 0.1, ()), "float_for(1, 2, 0.1, ())")
     expect_raises(ValueError, lambda: answer.int_for(5, 4), "int_for(5, 4)")
     expect_raises(ValueError, lambda: answer.int_for(0, 2**63), "int_for(0, 2**63)")

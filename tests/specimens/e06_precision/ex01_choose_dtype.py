@@ -429,4 +429,12 @@ def compact(x, error):
         ],
         check="test_integer_columns",
     ),
+    Wrong(
+        "takes an error of 0 for none given",
+        edits=holds(
+            "info.smallest_normal <= smallest and largest <= info.max and info.eps / 2 <= (error or 1)"
+        ),
+        check="test_bad_input",
+        says="float_for(1, 2, 0.0)",
+    ),
 ]
