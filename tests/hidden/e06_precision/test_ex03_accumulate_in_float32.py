@@ -83,6 +83,8 @@ def test_every_row_counts_once(answer, gen, dtype):
         for features in (3, 1, 0):
             batches = [torch.randn(n, features, generator=gen).to(dtype) * 1.1 + 1 for n in sizes]
             expect_means(answer, batches, f"of {sizes} rows in {dtype}", tuple(batches))
+    stacked = torch.randn(4, 3, 2, generator=gen).to(dtype)
+    expect_means(answer, list(stacked), f"of 4 batches in one tensor, an iterable too, in {dtype}", stacked)
     long = torch.randn(2100, 2, generator=gen, dtype=torch.float64).to(dtype)
     expect_means(answer, [long, long[:3]], f"of 2100 and 3 rows in {dtype}")
     x = torch.randn(6, 8, generator=gen).to(dtype)

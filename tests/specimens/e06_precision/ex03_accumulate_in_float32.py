@@ -338,4 +338,10 @@ total = torch.stack(sums).sum(0) if sums else None
         check="test_sum_of_a_batch",
         says="default",
     ),
+    Wrong(
+        "asks the batches whether they are true",
+        edits=[(START, '    if not batches:\n        raise ValueError("no batches")\n' + START)],
+        check="test_every_row_counts_once",
+        says="ambiguous",
+    ),
 ]
