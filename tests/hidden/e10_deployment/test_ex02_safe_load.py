@@ -366,6 +366,13 @@ def test_no_such_device(answer, gen, path):
         with modes_kept(call, model):
             expect_raises(Exception, lambda device=device: answer.safe_load(model, path, device), call)
         expect_state(model, before, f"after {call}")
+    model = torch.nn.BatchNorm1d(3, affine=False)
+    before = state_of(model)
+    torch.save({name: t + 1 for name, t in before.items()}, path)
+    call = "safe_load(a model of buffers alone, path, 'cuda:99'), where there is no such device"
+    with modes_kept(call, model):
+        expect_raises(Exception, lambda: answer.safe_load(model, path, "cuda:99"), call)
+    expect_state(model, before, f"after {call}")
 
 
 def oracle(answer, gen):

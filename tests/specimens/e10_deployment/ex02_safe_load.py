@@ -646,4 +646,10 @@ SPECIMENS = [
         check="test_into_the_model_s_own_tensors",
         says="num_batches_tracked",
     ),
+    Wrong(
+        "tries the device with the first parameter, if there is one",
+        edits=[(DEVICE, "    for p in list(model.parameters())[:1]:\n        p.detach().to(device)\n")],
+        check="test_no_such_device",
+        says="buffers alone",
+    ),
 ]
