@@ -360,7 +360,9 @@ def test_atomic(answer, path, gen, how):
     else:
         bad = {"model": model, "bomb": Bomb(interrupted if how == "interrupt" else lambda: 1 / 0)}
         error = KeyboardInterrupt if how == "interrupt" else ZeroDivisionError
+        free = free_descriptors()
         expect_raises(error, lambda: answer.save_checkpoint(path, bad, 6), "save_checkpoint")
+        expect_that(free_descriptors() == free, "save_checkpoint leaves a file open where it raises")
         left = [f.name for f in path.parent.iterdir()]
         expect_equal(left, ["last.run"], "the files in the folder after saving has failed")
     call = f"load_checkpoint after a save that was ended by {how}"
@@ -370,11 +372,12 @@ def test_atomic(answer, path, gen, how):
     expect_equal(answer.load_checkpoint(path, {"model": model}), 8, "the next save, loaded,")
 
 
-def free_descriptor():
-    """The number that the next file gets to be opened; one that stays open takes it away."""
-    number = os.open(os.devnull, os.O_RDONLY)
-    os.close(number)
-    return number
+def free_descriptors():
+    """The numbers that the next files get to be opened; one that stays open takes one away."""
+    numbers = [os.open(os.devnull, os.O_RDONLY) for _ in range(6)]
+    for number in numbers:
+        os.close(number)
+    return numbers
 
 
 def test_replaced_in_one_go(answer, path, gen, monkeypatch):
@@ -422,9 +425,9 @@ def test_replaced_in_one_go(answer, path, gen, monkeypatch):
     for other in others:  # as a process leaves it that is killed while it writes
         other.parent.mkdir(exist_ok=True)
         other.write_bytes(before[:100])
-    free = free_descriptor()
+    free = free_descriptors()
     answer.save_checkpoint(path, {"model": model}, 3)
-    expect_that(free_descriptor() == free, "save_checkpoint leaves a file open")
+    expect_that(free_descriptors() == free, "save_checkpoint leaves a file open")
     call = "load_checkpoint after a save where a killed process had left half of the other file"
     expect_equal(answer.load_checkpoint(path, {"model": model}), 3, call)
 

@@ -658,4 +658,26 @@ SPECIMENS = [
         check="test_other_names",
         says="stream of Python",
     ),
+    Wrong(
+        "opens the file a second time to see it to the disk",
+        edits=[(SYNC, "            file.flush()\n            os.fsync(os.open(name, os.O_RDONLY))\n")],
+        check="test_replaced_in_one_go",
+        says="leaves a file open",
+    ),
+    Wrong(
+        "closes what it has opened only where all went well",
+        edits=[
+            (
+                WRITE,
+                MAKE
+                + "    try:\n"
+                + SAVE.replace("            torch.save(", "        torch.save(").replace(", file)", ", name)")
+                + "        os.fsync(number)\n        os.close(number)\n"
+                + REPLACE
+                + FAIL,
+            )
+        ],
+        check="test_atomic",
+        says="where it raises",
+    ),
 ]
