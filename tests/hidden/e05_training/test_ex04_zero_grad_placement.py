@@ -54,8 +54,8 @@ def expect_losses(yours, wanted, call):
         expect_that(
             math.isclose(loss, right, rel_tol=1e-9),
             f"wrong loss of batch {number} from {call}",
-            yours=f"{loss:.8g}",
-            wanted=f"{right:.8g}",
+            yours=f"{loss:.12g}",
+            wanted=f"{right:.12g}",
         )
 
 
