@@ -375,4 +375,14 @@ SPECIMENS = [
             )
         ],
     ),
+    Right(
+        "registers the layers in another order",
+        edits=[
+            ("        self.topic = nn.Linear(hidden, topics)\n", ""),
+            (
+                "        self.body = nn.Linear",
+                "        self.topic = nn.Linear(hidden, topics)\n        self.body = nn.Linear",
+            ),
+        ],
+    ),
 ]
