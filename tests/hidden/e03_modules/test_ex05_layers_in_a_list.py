@@ -206,10 +206,10 @@ def test_modes_and_freezing(answer, gen):
     expect_that(not any(frozen), "something is not frozen after model.requires_grad_(False)")
     net, x = case(answer, gen).make(), torch.randn(2, 3, generator=gen, requires_grad=True)
     state = state_of(net)
-    net.layers.requires_grad_(False)
+    net.requires_grad_(False)
     (wanted,) = torch.autograd.grad(named(state, 2, ["price"], x)["price"].sum(), [x])
     (yours,) = torch.autograd.grad(net(x)["price"].sum(), [x])
-    expect_close(yours, wanted, "the gradient for x through layers that are frozen", scale=10.0)
+    expect_close(yours, wanted, "the gradient for x through a net that is frozen", scale=10.0)
 
 
 def test_containers_are_used(answer, gen):

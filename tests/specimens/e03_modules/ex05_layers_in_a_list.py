@@ -495,7 +495,7 @@ class ResidualNet(nn.Module):
             )
         ],
         check="test_modes_and_freezing",
-        says="layers that are frozen",
+        says="a net that is frozen",
     ),
     Wrong(
         "moves x to the first parameter, where there may be none",
@@ -513,5 +513,10 @@ class ResidualNet(nn.Module):
         edits=[(LOOP, LOOP.replace("self.scales", "self.scales.parameters()"))],
         check="test_containers_are_used",
         says="appended once more",
+    ),
+    Wrong(
+        "records no graph for heads that are frozen",
+        edits=[(RETURN, RETURN.replace("head(x)", "head(x if head.weight.requires_grad else x.detach())"))],
+        check="test_modes_and_freezing",
     ),
 ]
