@@ -472,14 +472,14 @@ class RecencyBias(nn.Module):
         edits=[
             (
                 POSITION + DISTANCE,
-                "        if scores.shape[-1] <= 64:\n"
+                "        if scores.shape[-1] <= 512:\n"
                 "            distance = self.table[: scores.shape[-1], : scores.shape[-1]]\n"
                 "        else:\n    " + POSITION + "    " + DISTANCE,
             ),
             (
                 STEPS,
                 STEPS
-                + "        table = (torch.arange(64)[:, None] - torch.arange(64)).abs()\n"
+                + "        table = (torch.arange(512)[:, None] - torch.arange(512)).abs()\n"
                 + '        self.register_buffer("table", table, persistent=False)\n',
             ),
         ],
