@@ -292,18 +292,23 @@ def test_rows_that_do_not_fit(answer):
         expect_equal(row, request(i) + 1, "a row after batches that failed")
 
 
-def test_predict_is_cancelled(answer):
+@pytest.mark.parametrize("plain", [False, True], ids=["awaited", "called"])
+def test_predict_is_cancelled(answer, plain):
     """Where predict ends by a CancelledError of its own, its callers do not wait for ever."""
 
     async def main():
         calls = []
 
-        async def predict(batch):
+        def function(batch):
             calls.append(len(batch))
             if len(calls) == 1:
                 raise asyncio.CancelledError
-            return batch
+            return asyncio.sleep(0.0, batch)
 
+        async def coroutine(batch):
+            return await function(batch)
+
+        predict = function if plain else coroutine
         batcher = answer.MicroBatcher(predict, (2,), max_size=2, max_delay=DELAY)
         first = await asyncio.gather(*(batcher.submit(request(i)) for i in range(2)), return_exceptions=True)
         second = await asyncio.gather(*(batcher.submit(request(i)) for i in range(2)))

@@ -929,4 +929,25 @@ class MicroBatcher:
         ],
         check="test_errors_reach_their_callers",
     ),
+    Wrong(
+        "catches less where predict is called than where it is awaited",
+        edits=[
+            (
+                "            task = asyncio.get_running_loop().create_task(self._answer(batch))\n",
+                """            try:
+                pending = self._predict(torch.stack([request.x for request in batch]))
+            except Exception as error:
+                for request in batch:
+                    stop = isinstance(error, StopIteration)
+                    request.result.set_exception(RuntimeError(repr(error)) if stop else error)
+                return
+            task = asyncio.get_running_loop().create_task(self._answer(batch, pending))
+""",
+            ),
+            ("_answer(self, batch: list[_Request])", "_answer(self, batch: list[_Request], pending)"),
+            ("await self._predict(torch.stack([request.x for request in batch]))", "await pending"),
+        ],
+        check="test_predict_is_cancelled",
+        says="never ends",
+    ),
 ]
