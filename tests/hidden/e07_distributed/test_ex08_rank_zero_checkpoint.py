@@ -262,7 +262,7 @@ def save_and_fail(rank, world_size, answer, path):
             (path.parent.parent / "tried").write_text(about)
         file = path.parent / name
         net.strike = strike if rank == 0 else None
-        raised.append(_raised(answer, file, model, optimizer))
+        raised.append(_raised(answer, file, model, optimizer, path.parent))
         dist.barrier()  # so that nobody goes on to the next save
     net.strike = None
     between = (
@@ -272,14 +272,15 @@ def save_and_fail(rank, world_size, answer, path):
     return raised, state, between
 
 
-def _raised(answer, file, model, optimizer):
+def _raised(answer, file, model, optimizer, folder):
+    """The kinds of the error, and what is open while somebody looks at it."""
     try:
         answer.save_checkpoint(file, model, optimizer, 2)
     except NotImplementedError:
         raise
     except Exception as error:
-        return [kind.__name__ for kind in type(error).__mro__]
-    return ["nothing"]
+        return [kind.__name__ for kind in type(error).__mro__], open_files(folder)
+    return ["nothing"], []
 
 
 def test_failed_save(answer, path):
@@ -298,11 +299,13 @@ def test_failed_save(answer, path):
         raise RankFailure(f"{failure}\n  tried   {told}") from None
     for rank, (raised, _, _) in enumerate(found):
         errors = ["OSError", "Exception", "TypeError", "KeyError", "OSError"]
-        for about, error, kinds in zip(FAILURES, errors, raised, strict=True):
+        for about, error, (kinds, still_open) in zip(FAILURES, errors, raised, strict=True):
             kind = "RuntimeError" if rank else error
             expect_that(
                 kind in kinds, f"{CALL} with {about}, on rank {rank}", yours=f"raises {kinds[0]}", wanted=kind
             )
+            told = f"the other file is still open where {CALL} has raised, with {about}, on rank {rank}"
+            expect_that(not still_open, told, yours=f"{len(still_open)} open", wanted="none")
     _, state, (content, beside) = found[0]
     expect_that(not beside, "a failed save leaves files beside the checkpoint", yours=", ".join(beside))
     expect_file(path.with_name("next.ckpt"), state, 3, "after a save that follows a failed one")

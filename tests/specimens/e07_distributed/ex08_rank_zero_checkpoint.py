@@ -439,4 +439,18 @@ SPECIMENS = [
         check="test_file",
         says="leaves a file open on rank 0",
     ),
+    Wrong(
+        "closes the file only where all goes well",
+        edits=[
+            (
+                DRAFT,
+                DRAFT.replace(
+                    "        torch.save(checkpoint, draft)\n",
+                    '        file = draft.open("wb")\n        torch.save(checkpoint, file)\n        file.close()\n',
+                ),
+            )
+        ],
+        check="test_failed_save",
+        says="still open",
+    ),
 ]
