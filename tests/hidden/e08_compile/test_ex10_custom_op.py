@@ -2,6 +2,8 @@
 
 import contextlib
 import importlib.util
+import itertools
+import random
 import warnings
 
 import pytest
@@ -272,19 +274,24 @@ def overload(op):
 
 
 def import_again(_rank, _world_size, first):
-    """What is wrong after a second import, and results of both. In a process of its own: it may crash."""
+    """What is wrong after more imports, and results of all. In a process of its own: it may crash."""
     spec = importlib.util.spec_from_file_location(first.__name__, first.__file__)
-    second = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(second)
-    except Exception as error:
-        return f"it raises {type(error).__name__}: {str(error).strip()[:200]}", []
+    modules = [first]
+    for _ in range(2):
+        random.seed(0)  # as the first cell of a notebook does, each time
+        torch.manual_seed(0)
+        modules.append(importlib.util.module_from_spec(spec))
+        try:
+            spec.loader.exec_module(modules[-1])
+        except Exception as error:
+            return f"it raises {type(error).__name__}: {str(error).strip()[:200]}", []
     torch.set_default_dtype(torch.float32)  # the file may set another
-    ops = [overload(module.scan) for module in (first, second)]
-    if ops[0] is not ops[1] and ops[0]._schema.name == ops[1]._schema.name:
-        return f"{ops[0]._schema.name} is registered anew, which ends the operator of the first import", []
+    ops = [overload(module.scan) for module in modules]
+    for a, b in itertools.combinations(ops, 2):
+        if a is not b and a._schema.name == b._schema.name:
+            return f"{a._schema.name} is registered anew, which ends the operator of an earlier import", []
     results = []
-    for module in (first, second, first):
+    for module in (*modules, first):
         x, decay = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([0.5, 0.5, 0.25], requires_grad=True)
         y = module.scan(x, decay)
         results.append((y.detach(), *torch.autograd.grad(y.sum(), decay)))
@@ -293,11 +300,11 @@ def import_again(_rank, _world_size, first):
 
 @pytest.mark.multi_process
 def test_imported_again(answer):
-    """The file can be imported again in one process, and the operators of both imports work."""
+    """The file can be imported again in one process, and the operators of all imports work."""
     ((trouble, results),) = run_ranks(1, import_again, answer=answer, init=False)
     expect_that(not trouble, "the file cannot be imported a second time", yours=trouble)
     for number, (states, gradient) in enumerate(results):
-        which = ("the first", "the second", "again the first")[number]
+        which = ("the first", "the second", "the third", "again the first")[number]
         expect_close(states, torch.tensor([1.0, 2.5, 4.625]), f"scan(x, decay) of {which} import")
         wanted = torch.tensor([0.0, 1.25, 2.5])
         expect_close(gradient, wanted, f"the gradient of decay through scan of {which} import")

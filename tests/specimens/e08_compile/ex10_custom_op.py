@@ -358,6 +358,15 @@ SPECIMENS = [
         says="ends the operator",
     ),
     Wrong(
+        "a namespace from a random stream, which a notebook seeds anew",
+        edits=[
+            ("import uuid\n", "import random\n"),
+            ('f"kata_{uuid.uuid4().hex}::scan"', 'f"kata_{random.getrandbits(64):x}::scan"'),
+        ],
+        check="test_imported_again",
+        says="registered anew",
+    ),
+    Wrong(
         "a library with a fixed namespace",
         code=BY_LIBRARY.replace('f"kata_{uuid.uuid4().hex}"', '"kata_scan"'),
         check="test_imported_again",
