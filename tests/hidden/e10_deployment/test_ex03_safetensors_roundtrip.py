@@ -1,6 +1,8 @@
 """What grades safetensors_roundtrip: sharing, views, dtypes, the file itself, metadata, refusals."""
 
+import builtins
 import errno
+import io
 import json
 import math
 import os
@@ -302,6 +304,26 @@ def test_when_writing_fails(answer, path, monkeypatch):
         path.write_bytes(before)
     expect_as_before("save_tensors where shutil finds the disk full")
     monkeypatch.undo()
+
+    def filling(real):
+        def opened(file, mode="r", *rest, **more):
+            writes = mode.strip("rbt") and not isinstance(file, int)
+            if writes and Path(os.fsdecode(file)).resolve() == path.resolve():
+                with real(file, "wb") as half:
+                    half.write(b"half of it")
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(file, mode, *rest, **more)
+
+        return opened
+
+    for module in (builtins, io):
+        monkeypatch.setattr(module, "open", filling(module.open))
+    with suppress(OSError):
+        answer.save_tensors(path, {"w": torch.ones(2)})
+        monkeypatch.undo()
+        path.write_bytes(before)
+    monkeypatch.undo()
+    expect_as_before("save_tensors where the disk is full once the file itself is opened")
     path.unlink()
     path.mkdir()
     expect_raises(

@@ -612,4 +612,15 @@ SPECIMENS = [
         "one more entry in the header, as other libraries ask for",
         edits=[('{"shared": json.dumps(shared)', '{"format": "pt", "shared": json.dumps(shared)')],
     ),
+    Wrong(
+        "writes a draft first, and then the file itself",
+        edits=[
+            (
+                '        Path(folder, "new").replace(path)  # all of it or nothing\n',
+                '        Path(path).write_bytes(Path(folder, "new").read_bytes())\n',
+            )
+        ],
+        check="test_when_writing_fails",
+        says="once the file itself is opened",
+    ),
 ]
