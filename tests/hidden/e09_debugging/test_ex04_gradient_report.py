@@ -267,7 +267,7 @@ def test_waits(answer, gen, device):
             yours = rows(answer, model)
         waits[count], reports[count] = traffic.syncs, (yours, wanted)
         layers = nn.ModuleList(with_gradients([3.0, 4.0] + i * [0.0]) for i in range(count))
-        for layer in layers[1:]:  # the first stays on the CPU
+        for layer in layers:
             cast(layer, device)
         with count_traffic() as traffic:
             yours = rows(answer, layers)
