@@ -230,14 +230,27 @@ class Kept:
         self.tensor = tensor
 
 
+class Marked(torch.autograd.Function):
+    """Changes nothing; its mark is alive as long as the graph."""
+
+    @staticmethod
+    def forward(ctx, x, mark):
+        ctx.mark = mark
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
 def watch(rank, world_size, answer, case):
-    """What runs in one step: rows and graphs alive at each run of the model, runs of all else."""
+    """What runs in one step: rows, saved tensors and graphs at each run of the model, runs of all else."""
     model = prepared(case)
     wrapped = DistributedDataParallel(model)
     model[1].eval()
     modes = [part.training for part in wrapped.modules()]
     optimizer = OPTIMIZERS["SGD"](wrapped.parameters())
-    saved, rows, alive, losses, steps = [], [], [], [], []
+    saved, rows, alive, marks, graphs, losses, steps = [], [], [], [], [], [], []
 
     def pack(tensor):
         kept = Kept(tensor)
@@ -247,12 +260,19 @@ def watch(rank, world_size, answer, case):
     def look(_module, inputs):
         rows.append(len(inputs[0]))
         alive.append(sum(ref() is not None for ref in saved))
+        graphs.append(sum(ref() is not None for ref in marks))
+
+    def mark(_module, _inputs, out):
+        new = set()  # a number could not be referred to weakly
+        marks.append(weakref.ref(new))
+        return Marked.apply(out, new)
 
     def loss_fn(predictions, targets):
         losses.append(len(targets))
         return squared_error(predictions, targets)
 
     model.register_forward_pre_hook(look)
+    model.register_forward_hook(mark)
     optimizer.register_step_post_hook(lambda *_: steps.append(len(rows)))
     pieces = case.steps[0][rank]
     before = [(inputs.clone(), targets.clone()) for inputs, targets in pieces]
@@ -260,14 +280,14 @@ def watch(rank, world_size, answer, case):
         answer.accumulated_step(wrapped, loss_fn, optimizer, pieces)
     same = len(pieces) == len(before) and all(map(torch.equal, chain(*pieces), chain(*before)))
     same = same and not any(t.requires_grad for t in chain(*pieces))
-    return rows, losses, alive, steps, modes == [part.training for part in wrapped.modules()], same
+    return rows, losses, alive, graphs, steps, modes == [part.training for part in wrapped.modules()], same
 
 
 def test_one_piece_at_a_time(answer, gen):
     """Model and loss_fn run once on each piece, in order, and no two pieces have a graph at once."""
-    sizes = [[3, 0, 4], [0, 5]]
+    sizes = [[3, 0, 4, 1], [0, 5]]
     for rank, found in enumerate(run_ranks(2, watch, drawn(gen, [sizes]), answer=answer)):
-        rows, losses, alive, steps, same_modes, same_pieces = found
+        rows, losses, alive, graphs, steps, same_modes, same_pieces = found
         where = f"on rank {rank}, whose pieces have {' and '.join(map(str, sizes[rank]))} rows"
         for what, ran in (("the model", rows), ("loss_fn", losses)):
             told = f"wrong rows that {what} runs on, {where}"
@@ -281,6 +301,12 @@ def test_one_piece_at_a_time(answer, gen):
             expect_that(
                 kept == 0, told, yours=kept, wanted="0: the backward of a piece before the next forward"
             )
+        expect_that(
+            max(graphs) <= 1,  # the last one may still have a name
+            f"the graphs of earlier pieces are alive when the model runs on another, {where}",
+            yours=f"{max(graphs)} graphs",
+            likely="a sum of losses that carry their graphs: add up loss.detach()",
+        )
         expect_that(same_modes, f"accumulated_step changes the mode of a layer on rank {rank}")
         expect_that(same_pieces, f"accumulated_step changes the pieces, or the list of them, on rank {rank}")
         expect_equal(steps, [len(rows)], f"the pieces done when the optimizer steps, on rank {rank}")

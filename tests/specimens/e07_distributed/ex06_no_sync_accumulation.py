@@ -136,6 +136,15 @@ SPECIMENS = [
         says="saved tensors",
     ),
     Wrong(
+        "adds up losses that carry their graphs",
+        edits=[
+            (COUNT, "        mine = mine + torch.stack([losses.sum(), torch.tensor(len(losses))])\n"),
+            (REDUCE, "    mine = mine.detach()\n" + REDUCE),
+        ],
+        check="test_one_piece_at_a_time",
+        says="add up loss.detach()",
+    ),
+    Wrong(
         "joins the pieces to one batch",
         edits=[(ZERO, "    pieces = [tuple(torch.cat(parts) for parts in zip(*pieces))]\n" + ZERO)],
         check="test_one_piece_at_a_time",
