@@ -353,8 +353,8 @@ SPECIMENS = [
         check="test_certain_probabilities",
         says="scores of -20 in float64",
     ),
-    Wrong(
-        "a stable formula by hand, with a wrong gradient for a score of 0",
+    Right(
+        "a stable formula by hand, of which clamp has another gradient for a score of exactly 0",
         edits=[
             (
                 URGENT,
@@ -362,8 +362,6 @@ SPECIMENS = [
                 "    urgent_loss = (away - urgent_scores * urgent).mean()\n",
             )
         ],
-        check="test_gradient",
-        says="urgent_scores",
     ),
     Right(
         "the binary loss by logaddexp",
