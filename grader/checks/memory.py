@@ -1,4 +1,4 @@
-"""Views and copies, and bytes held."""
+"""Views and copies, and what is held: bytes, and graphs."""
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -122,3 +122,27 @@ def held_bytes(fn: Callable[[], object]) -> int:
     held = mode.live
     del result
     return held
+
+
+class _Mark:
+    """What a graph holds on to, and nobody else."""
+
+
+class _Marked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mark: _Mark) -> Tensor:
+        ctx.mark = mark
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient, None
+
+
+def marked(x: Tensor) -> tuple[Tensor, "weakref.ref[object]"]:
+    """A copy of `x` with its gradient, and a reference that is alive as long as the graph of this copy.
+
+    A backward frees what the graph has saved, but not the graph: a sum of losses still holds it.
+    """
+    mark = _Mark()
+    return _Marked.apply(x, mark), weakref.ref(mark)
