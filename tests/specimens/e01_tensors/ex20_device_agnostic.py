@@ -7,6 +7,7 @@ MPS = """    if torch.backends.mps.is_available():
 """
 WIDEST = 'torch.float32 if device.type == "mps" else torch.float64'
 WIDE = "wide = angle_dtype(x.device)"
+ANGLE = "angle = position * rate  # (time, dim / 2)"
 POSITION = "position = torch.arange(time, dtype=wide, device=x.device).unsqueeze(1)  # (time, 1)"
 TABLE = "table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (time, dim), in turns"
 SUM = "x + table.to(x.dtype)  # (*batch, time, dim)"
@@ -301,85 +302,22 @@ def add_positions(x):
     ),
     Wrong(
         "rounds the angles themselves to float32 for the sines",
-        code="""
-import torch
-
-def pick_device():
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
-
-def angle_dtype(device):
-    return torch.float32 if device.type == "mps" else torch.float64
-
-def add_positions(x):
-    time, dim = x.shape[-2:]
-    dtype = angle_dtype(x.device)
-    position = torch.arange(time, dtype=dtype, device=x.device)[:, None]
-    even = torch.arange(0, dim, 2, dtype=dtype, device=x.device)
-    angle = (position / 10000 ** (even / dim)).to(torch.promote_types(x.dtype, torch.float32))
-    table = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
-    return x + table.to(x.dtype)
-""",
+        edits=[(ANGLE, "angle = (position * rate).to(torch.promote_types(x.dtype, torch.float32))")],
         check="test_late_positions",
         says="torch.float32",
     ),
     Wrong(
         "takes float32 for bfloat16, and asks angle_dtype for the others",
-        code="""
-import torch
-
-def pick_device():
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
-
-def angle_dtype(device):
-    return torch.float32 if device.type == "mps" else torch.float64
-
-def add_positions(x):
-    time, dim = x.shape[-2:]
-    dtype = angle_dtype(x.device) if x.dtype != torch.bfloat16 else torch.float32
-    position = torch.arange(time, dtype=dtype, device=x.device)[:, None]
-    even = torch.arange(0, dim, 2, dtype=dtype, device=x.device)
-    angle = position / 10000 ** (even / dim)
-    table = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
-    return x + table.to(x.dtype)
-""",
+        edits=[(WIDE, WIDE + " if x.dtype != torch.bfloat16 else torch.float32")],
         check="test_angle_dtype_is_asked",
         says="bfloat16",
     ),
     Wrong(
         "asks for the CPU once, at import",
-        code="""
-import torch
-
-def pick_device():
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
-
-def angle_dtype(device):
-    return torch.float32 if device.type == "mps" else torch.float64
-
-HERE = torch.device('cpu')
-HERE_DTYPE = angle_dtype(HERE)
-
-def add_positions(x):
-    time, dim = x.shape[-2:]
-    dtype = HERE_DTYPE if x.device == HERE else angle_dtype(x.device)
-    position = torch.arange(time, dtype=dtype, device=x.device)[:, None]
-    even = torch.arange(0, dim, 2, dtype=dtype, device=x.device)
-    angle = position / 10000 ** (even / dim)
-    table = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
-    return x + table.to(x.dtype)
-""",
+        edits=[
+            ("def add_positions(", 'HERE = angle_dtype(torch.device("cpu"))\n\n\ndef add_positions('),
+            (WIDE, WIDE.replace("=", '= HERE if x.device.type == "cpu" else')),
+        ],
         check="test_angle_dtype_is_asked",
         says="on the CPU",
     ),

@@ -16,6 +16,7 @@ RETURN = "    return model, hits.double().mean().item()\n"
 EVAL = "    return model.eval()\n"
 HITS = "        hits = model(valid[0]).argmax(-1) == valid[1]  # (rows,)\n"
 NET = "    net = nn.Sequential(nn.Linear(features.shape[1], width), nn.Tanh(), nn.Linear(width, width), nn.ReLU())\n"
+CHANGES = "        changes = features.amin(0) < features.amax(0)\n"
 
 SPECIMENS = [
     Wrong("never clears the gradients", edits=[(ZERO, "")], check="test_new_rows"),
@@ -314,97 +315,24 @@ SPECIMENS = [
     ),
     Wrong(
         "leaves columns out that are the same number in every row",
-        code="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, features, classes, keep, hidden=50):
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(features))
-        self.register_buffer("std", torch.ones(features))
-        self.register_buffer("keep", keep)
-        self.body = nn.Sequential(nn.Linear(int(keep.sum()), hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, classes))
-
-    def forward(self, x):
-        return self.body(((x - self.mean) / self.std)[:, self.keep])
-
-def measure(x):
-    mean = x.double().mean(0)
-    std = x.double().std(0)
-    std = torch.where(std > 1e-6 * mean.abs(), std, torch.ones_like(std))
-    return mean.float(), std.float()
-
-def fit(train, valid, classes, seed):
-    x, y = train
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Net(x.shape[1], classes, x.std(0) > 1e-6 * x.mean(0).abs())
-        mean, std = measure(x)
-        model.mean.copy_(mean)
-        model.std.copy_(std)
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-        model.train()
-        for _ in range(60):
-            for rows in torch.randperm(len(x)).split(64):
-                loss = F.cross_entropy(model(x[rows]), y[rows])
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        right = (model(valid[0]).argmax(-1) == valid[1]).sum().item()
-    return model, right / len(valid[1])
-""",
+        edits=[
+            (SCALE, SCALE + CHANGES + '        self.register_buffer("kept", changes.nonzero().view(-1))\n'),
+            (FORWARD, "        return self.net(((features - self.mean) / self.scale)[:, self.kept])\n"),
+            (
+                NET,
+                CHANGES.replace("        ", "    ", 1)
+                + NET.replace("features.shape[1]", "int(changes.sum())"),
+            ),
+        ],
         check="test_state_dict",
         says="third column",
     ),
     Wrong(
         "which columns are constant is no part of the state_dict",
-        code="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, features, classes, hidden=50):
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(features))
-        self.register_buffer("std", torch.ones(features))
-        self.body = nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, classes))
-
-    def forward(self, x):
-        return self.body(((x - self.mean) / self.std).masked_fill(self.dead, 0.0))
-
-def measure(x):
-    mean = x.double().mean(0)
-    std = x.double().std(0)
-    std = torch.where(std > 1e-6 * mean.abs(), std, torch.ones_like(std))
-    return mean.float(), std.float()
-
-def fit(train, valid, classes, seed):
-    x, y = train
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Net(x.shape[1], classes)
-        mean, std = measure(x)
-        model.mean.copy_(mean)
-        model.std.copy_(std)
-        model.dead = x.std(0) <= 1e-6 * x.mean(0).abs()
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-        model.train()
-        for _ in range(60):
-            for rows in torch.randperm(len(x)).split(64):
-                loss = F.cross_entropy(model(x[rows]), y[rows])
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        right = (model(valid[0]).argmax(-1) == valid[1]).sum().item()
-    return model, right / len(valid[1])
-""",
+        edits=[
+            (SCALE, SCALE + CHANGES + "        self.changes = changes\n"),
+            (FORWARD, FORWARD.replace("self.scale)", "self.scale * self.changes)")),
+        ],
         check="test_state_dict",
         says="fitted to three arms, with",
     ),

@@ -416,25 +416,14 @@ SPECIMENS = [
     ),
     Wrong(
         "divides by a norm of 0",
-        code="""
-import torch
-from torch import nn
-def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
-    optimizer.zero_grad()
-    with torch.autocast(inputs.device.type, dtype=torch.float16):
-        predictions = model(inputs)
-    loss = loss_fn(predictions.float(), targets)
-    scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)
-    params = [p for group in optimizer.param_groups for p in group["params"]]
-    norm = nn.utils.get_total_norm([p.grad for p in params if p.grad is not None])
-    c = max_norm / norm.item()
-    if c < 1:
-        [p.grad.mul_(c) for p in params if p.grad is not None]
-    scaler.step(optimizer)
-    scaler.update()
-    return loss.item(), norm.item()
-""",
+        edits=[
+            (
+                CLIP,
+                "    norm = nn.utils.get_total_norm([p.grad for p in params if p.grad is not None])\n"
+                "    c = max_norm / norm.item()\n"
+                "    if c < 1:\n        [p.grad.mul_(c) for p in params if p.grad is not None]\n",
+            )
+        ],
         check="test_default_bound",
         says="ZeroDivisionError",
     ),
@@ -476,44 +465,12 @@ def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0
     ),
     Wrong(
         "makes targets of one dimension floating",
-        code="""
-import torch
-from torch import nn
-
-def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
-    optimizer.zero_grad()
-    with torch.autocast(inputs.device.type, dtype=torch.float16):
-        predictions = model(inputs)
-    loss = loss_fn(predictions.float(), targets if targets.dim() > 1 else targets.float())
-    scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)
-    params = [p for group in optimizer.param_groups for p in group["params"]]
-    norm = nn.utils.clip_grad_norm_(params, max_norm)
-    scaler.step(optimizer)
-    scaler.update()
-    return loss.item(), norm.item()
-""",
+        edits=[(LOSS, LOSS.replace("targets)", "targets if targets.dim() > 1 else targets.float())"))],
         check="test_token_numbers",
     ),
     Wrong(
         "makes the inputs float16 itself",
-        code="""
-import torch
-from torch import nn
-
-def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
-    optimizer.zero_grad()
-    with torch.autocast(inputs.device.type, dtype=torch.float16):
-        predictions = model(inputs.half())
-    loss = loss_fn(predictions.float(), targets)
-    scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)
-    params = [p for group in optimizer.param_groups for p in group["params"]]
-    norm = nn.utils.clip_grad_norm_(params, max_norm)
-    scaler.step(optimizer)
-    scaler.update()
-    return loss.item(), norm.item()
-""",
+        edits=[("predictions = model(inputs)", "predictions = model(inputs.half())")],
         check="test_token_numbers",
     ),
 ]

@@ -742,102 +742,13 @@ class Bundle(nn.Module):
     ),
     Wrong(
         "keeps equal labels once",
-        code="""
-import torch
-from torch import nn
-
-class Bundle(nn.Module):
-    def __init__(self, network, mean, std, labels):
-        super().__init__()
-        mean = torch.as_tensor(mean, dtype=torch.float32).detach().clone()
-        std = torch.as_tensor(std, dtype=torch.float32).detach().clone()
-        if mean.shape != std.shape:
-            raise ValueError("mean and std differ in length")
-        if not (std > 0).all():
-            raise ValueError("std must be positive")
-        self.network = network
-        self.register_buffer("mean", mean)
-        self.register_buffer("std", std)
-        self._labels = tuple({name: i for i, name in enumerate(labels)})
-
-    @property
-    def labels(self):
-        return self._labels
-
-    def get_extra_state(self):
-        return list(self._labels)
-
-    def set_extra_state(self, state):
-        self._labels = tuple(state)
-
-    def forward(self, pixels):
-        if pixels.dtype != torch.uint8 and not pixels.is_floating_point():
-            raise TypeError("pixels must be uint8 or floating")
-        if pixels.dim() != 4 or pixels.shape[1] != len(self.mean):
-            raise ValueError("pixels must be (batch, channels, height, width)")
-        x = pixels.to(self.mean.dtype)
-        if pixels.dtype == torch.uint8:
-            x = x / 255
-        x = (x - self.mean[:, None, None]) / self.std[:, None, None]
-        return self.network(x)
-
-    def classify(self, pixels):
-        logits = self(pixels)
-        if logits.shape[-1] != len(self._labels):
-            raise ValueError("not as many logits as labels")
-        return [self._labels[i] for i in logits.argmax(-1).tolist()]
-""",
+        edits=[(LABELS, LABELS.replace("labels)", "tuple(dict.fromkeys(labels)))"))],
         check="test_labels",
         says="the same",
     ),
     Wrong(
         "brings all pixels to float32 first",
-        code="""
-import torch
-from torch import nn
-
-class Bundle(nn.Module):
-    def __init__(self, network, mean, std, labels):
-        super().__init__()
-        mean = torch.as_tensor(mean, dtype=torch.float32).detach().clone()
-        std = torch.as_tensor(std, dtype=torch.float32).detach().clone()
-        if mean.shape != std.shape:
-            raise ValueError("mean and std differ in length")
-        if not (std > 0).all():
-            raise ValueError("std must be positive")
-        self.network = network
-        self.register_buffer("mean", mean)
-        self.register_buffer("std", std)
-        self._labels = tuple(labels)
-
-    @property
-    def labels(self):
-        return self._labels
-
-    def get_extra_state(self):
-        return list(self._labels)
-
-    def set_extra_state(self, state):
-        self._labels = tuple(state)
-
-    def forward(self, pixels):
-        if pixels.dtype != torch.uint8 and not pixels.is_floating_point():
-            raise TypeError("pixels must be uint8 or floating")
-        if pixels.dim() != 4 or pixels.shape[1] != len(self.mean):
-            raise ValueError("pixels must be (batch, channels, height, width)")
-        x = pixels.to(torch.get_default_dtype()).to(self.mean.dtype)
-        if pixels.dtype == torch.uint8:
-            x = x / 255
-        x = x.to('cpu') if x.device != self.mean.device and False else x
-        x = (x - self.mean.clone()[:, None, None]) / self.std[:, None, None]
-        return self.network(x)
-
-    def classify(self, pixels):
-        logits = self(pixels)
-        if logits.shape[-1] != len(self._labels):
-            raise ValueError("not as many logits as labels")
-        return [self._labels[i] for i in logits.argmax(-1).tolist()]
-""",
+        edits=[(CAST, CAST.replace(".to", ".float().to"))],
         check="test_dtypes",
         says="float64",
     ),
