@@ -359,27 +359,17 @@ class RMSNorm(nn.Module):
     ),
     Wrong(
         "in evaluation it keeps the widened weight of the first call",
-        code="""
-import torch
-from torch import nn
-
-class RMSNorm(nn.Module):
-    def __init__(self, features, eps=1e-6):
-        super().__init__()
-        self.features, self.eps = features, eps
-        self.weight = nn.Parameter(torch.ones(features))
-        self._wide = {}
-
-    def forward(self, x):
-        if x.dim() == 0 or x.shape[-1] != self.features:
-            raise ValueError(f"the last dimension must be {self.features}")
-        wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
-        scale = torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)
-        weight = self.weight.to(wide.dtype)
-        if not self.training:
-            weight = self._wide.setdefault((wide.dtype, x.device), weight.detach() if not torch.is_grad_enabled() else weight)
-        return (wide * scale * weight).to(x.dtype)
-""",
+        edits=[
+            (WEIGHT, WEIGHT + "\n        self._wide = {}"),
+            (
+                RETURN,
+                "weight = self.weight.to(exact.dtype)\n"
+                "        if not self.training:\n"
+                "            kept = weight if torch.is_grad_enabled() else weight.detach()\n"
+                "            weight = self._wide.setdefault((exact.dtype, x.device), kept)\n"
+                "        return (exact * scale * weight).to(x.dtype)",
+            ),
+        ],
         check="test_in_use",
         says="in evaluation",
     ),

@@ -333,26 +333,14 @@ SPECIMENS = [
     ),
     Wrong(
         "leaves losses of later pieces out that are not finite",
-        code="""
-import torch
-
-def accumulated_step(model, loss_fn, optimizer, pieces):
-    examples = sum(targets.shape[0] for _, targets in pieces)
-    if examples == 0:
-        raise ValueError("there is no example")
-    optimizer.zero_grad()
-    result = None
-    for inputs, targets in pieces:
-        if targets.shape[0] == 0:
-            continue
-        loss = loss_fn(model(inputs), targets) * (targets.shape[0] / examples)
-        loss.backward()
-        part = loss.detach()
-        result = part if result is None else torch.where(torch.isfinite(part), result + part, result)
-        del loss
-    optimizer.step()
-    return result.item()
-""",
+        edits=[
+            ("    total: Any = 0\n", "    total: Any = None\n"),
+            (
+                TOTAL,
+                "        part = loss.detach()\n"
+                "        total = part if total is None else torch.where(part.isfinite(), total + part, total)\n",
+            ),
+        ],
         check="test_nothing_else",
         says="second piece",
     ),

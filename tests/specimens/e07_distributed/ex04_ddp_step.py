@@ -457,26 +457,16 @@ SPECIMENS = [
     ),
     Wrong(
         "divides by a norm of 0",
-        code="""
-import torch
-import torch.distributed as dist
-
-def ddp_step(model, loss_fn, optimizer, inputs, targets, max_norm=None):
-    optimizer.zero_grad()
-    losses = loss_fn(model(inputs), targets)
-    total = torch.stack([losses.detach().double().sum(), torch.tensor(float(len(losses)), dtype=torch.float64)])
-    dist.all_reduce(total)
-    rows = total[1].item()
-    (losses.sum() * (dist.get_world_size() / rows)).backward()
-    if max_norm is not None:
-        params = [p for group in optimizer.param_groups for p in group["params"]]
-        norm = sum(float(p.grad.double().square().sum()) for p in params) ** 0.5
-        factor = min(1.0, max_norm / norm)
-        for p in params:
-            p.grad.mul_(factor)
-    optimizer.step()
-    return total[0].item() / rows
-""",
+        edits=[
+            (
+                CLIP,
+                "    if max_norm is not None:\n"
+                "        grads = [p.grad for p in model.parameters()]\n"
+                "        norm = sum(float(g.double().square().sum()) for g in grads) ** 0.5\n"
+                "        for g in grads:\n"
+                "            g.mul_(min(1.0, max_norm / norm))\n",
+            )
+        ],
         check="test_clipping",
         says="ZeroDivisionError",
     ),
