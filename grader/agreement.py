@@ -30,17 +30,23 @@ _NUMPY = {
 }
 
 
+_WHOLE = "result"
+
+
 def prepare() -> None:
     """Import NumPy, while the engine starts and leaves a processor idle."""
     importlib.import_module("numpy")
 
 
-def disagreement(yours: Any, wanted: Any, path: str = "result") -> str | None:
-    """The first place where `yours` is not `wanted`, in words, or None where they agree."""
+def disagreement(yours: Any, wanted: Any) -> str | None:
+    """The first place where `yours` is not `wanted`, in words, or None where they agree.
+
+    Where the oracle names its cases, as keys of a dict, the words begin with the name of the case.
+    """
     try:
-        return _differ(yours, wanted, path)
+        return _differ(yours, wanted, _WHOLE)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError):
-        return f"{path} is not plain data"
+        return f"{_WHOLE} is not plain data"
 
 
 def _differ(yours: Any, wanted: Any, path: str) -> str | None:
@@ -71,7 +77,7 @@ def _dicts_differ(yours: dict[Any, Any], wanted: dict[Any, Any], path: str) -> s
     if yours.keys() != wanted.keys():
         return f"{path} has other keys"
     for key in wanted:
-        if found := _differ(yours[key], wanted[key], f"{path}[{key!r}]"):
+        if found := _differ(yours[key], wanted[key], key if path == _WHOLE else f"{path}[{key!r}]"):
             return found
     return None
 
