@@ -82,6 +82,7 @@ _FACES = {
     "screen",
     "similar",
     "specimen",
+    "starts",
     "statements",
     "streams",
     "submissions",

@@ -4,16 +4,24 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader import paths
+from grader import paths, starts
 from grader.bars import bar
-from grader.catalog import Tree, load
+from grader.catalog import Tree, digest, load
 from grader.errors import KataError
 
 
-def audit(only: list[str] | None, as_json: bool, out: Console, err: Console) -> bool:
-    """Run the audit with a progress bar, print each problem; True where there is none."""
+def audit(
+    only: list[str] | None, as_json: bool, out: Console, err: Console, *, write_starts: bool = False
+) -> bool:
+    """Run the audit with a progress bar, print each problem; True where there is none.
+
+    With `write_starts` the files in `exercises/` are noted as starts before.
+    """
     from grader.audit import audit as run
 
+    if write_starts:
+        starts.write(load().select(only))
+        load.cache_clear()
     catalog = load()
     exercises = catalog.select(only)
     with bar(err, "trying answers") as progress:
@@ -91,6 +99,7 @@ needs = []
 concepts = []
 hints = []
 reading = ""
+start = "{start}"
 """
 
 
@@ -114,6 +123,7 @@ def new(section: str, slug: str, kind: str) -> list[str]:
     order = max((e.order for e in found.exercises), default=0) + 1
     words = {"slug": slug, "title": slug.replace("_", " ").capitalize(), "order": order, "kind": kind}
     stub = _STUB.format(**words)
+    row = _ROW.format(start=digest(stub.encode()), **words)
     texts: dict[Tree, str] = {
         "exercises": stub,
         "solutions": stub.replace("raise NotImplementedError", "return x  # (batch, features)"),
@@ -121,7 +131,7 @@ def new(section: str, slug: str, kind: str) -> list[str]:
         "hidden": _SUITE.format(what="What grades", **words) + _ORACLE.format(**words),
         "specimens": _SPECIMENS.format(**words),
     }
-    return [*_write(found.name, f"ex{order:02d}_{slug}", texts), _append(found.name, _ROW.format(**words))]
+    return [*_write(found.name, f"ex{order:02d}_{slug}", texts), _append(found.name, row)]
 
 
 def _write(section: str, stem: str, texts: dict[Tree, str]) -> list[str]:

@@ -22,7 +22,7 @@ from grader import gradebook
 from grader.catalog import Catalog, Exercise, Section, Tree, load
 from grader.comments import comment
 from grader.errors import KataError
-from grader.grade import References, is_stub
+from grader.grade import References
 from grader.notebooks import answers_in
 from grader.pool import Pool, Request
 from grader.results import ExerciseRecord, StudentRecord
@@ -99,7 +99,7 @@ def _judge(
     exercises: tuple[Exercise, ...], answers: Mapping[str, bytes], is_confined: bool, seed: int
 ) -> dict[str, ExerciseRecord]:
     records = {exercise.slug: untouched(exercise) for exercise in exercises}
-    tried = [e for e in exercises if e.slug in answers and not is_stub(e, answers[e.slug])]
+    tried = [e for e in exercises if e.slug in answers and not e.is_start(answers[e.slug])]
     if tried:
         pool, references = _engine(exercises, is_confined, seed)
         for request, findings in pool.judge(Request(e, answers[e.slug], seed) for e in tried):

@@ -227,11 +227,17 @@ def similar(
 
 
 @app.command()
-def audit(only: Only = None, as_json: AsJson = False) -> None:
+def audit(
+    only: Only = None,
+    write_starts: Annotated[
+        bool, typer.Option("--write-starts", help="first take the files in exercises/ for the starts")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Try every suite on stubs, null answers, solutions and specimens."""
     from grader import authors
 
-    if not authors.audit(only, as_json, out, err):
+    if not authors.audit(only, as_json, out, err, write_starts=write_starts):
         raise typer.Exit(1)
 
 

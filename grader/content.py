@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader import paths
+from grader import paths, starts
 from grader.catalog import Catalog, Exercise, Section, Tree
 
 TREES: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden", "specimens")
@@ -22,6 +22,7 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
         for tree in missing:
             yield exercise.slug, f"{paths.shown(exercise.file(tree))} is missing"
         if not missing:
+            yield from _start_problems(exercise)
             yield from _agreement_problems(exercise)
             yield from _hint_problems(exercise)
 
@@ -54,6 +55,16 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
                 yield exercise.slug, f"needs {need!r}, which is no exercise"
             elif place[need] >= place[exercise.slug]:
                 yield exercise.slug, f"needs {need!r}, which does not come earlier"
+
+
+def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    if not starts.is_untouched(exercise):
+        place = f"{paths.shown(paths.CATALOG / exercise.section)}.toml"
+        yield (
+            exercise.slug,
+            f"the catalog knows another start; if this is the new one, `kata audit --write-starts --only "
+            f"{exercise.slug}` writes {starts.row(exercise)} to {place}",
+        )
 
 
 def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:

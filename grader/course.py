@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from grader import files, paths
+from grader import files, paths, starts
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
 from grader.gathering import split
@@ -49,7 +49,8 @@ def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
     """Write the course to `target`, a new or empty folder; returns its assignments.
 
     Raises:
-        KataError: `target` holds something or cannot be written, or there are no solutions here.
+        KataError: `target` holds something or cannot be written, there are no solutions here, or an
+            exercise's file is not its start.
     """
     chosen = set(catalog.select(only))
     files.expect_room(target)
@@ -58,6 +59,7 @@ def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
         raise KataError(
             f"there is no solution of {min(lacking)} here; make notebooks in a clone that was not released"
         )
+    starts.expect(catalog.select(only))
     made = []
     try:
         for section in catalog.sections:

@@ -157,15 +157,10 @@ def _plan(
     for submission in submissions:
         for exercise in chosen:
             answer = submission.answers.get(exercise.slug)
-            if answer is not None and not is_stub(exercise, answer):
+            if answer is not None and not exercise.is_start(answer):
                 key = _key(exercise, answer, settings)
                 tasks.setdefault(key, Task(exercise, answer, key))
     return tasks
-
-
-def is_stub(exercise: Exercise, answer: bytes) -> bool:
-    """Whether nothing was written: it counts as not handed in."""
-    return answer == address.content(exercise.file("exercises"))
 
 
 def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
@@ -235,7 +230,7 @@ def _student(
         problem = submission.problems.get(exercise.slug)
         if problem is not None:
             found[exercise.slug] = unreadable(exercise, problem)
-        elif answer is None or is_stub(exercise, answer):
+        elif answer is None or exercise.is_start(answer):
             found[exercise.slug] = untouched(exercise)
         else:
             key = _key(exercise, answer, settings)

@@ -7,7 +7,7 @@ from grader import archives, paths
 from grader.catalog import Catalog, Exercise
 from grader.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
 from grader.platforms import TIMESTAMP, of_file, original
-from grader.texts import MAX_BYTES, MAX_NOTEBOOK, cells, is_start, text
+from grader.texts import MAX_BYTES, MAX_NOTEBOOK, cells, text
 
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
@@ -146,7 +146,7 @@ class Homework:
             self.unknown.append(short(where))
         for slug, content in found.items():
             exercise = self._catalog.exercise(slug)
-            if is_start(exercise, content):
+            if exercise.is_start(content):
                 self._starts.setdefault(slug, content)
             elif slug in self.answers or slug in self.problems:
                 self.refused.append(f"{short(where)} holds a second answer to {slug}")
@@ -158,7 +158,7 @@ class Homework:
 
     def _take(self, exercise: Exercise, content: bytes) -> None:
         """An answer; but where all of it is the start, one that is found later counts."""
-        kept = self._starts if is_start(exercise, content) else self.answers
+        kept = self._starts if exercise.is_start(content) else self.answers
         kept.setdefault(exercise.slug, content)
 
     def _content(self, home: Folder, name: str, most: int) -> bytes:

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader import files, paths
+from grader import files, paths, starts
 from grader.catalog import Exercise, Tree, load
 from grader.errors import KataError
 
@@ -23,9 +23,11 @@ def release(target: Path, only: list[str] | None) -> int:
     """Write the students' repository to `target`, a new or empty folder; returns how many exercises it holds.
 
     Raises:
-        KataError: `target` holds something, lies inside this clone, or cannot be written.
+        KataError: `target` holds something, lies inside this clone, or cannot be written, or an exercise's
+            file is not its start.
     """
     exercises = load().select(only)
+    starts.expect(exercises)
     _expect_room(target)
     try:
         target.mkdir(parents=True, exist_ok=True)

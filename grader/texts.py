@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
 
-from grader.catalog import Catalog, Exercise
+from grader.catalog import Catalog
 from grader.errors import KataError
 from grader.folders import Refused
 
@@ -38,14 +37,3 @@ def cells(content: bytes, catalog: Catalog) -> Mapping[str, bytes]:
             raise Refused(f"is not read: {broken}") from None
         words = re.sub(r"\s+", " ", str(broken))[:160] or type(broken).__name__
         raise Refused(f"is no notebook that can be read ({words})") from None
-
-
-@cache
-def _start(exercise: Exercise) -> bytes | None:
-    file = exercise.file("exercises")
-    return file.read_bytes() if file.is_file() else None
-
-
-def is_start(exercise: Exercise, content: bytes) -> bool:
-    """Whether nobody changed the start, but perhaps its line ends."""
-    return content.replace(b"\r\n", b"\n") == _start(exercise)

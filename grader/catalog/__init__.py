@@ -4,8 +4,9 @@ One TOML file per section lies beside this module. It is the only home of metada
 learners break or forge what they edit.
 """
 
+import hashlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -37,7 +38,8 @@ class Exercise:
     """One row of the catalog.
 
     ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether a first
-    reader works through the exercise (core) or comes back for it (further).
+    reader works through the exercise (core) or comes back for it (further). ``start`` is the digest of
+    what a learner begins with; no verdict depends on it, so it is no part of the text that addresses hold.
     """
 
     slug: str
@@ -53,6 +55,11 @@ class Exercise:
     hints: tuple[str, ...]
     reading: str
     seconds: float = 10.0
+    start: str = field(default="", repr=False)
+
+    def is_start(self, content: bytes) -> bool:
+        """Whether nobody wrote anything yet. The file on disk does not tell: it may have been solved."""
+        return digest(content) == self.start
 
     @property
     def stem(self) -> str:
@@ -68,6 +75,11 @@ class Exercise:
         """The exercise's file in one of the five mirrored places."""
         prefix = "test_" if tree in ("public", "hidden") else ""
         return _FOLDERS[tree] / self.section / f"{prefix}{self.stem}.py"
+
+
+def digest(start: bytes) -> str:
+    """What a start is known by, whatever an editor or git did to its line ends and to the end of the file."""
+    return hashlib.sha256(start.replace(b"\r\n", b"\n").strip()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,7 @@ def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exe
             hints=tuple(row.get("hints", ())),
             reading=row["reading"],
             seconds=row.get("seconds", 10.0),
+            start=row.get("start", ""),
         )
     except KeyError as missing:
         raise KataError(f"{paths.shown(source)}: exercise {slug!r} lacks {missing}; add it") from None

@@ -85,12 +85,10 @@ def likenesses(
 
 def _answers(exercise: Exercise, submissions: Iterable[Submission]) -> dict[str, str]:
     """Who handed in what; stubs as they were given out are nobody's work."""
-    stub = exercise.file("exercises")
-    start = stub.read_bytes() if stub.is_file() else b""
     return {
         submission.student: answer.decode("utf-8").replace("\r\n", "\n")
         for submission in submissions
-        if (answer := submission.answers.get(exercise.slug)) is not None and answer.strip() != start.strip()
+        if (answer := submission.answers.get(exercise.slug)) is not None and not exercise.is_start(answer)
     }
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from grader import paths
+from grader.catalog import digest
 
 STUB = '''"""Double a tensor."""
 
@@ -67,6 +68,7 @@ needs = {needs}
 concepts = ["mul"]
 hints = {hints}
 reading = "https://docs.pytorch.org"
+start = "{start}"
 """
 
 
@@ -114,8 +116,9 @@ class Clone:
         for name, text in texts.items():
             if text is not None:
                 (self.root / name).write_text(text)
+        start = digest(stub.encode())
         with self.catalog.open("a") as stream:
-            stream.write(ROW.format(slug=slug, order=self.count, needs=needs, hints=hints))
+            stream.write(ROW.format(slug=slug, order=self.count, needs=needs, hints=hints, start=start))
 
     def kata(self, *arguments, answer="") -> tuple[int, list[str]]:
         """Run a verb in this clone: its exit status and the lines that it printed."""
