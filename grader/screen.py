@@ -1,9 +1,15 @@
-"""What `kata watch` shows: pure functions from records to text."""
+"""What `kata watch` shows: pure functions from records to text.
+
+A verdict is laid out when it is drawn, for the window as it is then, and rows are counted as they wrap: where
+room is short, titles become a count before anything is cut that says how to go on.
+"""
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from grader import paths
@@ -16,16 +22,70 @@ KEYS = "[n]ext  [h]int  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
 MOST_PRINTED = 10
 MOST_OTHERS = 6
 LEAST = 3
-"""Titles that are shown however low the window is."""
+"""Rows of a verdict that are shown however low the window is."""
 
 
-def lesson(found: Lesson, catalog: Catalog, rows: int = 50) -> RenderableType:
-    """The verdict on one exercise, in about `rows` lines."""
+@dataclass(frozen=True)
+class Room:
+    """How much can be shown; without a height, anything."""
+
+    console: Console
+    options: ConsoleOptions
+
+    @property
+    def rows(self) -> int:
+        return self.options.height or 1000
+
+    def taken(self, parts: Sequence[RenderableType]) -> int:
+        """How many rows these take, as they wrap."""
+        return len(self._lines(parts))
+
+    def first(self, parts: Sequence[RenderableType], rows: int) -> list[RenderableType]:
+        """The first of these, as many as fit."""
+        count = len(parts)
+        while count and self.taken(parts[:count]) > rows:
+            count -= 1
+        return list(parts[:count])
+
+    def cut(self, parts: Sequence[RenderableType], rows: int) -> RenderableType:
+        """The first rows of these, and how many more there are where they do not fit."""
+        lines = self._lines(parts)
+        kept = lines if len(lines) <= rows else lines[: rows - 1]
+        rest = [Text(f"… {len(lines) - len(kept)} lines more", "dim")] if kept is not lines else []
+        return Group(Segments(s for line in kept for s in (*line, Segment.line())), *rest)
+
+    def _lines(self, parts: Sequence[RenderableType]) -> list[list[Segment]]:
+        # Not `Console.render_lines`, which fills up what is lower than the window.
+        segments = (s for part in parts for s in self.console.render(part, self._options_for(part)))
+        width = self.options.max_width
+        return list(Segment.split_and_crop_lines(segments, width, include_new_lines=False, pad=False))
+
+    def _options_for(self, part: RenderableType) -> ConsoleOptions:
+        return self.options if isinstance(part, Fitted) else self.options.reset_height()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What is laid out when it is drawn."""
+
+    lay: Callable[[Room], Sequence[RenderableType]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield from self.lay(Room(console, options))
+
+
+def lesson(found: Lesson, catalog: Catalog) -> RenderableType:
+    """The verdict on one exercise."""
     if found.state == "done":
-        return _passed(found, catalog, rows)
+        return Fitted(lambda room: _passed(found, catalog, room))
     if found.state == "todo":
-        return Group(todo(found.exercise), *_printed(found, rows))
-    return _failed(found, rows)
+        return Fitted(lambda room: _todo(found, room))
+    return Fitted(lambda room: _failed(found, room))
+
+
+def _todo(found: Lesson, room: Room) -> list[RenderableType]:
+    first = [todo(found.exercise)]
+    return [*first, *_printed(found, room, room.rows - room.taken(first))]
 
 
 def todo(exercise: Exercise) -> RenderableType:
@@ -49,63 +109,82 @@ def _first_sentence(source: str) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def _failed(found: Lesson, rows: int) -> RenderableType:
-    parts: list[RenderableType] = []
+def _failed(found: Lesson, room: Room) -> list[RenderableType]:
+    told, others = _told(found)
+    fail = "fail" if len(others) > 1 else "fails"
+    more: list[RenderableType] = [Text(f"  ✗ {len(others)} more {fail}", "red")] if others else []
+    passed = [Text(f"  ✓ {len(found.passed)} passed", "green")] if found.passed else []
+    counts = len(more) + len(passed)
+    least = _printed(found, room, LEAST + 2)  # which somebody wants to see now
+    first = room.cut(told, max(room.rows - counts - room.taken(least), LEAST))
+    left = room.rows - room.taken([first]) - counts
+    printed = _printed(found, room, left)
+    left -= room.taken(printed)
+    if others and left > LEAST:
+        head = Text(f"\nand {len(others)} more:", "dim")
+        rows = min(MOST_OTHERS, left - 1)
+        more = [head, *_fitting([f"  ✗ {title}" for title in others], "", "red", room, rows)]
+    return [first, *more, *passed, *printed]
+
+
+def _told(found: Lesson) -> tuple[list[RenderableType], list[str]]:
+    """What is told first, and the titles of what else fails."""
     if found.trouble:
         file = paths.shown(found.exercise.file("exercises"))
-        parts += [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble)]
-        parts += [Text(f"  {file}", "dim")] if f"{file}:" not in found.trouble else []
-    else:
-        head, _, body = found.failures[0].message.partition("\n")
-        parts += [Text(f"✗ {head}", "bold red"), Text(body)]
-        rows -= body.count("\n") + 2
-        others = list(dict.fromkeys(f.title for f in found.failures if f.title != found.failures[0].title))
-        if others:
-            parts.append(Text(f"\nand {len(others)} more:", "dim"))
-            parts += _titles("✗", others, "red", min(MOST_OTHERS, rows - 3))
-            rows -= 2 + min(len(others), MOST_OTHERS)
-    if found.passed:
-        parts.append(Text(f"  ✓ {len(found.passed)} passed", "green"))
-    return Group(*parts, *_printed(found, rows - 1))
+        where = [] if f"{file}:" in found.trouble else [Text(f"  {file}", "dim")]
+        return [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble), *where], []
+    first = found.failures[0]
+    head, _, body = first.message.partition("\n")
+    others = list(dict.fromkeys(f.title for f in found.failures if f.title != first.title))
+    return [Text(f"✗ {head}", "bold red"), Text(body)], others
 
 
-def _passed(found: Lesson, catalog: Catalog, rows: int) -> RenderableType:
+def _passed(found: Lesson, catalog: Catalog, room: Room) -> list[RenderableType]:
     exercise = found.exercise
-    after: list[RenderableType] = [Text(f"  – not judged here: {title}", "dim") for title in found.skipped]
+    head = Text(f"✓ {exercise.slug}", "bold green")
+    after: list[RenderableType] = [Text("")]
     reference = exercise.file("solutions")
-    after.append(Text(""))
     if reference.exists():
         after.append(Text(f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})"))
     after.append(Text(f"read       {exercise.reading}"))
     following = next_after(exercise, catalog)
     if following is not None:
         after.append(Text(f"next       {paths.shown(following.file('exercises'))}   press n"))
-    after += _printed(found, rows - len(after) - 1 - LEAST)
-    return Group(
-        Text(f"✓ {exercise.slug}", "bold green"),
-        *_titles("✓", found.passed, "green", rows - len(after) - 1),
-        *after,
-    )
+    left = room.rows - room.taken([head, *after])
+    printed = _printed(found, room, left - 1)
+    left -= room.taken(printed)
+    lines = [f"  – not judged here: {title}" for title in found.skipped]
+    count = f"  – {len(lines)} not judged here"
+    skipped = _fitting(lines, count, "dim", room, min(MOST_OTHERS, left - 1))
+    lines = [f"  ✓ {title}" for title in found.passed]
+    passed = _fitting(lines, f"  ✓ {len(lines)} passed", "green", room, left - room.taken(skipped))
+    return [head, *passed, *skipped, *after, *printed]
 
 
-def _titles(mark: str, titles: Sequence[str], style: str, rows: int) -> list[RenderableType]:
-    """One line each, and how many more there are where they do not fit."""
-    rows = max(rows, LEAST)
-    shown = titles if len(titles) <= rows else titles[: rows - 1]
-    lines: list[RenderableType] = [Text(f"  {mark} {title}", style) for title in shown]
-    return [*lines, Text(f"    and {len(titles) - len(shown)} more", style)] if shown != titles else lines
+def _fitting(lines: Sequence[str], count: str, style: str, room: Room, rows: int) -> list[RenderableType]:
+    """These lines; where they do not fit, how many more there are, or `count` alone."""
+    texts: list[RenderableType] = [Text(line, style) for line in lines]
+    if room.taken(texts) <= rows:
+        return texts
+    kept = room.first(texts, rows - 1)
+    rest = Text(f"    and {len(texts) - len(kept)} more", style)
+    return [*kept, rest] if kept else [Text(count, style)]
 
 
-def _printed(found: Lesson, rows: int) -> list[RenderableType]:
+def _printed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
     lines = found.printed.splitlines()
     if not lines:
         return []
-    most = max(LEAST, min(MOST_PRINTED, rows - 3))
     # Text, never markup; and no control characters, which could rewrite the screen.
-    shown = ["".join(c if c.isprintable() or c == "\t" else "�" for c in line)[:200] for line in lines]
-    more = f"at least {len(lines) - most} lines more"  # the rest of a flood was not even kept
-    rest = [Text(f"  … {more}", "dim")] if len(lines) > most else []
-    return [Text("\nprinted:", "dim"), *(Text(f"  {line}") for line in shown[:most]), *rest]
+    plain = ["".join(c if c.isprintable() or c == "\t" else "�" for c in line)[:200] for line in lines]
+    shown: list[RenderableType] = [Text(f"  {line}") for line in plain[:MOST_PRINTED]]
+    head = Text("\nprinted:", "dim")
+    rest: list[RenderableType] = []
+    if len(lines) > MOST_PRINTED or room.taken([head, *shown]) > rows:
+        shown = room.first(shown, rows - room.taken([head]) - 1)
+        # The rest of a flood was not even kept.
+        rest = [Text(f"  … at least {len(lines) - len(shown)} lines more", "dim")]
+    return [head, *shown, *rest]
 
 
 def next_after(exercise: Exercise, catalog: Catalog) -> Exercise | None:
@@ -127,18 +206,21 @@ def _bar(name: str, exercises: tuple[Exercise, ...], states: Mapping[str, State]
     return bar.append(f" {done}/{len(exercises)}")
 
 
-def listing(
-    section: Section, states: Mapping[str, State], focus: Exercise | None = None, rows: int = 50
-) -> RenderableType:
+def listing(section: Section, states: Mapping[str, State], focus: Exercise | None = None) -> RenderableType:
     """The exercises of one section with their marks; those around `focus` where not all of them fit."""
-    room = max(rows - 1, LEAST)
+    return Fitted(lambda room: _listed(section, states, focus, max(room.rows - 1, LEAST)))
+
+
+def _listed(
+    section: Section, states: Mapping[str, State], focus: Exercise | None, room: int
+) -> list[RenderableType]:
     everything = section.exercises
     place = everything.index(focus) if focus in everything else 0
     start = max(0, min(place - room // 2, len(everything) - room))
-    return Group(
+    return [
         Text(f"{section.name} · {section.title}", "bold"),
         *(_row(e, states.get(e.slug, "todo"), e is focus) for e in everything[start : start + room]),
-    )
+    ]
 
 
 def _row(exercise: Exercise, state: State, is_focus: bool) -> Text:

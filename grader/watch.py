@@ -168,7 +168,7 @@ class Watcher:
         if self.is_map:
             self._draw(self._map())
         elif is_latest and exercise is self.focus:
-            self._draw(screen.lesson(event.lesson, self.catalog, self.window.room()))
+            self._draw(screen.lesson(event.lesson, self.catalog))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -211,7 +211,7 @@ class Watcher:
 
     def _list(self) -> None:
         section = self.catalog.section(self.focus)
-        self._draw(screen.listing(section, self.states, self.focus, self.window.room()))
+        self._draw(screen.listing(section, self.states, self.focus))
 
     def _check_all(self) -> None:
         self.is_map = True

@@ -3,15 +3,11 @@
 from collections.abc import Mapping
 
 from rich.console import Console, Group, RenderableType
-from rich.segment import Segments
 from rich.text import Text
 
 from grader import paths, screen
 from grader.catalog import Catalog, Exercise
 from grader.progress import State
-
-CHROME = 6
-"""Lines below the verdict: the bars, the file, the keys, and some air."""
 
 
 class Window:
@@ -23,30 +19,23 @@ class Window:
         self.body: RenderableType = Text(welcome)
         self.note: RenderableType | None = None
 
-    def room(self) -> int:
-        """How many lines a verdict may take."""
-        return max(self.out.height - CHROME, screen.LEAST) if self.out.is_terminal else 1000
-
     def draw(self, body: RenderableType, focus: Exercise, states: Mapping[str, State]) -> None:
-        """Show `body`, cut to what the window holds."""
+        """Show `body`, laid out for and cut to what the window holds."""
         self.body = body
-        note = [] if self.note is None else [Text(), self.note]
-        room = self.room() - len(self.out.render_lines(Group(*note), pad=False))
-        file = paths.shown(focus.file("exercises"))
-        below = [
-            *note,
+        below: list[RenderableType] = [
+            *([] if self.note is None else [Text(), self.note]),
             Text(),
             screen.bars(self.catalog.section(focus), self.catalog, states),
-            Text(f"{file}\n{screen.KEYS}", "dim"),
+            Text(f"{paths.shown(focus.file('exercises'))}\n{screen.KEYS}", "dim"),
         ]
         with self.out:  # all in one go, or the screen flickers
             if self.out.is_terminal:
                 self.out.clear()
-            self.out.print(Group(self._cut(body, max(room, screen.LEAST)), *below), soft_wrap=False)
+                body = self._cut(body, below)
+            self.out.print(Group(body, *below), soft_wrap=False)
 
-    def _cut(self, body: RenderableType, rows: int) -> RenderableType:
-        lines = self.out.render_lines(body, pad=False, new_lines=True)
-        if len(lines) <= rows:
-            return body
-        kept = [segment for line in lines[: rows - 1] for segment in line]
-        return Group(Segments(kept), Text(f"… {len(lines) - rows + 1} lines more", "dim"))
+    def _cut(self, body: RenderableType, below: list[RenderableType]) -> RenderableType:
+        options = self.out.options
+        rows = self.out.height - 1 - screen.Room(self.out, options).taken(below)  # the cursor's line stays
+        room = screen.Room(self.out, options.update(height=max(rows, screen.LEAST)))
+        return room.cut([body], room.rows)

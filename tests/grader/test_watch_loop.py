@@ -6,6 +6,7 @@ import time
 from queue import SimpleQueue
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from grader import catalog, learner, progress, screen
@@ -41,10 +42,10 @@ class Judge:
 class Loop:
     """A watcher and what it shows."""
 
-    def __init__(self, folder, height=40):
+    def __init__(self, folder, height=40, width=80):
         self.folder = folder
         self.judge = Judge()
-        out = Console(file=io.StringIO(), force_terminal=True, width=80, height=height, color_system=None)
+        out = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
         self.out = out
         self.watcher = Watcher(out, catalog.read(folder), self.judge, jobs=3)
         self.open = []
@@ -73,7 +74,7 @@ class Loop:
 
     def shown(self):
         """The last screen."""
-        return self.out.file.getvalue().split("\x1b[2J")[-1]
+        return self.out.file.getvalue().split("\x1b[2J\x1b[H")[-1]
 
 
 @pytest.fixture
@@ -249,6 +250,54 @@ def test_the_screen_fits_into_the_window(loop):
     assert "lines more" in low.shown()
     low.watcher.handle(Resized())
     assert screen.KEYS in low.shown()
+
+
+LONG = "Scores that are not asked for, say those of a head that was switched off, leave every other as it is."
+
+
+def many(outcome, count=14, printed=""):
+    """Findings in which so many checks have ended alike."""
+    lines = [
+        {
+            "check": f"public::t{i}",
+            "outcome": outcome,
+            "message": f"double · {i}. {LONG}\n  wrong\n" + "  more\n" * 9,
+        }
+        for i in range(count)
+    ]
+    return Findings(({**lines[0], "printed": printed}, *lines[1:], {"done": True}))
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30), (80, 16), (60, 24), (100, 40)])
+@pytest.mark.parametrize("printed", ["", "word " * 60 + "\n", "short\n" * 40], ids=["", "wide", "flood"])
+def test_titles_give_way_before_the_way_on_does(loop, width, height, printed):
+    here = Loop(loop.folder, height, width)
+    here.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
+    here.save(1)
+    here.answer(many("passed", printed=printed))
+    rows = here.shown().splitlines()
+    assert len(rows) < height and max(map(cell_len, rows)) <= width
+    assert "press n" in here.shown() and "read       https" in here.shown()
+    assert "14 passed" in here.shown() or f"✓ 0. {LONG[:40]}" in here.shown()
+    assert ("printed:" in here.shown()) == bool(printed) or height < 20
+    here.save(1)
+    here.answer(many("failed", printed=printed))
+    rows = here.shown().splitlines()
+    assert len(rows) < height and max(map(cell_len, rows)) <= width
+    assert ("13 more" in here.shown() and "lines more" in here.shown()) or height > 16
+
+
+def test_a_note_makes_the_verdict_lower_and_another_window_makes_it_anew(loop):
+    loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
+    loop.save(1)
+    loop.answer(many("passed"))
+    assert "13. Scores" in loop.shown()
+    loop.out.height = 20
+    loop.watcher.handle(Resized())
+    assert "passed" not in loop.shown() and " more\n" in loop.shown() and "press n" in loop.shown()
+    loop.press("r")
+    assert "press n" in loop.shown() and "y / n" in loop.shown()
+    assert len(loop.shown().splitlines()) < 20
 
 
 def test_a_fault_of_the_judge_does_not_end_the_loop(loop):
