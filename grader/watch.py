@@ -7,6 +7,8 @@ takes one event at a time and draws the screen.
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -55,22 +57,43 @@ def run(out: Console) -> None:
     """Judge every exercise that is saved, until somebody quits."""
     catalog = load()
     told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
-    out.print(f"warming up: {told}")
     jobs = (os.cpu_count() or 1) + 1  # one is left for what is saved while all are checked
+    events: SimpleQueue[Event] = SimpleQueue()
     try:
-        with judge(catalog.exercises, jobs) as warm:
-            Watcher(out, catalog, warm, jobs).run()
+        # What is saved meanwhile is judged once all is warm.
+        with _watching(events):
+            out.print(f"warming up: {told}")
+            with judge(catalog.exercises, jobs) as warm:
+                Watcher(out, catalog, warm, jobs, events).run()
     except KeyboardInterrupt:
         pass
     out.print("until next time")
 
 
+@contextmanager
+def _watching(events: SimpleQueue[Event]) -> Iterator[None]:
+    """Tell of every file that is saved during the block."""
+    stop = threading.Event()
+
+    def watch() -> None:
+        for changes in watchfiles.watch(paths.EXERCISES, debounce=DEBOUNCE, step=STEP, stop_event=stop):
+            events.put(Saved(frozenset(Path(name) for _, name in changes)))
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        stop.set()
+
+
 class Watcher:
     """The loop: one exercise in focus, and what was seen of all others."""
 
-    def __init__(self, out: Console, catalog: Catalog, warm: Judge, jobs: int) -> None:
+    def __init__(
+        self, out: Console, catalog: Catalog, warm: Judge, jobs: int, events: SimpleQueue[Event]
+    ) -> None:
         self.catalog = catalog
-        self.events: SimpleQueue[Event] = SimpleQueue()
+        self.events = events
         self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.states: dict[str, State] = progress.states(catalog)
@@ -85,8 +108,6 @@ class Watcher:
 
     def run(self) -> None:
         """Show verdicts and take keys, until the person quits."""
-        stop = threading.Event()
-        threading.Thread(target=self._watch_files, args=(stop,), daemon=True).start()
         if hasattr(signal, "SIGWINCH"):
             # A SimpleQueue may be put to from a signal handler, even while it is waited for.
             signal.signal(signal.SIGWINCH, lambda *_: self.events.put(Resized()))
@@ -96,17 +117,12 @@ class Watcher:
                 while self.handle(self._next_event()):
                     pass
             finally:
-                stop.set()
                 self.runs.close()
 
     def _first_unfinished(self) -> Exercise:
         return next(
             (e for e in self.catalog.exercises if self.states[e.slug] != "done"), self.catalog.exercises[0]
         )
-
-    def _watch_files(self, stop: threading.Event) -> None:
-        for changes in watchfiles.watch(paths.EXERCISES, debounce=DEBOUNCE, step=STEP, stop_event=stop):
-            self.events.put(Saved(frozenset(Path(name) for _, name in changes)))
 
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""

@@ -122,6 +122,17 @@ def test_a_session_from_stub_to_section(terminal, save, clone):
     assert seen["double"][0] == "done"
 
 
+def test_what_is_saved_while_it_warms_up_is_judged_then(clone, save):
+    terminal = Terminal(clone)
+    try:
+        terminal.expect("warming up")
+        time.sleep(1.0)  # the watch on files has begun, torch is not imported yet
+        save(SOLUTION)
+        assert "ready." in terminal.expect("✓ double")
+    finally:
+        terminal.close()
+
+
 def test_it_survives_what_learners_do(terminal, save, clone):
     save("def double(x:\n")
     terminal.expect("does not import")

@@ -47,7 +47,7 @@ class Loop:
         self.judge = Judge()
         out = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
         self.out = out
-        self.watcher = Watcher(out, catalog.read(folder), self.judge, jobs=3)
+        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue())
         self.open = []
 
     def file(self, number):
@@ -82,8 +82,9 @@ def loop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    start = catalog.digest(STUB.encode())
     rows = [
-        ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]')
+        ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]', start=start)
         for order, slug in enumerate(SLUGS, start=1)
     ]
     (tmp_path / "e01_tensors.toml").write_text('title = "Tensors"\n' + "".join(rows))
