@@ -5,8 +5,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from grader import paths, progress
-from grader.catalog import Exercise, Tree, load
+from grader import paths, progress, starts
+from grader.catalog import Exercise, load
 from grader.errors import KataError
 
 BACKUPS = paths.STATE / "backups"
@@ -25,13 +25,13 @@ def reset(slug: str) -> str:
     """Put the start back and keep what was there; where it is kept, for printing."""
     exercise = load().exercise(slug)
     file = exercise.file("exercises")
+    if starts.is_untouched(exercise):
+        return f"{paths.shown(file)} is at its start already"
     start = _start(exercise)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(start)
         return f"{paths.shown(file)} is back at its start"
-    if file.read_bytes() == start:
-        return f"{paths.shown(file)} is at its start already"
     kept = _keep(exercise, file)
     file.write_bytes(start)
     progress.forget(slug)
@@ -51,22 +51,16 @@ def _keep(exercise: Exercise, file: Path) -> Path:
 
 
 def _start(exercise: Exercise) -> bytes:
-    """The file as its author left it, from git: other commits hold the learner's own work.
-
-    An author's commit changes the solution or a suite along with the start; a learner's does not. Where
-    there is no such commit, it is the first one of the file.
-    """
-    trees: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden")
-    places = [exercise.file(tree).relative_to(paths.ROOT).as_posix() for tree in trees]
-    log = _git("log", "--format=%x00%H", "--name-only", "--", *places).decode(errors="replace")
-    commits = [entry.split() for entry in log.split("\0")]
-    ours = [commit for commit, *files in filter(None, commits) if places[0] in files]
-    authors = [commit for commit, *files in filter(None, commits) if places[0] in files and len(files) > 1]
-    if not ours:
-        raise KataError(
-            f"git does not know the start of {exercise.slug}; reset works in a clone, not in a copy"
-        )
-    return _git("show", f"{[*authors, ours[-1]][0]}:{places[0]}")
+    """The start, from git: the newest version that is it; others hold the learner's own work."""
+    place = exercise.file("exercises").relative_to(paths.ROOT).as_posix()
+    for commit in _git("log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
+        content = _git("show", f"{commit}:./{place}")
+        if exercise.is_start(content):
+            return content
+    raise KataError(
+        f"no commit here holds the start of {exercise.slug} that the catalog knows: "
+        f"take {place} from where you got this copy"
+    )
 
 
 def _git(*arguments: str) -> bytes:

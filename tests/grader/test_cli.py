@@ -123,21 +123,6 @@ def test_reset_asks_first(clone):
     assert file.read_text() == "my work"
 
 
-def test_the_start_is_the_last_one_that_an_author_wrote(clone):
-    clone.commit()
-    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
-    solution = clone.root / "solutions" / "e01_tensors" / "ex01_double.py"
-    better = STUB.replace("Twice x", "Two times x")
-    file.write_text(better)
-    solution.write_text(SOLUTION.replace("Twice x", "Two times x"))
-    clone.commit("an author's")
-    file.write_text("my work")
-    clone.commit("a learner's")
-    file.write_text("my later work")
-    assert clone.kata("reset", "double", "--yes")[0] == 0
-    assert file.read_text() == better
-
-
 def test_the_solution_is_shown_once_the_exercise_passes(clone):
     code, lines = clone.kata("solution", "double")
     assert code == 2
@@ -176,7 +161,6 @@ def test_only_may_be_given_several_times(clone):
         (["new", "e01", "double"], "already"),
         (["new", "e01", "No-Slug"], "is no slug"),
         (["new", "e01", "third", "--kind", "odd"], "neither build nor fix"),
-        (["reset", "double", "--yes"], "git"),
         (["reset", "dubble"], "did you mean 'double'?"),
         (["notebooks", "grader"], "not empty"),
         (["notebooks", "out", "--only", "dubble"], "did you mean 'double'?"),

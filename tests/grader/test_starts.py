@@ -45,6 +45,35 @@ def test_the_start_counts_as_not_handed_in_where_it_was_solved(clone):
     assert statuses == ["passed", "todo"]
 
 
+def test_reset_finds_the_start_among_other_commits(clone):
+    place = clone.root / FILE
+    place.write_text(STUB.replace("Twice", "Two times"))
+    clone.commit("an older start")
+    place.write_text(STUB)
+    clone.commit("the start")
+    place.write_text("my work")
+    (clone.root / "solutions/e01_tensors/ex01_double.py").unlink()
+    clone.commit("a learner's, with another file")
+    place.unlink()
+    clone.commit("gone")
+    assert clone.kata("reset", "double", "--yes")[0] == 0
+    assert place.read_text() == STUB
+
+
+def test_reset_never_puts_a_solution_there(clone):
+    place = clone.root / FILE
+    place.write_text(SOLUTION)
+    code, lines = clone.kata("reset", "double", "--yes")
+    assert (code, len(lines)) == (2, 1) and "git cannot be asked" in lines[0]
+    clone.commit("all of it")
+    place.write_text("my work")
+    code, lines = clone.kata("reset", "double", "--yes")
+    assert (code, len(lines)) == (2, 1) and "no commit here holds the start of double" in lines[0]
+    assert place.read_text() == "my work"
+    place.write_text(STUB)
+    assert "already" in clone.kata("reset", "double", "--yes")[1][0]
+
+
 def test_the_audit_tells_what_to_write_and_writes_it(clone):
     (clone.root / FILE).write_text(STUB.replace("Double a tensor", "Double a number"))
     (clone.root / "solutions/e01_tensors/ex01_double.py").write_text(
