@@ -15,7 +15,7 @@ from grader.errors import KataError
 from grader.report import render
 from grader.similar.compare import FEWEST, Reader, compare, together
 from grader.similar.page import Piece, page, pieces
-from grader.similar.tokens import symbols
+from grader.similar.tokens import Alphabet, Symbol, symbols
 from grader.submissions import Submission
 
 EXERCISES = load().select(["e01"])[:4]
@@ -124,6 +124,15 @@ def g( row ):
 @pytest.mark.parametrize("code", ["", "def (", "'''", "\x00\x1b", "x = " + "(" * 5000, "é" * 100])
 def test_any_text_is_split(code):
     assert all(0 <= s.start < s.end <= len(code) for s in symbols(code))
+
+
+def test_more_numbers_than_characters_are_compared():
+    alphabet = Alphabet()
+    symbol = Symbol("7", 0, 1)
+    first = alphabet.written([symbol])
+    others = alphabet.written([Symbol(str(n), 0, 1) for n in range(10, 1_200_000)])
+    assert alphabet.written([symbol]) == first and len(others) == 1_199_990
+    assert others[-8:] not in others[:-8]  # what is shared makes no two runs alike
 
 
 def test_a_copy_under_other_names_and_in_another_order_is_found():

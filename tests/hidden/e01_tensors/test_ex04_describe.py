@@ -194,9 +194,20 @@ def test_nothing_is_copied(answer):
 
 
 def oracle(answer, gen):
-    rows, columns = torch.randint(3, 9, (2,), generator=gen).tolist()
-    table = torch.zeros(rows, columns, dtype=torch.float64)
-    views = [table, table[1:], table[:, 1:].t(), table[0, 0], table[:0], table[:, :1].expand(rows, 7)]
-    return [answer.describe(view) for view in views] + [
-        answer.describe(table.to("meta").half().requires_grad_())
-    ]
+    sizes = iter(torch.randint(3, 40, (16,), generator=gen).tolist())
+    table = torch.zeros(next(sizes), next(sizes), dtype=torch.float64)
+    batch = torch.zeros(next(sizes), next(sizes), 5, dtype=torch.int16)
+    row = torch.zeros(next(sizes), requires_grad=True)
+    column = torch.zeros(next(sizes), 1, dtype=torch.bool)
+    wide = torch.zeros(next(sizes), next(sizes), dtype=torch.bfloat16)
+    return {
+        "a table of float64 numbers": answer.describe(table),
+        "a batch of int16 numbers": answer.describe(batch),
+        "a row that requires a gradient": answer.describe(row),
+        "a column, expanded": answer.describe(column.expand(-1, next(sizes))),
+        "rows of a bfloat16 table": answer.describe(wide[1:]),
+        "columns of a table, transposed": answer.describe(table[:, 1:].t()),
+        "one number of a table": answer.describe(table[0, 0]),
+        "no rows of a table": answer.describe(table[:0]),
+        "on meta": answer.describe(torch.zeros(next(sizes), next(sizes), device="meta")),
+    }

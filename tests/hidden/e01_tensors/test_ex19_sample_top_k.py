@@ -337,11 +337,18 @@ def test_impossible_k(answer, gen):
 
 def oracle(answer, gen):
     # All inputs come first: how many numbers an answer draws from the generator is its own affair.
-    logits = shuffled((3, 4, 9), gen)
-    sure = torch.full((5, 9), -1e3).scatter(1, torch.randint(9, (5, 1), generator=gen), 1e3)
-    row = torch.tensor([0.0, 3.0, 1.0]).expand(ROWS, 3)
-    greedy = answer.sample_top_k(logits, 1, gen)
+    logits, row = shuffled((4, 6, 300), gen), shuffled((50,), gen)
+    sure = torch.full((12, 200), -1e3).scatter(1, torch.randint(200, (12, 1), generator=gen), 1e3)
+    pair = torch.tensor([0.0, 3.0, 1.0]).expand(ROWS, 3)
     ids = answer.sample_top_k(logits, 4, gen)
-    inside = (logits.topk(4).indices == ids.unsqueeze(-1)).any(-1)
-    share = (answer.sample_top_k(row, 2, gen) == 1).double().mean().item()
-    return [ids.shape, inside, greedy, answer.sample_top_k(sure, 9, gen), abs(share - 0.8808) < 0.04]
+    share = (answer.sample_top_k(pair, 2, gen) == 1).double().mean().item()
+    return {
+        "k = 1: the most likely token of each row": answer.sample_top_k(logits, 1, gen),
+        "k = 1, of a single row": answer.sample_top_k(row, 1, gen),
+        "k = 200, and one token of each row is certain": answer.sample_top_k(sure, 200, gen),
+        "k = 4: all are among the four most likely": [
+            list(ids.shape),
+            (logits.topk(4).indices == ids.unsqueeze(-1)).any(-1),
+        ],
+        "k = 2 of logits 0, 3 and 1: how often the second comes": abs(share - 0.8808) < 0.04,
+    }

@@ -284,8 +284,11 @@ def test_bad_rank(answer):
 
 
 def oracle(answer, gen):
-    sizes = torch.randint(0, 4, (7,), generator=gen).tolist()
-    shards = [[10 * s + i for i in range(size)] for s, size in enumerate(sizes)]
-    alone = list(answer.ShardedDataset(shards, iter))
-    ranks = [sorted(loader_of(answer.ShardedDataset(shards, iter, rank, 2), 2)) for rank in range(2)]
-    return [alone, sorted(itertools.chain(*ranks))]
+    sizes = torch.randint(0, 6, (7,), generator=gen).tolist()
+    shards = [torch.randint(10**6, (size,), generator=gen).tolist() for size in sizes]
+    ranks = [loader_of(answer.ShardedDataset(shards, iter, rank, 2), 2) for rank in range(2)]
+    return {
+        "one process reads all": list(answer.ShardedDataset(shards, iter)),
+        "two workers share": sorted(loader_of(answer.ShardedDataset(shards, iter), 2)),
+        "two ranks share, with two workers each": sorted(itertools.chain(*ranks)),
+    }

@@ -207,10 +207,24 @@ def test_other_seed(answer):
     expect_that(differ, "another seed gives the same weights")
 
 
+def hours(model, gen):
+    """How long a machine is in each state: 40 spells of 51 rows, each in the state that most rows tell."""
+    features, _ = spiral(gen, 3 * 300, 3, CASES["three arms"][2], "none")
+    states = torch.randint(3, (40,), generator=gen)
+    rows = 300 * states[:, None] + torch.randint(300, (40, 51), generator=gen)
+    lengths = torch.rand(40, generator=gen, dtype=torch.float64)
+    told = logits_of(model, features[rows.view(-1)]).argmax(-1).view(40, 51).mode().values
+    return torch.zeros(3, dtype=torch.float64).index_add(0, told, lengths)
+
+
 def oracle(answer, gen):
-    train, valid, (features, labels) = tables("three arms", gen)
+    # The weights are free, and one row in ten may be wrong: what most of 51 rows tell is neither.
+    train, valid, (features, _) = tables("three arms", gen)
     model, accuracy = answer.fit(train, valid, 3, 4)
     logits = logits_of(model, features)
-    share = (logits.argmax(-1) == labels).double().mean().item()
-    mine = (logits_of(model, valid[0]).argmax(-1) == valid[1]).double().mean().item()
-    return [share >= 0.9, abs(mine - accuracy) < 1e-6, list(logits.shape), str(logits.dtype), model.training]
+    share = (logits_of(model, valid[0]).argmax(-1) == valid[1]).double().mean().item()
+    machines = {f"the hours of machine {number} in each state": hours(model, gen) for number in range(1, 6)}
+    return machines | {
+        "the accuracy is that of the model on the validation rows": abs(share - accuracy) < 1e-6,
+        "the logits of 500 rows": [list(logits.shape), logits.dtype, model.training],
+    }

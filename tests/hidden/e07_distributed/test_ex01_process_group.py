@@ -431,13 +431,21 @@ def test_on_two_gpus(answer):
 
 
 def oracle(answer, gen):
-    numbers = torch.randint(1, 100, (2,), generator=gen).tolist()
+    numbers = torch.randn(2, 6, generator=gen)
     found = [list(map(str, answer_of)) for answer_of in run_ranks(2, join, answer=answer, init=False)]
-    return [found, run_ranks(2, reduced, numbers, answer=answer, init=False)]
+    sums, sent, members = zip(*run_ranks(2, shared, numbers, answer=answer, init=False), strict=True)
+    return {
+        "who two processes are, and the group that they are in": [found, members],
+        "the sum of what two processes have": sums,
+        "what the second of two processes sends to the first": sent,
+    }
 
 
-def reduced(rank, world_size, answer, numbers):
+def shared(rank, world_size, answer, numbers):
     with answer.process_group() as me:
-        total = summed(numbers[rank])
+        total, sent = numbers[rank].clone(), numbers[rank] ** 2
+        if dist.is_initialized():
+            dist.all_reduce(total)
+            dist.broadcast(sent, src=1)
         meet(rank, world_size)
-    return total, me.rank, me.world_size
+    return total, sent, (me.rank, me.world_size)

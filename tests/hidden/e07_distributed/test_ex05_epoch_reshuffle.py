@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, TensorDataset
 
 from grader.checks import expect_equal, expect_that
 from grader.checks.ranks import run_ranks
@@ -205,15 +205,38 @@ def test_reads(answer):
         expect_equal(result, None, f"the result of run_epochs(…) on rank {rank}")
 
 
+def trained(rank, world_size, answer, numbers, **options):
+    """The numbers that this rank trains on, by epoch."""
+    log = []
+    answer.run_epochs(
+        TensorDataset(numbers), lambda epoch, batch: log.append((epoch, batch[0].tolist())), **options
+    )
+    return orders(log)
+
+
+def several(rank, world_size, answer, jobs):
+    return [trained(rank, world_size, answer, numbers, **options) for numbers, options in jobs]
+
+
 def oracle(answer, gen):
-    seed = int(torch.randint(1000, (), generator=gen))
-    jobs = [{"batch_size": 2, "epochs": 4, "seed": seed, "first_epoch": start} for start in (0, 2)]
-    found = run_ranks(3, run, 15, jobs, answer=answer)
-    told = []
-    for epoch in range(4):
-        shares = [orders(whole[0])[epoch] for whole, _ in found]
-        told += [sorted(chain.from_iterable(shares)), [len(share) for share in shares]]
-    for (whole, *_), (late, *_) in found:
-        each = orders(whole)
-        told += [len({tuple(order) for order in each.values()}), [each[e] == orders(late)[e] for e in (2, 3)]]
-    return told
+    seed, share = torch.randint(4, 9, (2,), generator=gen).tolist()
+    even, odd = (torch.rand(length, generator=gen) for length in (3 * share, 3 * share + 1))
+    options = {"batch_size": 2, "epochs": 4, "seed": seed}
+    jobs = [(even, options), (even, options | {"first_epoch": 2}), (odd, options)]
+    ranks = run_ranks(3, several, jobs, answer=answer)
+    whole, late, uneven = zip(*ranks, strict=True)
+    return {
+        "all that three ranks train on, by epoch": [
+            sorted(chain.from_iterable(rank[epoch] for rank in whole)) for epoch in range(4)
+        ],
+        "how many different orders each rank has in four epochs": [
+            len({tuple(order) for order in rank.values()}) for rank in whole
+        ],
+        "a run from epoch 2 on trains on what the whole run does then": [
+            [rank[epoch] == late[number][epoch] for epoch in (2, 3)] for number, rank in enumerate(whole)
+        ],
+        "the different examples of an epoch, one more than three ranks share evenly": [
+            sorted(set(chain.from_iterable(rank[epoch] for rank in uneven))) for epoch in range(4)
+        ],
+        "how many of these each rank gets": [[len(rank[epoch]) for epoch in range(4)] for rank in uneven],
+    }

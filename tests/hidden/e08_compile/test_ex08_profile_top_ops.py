@@ -410,19 +410,36 @@ def test_bad_input(answer):
     expect_equal(ran, [], "the steps that are run in spite of bad input")
 
 
+def counted(answer, gen, step, **options):
+    """Name, calls and shapes of all rows, in whatever order: how long they take differs from run to run."""
+    wait, warmup, active = torch.randint(1, 5, (3,), generator=gen).tolist()
+    rows = answer.profile_top_ops(step, wait, warmup, active, top=999, **options)
+    return sorted((row.name, row.calls, _lists(row.shapes)) for row in rows)
+
+
 def oracle(answer, gen):
-    results = []
-    for by_shape in (False, True):
-        wait, warmup, active, width = torch.randint(1, 4, (4,), generator=gen).tolist()
-        layer, x = torch.nn.Linear(width, 2), torch.ones(4, width)
+    sizes = torch.randint(2, 60, (6, 3), generator=gen).tolist()
+    times = torch.randint(1, 9, (6,), generator=gen).tolist()
+    factors = [(torch.ones(a, b), torch.ones(b, c)) for a, b, c in sizes]
+    layer, x = torch.nn.Linear(*sizes[0][:2]), torch.ones(sizes[0][2], sizes[0][0])
 
-        def step(number, layer=layer, x=x):
-            with record_function(f"phase {max(number, -1)}"):
-                layer(x * number).sum().backward()
+    def multiply():
+        for count, (left, right) in zip(times, factors, strict=True):
+            for _ in range(count):
+                torch.mm(left, right)
 
-        rows = answer.profile_top_ops(
-            called(step, wait, warmup), wait, warmup, active, top=999, by_shape=by_shape
-        )
-        # in whatever order: how long they take differs from run to run
-        results.append(sorted((row.name, row.calls, str(_lists(row.shapes))) for row in rows))
-    return results
+    def train():
+        layer(x).square().sum().backward()
+
+    def labels():
+        for number, count in enumerate(times):
+            for _ in range(count):
+                with record_function(f"part {number} of the step"):
+                    pass
+
+    return {
+        "six products of different sizes, by shape": counted(answer, gen, multiply, by_shape=True),
+        "a layer, forward and backward": counted(answer, gen, train),
+        "a layer, forward and backward, by shape": counted(answer, gen, train, by_shape=True),
+        "six labels": counted(answer, gen, labels),
+    }

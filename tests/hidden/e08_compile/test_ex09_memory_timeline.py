@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from itertools import islice
 from types import SimpleNamespace
 
 import pytest
@@ -409,18 +410,52 @@ def test_computes_the_same(answer):
     expect_equal(on, False, "torch.is_grad_enabled() in a block under no_grad")
 
 
+def in_blocks(timeline):
+    """The rows in whole blocks. How much a backward pass holds for a moment is its own affair."""
+    return [
+        (row.name, round(row.live / UNIT), "free" if row.name == "backward" else round(row.peak / UNIT))
+        for row in timeline.rows
+    ]
+
+
 def oracle(answer, gen):
-    sizes = torch.randint(1, 9, (4,), generator=gen).tolist()
-    weight = torch.ones(N, requires_grad=True)
-    with answer.memory_timeline() as timeline:
-        kept = [torch.zeros(size, N) for size in sizes]
-        timeline.mark("kept")
-        y = (weight.expand(sizes[0], N) * 2).exp()
-        loss = (y * kept[0]).sum()
-        timeline.mark("forward")
-        del kept[1:3], y
-        timeline.mark("deleted")
+    sizes = iter(torch.randint(1, 40, (14,), generator=gen).tolist())
+    with answer.memory_timeline() as tensors:
+        kept = [torch.zeros(size, N) for size in islice(sizes, 5)]
+        tensors.mark("five made")
+        del kept[1:3]
+        tensors.mark("two deleted")
+        kept.append(torch.zeros(next(sizes), N))
+        tensors.mark("one made")
+        del kept[0]
+        tensors.mark("one deleted")
+
+    with answer.memory_timeline() as views:
+        whole, other = torch.zeros(next(sizes), N), torch.zeros(next(sizes), N)
+        part = whole[:1].add_(1)
+        views.mark("a slice")
+        del whole
+        views.mark("the slice alone")
+        del part
+        views.mark("no slice")
+        del other
+
+    weights = [torch.ones(size, N, requires_grad=True) for size in islice(sizes, 4)]
+    x = torch.ones(N)
+    optimizer = torch.optim.SGD(weights, lr=0.1, momentum=0.9)
+    with answer.memory_timeline() as training:
+        loss = sum((weight * x).exp().sum() for weight in weights[:3])
+        training.mark("forward")
         loss.backward()
-        timeline.mark("backward")
-    live = [(row.name, round(row.live / UNIT)) for row in timeline.rows]
-    return [live, [round(row.peak / UNIT) for row in timeline.rows[:3]]]
+        training.mark("backward")
+        optimizer.step()
+        training.mark("step")
+        optimizer.zero_grad()
+        training.mark("gradients cleared")
+        (weights[3] * x).exp().sum().backward()
+        training.mark("backward")
+    return {
+        "tensors that are made and deleted": in_blocks(tensors),
+        "a slice of a larger tensor": in_blocks(views),
+        "training with momentum": in_blocks(training),
+    }

@@ -1,10 +1,12 @@
 """What grades shape_trace: order, names, nested data, shared modules, errors, hooks, what stays alive."""
 
+import contextlib
 import copy
 import gc
 import weakref
 from collections import OrderedDict, namedtuple
 from dataclasses import make_dataclass
+from itertools import islice, pairwise
 
 import torch
 from torch import nn
@@ -418,8 +420,33 @@ def test_blocks_nest(answer):
     expect_equal(table(again), wanted[2:4], "the rows of a block for the same model within")
 
 
+def stack(*widths):
+    return nn.Sequential(*[nn.Linear(*pair) for pair in pairwise(widths)])
+
+
 def oracle(answer, gen):
-    sizes = torch.randint(2, 6, (3,), generator=gen).tolist()
-    model = nn.Sequential(nn.Linear(sizes[0], 4), Shared(), Fallback())
-    rows = traced(answer, model, torch.zeros(sizes[1] + 5, sizes[0]))
-    return [rows, traced(answer, Halving(), torch.zeros(sizes[2], 2)), nested_call(answer)]
+    sizes = iter(torch.randint(2, 60, (24,), generator=gen).tolist())
+    batch, first, *widths = islice(sizes, 7)
+    batch_of_two, left, right, out = islice(sizes, 4)
+    steps, rows, features, hidden = islice(sizes, 4)
+    few, narrow, middle, wide = islice(sizes, 4)
+    broken = nn.Sequential(stack(narrow, middle, wide), stack(wide + 1, middle))
+    with answer.shape_trace(broken) as calls, contextlib.suppress(RuntimeError):
+        broken(torch.zeros(few, narrow))
+    return {
+        "a stack of layers": traced(answer, stack(first, *widths), torch.zeros(batch, first)),
+        "a layer of two inputs": traced(
+            answer,
+            nn.Bilinear(left, right, out),
+            torch.zeros(batch_of_two, left),
+            torch.zeros(batch_of_two, right),
+        ),
+        "an LSTM, which returns tuples": traced(
+            answer, nn.Sequential(nn.LSTM(features, hidden)), torch.zeros(steps, rows, features)
+        ),
+        "one layer under two names, called three times": traced(
+            answer, Shared(), torch.zeros(next(sizes), 4)
+        ),
+        "a model that calls itself": traced(answer, Halving(), torch.zeros(next(sizes) // 4 + 1, 2)),
+        "a stack that fails halfway": table(calls),
+    }

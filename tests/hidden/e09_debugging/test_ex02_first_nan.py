@@ -657,15 +657,27 @@ def test_loss_is_the_same(answer, gen):
         found(answer, quiet, lambda: quiet(x).sum())
 
 
+def blocks(gen, *culprits):
+    """Six blocks of two layers, with each culprit in a place of its own behind one of them."""
+    parts = [[nn.Linear(3, 3), nn.Tanh()] for _ in range(6)]
+    places = torch.randperm(12, generator=gen)[: len(culprits)].sort(descending=True).values.tolist()
+    for place, culprit in zip(places, culprits, strict=True):
+        parts[place // 2].insert(place % 2 + 1, culprit)
+    return nn.Sequential(*[nn.Sequential(*block) for block in parts])
+
+
 def oracle(answer, gen):
-    x, models = data(gen), [model for model, _ in nested_models().values()]
-    number = int(torch.randint(1, 4, (), generator=gen))
-    for spoil in (spoils(NAN), spoils_backward(INF)):
-        parts = [nn.Linear(3, 3), nn.ReLU(inplace=True), nn.Identity()]
-        parts.insert(number, spoil)
-        models += [
-            alive(layers(*parts)),
-            Branches(*[nn.Sequential(part) for part in [*parts[:1], spoil]]),
-            layers(),
-        ]
-    return [found(answer, model, lambda model=model: model(x).sum()) for model in models]
+    x, results = data(gen), {}
+    for name, *culprits in (
+        ("one layer returns NaN", spoils(NAN)),
+        ("two layers return inf", spoils(INF), spoils(INF)),
+        ("one layer hands on a gradient of inf", spoils_backward(INF)),
+        ("two layers hand on gradients of NaN", spoils_backward(NAN), spoils_backward(NAN)),
+    ):
+        models = [blocks(gen, *culprits) for _ in range(6)]
+        results[name] = [found(answer, model, lambda model=model: model(x).sum()) for model in models]
+    healthy = blocks(gen)
+    results["no layer is to blame, of a finite loss and of one that is NaN"] = [
+        found(answer, healthy, lambda factor=factor: healthy(x).sum() * factor) for factor in (1.0, NAN)
+    ]
+    return results

@@ -294,23 +294,30 @@ def test_waits(answer, gen, device):
     expect_rows(rows(answer, model), wanted, f"{CALL} on two devices")
 
 
+def norms(report):
+    """Norms as float32 tensors, and what else there is."""
+    return [(name, norm if norm is None else torch.tensor(norm), state) for name, norm, state in report]
+
+
 def oracle(answer, gen):
-    grads = [
-        torch.randn(3, 2, generator=gen),
-        torch.zeros(2),
+    def drawn(*shape, scale=1.0):
+        return torch.randn(shape, generator=gen) * scale
+
+    ordinary = [drawn(3, 2), drawn(7), drawn(2, 3, 4), drawn(5, scale=0.01), drawn(1, 6)]
+    mixed = [
+        drawn(6),
         None,
-        torch.randn(4, generator=gen) * 1e4,
-        [NAN],
+        drawn(8, scale=1e6),
+        torch.zeros(2),
+        drawn(4, 3),
+        [1.0, INF],
+        drawn(9, scale=1e5),
     ]
-    report = rows(answer, with_gradients(*grads), limit=500.0)
-    small = [torch.randn(5, generator=gen).double() * 1e-30, torch.randn(5, generator=gen).double() * 1e30]
-    scaled = [
-        (name, norm / scale, state)
-        for (name, norm, state), scale in zip(
-            rows(answer, with_gradients(*small)), (1e-30, 1e30), strict=True
-        )
-    ]
-    return [
-        [(name, None if n is None else torch.tensor(n), s) for name, n, s in part]
-        for part in (report, scaled)
-    ]
+    double = [drawn(5).double(), drawn(3, 3).double()]
+    return {
+        "gradients of ordinary size": norms(rows(answer, with_gradients(*ordinary))),
+        "some are missing, dead or explode, with limit=500": norms(
+            rows(answer, with_gradients(*mixed), limit=500.0)
+        ),
+        "gradients in float64": norms(rows(answer, with_gradients(*double, dtype=torch.float64))),
+    }

@@ -487,20 +487,28 @@ def test_on_a_device(answer, gen, device):
 
 
 def oracle(answer, gen):
-    results = []
-    for _ in range(6):
-        model = network(gen)
-        chosen = torch.randint(5, (6,), generator=gen).tolist()
-        parameters = list(model.parameters())
-        groups = [
-            {"params": [p], "lr": 0.0 if c == 1 else 0.1}
-            for p, c in zip(parameters, chosen, strict=True)
-            if c != 2
-        ]
-        optimizer = sgd(groups or [torch.zeros(1)])
-        for p, c in zip(parameters, chosen, strict=True):
-            p.requires_grad_(c != 3)
-        gradients = [None if c == 3 else float(c != 4) for c in chosen]
-        step = with_gradients(parameters, *gradients, step=optimizer)
-        results.append(answer.stuck_parameters(model, optimizer, step))
+    kinds = {  # of what may be the matter with a parameter; 0 is nothing
+        "frozen, or not in the optimizer": [0, 2, 3],
+        "no gradient, or one of 0": [0, 4, 5],
+        "a rate of 0, or not in the optimizer": [0, 1, 2],
+        "all of it": [0, 1, 2, 3, 4, 5],
+    }
+    results = {}
+    for name, reasons in kinds.items():
+        results[name] = []
+        for _ in range(6):
+            model = network(gen)
+            chosen = [reasons[n] for n in torch.randint(len(reasons), (6,), generator=gen).tolist()]
+            parameters = list(model.parameters())
+            groups = [
+                {"params": [p], "lr": 0.0 if c == 1 else 0.1}
+                for p, c in zip(parameters, chosen, strict=True)
+                if c != 2
+            ]
+            optimizer = sgd(groups or [torch.zeros(1)])
+            for p, c in zip(parameters, chosen, strict=True):
+                p.requires_grad_(c != 3)
+            gradients = [None if c in (3, 5) else float(c != 4) for c in chosen]
+            step = with_gradients(parameters, *gradients, step=optimizer)
+            results[name].append(answer.stuck_parameters(model, optimizer, step))
     return results

@@ -565,14 +565,30 @@ def test_no_trace_is_left(answer, gen, fails):
 
 
 def oracle(answer, gen):
-    results = []
-    for name in ("0", "1", "2.up", "2.down", "4.0", None):
+    def told(reference, candidate, x):
+        found = answer.find_divergence(reference, candidate, x)
+        return None if found is None else [found.layer, found.call, torch.tensor(found.error)]
+
+    def off(layer, part):
+        """What is told of a network in which a layer's weight or bias is off."""
         reference, x = network(gen), torch.randn(5, 4, generator=gen)
         candidate = copy.deepcopy(reference)
-        if name:
-            candidate.get_submodule(name).bias.data += torch.rand((), generator=gen)
-        found = answer.find_divergence(reference, candidate, x)
-        results.append(None if found is None else [found.layer, found.call, torch.tensor(found.error)])
-    found = answer.find_divergence(randomly(Calls((0.0, 0.0)), gen), Calls((0.0,)), torch.ones(1, 3))
-    results.append([found.layer, found.call, found.error > 0])
-    return results
+        numbers = candidate.get_submodule(layer).get_parameter(part).data
+        numbers += 0.5 + torch.rand(numbers.shape, generator=gen)
+        return told(reference, candidate, x)
+
+    def off_in_call(number):
+        """What is told of a layer that is called three times, with something added before one call."""
+        reference = randomly(Calls([0.0] * 3), gen)
+        candidate = copy.deepcopy(reference)
+        candidate.offsets[number] = 0.5 + torch.rand((), generator=gen).item()
+        return told(reference, candidate, torch.randn(2, 3, generator=gen))
+
+    layers = ("0", "1", "2.up", "2.down", "4.0")
+    same = network(gen)
+    return {
+        "a bias is off": [off(layer, "bias") for layer in layers],
+        "a weight is off": [off(layer, "weight") for layer in layers],
+        "another input in one of three calls": [off_in_call(number) for number in range(3)],
+        "two equal models": told(same, copy.deepcopy(same), torch.randn(5, 4, generator=gen)),
+    }
