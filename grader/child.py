@@ -118,9 +118,10 @@ class Child:
         root.mkdir()
         self.judged = plugin.Judged(Answers(root), job.seed, job.seconds)
         self.printed = Printed()
+        self.checks: list[Check] = []
 
-    def run(self, answer: int) -> None:
-        """Judge the answer that can be read from this descriptor."""
+    def prepare(self, answer: int) -> None:
+        """All that can be done before the answer, which is read from this descriptor, is imported."""
         # torch makes its thread pool anew after a fork, at the first call of this. Left to the threads of
         # the first backward, two of them may do it at once, and end the process (CUDA builds of torch).
         torch.set_num_threads(1)
@@ -140,7 +141,13 @@ class Child:
             sys.stdout = sys.stderr = self.printed
         with self.suites.shown(self.job.slug):  # to ranks too: they have what their launcher has
             plugin.prepare([check.item for check in checks])
+        if self.job.examined:
+            self.suites.oracle(self.job.slug)  # or there is none, which is no answer's fault
         gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
+        self.checks = checks
+
+    def run(self) -> None:
+        """Judge the answer."""
         if not self._imports():
             return
         # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
@@ -149,7 +156,7 @@ class Child:
         if self.job.mode != "oracle":
             with self.suites.shown(self.job.slug):
                 self._sings()
-                self._check(checks)
+                self._check(self.checks)
                 self._sings()
         self._tell(done=True)
 

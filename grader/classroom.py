@@ -1,7 +1,7 @@
 """The verbs of an instructor: `grade` and `export`."""
 
 import os
-from collections import Counter
+import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from grader import paths
 from grader.bars import bar
 from grader.catalog import Exercise, load
 from grader.export import document
-from grader.results import StudentRecord, read_student
+from grader.results import ExerciseRecord, StudentRecord, read_student
 from grader.submissions import Classwork, Submission, collect
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def grade(
     with bar(err, "reading submissions") as progress:
         work = collect(submissions, catalog, progress)
     for note in work.notes:
-        err.print(f"note: {note}", markup=False)
+        _tell(f"note: {note}", err)
     chosen = exercises if only else handed_in(work.submissions, exercises, results)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
     settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined, judges)
@@ -113,8 +113,14 @@ def _write_gradebook(
 def _show(records: list[StudentRecord], results: Path, out: Console) -> None:
     out.print(class_table(records), crop=False)
     for line in _remarks(records):
-        out.print(line, markup=False)
+        _tell(line, out)
     out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
+
+
+def _tell(line: str, to: Console) -> None:
+    """One line, which a terminal shows indented where it goes on: no part of it looks like another's."""
+    wrapped = textwrap.fill(line, to.width, subsequent_indent="    ", break_on_hyphens=False)
+    to.print(wrapped if to.is_terminal else line, markup=False)
 
 
 def class_table(records: list[StudentRecord]) -> Table:
@@ -131,29 +137,54 @@ def class_table(records: list[StudentRecord]) -> Table:
         cells = [str(count) if count else "" for count in counts]
         table.add_row(record.student, f"{record.score:.4g}", f"{record.points:g}", *cells)
     if records:
-        mean = sum(r.score for r in records) / len(records)
         table.add_section()
-        table.add_row("mean", f"{mean:.4g}", f"{records[0].points:g}")
+        table.add_row("mean", *_mean(records))
     return table
 
 
+def _mean(records: list[StudentRecord]) -> tuple[str, str]:
+    """The mean score and the points, summed over exercises: who was not judged on one is not in its mean."""
+    judged: dict[str, list[ExerciseRecord]] = {}
+    for record in records:
+        for slug, exercise in record.exercises.items():
+            if not exercise.needs_manual_grade:
+                judged.setdefault(slug, []).append(exercise)
+    mean = sum(sum(e.score for e in found) / len(found) for found in judged.values())
+    return f"{mean:.4g}", f"{sum(found[0].points for found in judged.values()):g}"
+
+
+_MOST_NAMED = 5
 _REMARKABLE = ("tampered", "crashed", "timeout", "memory", "broken")
 
 
 def _remarks(records: list[StudentRecord]) -> list[str]:
     """What an instructor should look at, a line each; what the grader itself failed at comes last."""
     lines = []
-    faults: Counter[str] = Counter()
+    faults: dict[str, list[str]] = {}
     for record in records:
         lines += [f"{record.student}: {note}" for note in record.notes]
         for slug, exercise in record.exercises.items():
             reason = "; ".join(exercise.flags)
             if exercise.status == "grader_fault":
-                faults[reason] += 1
+                faults.setdefault(reason, []).append(slug)
             elif exercise.status in _REMARKABLE and (not reason or reason not in " ".join(record.notes)):
                 told = f"{record.student}: {slug} {exercise.status}"
                 lines.append(f"{told}: {reason}" if reason else told)
-    return lines + [f"not graded by a fault of the grader, {n} answers: {why}" for why, n in faults.items()]
+    for reason, slugs in faults.items():
+        names = [*dict.fromkeys(slugs)]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        where = f"{', '.join(names[:_MOST_NAMED])}{more}, {_answers(len(slugs))}"
+        lines.append(f"not graded by a fault of the grader: {where}: {reason}")
+    if faults:
+        count = _answers(sum(map(len, faults.values())))
+        lines.append(
+            f"{count} not graded count neither as 0 nor in a mean; run again, or mend what a line names"
+        )
+    return lines
+
+
+def _answers(count: int) -> str:
+    return f"{count} answer{'s' if count != 1 else ''}"
 
 
 def export(results: Path, format: str, to: Path | None, err: Console) -> None:

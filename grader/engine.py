@@ -17,17 +17,19 @@ import socket
 import sys
 import threading
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import torch
 
 from grader import collected, hugepages, markers, paths, sandbox
+from grader.beginning import Beginning
 from grader.catalog import Exercise, load
 from grader.checks import devices
 from grader.child import Child, Job
 from grader.collected import Suites
 from grader.errors import KataError
+from grader.findings import last_word
 from grader.guard import Guard
 from grader.warmup import warm_up
 
@@ -186,26 +188,38 @@ class Worker:
 
     def _one(self, job: Job, answer: int, results: int) -> Ended:
         self.engine.prepare_for(job)
+        beginning = Beginning()
+        trouble = ""
         try:
             # Ranks talk by ports, of which an answer before might have left none.
             limits = sandbox.Limits(network=job.slug in self.engine.on_ranks)
-            pid = self.sandbox.fork(limits, keep=(answer, results))
-        except KataError as error:
+            pid = self.sandbox.fork(limits, keep=(answer, results, beginning.writer))
+        except (KataError, OSError) as error:
             pid, trouble = -1, str(error)
         if pid == 0:
-            try:
-                Child(self.engine.suites, self.engine.guard, job, results).run(answer)
-            except Exception as error:
-                trouble = f"judging it raised {type(error).__name__}: {error}"
-                os.write(results, f"{job.mark}{json.dumps({'trouble': trouble[:200]})}\n".encode())
-            finally:
-                os._exit(0)
+            self._judge(job, answer, results, beginning)
         os.close(answer)
         os.close(results)
-        if pid < 0:
-            return Ended(lost=trouble)
         # The plugin's own alarm comes first: it can name the line where an answer hangs.
-        return Ended(*self.sandbox.wait(pid, self._limit(job) + 2.0))
+        ended = Ended() if pid < 0 else Ended(*self.sandbox.wait(pid, self._limit(job) + 2.0))
+        lost = beginning.trouble()
+        return Ended(lost=trouble or lost) if lost else ended
+
+    def _judge(self, job: Job, answer: int, results: int, beginning: Beginning) -> NoReturn:
+        try:
+            try:
+                child = Child(self.engine.suites, self.engine.guard, job, results)
+                child.prepare(answer)
+            except BaseException as error:
+                beginning.failed(error)
+                os._exit(0)
+            beginning.begun()
+            try:
+                child.run()
+            except Exception as error:
+                os.write(results, f"{job.mark}{json.dumps(last_word(error))}\n".encode())
+        finally:
+            os._exit(0)
 
     def _limit(self, job: Job) -> float:
         checks = self.engine.suites.checks.get(job.slug, ())

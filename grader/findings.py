@@ -1,7 +1,10 @@
 """What is asked about one answer, and what comes back: plain records, whoever judges."""
 
 import json
+import re
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from grader.catalog import Exercise
@@ -51,8 +54,28 @@ class Findings:
         told = any(word in line for line in self.lines for word in _LAST_WORDS)
         return not (told or self.timed_out or self.overflow or self.lost)
 
+    @property
+    def fault(self) -> str:
+        """Why the grader itself failed, or "". No answer can set `lost`; `trouble` comes from its process."""
+        told = next((line["trouble"] for line in self.lines if "trouble" in line), None)
+        if self.lost or told is None:
+            return self.lost
+        known = isinstance(told, str) and _TROUBLE.fullmatch(told)
+        return f"judging it raised {told if known else 'an error'}"
+
 
 _LAST_WORDS = ("done", "broken", "stopped", "tampered")
+
+
+_TROUBLE = re.compile(r"\w{1,60} at [\w.]{1,60}:\d{1,6}", re.ASCII)
+
+
+def last_word(error: Exception) -> dict[str, Any]:
+    """What a child tells of an error that is no check's: ours, unless the answer has used up its memory."""
+    if isinstance(error, MemoryError):
+        return {"memory": True}
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return {"trouble": f"{type(error).__name__} at {Path(where.filename).name}:{where.lineno}"}
 
 
 GARBLED: dict[str, Any] = {"garbled": True}

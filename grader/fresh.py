@@ -25,6 +25,7 @@ START = 60.0
 """Seconds granted for starting Python and importing torch, beyond an exercise's own."""
 
 _FINDINGS = "KATA_FINDINGS"
+_JUDGED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
 class Fresh:
@@ -59,7 +60,10 @@ class Fresh:
         for line in lines:
             if "expected" in line:
                 self.inventory[exercise.slug] = [Expected(**check) for check in line["expected"]]
-        return Findings(tuple(lines), timed_out=ended is None, exit=ended or 0)
+        # An answer that ends the process does so before the last line is written.
+        is_fault = ended not in (None, *_JUDGED) and any("done" in line for line in lines)
+        lost = f"pytest ended with status {ended}" if is_fault else ""
+        return Findings(tuple(lines), timed_out=ended is None, exit=ended or 0, lost=lost)
 
 
 def _run(request: Request, folder: Path, findings: Path) -> int | None:

@@ -59,8 +59,8 @@ def _trouble(exercise: Exercise, findings: Findings) -> str:
             return f"your code {line['tampered']}, which the checks rely on: give it another name"
         if "stopped" in line:
             return ""  # the check that ran out of time says where
-    if findings.lost:
-        return f"the engine failed: {findings.lost}; save again, or restart `kata watch`"
+    if findings.fault:
+        return f"the engine failed: {findings.fault}; save again, or restart `kata watch`"
     if findings.timed_out:
         return f"still running after {exercise.seconds:g} s: an endless loop, or something that waits?"
     if not any("done" in line for line in findings.lines):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader import files
+from grader.untrusted import one_line
 
 SCHEMA = 1
 
@@ -84,7 +85,8 @@ def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
 def exercise_from_json(data: Any) -> ExerciseRecord:
     """Raises TypeError or KeyError where the data is no record."""
     checks = tuple(CheckRecord(**check) for check in data["checks"])
-    return ExerciseRecord(data["status"], data["score"], data["points"], checks, tuple(data["flags"]))
+    flags = tuple(map(one_line, data["flags"]))  # older records hold more than that
+    return ExerciseRecord(data["status"], data["score"], data["points"], checks, flags)
 
 
 def student_to_json(record: StudentRecord) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Text that an answer may have written, made safe to keep and to show."""
 
 MOST_CHARACTERS, MOST_LINES = 4000, 15
+MOST_IN_LINE = 200
 
 
 def plain(text: str) -> str:
@@ -17,3 +18,8 @@ def message(text: str) -> str:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES - 1 :] = ["…"]
     return "\n".join(lines)
+
+
+def one_line(text: str) -> str:
+    """`plain`, on one line, with single blanks, and not long."""
+    return " ".join(plain(text[:MOST_CHARACTERS]).split())[:MOST_IN_LINE]

@@ -1,5 +1,6 @@
 """From findings to a record: the score counts only the checks that are known to have passed."""
 
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,12 +10,19 @@ from grader.agreement import disagreement
 from grader.catalog import Exercise
 from grader.findings import GARBLED, MOST_LINES, Expected, Findings
 from grader.results import CheckRecord, ExerciseRecord, Outcome, Status
-from grader.untrusted import message, plain
+from grader.untrusted import message, one_line
 
 ORACLE = "oracle"
 ORACLE_TITLE = "On fresh inputs the answer agrees with the reference."
 _OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
 """What a child may claim; anything else, todo and timeout among it, is a failure."""
+
+_TAMPERED = re.compile(
+    r"replaces [\w.]{1,120}|breaks comparisons \(\w{1,60}\)|makes (torch\.\w{1,20}|== of tensors) lie"
+    r"|makes a (check|comparison) pass that must fail",
+    re.ASCII,
+)
+"""What `grader.guard` and `grader.canary` tell; other words are the answer's own, and no flag."""
 
 MOST_SECONDS = 1e6
 """Longer than any check takes."""
@@ -30,17 +38,25 @@ def verdict(
         findings: what the child wrote, which may be forged, and how it ended, which is not.
         wanted_oracle: the encoded oracle of the reference, for the same seed.
     """
-    if findings.lost or wanted_oracle is None:
-        reason = findings.lost or "the reference solution has no oracle result"
-        return ExerciseRecord("grader_fault", 0.0, exercise.points, flags=(reason,))
     if len(findings.lines) > MOST_LINES:
         findings = replace(findings, lines=(*findings.lines[:MOST_LINES], GARBLED))
     forged = _forgery(findings)
+    if findings.lost:
+        return unjudged(exercise, findings.lost)
+    if findings.fault and not forged:  # ours, as far as can be told; an answer may bring it about
+        return unjudged(exercise, f"{findings.fault}, after the answer was imported: read the answer")
+    if wanted_oracle is None:
+        return unjudged(exercise, "the reference solution has no oracle result")
     checks = [_check(e, findings) for e in expected]
     checks.append(_oracle(findings, wanted_oracle))
     score = 0.0 if forged else _score(exercise, checks)
     status = _status(exercise, findings, checks, score, forged)
     return ExerciseRecord(status, score, exercise.points, tuple(checks), _flags(findings, forged))
+
+
+def unjudged(exercise: Exercise, reason: str) -> ExerciseRecord:
+    """The record of an answer that could not be judged by our fault."""
+    return ExerciseRecord("grader_fault", 0.0, exercise.points, flags=(one_line(reason),))
 
 
 def untouched(exercise: Exercise) -> ExerciseRecord:
@@ -50,14 +66,17 @@ def untouched(exercise: Exercise) -> ExerciseRecord:
 
 def unreadable(exercise: Exercise, problem: str) -> ExerciseRecord:
     """The record of a file that could not be read as an answer."""
-    return ExerciseRecord("broken", 0.0, exercise.points, flags=(problem,))
+    return ExerciseRecord("broken", 0.0, exercise.points, flags=(one_line(problem),))
 
 
 def _forgery(findings: Findings) -> str:
     """Why the findings cannot be what an honest child writes, or an empty text."""
     for line in findings.lines:
         if isinstance(line.get("tampered"), str):
-            return plain(line["tampered"])[:200]
+            known = _TAMPERED.fullmatch(line["tampered"])
+            return known[0] if known else "changes what judging relies on"
+    if any("trouble" in line for line in findings.lines[:-1]):
+        return "claims that the grader failed"  # which would be the last word
     if findings.overflow:
         return "wrote more results than judging does"
     if any("garbled" in line for line in findings.lines):
@@ -141,12 +160,7 @@ def _flags(findings: Findings, forged: str) -> tuple[str, ...]:
         return (forged,)
     broken = _message(findings.lines)
     if broken:
-        return (broken.splitlines()[-1].strip()[:200],)
-    trouble = next(
-        (plain(_text(line, "trouble"))[:200] for line in findings.lines if "trouble" in line), None
-    )
-    if trouble:
-        return (trouble,)
+        return (one_line(broken.splitlines()[-1]),)
     if findings.signal == signal.SIGKILL and findings.cut_short:
         return ("ended by signal 9: it held too many processes, or the machine ran out of memory",)
     if findings.signal:

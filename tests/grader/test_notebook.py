@@ -2,6 +2,7 @@
 
 import linecache
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ import grader
 from grader import cells, paths
 from grader.catalog import Exercise, load
 from grader.errors import KataError
+from grader.findings import Findings
 from grader.notebook import NotPassed
 from grader.results import ExerciseRecord
 
@@ -236,4 +238,18 @@ def test_a_fault_of_the_grader_ends_the_kernel_rather_than_give_a_score(monkeypa
     monkeypatch.setattr(os, "_exit", ended.append)
     eval("score('merge_heads')", notebook(RIGHT))
     assert ended == [1]
+    assert "merge_heads was not graded: gone" in capfd.readouterr().err
+
+
+def test_a_fault_of_the_grader_is_no_error_of_a_cell_under_nbgrader(monkeypatch, capfd):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    lost = SimpleNamespace(inventory={}, judge_one=lambda request: Findings(lost="gone"))
+    monkeypatch.setattr("grader.notebook._pool", lambda: lost)
+
+    def end(status):
+        raise SystemExit(status)
+
+    monkeypatch.setattr(os, "_exit", end)
+    with pytest.raises(SystemExit):
+        eval("check('merge_heads')", notebook(RIGHT))
     assert "merge_heads was not graded: gone" in capfd.readouterr().err

@@ -57,8 +57,40 @@ def test_a_kill_names_what_kills(pool):
     assert record.status == "crashed" and "ran out of memory" in record.flags[0]
 
 
-def test_an_error_of_ours_is_told(pool):
+def test_an_error_of_ours_before_the_answer_is_the_workers_word(pool):
     unknown = replace(EXERCISE, slug="unheard_of")
     findings = pool.judge_one(Request(unknown, b"", 0))
-    record = verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, ["i", "7"])
-    assert record.status == "crashed" and "no exercise is called 'unheard_of'" in record.flags[0]
+    assert "no exercise is called 'unheard_of'" in findings.lost and not findings.lines
+    assert verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, ["i", "7"]).status == "grader_fault"
+
+
+RAISING = """import sys
+def raising(frame, *_):
+    if frame.f_code.co_name == "_sings":
+        raise ValueError("bob cheated")
+sys.settrace(raising)
+"""
+TELLING = """import sys
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "_tell"):
+    frame = frame.f_back
+frame.f_locals["self"]._tell(trouble="bob cheated")
+"""
+
+
+def test_an_error_of_ours_after_it_is_told_in_our_words(pool):
+    ends = f"{TELLING}import os\nos._exit(0)\n"
+    found = judged(pool, RAISING + SOLUTION, ends, TELLING + SOLUTION)
+    told = "after the answer was imported: read the answer"
+    assert found[RAISING + SOLUTION].flags == (
+        f"judging it raised ValueError at {EXERCISE.stem}.py:4, {told}",
+    )
+    assert found[ends].flags == (f"judging it raised an error, {told}",)
+    assert {found[RAISING + SOLUTION].status, found[ends].status} == {"grader_fault"}
+    assert found[TELLING + SOLUTION].status == "tampered"
+
+
+def test_memory_that_the_answer_has_used_up_is_no_error_of_ours(pool):
+    used = RAISING.replace('ValueError("bob cheated")', "MemoryError")
+    (record,) = judged(pool, used + SOLUTION).values()
+    assert record.status == "memory"

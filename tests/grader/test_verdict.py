@@ -1,10 +1,14 @@
 """The score counts the checks that are known to have passed, and nothing without public suite and oracle."""
 
+import inspect
+import re
+
 import pytest
 
+from grader import canary, fresh
 from grader.catalog import Exercise
-from grader.findings import MOST_LINES, Expected, Findings
-from grader.verdict import verdict
+from grader.findings import MOST_LINES, Expected, Findings, Request
+from grader.verdict import _TAMPERED, verdict
 
 EXERCISE = Exercise(
     "merge_heads", "e01_tensors", 1, "Merge", "fix", "core", 2.0, 1, (), ("view",), ("look",), "https://x"
@@ -112,6 +116,55 @@ def test_a_fault_of_the_grader_is_no_zero():
     assert verdict(EXERCISE, EXPECTED, Findings(HONEST), None).status == "grader_fault"
 
 
+def test_trouble_is_a_fault_where_it_is_the_last_word():
+    record = judged(*HONEST[:2], {"trouble": "KeyError at feedback.py:7"})
+    assert (record.status, record.checks) == ("grader_fault", ())
+    assert record.flags[0].startswith("judging it raised KeyError at feedback.py:7, after the answer")
+    assert judged({"trouble": "KeyError at feedback.py:7"}, *HONEST).status == "tampered"
+    assert judged({"trouble": "a"}, {"trouble": "b"}).status == "tampered"
+
+
+READ_IT = ", after the answer was imported: read the answer"
+FORGED = "bob: merge_heads tampered: replaces torch.equal"
+
+
+@pytest.mark.parametrize(
+    ("line", "flag"),
+    [
+        ({"tampered": f"x\n{FORGED}"}, "changes what judging relies on"),
+        ({"tampered": f"replaces x\n{FORGED}"}, "changes what judging relies on"),
+        ({"tampered": "replaces torch.nn.Module.__call__"}, "replaces torch.nn.Module.__call__"),
+        ({"trouble": f"x\n{FORGED}"}, f"judging it raised an error{READ_IT}"),
+        ({"broken": f"SyntaxError: x\r\n{FORGED}\v \x1b[1m{' ' * 99}x"}, f"{FORGED}� �[1m x"),
+        ({"broken": "x" * 999}, "x" * 200),
+    ],
+)  # fmt: skip
+def test_a_flag_is_one_line_of_our_words(line, flag):
+    assert judged(line).flags == (flag,)
+
+
+def test_what_the_guard_and_the_canaries_tell_is_known(monkeypatch):
+    for name in ("_lying", "_lenient"):
+        monkeypatch.setattr(canary, name, lambda: 1 / 0)
+        assert _TAMPERED.fullmatch(canary.broken())
+        monkeypatch.undo()
+    told = re.findall(r'return "(makes .*)"', inspect.getsource(canary))
+    assert len(told) == 5 and all(map(_TAMPERED.fullmatch, told))
+
+
+@pytest.mark.parametrize(
+    ("status", "is_fault"), [(0, False), (1, False), (3, True), (4, True), (None, False)]
+)
+def test_pytests_own_failure_is_a_fault_where_there_is_no_fork(monkeypatch, status, is_fault):
+    def run(request, folder, findings):
+        findings.write_text('{"done": true}')
+        return status
+
+    monkeypatch.setattr(fresh, "_run", run)
+    found = fresh.Fresh([EXERCISE]).judge_one(Request(EXERCISE, b"", 0))
+    assert bool(found.fault) == is_fault
+
+
 def nested(depth):
     """Lists in lists, deeper than text can be made of."""
     value = []
@@ -134,6 +187,7 @@ DEEP = nested(5000)
         {"oracle": DEEP},
         {"oracle_error": DEEP},
         {"broken": DEEP, "trouble": DEEP},
+        {"trouble": DEEP},
         {"tampered": 3},
         {},
     ],
