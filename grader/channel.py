@@ -1,7 +1,8 @@
 """One job on the way to a worker of the engine, and what comes back.
 
-Nothing here trusts what a child writes. Its findings arrive as JSON lines on a pipe of their own, capped in
-bytes; how it ended arrives from the worker.
+Nothing here trusts what a child writes. Its findings arrive as JSON lines on a socket of their own, capped in
+bytes: a pipe could be opened again in /proc, and read by who is to write to it. How a child ended arrives from
+the worker.
 """
 
 import json
@@ -20,7 +21,7 @@ MOST_BYTES = 8 << 20
 """What one child may write about its answer."""
 
 DRAIN_EVERY = 20
-"""Milliseconds between two looks at what a child has written; when the pipe is full, it waits as long."""
+"""Milliseconds between two looks at what a child has written; when the socket is full, it waits as long."""
 
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
@@ -28,7 +29,7 @@ GRACE = 8.0
 
 def ask(channel: socket.socket, request: Request) -> Findings:
     """Send one answer to a worker and read until the child has ended."""
-    reader, writer = os.pipe()
+    reader, writer = socket.socketpair()
     mark = secrets.token_hex(8)
     try:
         with _scratch() as answer:
@@ -44,17 +45,17 @@ def ask(channel: socket.socket, request: Request) -> Findings:
                 "only": request.only,
                 "mark": mark,
             }
-            socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer])
+            socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer.fileno()])
     except OSError as error:
-        os.close(reader)
+        reader.close()
         return Findings(lost=f"the engine is gone ({error.strerror})")
     finally:
-        os.close(writer)
+        writer.close()
     try:
         most = request.exercise.seconds + SLOW_SECONDS + GRACE
-        return _read(channel, reader, mark.encode(), time.monotonic() + most)
+        return _read(channel, reader.fileno(), mark.encode(), time.monotonic() + most)
     finally:
-        os.close(reader)
+        reader.close()
 
 
 def _scratch() -> IO[bytes]:

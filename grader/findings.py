@@ -10,7 +10,7 @@ from typing import Any
 from grader.catalog import Exercise
 
 MOST_LINES = 10_000
-"""More than judging one answer writes. A pipe takes millions, and each check looks for its own."""
+"""More than judging one answer writes. A child can write millions, and each check looks for its own."""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,17 @@ STEALING = [
         "import os\nfound = []\n"
         "for fd in range(3, 64):\n"
         "    try:\n        found.append(os.readlink(f'/proc/self/fd/{fd}'))\n    except OSError:\n        pass\n"
-        'raise RuntimeError(f\'found {[f for f in found if not f.startswith(("pipe:", "/proc"))] or "nothing"}\')',
+        'raise RuntimeError(f\'found {[f for f in found if not f.startswith(("socket:", "/proc"))] or "nothing"}\')',
+        statuses=("broken",),
+        says="found nothing",
+    ),
+    Hostile(
+        "reads back what has been told about it",
+        "import os\nfound = []\n"
+        "for fd in range(3, 64):\n"
+        "    try:\n        found.append(os.open(f'/proc/self/fd/{fd}', os.O_RDONLY | os.O_NONBLOCK))\n"
+        "    except OSError:\n        pass\n"
+        "raise RuntimeError(f'found {found or \"nothing\"}')",
         statuses=("broken",),
         says="found nothing",
     ),
