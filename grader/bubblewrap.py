@@ -74,6 +74,8 @@ def command(argv: Sequence[str], *, readable: Iterable[Path], workdir: Path = Pa
     # Started by root, the kernel's switches could be written to inside: core_pattern runs programs.
     line += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
     line += ["--dev", "/dev", "--tmpfs", "/dev/shm"]
+    # Nobody has use for a terminal, and what one answer writes to its own another could read.
+    line += ["--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
     # Both belong to the user inside: left open, one answer could leave a file there for the next.
     line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(workdir), "--clearenv"]
     private = {

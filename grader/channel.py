@@ -1,8 +1,8 @@
 """One job on the way to a worker of the engine, and what comes back.
 
-Nothing here trusts what a child writes. Its findings arrive as JSON lines on a socket of their own, capped in
-bytes: a pipe could be opened again in /proc, and read by who is to write to it. How a child ended arrives from
-the worker.
+Nothing here trusts what a child writes. Its findings arrive as JSON lines on a socket of their own, capped
+in bytes: a pipe could be opened again in /proc, and read by who is to write to it. How a child ended arrives
+from the worker.
 """
 
 import json

@@ -191,7 +191,7 @@ class Worker:
         beginning = Beginning()
         trouble = ""
         try:
-            # Ranks talk by ports, of which an answer before might have left none.
+            # Ranks talk by ports; nobody else does.
             limits = sandbox.Limits(network=job.slug in self.engine.on_ranks)
             pid = self.sandbox.fork(limits, keep=(answer, results, beginning.writer))
         except (KataError, OSError) as error:

@@ -19,8 +19,8 @@ class Limits:
     `wall_seconds` is for whoever waits for the child. `memory_bytes` counts on top of what the engine
     has mapped already, for each process. `tmp_bytes` holds for the work folder and for shared memory.
 
-    A child without a `network` of its own has one, as empty, with all such children of its worker: one comes
-    after the other, and its sockets go with it. That takes it a millisecond less.
+    A child without a `network` of its own has UNIX sockets only: a used port is to be seen for a minute. To
+    make a network and to take it down is a millisecond of processor time, and few answers have use for one.
     """
 
     wall_seconds: float = 60.0

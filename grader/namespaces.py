@@ -147,6 +147,12 @@ def make_read_only(target: str) -> None:
     _checked("mount", None, os.fsencode(target), None, flags, None)
 
 
+def has_sockets() -> bool:
+    """Whether UNIX sockets are left in this process's network namespace; they can outlive who made them."""
+    header = 1
+    return len(Path("/proc/self/net/unix").read_text().splitlines()) > header
+
+
 def loopback_up() -> None:
     """Switch on the loopback interface of a fresh network namespace; it has no other."""
     import fcntl
@@ -189,12 +195,15 @@ class _Program(ctypes.Structure):
 
 
 @cache
-def build_filter() -> Filter:
-    """Compile the filter. Slow (it imports libseccomp): once, in the parent of all who use it."""
+def build_filter(*, network: bool) -> Filter:
+    """Compile the filter. Slow (it imports libseccomp): once, in the parent of all who use it.
+
+    Without a `network`, sockets are UNIX sockets.
+    """
     import pyseccomp
 
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
-    for action, call, conditions in _rules(pyseccomp):
+    for action, call, conditions in _rules(pyseccomp, network):
         number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, call)
         if number != -1:  # -1: newer than this libseccomp; nothing here works only through such a call
             rules.add_rule(action, number, *conditions)
@@ -207,7 +216,7 @@ def build_filter() -> Filter:
     return Filter(_Program(len(code) // instruction, ctypes.addressof(buffer)), buffer)
 
 
-def _rules(lib: Any) -> Iterator[tuple[Any, str, tuple[Any, ...]]]:
+def _rules(lib: Any, network: bool) -> Iterator[tuple[Any, str, tuple[Any, ...]]]:
     """(action, system call, conditions on its arguments) in the vocabulary of pyseccomp."""
     refuse = lib.ERRNO(errno.EPERM)
     for call in REFUSED:
@@ -219,10 +228,10 @@ def _rules(lib: Any) -> Iterator[tuple[Any, str, tuple[Any, ...]]]:
     yield lib.ERRNO(0), "setsid", ()
     for flag in _NEW_ANY:
         yield refuse, "clone", (lib.Arg(0, lib.MASKED_EQ, flag, flag),)
-    # Sockets: UNIX, INET and INET6, and the netlink protocol by which gloo asks for the interfaces.
+    # Sockets: UNIX; for a network INET and INET6, and the netlink protocol by which gloo asks for interfaces.
     netlink = int(getattr(socket, "AF_NETLINK", 16))
-    allowed = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, netlink)
-    for family in range(netlink):
+    allowed = [socket.AF_UNIX, *((socket.AF_INET, socket.AF_INET6, netlink) if network else ())]
+    for family in range(netlink + 1):
         if family not in allowed:
             yield refuse, "socket", (lib.Arg(0, lib.EQ, family),)
     yield refuse, "socket", (lib.Arg(0, lib.GT, netlink),)

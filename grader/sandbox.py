@@ -136,7 +136,8 @@ class Sandbox(abc.ABC):
 
 def prepare() -> None:
     """Do the slow part of making a `Confinement`: a parent does for all its workers what each would do."""
-    namespaces.build_filter()
+    for network in (True, False):
+        namespaces.build_filter(network=network)
     namespaces.counts_processes_by_namespace()
 
 
@@ -148,14 +149,13 @@ class Confinement(Sandbox):
     """
 
     def __init__(self, *, hide: Iterable[Path] = ()) -> None:
-        self._filter = namespaces.build_filter()
+        self._filters = {network: namespaces.build_filter(network=network) for network in (True, False)}
         self._user = os.getuid(), os.getgid()
         outside = namespaces.pid_namespace("self")
         namespaces.unshare(
             namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS | namespaces.NEW_NETWORK
         )
         namespaces.map_user(*self._user)
-        namespaces.loopback_up()
         for folder in hide:
             if folder.is_dir():
                 namespaces.cover(str(folder), 4096, read_only=True)
@@ -170,7 +170,9 @@ class Confinement(Sandbox):
         return sum(1 for space in spaces if space and space not in self._trusted)
 
     def _fork(self) -> int:
-        namespaces.unshare(namespaces.NEW_PIDS)
+        # What sockets there still are, children that share this network could find.
+        left = namespaces.NEW_NETWORK if namespaces.has_sockets() else 0
+        namespaces.unshare(namespaces.NEW_PIDS | left)
         pid = -1
         try:
             pid = os.fork()
@@ -196,7 +198,7 @@ class Confinement(Sandbox):
         namespaces.make_read_only("/proc")
         close_all_but(keep)
         namespaces.drop_capabilities()
-        self._filter.load()
+        self._filters[limits.network].load()
 
 
 class Unconfined(Sandbox):

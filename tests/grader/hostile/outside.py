@@ -22,6 +22,8 @@ OUTSIDE = [
         "sends a datagram", "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('8.8.8.8', 53))"
     ),
     _trying("opens a raw socket", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)"),
+    _trying("listens at a port", "socket.create_server(('127.0.0.1', 0))"),
+    _trying("opens a terminal", "os.openpty()"),
     _trying("listens for a packet socket", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)"),
     _trying("kills its parent", "os.kill(os.getppid() or 10**6, signal.SIGKILL)"),
     # It is the first process of its namespace, whose own signals do nothing to it.
