@@ -88,6 +88,7 @@ _FACES = {
     "submissions",
     "summary",
     "tables",
+    "terminal",
     "texts",
     "watch",
     "window",

@@ -3,16 +3,16 @@
 import contextlib
 import os
 import re
-import select
 import shlex
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from grader import terminal
 from grader.errors import KataError
+from grader.terminal import Terminal
 
 LOOK_EVERY = 0.2
 """Seconds between two looks at whether the terminal is lent to somebody else."""
@@ -29,18 +29,23 @@ class Keyboard:
 
     def __init__(self, press: Callable[[str], None]) -> None:
         self._press = press
+        self._terminal = terminal.here()
         self._mine = threading.Lock()  # held by whoever may read from the terminal
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether there is a terminal that gives single keys."""
+        return self._terminal is not None
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Hand on keys during the block. Does nothing where the input is no terminal."""
-        if not sys.stdin.isatty() or not _has_terminals():
+        """Hand on keys during the block. Does nothing where none are heard."""
+        if self._terminal is None:
             yield
             return
         stop = threading.Event()
-        thread = threading.Thread(target=self._listen, args=(stop,), daemon=True)
-        with _attributes_kept():
-            _single_keys()
+        thread = threading.Thread(target=self._listen, args=(self._terminal, stop), daemon=True)
+        with self._terminal.single_keys():
             thread.start()
             try:
                 yield
@@ -48,11 +53,10 @@ class Keyboard:
                 stop.set()
                 thread.join()  # or it would take the first keys that the shell should get
 
-    def _listen(self, stop: threading.Event) -> None:
+    def _listen(self, keys: Terminal, stop: threading.Event) -> None:
         while not stop.is_set():
             with self._mine:
-                is_there = select.select([sys.stdin], [], [], LOOK_EVERY)[0]
-                pressed = os.read(sys.stdin.fileno(), 64).decode(errors="replace") if is_there else None
+                pressed = keys.read(LOOK_EVERY)
             if pressed == "":  # the terminal is gone
                 self._press("q")
                 return
@@ -62,11 +66,10 @@ class Keyboard:
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:
         """The terminal belongs to another program during the block, with lines and echo as usual."""
-        if not sys.stdin.isatty() or not _has_terminals():
+        if self._terminal is None:
             yield
             return
-        with self._mine, _attributes_kept():
-            _ordinary_keys()
+        with self._mine, self._terminal.ordinary():
             yield
 
 
@@ -95,38 +98,3 @@ def edit(file: Path) -> None:
         raise KataError(f"{command[0]} cannot be started ({error.strerror}); set EDITOR to another") from None
     if done.returncode:
         raise KataError(f"{command[0]} ended with status {done.returncode}; set EDITOR to another?")
-
-
-def _has_terminals() -> bool:
-    try:
-        import termios  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def _attributes_kept() -> Iterator[None]:
-    import termios
-
-    before = termios.tcgetattr(sys.stdin)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
-
-
-def _single_keys() -> None:
-    import termios
-    import tty
-
-    tty.setcbreak(sys.stdin)
-    termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before anybody listened
-
-
-def _ordinary_keys() -> None:
-    import termios
-
-    attributes = termios.tcgetattr(sys.stdin)
-    attributes[3] |= termios.ICANON | termios.ECHO
-    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, attributes)

@@ -19,6 +19,7 @@ from grader.progress import MARKS, State
 
 STYLES: dict[State, str] = {"done": "green", "failing": "red", "todo": "dim"}
 KEYS = "[n]ext  [h]int  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
+NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
 MOST_PRINTED = 10
 MOST_OTHERS = 6
 LEAST = 3
@@ -74,10 +75,11 @@ class Fitted:
         yield from self.lay(Room(console, options))
 
 
-def lesson(found: Lesson, catalog: Catalog) -> RenderableType:
+def lesson(found: Lesson, catalog: Catalog, *, has_keys: bool = True) -> RenderableType:
     """The verdict on one exercise."""
     if found.state == "done":
-        return Fitted(lambda room: _passed(found, catalog, room))
+        key = "   press n" if has_keys else ""
+        return Fitted(lambda room: _passed(found, catalog, key, room))
     if found.state == "todo":
         return Fitted(lambda room: _todo(found, room))
     return Fitted(lambda room: _failed(found, room))
@@ -139,7 +141,7 @@ def _told(found: Lesson) -> tuple[list[RenderableType], list[str]]:
     return [Text(f"✗ {head}", "bold red"), Text(body)], others
 
 
-def _passed(found: Lesson, catalog: Catalog, room: Room) -> list[RenderableType]:
+def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[RenderableType]:
     exercise = found.exercise
     head = Text(f"✓ {exercise.slug}", "bold green")
     after: list[RenderableType] = [Text("")]
@@ -149,7 +151,7 @@ def _passed(found: Lesson, catalog: Catalog, room: Room) -> list[RenderableType]
     after.append(Text(f"read       {exercise.reading}"))
     following = next_after(exercise, catalog)
     if following is not None:
-        after.append(Text(f"next       {paths.shown(following.file('exercises'))}   press n"))
+        after.append(Text(f"next       {paths.shown(following.file('exercises'))}{key}"))
     left = room.rows - room.taken([head, *after])
     printed = _printed(found, room, left - 1)
     left -= room.taken(printed)

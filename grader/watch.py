@@ -103,7 +103,8 @@ class Watcher:
         self.is_asking = False  # whether to reset
         self.is_map = False  # the map of the course is shown, while all are checked
         file = paths.shown(self.focus.file("exercises"))
-        self.window = Window(out, catalog, f"ready. Open {file}, read the statement, write, save.")
+        keys = screen.KEYS if self.keyboard.is_heard else screen.NO_KEYS
+        self.window = Window(out, catalog, f"ready. Open {file}, read the statement, write, save.", keys)
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
@@ -184,7 +185,7 @@ class Watcher:
         if self.is_map:
             self._draw(self._map())
         elif is_latest and exercise is self.focus:
-            self._draw(screen.lesson(event.lesson, self.catalog))
+            self._draw(screen.lesson(event.lesson, self.catalog, has_keys=self.keyboard.is_heard))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:

@@ -13,9 +13,10 @@ from grader.progress import State
 class Window:
     """Keeps what is shown, so that it can be drawn again with a note or in another size."""
 
-    def __init__(self, out: Console, catalog: Catalog, welcome: str) -> None:
+    def __init__(self, out: Console, catalog: Catalog, welcome: str, keys: str = screen.KEYS) -> None:
         self.out = out
         self.catalog = catalog
+        self.keys = keys
         self.body: RenderableType = Text(welcome)
         self.note: RenderableType | None = None
 
@@ -26,7 +27,7 @@ class Window:
             *([] if self.note is None else [Text(), self.note]),
             Text(),
             screen.bars(self.catalog.section(focus), self.catalog, states),
-            Text(f"{paths.shown(focus.file('exercises'))}\n{screen.KEYS}", "dim"),
+            Text(f"{paths.shown(focus.file('exercises'))}\n{self.keys}", "dim"),
         ]
         with self.out:  # all in one go, or the screen flickers
             if self.out.is_terminal:

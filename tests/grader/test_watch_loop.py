@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader import catalog, learner, progress, screen
+from grader import catalog, learner, progress, screen, terminal
 from grader.findings import Expected, Findings
 from grader.watch import Key, Resized, Saved, Watcher
 from tests.grader.clone import ROW, STUB
@@ -81,6 +81,7 @@ class Loop:
 def loop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setattr(terminal, "here", lambda: "a terminal")
     monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
     start = catalog.digest(STUB.encode())
     rows = [
@@ -112,6 +113,15 @@ def test_checking_is_shown_at_once_and_then_the_verdict(loop):
     loop.answer(PASSED)
     assert "✓ double" in loop.shown()
     assert "1/3" in loop.shown()
+
+
+def test_no_key_is_named_where_none_is_heard(loop, monkeypatch):
+    monkeypatch.setattr(terminal, "here", lambda: None)
+    deaf = Loop(loop.folder)
+    deaf.save(1)
+    deaf.answer(PASSED)
+    assert "press n" not in deaf.shown() and "[n]ext" not in deaf.shown()
+    assert "Ctrl-C ends" in deaf.shown()
 
 
 def test_it_never_goes_on_by_itself(loop):
