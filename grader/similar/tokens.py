@@ -1,8 +1,10 @@
 """An answer as a row of symbols that stay the same under new names, comments, layout and quotes."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, String, Text
@@ -11,7 +13,8 @@ _KNOWN = ("torch", "nn", "np", "numpy", "F")
 """Names that everybody has from the imports: they are kept, as is what follows a dot."""
 _STRING = '"'
 _FIRST = 0xE000
-"""Symbols become characters of the private use areas, so that a text of them is a row of symbols."""
+"""Symbols become characters from the private use areas on, so that a text of them is a row of symbols."""
+_MANY = sys.maxunicode + 1 - _FIRST
 
 
 @dataclass(frozen=True)
@@ -70,4 +73,11 @@ class Alphabet:
         self._of: dict[str, str] = {}
 
     def written(self, row: list[Symbol]) -> str:
-        return "".join(self._of.setdefault(symbol.text, chr(_FIRST + len(self._of))) for symbol in row)
+        return "".join(self._character(symbol.text) for symbol in row)
+
+    def _character(self, text: str) -> str:
+        if text not in self._of:
+            # Files of nothing but numbers use all characters up: others share them then, in no order.
+            taken = len(self._of)
+            self._of[text] = chr(_FIRST + (taken if taken < _MANY else crc32(text.encode()) % _MANY))
+        return self._of[text]
