@@ -110,7 +110,7 @@ def new(section: str, slug: str, kind: str) -> list[str]:
         KataError: the section is unknown, the slug is taken or no identifier, the kind is neither.
     """
     catalog = load()
-    found = next((s for s in catalog.sections if section in (s.name, s.name.split("_")[0])), None)
+    found = next((s for s in catalog.sections if s.is_called(section)), None)
     if found is None:
         names = ", ".join(s.name for s in catalog.sections)
         raise KataError(f"no section is called {section!r}; there are {names}")

@@ -31,10 +31,17 @@ app = typer.Typer(
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
-Slug = Annotated[str, typer.Argument(help="an exercise, such as merge_heads")]
+Name = Annotated[
+    str,
+    typer.Argument(help="an exercise: merge_heads, a beginning of that, ex15, e01/ex15, or its file"),
+]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="SLUG|SECTION", help="this exercise or section only; repeat it for more"),
+    typer.Option(
+        "--only",
+        metavar="EXERCISE|SECTION",
+        help="this one only: merge_heads, a beginning of that, e01/ex15, a file, e01; repeat it for more",
+    ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
@@ -82,31 +89,33 @@ def watch() -> None:
 
 
 @app.command()
-def hint(slug: Slug) -> None:
+def hint(exercise: Name) -> None:
     """Give the next hint for an exercise."""
     from grader import learner
 
-    out.print(learner.hint(slug), markup=False)
+    out.print(learner.hint(exercise), markup=False)
 
 
 @app.command()
-def reset(slug: Slug, yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False) -> None:
+def reset(
+    exercise: Name, yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False
+) -> None:
     """Put an exercise's start back; your file is kept as a backup."""
     from grader import learner
     from grader.catalog import load
 
-    load().exercise(slug)  # or there is nothing to ask
+    slug = load().find(exercise).slug
     if not yes and not typer.confirm(f"Put the start of {slug} back? Your file is kept under .kata/backups"):
         raise typer.Exit(1)
     out.print(learner.reset(slug), markup=False)
 
 
 @app.command()
-def solution(slug: Slug) -> None:
+def solution(exercise: Name) -> None:
     """Show how the reference differs from your answer, once yours passes."""
     from grader import learner
 
-    out.print(learner.solution(slug), markup=False)
+    out.print(learner.solution(exercise), markup=False)
 
 
 @app.command()
@@ -244,7 +253,7 @@ def audit(
 @app.command()
 def new(
     section: Annotated[str, typer.Argument(help="a section, such as e01_tensors")],
-    slug: Slug,
+    slug: Annotated[str, typer.Argument(help="its name: lower-case words, joined by _")],
     kind: Annotated[str, typer.Option("--kind", help="build or fix")] = "build",
 ) -> None:
     """Make the five files and the catalog row of a new exercise."""

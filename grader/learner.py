@@ -12,18 +12,19 @@ from grader.errors import KataError
 BACKUPS = paths.STATE / "backups"
 
 
-def hint(slug: str) -> str:
+def hint(name: str) -> str:
     """The next hint, and how many there are. After the last one they start over."""
-    exercise = load().exercise(slug)
+    exercise = load().find(name)
+    slug = exercise.slug
     if not exercise.hints:
         raise KataError(f"{slug} has no hints; its statement is in {paths.shown(exercise.file('exercises'))}")
     given = progress.next_hint(slug, len(exercise.hints))
     return f"hint {given + 1}/{len(exercise.hints)}  {exercise.hints[given]}"
 
 
-def reset(slug: str) -> str:
+def reset(name: str) -> str:
     """Put the start back and keep what was there; where it is kept, for printing."""
-    exercise = load().exercise(slug)
+    exercise = load().find(name)
     file = exercise.file("exercises")
     if starts.is_untouched(exercise):
         return f"{paths.shown(file)} is at its start already"
@@ -34,7 +35,7 @@ def reset(slug: str) -> str:
         return f"{paths.shown(file)} is back at its start"
     kept = _keep(exercise, file)
     file.write_bytes(start)
-    progress.forget(slug)
+    progress.forget(exercise.slug)
     return f"{paths.shown(file)} is back at its start; your version is in {paths.shown(kept)}"
 
 
@@ -71,9 +72,10 @@ def _git(*arguments: str) -> bytes:
     return done.stdout
 
 
-def solution(slug: str) -> str:
+def solution(name: str) -> str:
     """A diff from the learner's answer to the reference."""
-    exercise = load().exercise(slug)
+    exercise = load().find(name)
+    slug = exercise.slug
     reference = exercise.file("solutions")
     if not reference.exists():
         raise KataError(f"there is no solution of {slug} here: this copy was released without them")

@@ -5,6 +5,7 @@ learners break or forge what they edit.
 """
 
 import hashlib
+import re
 import sys
 from dataclasses import dataclass, field
 from functools import cache
@@ -71,6 +72,11 @@ class Exercise:
         """The answer's path inside a submission: ``e01_tensors/ex15_merge_heads.py``."""
         return f"{self.section}/{self.stem}.py"
 
+    @property
+    def short(self) -> str:
+        """Its place and slug, as a person may type it: ``e01/ex15_merge_heads``."""
+        return f"{self.section.split('_')[0]}/{self.stem}"
+
     def file(self, tree: Tree) -> Path:
         """The exercise's file in one of the five mirrored places."""
         prefix = "test_" if tree in ("public", "hidden") else ""
@@ -90,6 +96,10 @@ class Section:
     title: str
     exercises: tuple[Exercise, ...]
 
+    def is_called(self, name: str) -> bool:
+        """Whether a person means it: ``e01_tensors`` or ``e01``."""
+        return name in (self.name, self.name.split("_")[0])
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -102,36 +112,81 @@ class Catalog:
         return tuple(e for section in self.sections for e in section.exercises)
 
     def exercise(self, slug: str) -> Exercise:
-        """The exercise of this slug; raises KataError where there is none."""
+        """The exercise of just this slug; raises KataError where there is none."""
         for exercise in self.exercises:
             if exercise.slug == slug:
                 return exercise
-        raise KataError(f"no exercise is called {slug!r}{self._near(slug)}; `kata status` lists them all")
+        raise self._unknown(slug)
+
+    def find(self, name: str) -> Exercise:
+        """The exercise that a person means: by its slug, its number, a file of it, or how these begin.
+
+        ``merge``, ``ex15``, ``e01/ex15``, ``ex15_merge_heads``, ``exercises/e01_tensors/ex15_merge_heads.py``
+
+        Raises:
+            KataError: it may be several, or none.
+        """
+        found = self._meant(name)
+        if len(found) == 1:
+            return found[0]
+        if not found and any(s.is_called(_parts(name)[-1]) for s in self.sections):
+            raise KataError(f"{name!r} is a section; name one of its exercises, as `kata status` lists them")
+        if not found:
+            raise self._unknown(name)
+        more = " and others" if len(found) > _MANY else ""
+        raise KataError(
+            f"{name!r} may be {', '.join(e.short for e in found[:_MANY])}{more}; name one of them"
+        )
 
     def section(self, exercise: Exercise) -> Section:
         """The section that holds `exercise`."""
         return next(s for s in self.sections if s.name == exercise.section)
 
     def select(self, names: list[str] | None) -> tuple[Exercise, ...]:
-        """The exercises meant by slugs and sections (``e01_tensors`` or ``e01``); without any, all."""
+        """The exercises meant by names of exercises and sections; without any, all."""
         chosen = {exercise for name in names or () for exercise in self._named(name)}
         return tuple(e for e in self.exercises if e in chosen) if names else self.exercises
 
     def _named(self, name: str) -> tuple[Exercise, ...]:
-        for section in self.sections:
-            if name in (section.name, section.name.split("_")[0]):
-                return section.exercises
-        return (self.exercise(name),)
+        last = _parts(name)[-1]
+        section = next((s for s in self.sections if s.is_called(last)), None)
+        return section.exercises if section else (self.find(name),)
+
+    def _meant(self, name: str) -> list[Exercise]:
+        *folders, last = _parts(name)
+        stem = re.sub(r"^test_(?=ex\d)", "", last.removesuffix(".py"))
+        number = re.fullmatch(r"ex(\d+)", stem)
+        begun = {
+            e for e in self.exercises if (e.stem if re.match(r"ex\d", stem) else e.slug).startswith(stem)
+        }
+        those = [e for s in self.sections if not folders or s.is_called(folders[-1]) for e in s.exercises]
+        return (
+            [e for e in those if stem in (e.slug, e.stem)]
+            or [e for e in those if number and int(number[1]) == e.order]
+            or [e for e in those if stem and e in begun]
+        )
 
     def of_stem(self, stem: str) -> Exercise | None:
         """The exercise a file name belongs to: ``ex15_merge_heads``, or the bare slug."""
         return next((e for e in self.exercises if stem in (e.stem, e.slug)), None)
 
-    def _near(self, slug: str) -> str:
+    def _unknown(self, name: str) -> KataError:
         import difflib
 
-        near = difflib.get_close_matches(slug, [e.slug for e in self.exercises], n=1)
-        return f" (did you mean {near[0]!r}?)" if near else ""
+        slug = re.sub(r"^(test_)?ex\d+_", "", _parts(name)[-1].removesuffix(".py"))
+        known = [*(e.slug for e in self.exercises), *(s.name for s in self.sections)]
+        near = " or ".join(repr(one) for one in difflib.get_close_matches(slug, known))
+        asked = f" (did you mean {near}?)" if near else ""
+        return KataError(f"no exercise is called {name!r}{asked}; `kata status` lists them all")
+
+
+_MANY = 10
+"""So many exercises are named where one could be any of them."""
+
+
+def _parts(name: str) -> list[str]:
+    """A name or path in parts, also one with a slash at its end."""
+    return re.split(r"[/\\]+", name.rstrip("/\\"))
 
 
 def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exercise:

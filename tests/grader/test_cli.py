@@ -102,6 +102,13 @@ def test_hints_come_one_at_a_time(clone):
     assert "First." in told[0] and "Second." in told[1]
 
 
+def test_a_learners_verbs_find_an_exercise_by_its_file(clone):
+    file = "exercises/e01_tensors/ex01_double.py"
+    assert "First." in clone.kata("hint", file)[1][0]
+    assert "already" in clone.kata("reset", file, "--yes")[1][0]
+    assert "double is not solved yet" in clone.kata("solution", file)[1][0]
+
+
 def test_reset_puts_the_start_back_and_keeps_a_backup(clone):
     clone.commit()
     file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"

@@ -1,0 +1,66 @@
+"""How a person may name an exercise, and what they are told where that names none, or several."""
+
+import pytest
+
+from grader.catalog import load
+from grader.errors import KataError
+
+CATALOG = load()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "merge_heads",
+        "merge",
+        "ex15",
+        "ex15_merge_heads",
+        "ex15_me",
+        "e01/ex15",
+        "e01_tensors/ex15",
+        "e01/merge_heads",
+        "ex15_merge_heads.py",
+        "exercises/e01_tensors/ex15_merge_heads.py",
+        "./exercises/e01_tensors/ex15_merge_heads.py",
+        "/home/ada/kata/tests/public/e01_tensors/test_ex15_merge_heads.py",
+        "exercises\\e01_tensors\\ex15_merge_heads.py",
+    ],
+)
+def test_an_exercise_has_many_names(name):
+    assert CATALOG.find(name).slug == "merge_heads"
+    assert [e.slug for e in CATALOG.select([name])] == ["merge_heads"]
+
+
+@pytest.mark.parametrize("name", ["e01", "e01_tensors", "exercises/e01_tensors/"])
+def test_a_section_has_some(name):
+    assert CATALOG.select([name]) == CATALOG.sections[0].exercises
+    with pytest.raises(KataError, match="is a section"):
+        CATALOG.find(name)
+
+
+def test_a_whole_name_comes_before_the_beginning_of_another():
+    slugs = {e.slug for e in CATALOG.exercises}
+    assert all(CATALOG.find(slug).slug == slug for slug in slugs)
+    assert all(CATALOG.find(e.short) is e and CATALOG.find(e.relative) is e for e in CATALOG.exercises)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ex16x", "no exercise is called 'ex16x'"),
+        ("mrege_heads", "did you mean 'merge_heads'?"),
+        ("ex15_mrege_heads.py", "did you mean 'merge_heads'?"),
+        ("e01_tensor", "did you mean 'e01_tensors'?"),
+        ("e02/ex15", "no exercise is called 'e02/ex15'"),
+        ("st", "may be e01/ex10_stack_or_cat, e01/ex12_standardize, e01/ex17_stable_softmax, e09/"),
+        ("ex05", "may be e01/ex05_numpy_bridge, e02/ex05_frozen_target, "),
+        ("ex", "may be e01/ex16_expand_not_repeat, e10/ex05_export_program; name one"),
+        ("", "no exercise is called ''"),
+        ("/", "no exercise is called '/'"),
+    ],
+)
+def test_what_names_none_or_several_is_told(name, words):
+    for ask in (CATALOG.find, lambda name: CATALOG.select([name])):
+        with pytest.raises(KataError) as told:
+            ask(name)
+        assert words in str(told.value) and "\n" not in str(told.value)
