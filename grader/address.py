@@ -58,6 +58,7 @@ _FACES = {
     "course",
     "drawing",
     "early",
+    "events",
     "export",
     "files",
     "folders",

@@ -111,11 +111,19 @@ def reset(
 
 
 @app.command()
-def solution(exercise: Name) -> None:
+def solution(
+    exercise: Name,
+    reveal: Annotated[
+        bool,
+        typer.Option(
+            "--reveal", help="after the last hint, though yours does not pass; noted in `kata status`"
+        ),
+    ] = False,
+) -> None:
     """Show how the reference differs from your answer, once yours passes."""
     from grader import learner
 
-    out.print(learner.solution(exercise), markup=False)
+    out.print(learner.solution(exercise, reveal), markup=False)
 
 
 @app.command()

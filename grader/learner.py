@@ -12,14 +12,27 @@ from grader.errors import KataError
 BACKUPS = paths.STATE / "backups"
 
 
-def hint(name: str) -> str:
-    """The next hint, and how many there are. After the last one they start over."""
+def hint(name: str, reveal: str = "") -> str:
+    """The next hint, and how many there are; after the last one all of them, and how the solution is had.
+
+    Args:
+        name: the exercise.
+        reveal: what is to be typed for it, where that is not `kata solution`.
+    """
     exercise = load().find(name)
-    slug = exercise.slug
+    slug, count = exercise.slug, len(exercise.hints)
     if not exercise.hints:
         raise KataError(f"{slug} has no hints; its statement is in {paths.shown(exercise.file('exercises'))}")
-    given = progress.next_hint(slug, len(exercise.hints))
-    return f"hint {given + 1}/{len(exercise.hints)}  {exercise.hints[given]}"
+    given = progress.next_hint(slug, count)
+    if given is not None:
+        last = " (the last one)" if given + 1 == count else ""
+        return f"hint {given + 1}/{count}{last}  {exercise.hints[given]}"
+    told = [f"hint {number}/{count}  {text}" for number, text in enumerate(exercise.hints, start=1)]
+    told.append("there are no more hints")
+    if exercise.file("solutions").exists() and may_reveal(exercise):
+        how = reveal or f"`kata solution {slug} --reveal`"
+        told[-1] += f": {how} shows the solution, and `kata status` will say so"
+    return "\n".join(told)
 
 
 def reset(name: str) -> str:
@@ -72,16 +85,38 @@ def _git(*arguments: str) -> bytes:
     return done.stdout
 
 
-def solution(name: str) -> str:
-    """A diff from the learner's answer to the reference."""
+def may_reveal(exercise: Exercise) -> bool:
+    """Whether the solution of what is not solved may be had now, and was not yet: all hints were given."""
+    is_open = progress.state(exercise) == "done" or exercise.slug in progress.revealed()
+    return not is_open and not progress.hints_left(exercise.slug, len(exercise.hints))
+
+
+def solution(name: str, reveal: bool = False) -> str:
+    """A diff from the learner's answer to the reference.
+
+    Args:
+        name: the exercise.
+        reveal: show it although the exercise is not solved, once all hints were given, and note that.
+    """
     exercise = load().find(name)
     slug = exercise.slug
     reference = exercise.file("solutions")
     if not reference.exists():
         raise KataError(f"there is no solution of {slug} here: this copy was released without them")
-    if progress.state(exercise) != "done":
-        raise KataError(f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it")
-    mine = exercise.file("exercises").read_text("utf-8").splitlines()
+    if may_reveal(exercise):
+        if not reveal:
+            raise KataError(
+                f"{slug} is not solved yet; there are no more hints, so `kata solution {slug} --reveal` "
+                "shows it all the same, and `kata status` will say so"
+            )
+        progress.reveal(slug)
+    elif progress.state(exercise) != "done" and slug not in progress.revealed():
+        raise KataError(
+            f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it. After the "
+            "last hint the solution can be revealed"
+        )
+    file = exercise.file("exercises")
+    mine = file.read_text("utf-8", "replace").splitlines() if file.exists() else []
     theirs = reference.read_text("utf-8").splitlines()
     lines = list(difflib.unified_diff(mine, theirs, "yours", "reference", lineterm=""))
     return "\n".join(lines) if lines else "yours is the reference, letter for letter"

@@ -22,10 +22,11 @@ _FILE = paths.STATE / "progress.json"
 
 
 def _read() -> dict[str, Any]:
-    """The cache, with a table of states and one of hints; damaged parts are as good as none."""
+    """The cache: states, how many hints were given, which solutions were revealed; damaged parts are none."""
     data = read_json(_FILE)
     parts = data if isinstance(data, dict) else {}
-    return {name: part if isinstance(part := parts.get(name), dict) else {} for name in ("states", "hints")}
+    names = ("states", "hints", "revealed")
+    return {name: part if isinstance(part := parts.get(name), dict) else {} for name in names}
 
 
 def _digest(exercise: Exercise) -> str:
@@ -61,21 +62,40 @@ def remember(seen: Mapping[Exercise, State]) -> None:
 
 
 def forget(slug: str) -> None:
-    """An exercise starts over: its state and its hints."""
+    """An exercise starts over: its state and its hints. Who has seen the solution has seen it."""
     data = _read()
-    for part in data.values():
-        part.pop(slug, None)
+    for name in ("states", "hints"):
+        data[name].pop(slug, None)
     write_json(_FILE, data)
 
 
-def next_hint(slug: str, count: int) -> int:
-    """Which hint comes next, from 0; asking again moves on."""
+def hints_left(slug: str, count: int) -> int:
+    """How many of so many hints were not given yet."""
+    given = _read()["hints"].get(slug, 0)
+    return count - min(max(given, 0), count) if isinstance(given, int) else count
+
+
+def next_hint(slug: str, count: int) -> int | None:
+    """Which hint comes next, from 0; asking again moves on, until there is no other."""
+    left = hints_left(slug, count)
+    if not left:
+        return None
     data = _read()
-    given = data["hints"].get(slug, 0)
-    given = given % count if isinstance(given, int) else 0
-    data["hints"][slug] = given + 1
+    data["hints"][slug] = count - left + 1
     write_json(_FILE, data)
-    return given
+    return count - left
+
+
+def reveal(slug: str) -> None:
+    """Note that the solution was shown although the exercise was not solved."""
+    data = _read()
+    data["revealed"][slug] = True
+    write_json(_FILE, data)
+
+
+def revealed() -> frozenset[str]:
+    """The exercises whose solution was shown before they were solved, by slug."""
+    return frozenset(_read()["revealed"])
 
 
 def show(out: "Console") -> None:
@@ -87,6 +107,8 @@ def show(out: "Console") -> None:
     if any(e.path == "further" for e in catalog.exercises):
         legend += "     core | further"
     out.print(legend, style="dim", markup=False)
+    if shown := [e.slug for e in catalog.exercises if e.slug in revealed()]:
+        out.print(f"solution revealed: {', '.join(shown)}", style="dim", markup=False)
     following = next((e for e in catalog.exercises if seen[e.slug] != "done"), None)
     if following is None:
         out.print("everything is done", markup=False)
@@ -98,14 +120,14 @@ def show(out: "Console") -> None:
 def data() -> dict[str, Any]:
     """The map for scripts: every section and exercise with its state, and where to go on."""
     catalog = load()
-    seen = states(catalog)
+    seen, shown = states(catalog), revealed()
     sections = [
         {
             "name": section.name,
             "title": section.title,
             "exercises": [
                 {"slug": e.slug, "title": e.title, "path": e.path, "file": paths.shown(e.file("exercises"))}
-                | {"state": seen[e.slug]}
+                | {"state": seen[e.slug], "revealed": e.slug in shown}
                 for e in section.exercises
             ],
         }

@@ -18,7 +18,7 @@ from grader.lesson import Lesson
 from grader.progress import MARKS, State
 
 STYLES: dict[State, str] = {"done": "green", "failing": "red", "todo": "dim"}
-KEYS = "[n]ext  [h]int  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
+KEYS = "[n]ext  [h]int  [s]olution  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
 NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
 MOST_PRINTED = 10
 MOST_OTHERS = 6

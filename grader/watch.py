@@ -6,51 +6,23 @@ takes one event at a time and draws the screen.
 
 import os
 import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 
-import watchfiles
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from grader import keyboard, learner, paths, progress, screen
 from grader.catalog import Catalog, Exercise, load
 from grader.errors import KataError
+from grader.events import Event, Key, Resized, Saved, saves
 from grader.judges import Judge, is_warm, judge
 from grader.keyboard import Keyboard
 from grader.progress import State
 from grader.runs import Judged, Runs
 from grader.window import Window
-
-DEBOUNCE, STEP = 50, 5
-"""Milliseconds: how long a burst of changes may be gathered, and the pause that ends one."""
-
-
-@dataclass(frozen=True)
-class Saved:
-    """What changed at the same moment: nearly always one file."""
-
-    files: frozenset[Path]
-
-
-@dataclass(frozen=True)
-class Key:
-    """A key was pressed."""
-
-    letter: str
-
-
-@dataclass(frozen=True)
-class Resized:
-    """The window has another size."""
-
-
-Event = Saved | Key | Judged | Resized
 
 
 def run(out: Console) -> None:
@@ -61,29 +33,13 @@ def run(out: Console) -> None:
     events: SimpleQueue[Event] = SimpleQueue()
     try:
         # What is saved meanwhile is judged once all is warm.
-        with _watching(events):
+        with saves(events):
             out.print(f"warming up: {told}")
             with judge(catalog.exercises, jobs) as warm:
                 Watcher(out, catalog, warm, jobs, events).run()
     except KeyboardInterrupt:
         pass
     out.print("until next time")
-
-
-@contextmanager
-def _watching(events: SimpleQueue[Event]) -> Iterator[None]:
-    """Tell of every file that is saved during the block."""
-    stop = threading.Event()
-
-    def watch() -> None:
-        for changes in watchfiles.watch(paths.EXERCISES, debounce=DEBOUNCE, step=STEP, stop_event=stop):
-            events.put(Saved(frozenset(Path(name) for _, name in changes)))
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        stop.set()
 
 
 class Watcher:
@@ -100,7 +56,7 @@ class Watcher:
         self.files = {e.file("exercises"): e for e in catalog.exercises}
         self.focus = self._first_unfinished()
         self.started = 0.0  # when the run of the focus began
-        self.is_asking = False  # whether to reset
+        self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
         self.is_map = False  # the map of the course is shown, while all are checked
         file = paths.shown(self.focus.file("exercises"))
         keys = screen.KEYS if self.keyboard.is_heard else screen.NO_KEYS
@@ -143,8 +99,8 @@ class Watcher:
             self._saved(event.files)
         elif isinstance(event, Judged):
             self._judged(event)
-        elif self.is_asking:
-            self._answer(event.letter)
+        elif self.asked is not None:
+            self._answer(event.letter, self.asked)
         elif event.letter == "q":
             return False
         else:
@@ -158,7 +114,7 @@ class Watcher:
         there = [e for e in exercises if e.file("exercises").exists()]
         if len(there) == 1:  # several at once: git, not the learner's editor
             self.focus = there[0]
-        self.is_map = self.is_asking = False
+        self.is_map, self.asked = False, None
         self.window.note = self.window.note if self.is_news else None
         self.is_news = False
         for exercise in there:
@@ -200,10 +156,11 @@ class Watcher:
     def _press(self, letter: str) -> None:
         keys = {
             "n": self._next,
-            "h": lambda: self._say(learner.hint(self.focus.slug)),
+            "h": lambda: self._say(learner.hint(self.focus.slug, reveal="s")),
+            "s": self._solve,
             "l": self._list,
             "a": self._check_all,
-            "r": self._ask,
+            "r": self._restart,
             "e": self._edit,
         }
         if letter not in keys:
@@ -240,19 +197,40 @@ class Watcher:
         told = f"checking all, {left} to go …" if left else "all are checked"
         return Group(progress.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
 
-    def _ask(self) -> None:
-        self.is_asking = True
-        file = paths.shown(self.focus.file("exercises"))
-        self._say(f"Put the start of {file} back? Your version is kept. y / n")
+    def _solve(self) -> None:
+        """Show the reference, or offer to where all hints were given."""
+        slug = self.focus.slug
+        if learner.may_reveal(self.focus):
+            self._ask(
+                f"Show the solution of {slug}? `kata status` will say that you saw it. y / n", self._reveal
+            )
+        else:
+            self._reveal()
 
-    def _answer(self, letter: str) -> None:
-        self.is_asking = False
+    def _reveal(self) -> None:
+        text = learner.solution(self.focus.slug, reveal=True)
+        file = paths.shown(self.focus.file("solutions"))
+        self.window.note = Text(f"all of it: {file}, or `kata solution {self.focus.slug}`", "yellow")
+        self._draw(Text(text))
+
+    def _restart(self) -> None:
+        def restart() -> None:
+            self._say(learner.reset(self.focus.slug))
+            self.is_news = True
+
+        file = paths.shown(self.focus.file("exercises"))
+        self._ask(f"Put the start of {file} back? Your version is kept. y / n", restart)
+
+    def _ask(self, question: str, asked: Callable[[], None]) -> None:
+        self.asked = asked
+        self._say(question)
+
+    def _answer(self, letter: str, asked: Callable[[], None]) -> None:
+        self.asked = None
         try:
-            told = learner.reset(self.focus.slug) if letter == "y" else "nothing was changed"
+            asked() if letter == "y" else self._say("nothing was changed")
         except KataError as error:
-            told = str(error)
-        self._say(told)
-        self.is_news = letter == "y"
+            self._say(str(error))
 
     def _edit(self) -> None:
         with self.keyboard.lent():

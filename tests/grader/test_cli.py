@@ -96,10 +96,30 @@ def test_a_damaged_cache_is_none(clone, text):
     assert clone.kata("hint", "double")[1][0].startswith("hint 1/2")
 
 
-def test_hints_come_one_at_a_time(clone):
-    told = [clone.kata("hint", "double")[1][0] for _ in range(3)]
-    assert [line.split("  ")[0] for line in told] == ["hint 1/2", "hint 2/2", "hint 1/2"]
-    assert "First." in told[0] and "Second." in told[1]
+def test_hints_come_one_at_a_time_and_the_last_one_is_called_so(clone):
+    first, second, after = (clone.kata("hint", "double")[1] for _ in range(3))
+    assert first == ["hint 1/2  First."] and second == ["hint 2/2 (the last one)  Second."]
+    assert after[:2] == ["hint 1/2  First.", "hint 2/2  Second."]
+    assert after[2].startswith("there are no more hints: `kata solution double --reveal` shows the solution")
+
+
+def test_after_the_last_hint_the_solution_can_be_revealed_which_is_noted(clone):
+    clone.kata("hint", "double")
+    assert clone.kata("solution", "double", "--reveal")[0] == 2  # there is a hint left
+    clone.kata("hint", "double")
+    code, lines = clone.kata("solution", "double")
+    assert code == 2 and "`kata solution double --reveal` shows it" in lines[0]
+    assert not any("revealed" in line for line in clone.kata()[1])
+    code, lines = clone.kata("solution", "double", "--reveal")
+    assert code == 0 and "+    return x * 2.0" in lines
+    assert "solution revealed: double" in clone.kata()[1]
+    assert clone.kata("solution", "double")[0] == 0  # once seen, it is seen
+    assert clone.kata("hint", "double")[1][-1] == "there are no more hints"
+    clone.commit()
+    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
+    clone.kata("reset", "double", "--yes")
+    assert "solution revealed: double" in clone.kata()[1]
+    assert clone.kata("hint", "double")[1] == ["hint 1/2  First."]
 
 
 def test_a_learners_verbs_find_an_exercise_by_its_file(clone):

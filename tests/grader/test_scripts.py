@@ -77,6 +77,7 @@ def test_status_prints_json(clone):
         "path": "core",
         "file": "exercises/e01_tensors/ex01_double.py",
         "state": "todo",
+        "revealed": False,
     }
 
 

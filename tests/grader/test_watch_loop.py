@@ -10,9 +10,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from grader import catalog, learner, progress, screen, terminal
+from grader.events import Key, Resized, Saved
 from grader.findings import Expected, Findings
-from grader.watch import Key, Resized, Saved, Watcher
-from tests.grader.clone import ROW, STUB
+from grader.watch import Watcher
+from tests.grader.clone import ROW, SOLUTION, STUB
 
 SLUGS = ("double", "twice", "thrice")
 PASSED = Findings(({"check": "public::t", "outcome": "passed"}, {"done": True}))
@@ -170,7 +171,7 @@ def test_a_run_that_takes_its_time_says_so(loop):
 
 
 def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
-    monkeypatch.setattr(learner, "hint", lambda slug: f"hint 1/2  for {slug}")
+    monkeypatch.setattr(learner, "hint", lambda slug, reveal: f"hint 1/2  for {slug}")
     loop.save(1)
     loop.answer(FAILED)
     loop.press("h")
@@ -178,6 +179,33 @@ def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
     assert "hint 1/2  for double" in loop.shown()
     loop.save(1)
     assert "hint 1/2" not in loop.shown()
+
+
+def test_after_the_last_hint_s_offers_to_reveal(loop, monkeypatch):
+    monkeypatch.setattr(learner, "load", lambda: loop.watcher.catalog)
+    monkeypatch.setitem(catalog._FOLDERS, "solutions", loop.folder / "solutions")
+    (loop.folder / "solutions" / "e01_tensors").mkdir(parents=True)
+    (loop.folder / "solutions" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
+    loop.press("s")
+    assert "double is not solved yet; `kata hint double` helps" in loop.shown()
+    loop.press("h")
+    assert "hint 1/2  One." in loop.shown()
+    loop.press("h")
+    assert "hint 2/2 (the last one)  Two." in loop.shown()
+    loop.press("h")
+    assert "hint 1/2  One." in loop.shown() and "no more hints: s shows the solution" in loop.shown()
+    loop.press("s")
+    assert "Show the solution of double?" in loop.shown()
+    loop.press("n")
+    assert "return x * 2.0" not in loop.shown() and not progress.revealed()
+    loop.press("s")
+    loop.press("y")
+    assert "+    return x * 2.0" in loop.shown() and progress.revealed() == {"double"}
+    loop.save(1)
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+    loop.press("s")
+    assert "+    return x * 2.0" in loop.shown()
 
 
 def test_verdicts_that_come_during_a_question_are_not_lost(loop, monkeypatch):
