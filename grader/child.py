@@ -25,6 +25,7 @@ from grader.answers import Answers
 from grader.catalog import load
 from grader.checks import CheckFailure
 from grader.collected import Check, Outcome, Suites
+from grader.complaints import error_line
 from grader.guard import Guard
 
 MOST_MESSAGE = 4000
@@ -216,6 +217,7 @@ class Child:
             check=check.id,
             outcome=outcome.word,
             message=outcome.message[:MOST_MESSAGE],
+            rule=outcome.is_rule,
             seconds=round(seconds, 4),
             **printed,
         )
@@ -234,9 +236,9 @@ class Child:
                 module = self.judged.module(self.exercise)
                 data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
         except feedback.TooSlow as late:
-            self._tell(oracle_error=feedback.error_line(late))
+            self._tell(oracle_error=error_line(late))
             self.judged.seconds = SECONDS_AFTER  # enough for a check to say where it hangs
         except BaseException as error:
-            self._tell(oracle_error=feedback.error_line(error))
+            self._tell(oracle_error=error_line(error))
         else:
             self._tell(oracle=data)

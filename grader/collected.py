@@ -155,6 +155,7 @@ class Outcome:
 
     word: Literal["passed", "failed", "timeout", "todo", "not_graded"]
     message: str = ""
+    is_rule: bool = False
 
 
 def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcome]]:
@@ -213,7 +214,7 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
     if isinstance(call.excinfo.value, feedback.TooSlow):
         return Outcome("timeout", feedback.tell(call, item, exercise, judged.answers).text)
     told = feedback.tell(call, item, exercise, judged.answers)
-    return Outcome("todo") if told.verdict == "todo" else Outcome("failed", told.text)
+    return Outcome("todo") if told.verdict == "todo" else Outcome("failed", told.text, told.is_rule)
 
 
 def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
@@ -221,7 +222,8 @@ def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
         verdict = getattr(report, "kata", None)
         if report.failed:
             late = getattr(report, "timed_out", False)
-            return Outcome("timeout" if late else "failed", str(report.longrepr))
+            is_rule = getattr(report, "is_rule", False)
+            return Outcome("timeout" if late else "failed", str(report.longrepr), is_rule)
         if verdict in ("todo", "not_graded"):
             return Outcome(verdict)
         if report.outcome != "passed" or hasattr(report, "wasxfail"):

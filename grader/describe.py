@@ -72,6 +72,8 @@ def _describe(value: Any, depth: int) -> str:
             return f"numpy {value.dtype}{list(value.shape)}"
         if issubclass(kind, (list, tuple, set, frozenset, dict)):
             return _container(value, depth)
+        if kind is float and depth:  # one of several, which is shown in short
+            return f"float {value:.4g}"
         if kind.__module__ in ("torch", "builtins") and callable(value):
             return _cut(f"{_name(kind)} {value.__name__}")
         text = without_addresses("".join([repr(value)]))

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
 import torch
@@ -10,13 +11,33 @@ from torch import Tensor
 from grader.causes import Case, Suspects, cause_of_shape, cause_of_type, cause_of_values, make_case
 from grader.causes.evidence import to_double
 from grader.describe import describe, is_tensor, plain, tensor_text
-from grader.picture import differs, draw, first_of, label_at, picture, places
+from grader.facts import in_short, value_facts
+from grader.picture import differs, picture
 
 __all__ = ["describe", "explain", "is_same", "picture"]
 
 WIDTH = 100
 
 _CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was called, and by what its result is judged: see `explain`."""
+
+    call: str
+    dims: tuple[str, ...]
+    rtol: float
+    atol: float
+    check_dtype: bool
+    inputs: dict[str, Tensor] = field(default_factory=dict)
+    suspects: Suspects = field(default_factory=dict)
+    before: Tensor | None = None
+
+    def case(self, yours: Tensor, wanted: Tensor) -> Case:
+        return make_case(
+            yours, wanted, self.dims, self.inputs, self.rtol, self.atol, self.suspects, self.before
+        )
 
 
 def explain(
@@ -30,6 +51,7 @@ def explain(
     inputs: Mapping[str, Tensor] | None = None,
     check_dtype: bool = True,
     suspects: Suspects | None = None,
+    before: Tensor | None = None,
 ) -> str | None:
     """None where `yours` is what was wanted, else the feedback: facts, then at most one likely cause.
 
@@ -46,6 +68,7 @@ def explain(
         inputs: what the call was given, by name: a likely cause may lie there.
         check_dtype: whether another dtype is wrong.
         suspects: mistakes in words, and how to make the tensor that each gives here.
+        before: what stood in the place of `yours` before the call, for a weight or a `.grad`.
 
     Returns:
         At most 12 lines of 100 columns.
@@ -53,42 +76,60 @@ def explain(
     if is_same(yours, wanted) or _is_near(yours, wanted, rtol, atol):
         return None
     names = tuple(dims) if len(dims) == wanted.ndim else ()
-    w = plain(wanted)
     given = {
         n: t for n, value in (inputs or {}).items() if is_tensor(value) and (t := plain(value)) is not None
     }
+    was = plain(before) if before is not None and before.shape == wanted.shape else None
+    asked = _Asked(call, names, rtol, atol, check_dtype, given, suspects or {}, was)
     if not is_tensor(yours):
-        facts = _both(describe(yours), describe(wanted), names)
-        told = cause_of_type(yours, wanted if w is None else w, rtol, atol)
-        if yours is None and not _is_whole_result(call):
-            told = None
-        return _message(["type"], call, facts, told)
+        return _other_type(yours, wanted, asked)
     assert isinstance(yours, Tensor)
-    y = plain(yours)
-    wrong_in = _mismatches(yours, wanted, check_dtype)
-    on_device = "device" in wrong_in
-    facts = _both(
-        tensor_text(yours, always_device=on_device), tensor_text(wanted, always_device=on_device), names
-    )
+    y, w = plain(yours), plain(wanted)
     if y is None or w is None:
-        unreadable = wanted.device.type != "meta" and y is None
-        facts += ["values  cannot be read"] * unreadable
-        return _message(wrong_in or ["values"], call, facts, None) if wrong_in or unreadable else None
+        return _unreadable(yours, wanted, asked, y is None)
+    return _other_tensor(yours, wanted, y, w, asked)
+
+
+def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> str:
+    w = plain(wanted)
+    told = cause_of_type(yours, wanted if w is None else w, asked.rtol, asked.atol)
+    if yours is None and not _is_whole_result(asked.call):
+        told = None
+    return _message(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
+
+
+def _unreadable(yours: Tensor, wanted: Tensor, asked: _Asked, is_yours: bool) -> str | None:
+    """One of the two has no values that could be compared."""
+    wrong_in = _mismatches(yours, wanted, asked.check_dtype)
+    unreadable = wanted.device.type != "meta" and is_yours
+    facts = _kinds(yours, wanted, asked, wrong_in) + ["values  cannot be read"] * unreadable
+    return _message(wrong_in or ["values"], asked.call, facts, None) if wrong_in or unreadable else None
+
+
+def _other_tensor(yours: Tensor, wanted: Tensor, y: Tensor, w: Tensor, asked: _Asked) -> str | None:
+    """`y` and `w` are the values of the two."""
+    wrong_in = _mismatches(yours, wanted, asked.check_dtype)
+    facts = _kinds(yours, wanted, asked, wrong_in)
     if "shape" in wrong_in:
-        case = make_case(y, w, names, given, rtol, atol, suspects)
-        return _message(wrong_in, call, facts, cause_of_shape(case))
-    wrong = differs(y, w, rtol, atol)
+        return _message(wrong_in, asked.call, facts, cause_of_shape(asked.case(y, w)))
+    wrong = differs(y, w, asked.rtol, asked.atol)
     if not wrong_in and not bool(wrong.any()):
         return None
-    case = make_case(y, w, names, given, rtol, atol, suspects)
+    case = asked.case(y, w)
     if not wrong_in:
-        return _message(["values"], call, _value_facts(y, w, wrong, names), cause_of_values(case))
+        facts = value_facts(y, w, wrong, asked.dims, asked.before)
+        return _message(["values"], asked.call, facts, cause_of_values(case))
     if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too
-        return _message(wrong_in, call, facts, _cast(case, yours, wanted))
-    count, first = f"values  {_count(y, w, wrong, names)}", _first(y, w, wrong, names)
-    both = f"{count}; first {first}"
-    facts += [both] if len(both) <= WIDTH - 2 else [count, f"first   {first}"]
-    return _message(wrong_in, call, facts, cause_of_values(case))
+        return _message(wrong_in, asked.call, facts, _cast(case, yours, wanted))
+    facts += in_short(y, w, wrong, asked.dims)
+    return _message(wrong_in, asked.call, facts, cause_of_values(case))
+
+
+def _kinds(yours: Tensor, wanted: Tensor, asked: _Asked, wrong_in: Sequence[str]) -> list[str]:
+    """dtype and shape of both, and the device where that is wrong."""
+    on_device = "device" in wrong_in
+    texts = [tensor_text(t, always_device=on_device) for t in (yours, wanted)]
+    return _both(texts[0], texts[1], asked.dims)
 
 
 def _is_whole_result(call: str) -> bool:
@@ -158,60 +199,3 @@ def _cast(case: Case, yours: Tensor, wanted: Tensor) -> str | None:
         )
         return f"right values, but {where}" if case.agree(case.wanted) else None
     return f"right values; only the dtype differs: .to({wanted.dtype})" if case.agree(case.wanted) else None
-
-
-def _value_facts(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> list[str]:
-    first = _first(yours, wanted, wrong, dims)
-    if wrong.numel() == 1:
-        return [f"value   {first} in {describe(yours)}"]
-    facts = [f"values  {_count(yours, wanted, wrong, dims)}", f"first   {first}"]
-    if error := _largest_error(yours, wanted, wrong):
-        facts.append(f"error   {error}")
-    rows, note = draw(wrong, dims)
-    for i, row in enumerate(rows):
-        facts.append(f"{'        ' if i else 'where   '}{row}" + (f"   ({note})" if note and not i else ""))
-    return facts
-
-
-def _count(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> str:
-    (values,) = to_double(yours)
-    odd = {"NaN": values.isnan(), "inf": values.isinf()}
-    kinds = ", ".join(f"{n} {kind}" for kind, mask in odd.items() if (n := int((mask & wrong).sum())))
-    count, total = int(wrong.sum()), wrong.numel()
-    said = (
-        f"all {total} are wrong"
-        if count == total
-        else f"{count} of {total} {'is' if count == 1 else 'are'} wrong"
-    )
-    where = places(wrong, dims)
-    return (
-        f"{said} in {describe(wanted)}" + (f" ({kinds})" if kinds else "") + (f", {where}" if where else "")
-    )
-
-
-def _first(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> str:
-    index = first_of(wrong)
-    y, w = apart(yours[index].item(), wanted[index].item())
-    where = label_at(index, dims)
-    return f"at {where}: yours {y}, wanted {w}" if where else f"yours {y}, wanted {w}"
-
-
-def apart(yours: complex, wanted: complex) -> tuple[str, str]:
-    """Two different numbers, with as many digits as it takes to see that."""
-    for digits in range(3, 18):
-        pair = tuple(str(n) if isinstance(n, int) else f"{n:.{digits}g}" for n in (yours, wanted))
-        if pair[0] != pair[1]:
-            break
-    return pair[0], pair[1]
-
-
-def _largest_error(yours: Tensor, wanted: Tensor, wrong: Tensor) -> str:
-    """Over the wrong elements where both are finite; empty where there is none or the values are bools."""
-    if torch.bool in (yours.dtype, wanted.dtype):
-        return ""
-    y, w = to_double(yours, wanted)
-    gap, size = (y - w).abs(), w.abs()
-    counts = wrong & torch.isfinite(gap)
-    absolute = float(torch.where(counts, gap, 0).max())
-    relative = float(torch.where(counts & (size > 0), gap / size, 0).max())
-    return f"at most {absolute:.3g}" + (f", relative {relative:.3g}" if relative else "") if absolute else ""

@@ -3,8 +3,7 @@
 import builtins
 import linecache
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
@@ -15,13 +14,12 @@ import pytest
 from grader import paths
 from grader.answers import Answers
 from grader.catalog import Exercise
-from grader.checks.failure import CheckFailure, why_cut
-from grader.describe import without_addresses
+from grader.checks.failure import BrokenRule, CheckFailure
+from grader.complaints import error_line, likely, unusable
 from grader.explain import describe
 
 MOST_LINES = 15
 MOST_COLUMNS = 90
-LONG_ERROR, ERROR_COLUMNS = 160, 120
 
 
 class NoAnswer(Exception):
@@ -49,6 +47,8 @@ class Told:
 
     verdict: Literal["todo", "failed", "not_graded"]
     text: str
+    is_rule: bool = False
+    """Whether the answer breaks a rule of the statement, which is told before any wrong number."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, ans
     tail = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
     where = [f"  {paths.shown(file)}"] if file and f"{file.name}:" not in "\n".join(body) else []
     room = MOST_LINES - 1 - len(where) - len(tail)
-    return Told("failed", "\n".join([head, *body[:room], *where, *tail]))
+    text = "\n".join([head, *body[:room], *where, *tail])
+    return Told("failed", text, isinstance(error, BrokenRule))
 
 
 def title_of(item: pytest.Item) -> str:
@@ -118,47 +119,12 @@ def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file
     if isinstance(error, TooSlow):
         return [f"{error}: an endless loop?", *_where(place)]
     if place is not None:
-        return [f"your code raised {error_line(error)}", *_where(place)]
+        return [f"your code raised {error_line(error)}", *_where(place), *likely(error)]
     if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == exercise.stem:
         return [f"`{error.name}` is missing: the statement asks for it under this name"]
     if isinstance(error, TypeError) and "argument" in str(error):
         return [f"wrong signature: {error}", "  likely  a parameter was renamed, added or removed"]
     return unusable(error)
-
-
-def unusable(error: BaseException) -> list[str]:
-    """What is told of an error that came up in the check's own lines, in its backward, say."""
-    if isinstance(error, RuntimeError):
-        text = str(error)
-        for words, (told, why) in _IN_WORDS.items():
-            if words in text:
-                return [told, f"  error   {error_line(error)}", *([why()] if why else [])]
-    if isinstance(error, AttributeError) and error.name and error.obj is not None:
-        return [f"`.{error.name}` is missing: what your code gave the check is {describe(error.obj)}"]
-    return [f"the check could not use what your code gave it: {error_line(error)}"]
-
-
-_IN_WORDS: dict[str, tuple[str, Callable[[], str] | None]] = {
-    "does not require grad and does not have a grad_fn": (
-        "no gradient flows through what your code gave back",
-        why_cut,
-    ),
-    "appears to not have been used in the graph": (
-        "no gradient flows to a tensor on which what your code gave back should depend",
-        why_cut,
-    ),
-    "modified by an inplace operation": (
-        "backward fails: a tensor that it needs was changed in place after it had been used",
-        None,
-    ),
-    "returned an invalid gradient": ("backward fails: it gives a gradient that does not fit its input", None),
-    "refers to a single memory location": (
-        "what your code gave back cannot be written to: several of its elements share one place in memory",
-        lambda: "  likely  an expanded tensor (`expand`, `broadcast_to`) that was not copied",
-    ),
-    "modified inplace": ("backward fails: a view that belongs to the graph was changed in place", None),
-}
-"""What torch says when a check uses a result, in autograd most of all, and what a learner can make of it."""
 
 
 def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
@@ -184,24 +150,6 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-
-def error_line(error: BaseException) -> str:
-    """Type and message, at most three lines of it; long lines are wrapped, as shapes come last in many."""
-    try:
-        lines = _FOLDERS.sub("", without_addresses(str(error)[:9999])).strip().splitlines()
-    except Exception:
-        lines = ["(its message cannot be shown)"]
-    short = [part for line in lines[:3] for part in _wrapped(line)][:3]
-    return f"{type(error).__name__}: " + "\n    ".join(short) if short else type(error).__name__
-
-
-_FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+-]+)+/(?=[\w+-]+\.py\b)")
-"""The folders of Python files, as in what asyncio says of a task."""
-
-
-def _wrapped(line: str) -> list[str]:
-    return [line] if len(line) <= LONG_ERROR else textwrap.wrap(line[:999], ERROR_COLUMNS)
 
 
 def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> Place | None:

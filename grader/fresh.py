@@ -142,7 +142,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     outcome = verdict if verdict in ("todo", "not_graded") else "timeout" if late else report.outcome
     path, _, name = report.nodeid.partition("::")
     message = str(report.longrepr) if outcome in ("failed", "timeout") else ""
-    _tell(check=_id(path, name), outcome=outcome, message=message, printed=report.capstdout[:4000])
+    rule = getattr(report, "is_rule", False)
+    _tell(check=_id(path, name), outcome=outcome, message=message, rule=rule, printed=report.capstdout[:4000])
 
 
 def pytest_sessionfinish() -> None:

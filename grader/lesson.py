@@ -34,11 +34,9 @@ def learn(exercise: Exercise, expected: Sequence[Expected], findings: Findings) 
     lines = {str(line["check"]): line for line in findings.lines if "check" in line}
     here = [check for check in expected if check.lacks is None]
     passed = [c.title for c in here if lines.get(c.id, {}).get("outcome") == "passed"]
-    failures = [
-        Failure(c.title, str(lines[c.id].get("message", "")))
-        for c in here
-        if lines.get(c.id, {}).get("outcome") in ("failed", "timeout")
-    ]
+    failed = [c for c in here if lines.get(c.id, {}).get("outcome") in ("failed", "timeout")]
+    failed.sort(key=lambda c: lines[c.id].get("rule") is not True)  # a broken rule before any wrong number
+    failures = [Failure(c.title, str(lines[c.id].get("message", ""))) for c in failed]
     trouble = _trouble(exercise, findings)
     if trouble or failures:
         state: State = "failing"

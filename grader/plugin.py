@@ -211,6 +211,7 @@ def pytest_runtest_makereport(
     elif told.verdict == "failed":
         report.outcome = "failed"
         report.longrepr = told.text
+        report.is_rule = told.is_rule  # type: ignore[attr-defined]
         report.timed_out = isinstance(call.excinfo.value, feedback.TooSlow)  # type: ignore[attr-defined]
     return report
 

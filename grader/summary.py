@@ -138,6 +138,7 @@ def _first_of_each(failed: Sequence[pytest.TestReport]) -> list[pytest.TestRepor
     if len(of) == 1:
         return list(failed)
     for slug, reports in of.items():
+        reports.sort(key=lambda report: not getattr(report, "is_rule", False))  # before any wrong number
         if more := len(reports) - 1:
             fail = "check fails" if more == 1 else "checks fail"
             reports[0].longrepr = f"{reports[0].longrepr}\n  {more} more {fail}: pytest -k {slug}"

@@ -6,6 +6,8 @@ within tolerance and `Case.agree` finds that no accident; the most specific ones
 
 from collections.abc import Callable
 
+from grader.causes.before import stepped
+from grader.causes.error import cause_of_error
 from grader.causes.evidence import Case, Suspects, make_case
 from grader.causes.factor import additive, factor, factor_along
 from grader.causes.formula import formula, nearly_float32, one_value, rounded, softmaxed
@@ -16,7 +18,15 @@ from grader.causes.suspect import suspected
 from grader.causes.triangle import masked
 from grader.causes.type import cause_of_type
 
-__all__ = ["Case", "Suspects", "cause_of_shape", "cause_of_type", "cause_of_values", "make_case"]
+__all__ = [
+    "Case",
+    "Suspects",
+    "cause_of_error",
+    "cause_of_shape",
+    "cause_of_type",
+    "cause_of_values",
+    "make_case",
+]
 
 LARGEST = 1 << 22
 """Elements beyond which no cause is looked for: it would cost more memory than it is worth."""
@@ -26,6 +36,7 @@ EXACT = 2.0**53
 
 ON_SIGHT: tuple[Callable[[Case], str | None], ...] = (
     suspected,
+    stepped,
     nonfinite,
     unchanged_input,
     masked,

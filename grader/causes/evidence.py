@@ -38,7 +38,8 @@ class Case:
     """What came back and what was wanted, both in double precision on the CPU.
 
     `rtol` and `atol` say when two numbers count as the same for a cause: the check's own tolerance,
-    or the resolution of the dtypes where that is coarser. `inputs` are in double precision too.
+    or the resolution of the dtypes where that is coarser. `inputs` and `before`, what stood in the place of
+    `yours` before the call, are in double precision too.
     """
 
     yours: Tensor
@@ -50,6 +51,7 @@ class Case:
     yours_dtype: torch.dtype
     wanted_dtype: torch.dtype
     suspects: Suspects = field(default_factory=dict)
+    before: Tensor | None = None
     known_bits: dict[int, tuple[Tensor, float]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -195,6 +197,7 @@ def make_case(
     rtol: float,
     atol: float,
     suspects: Suspects | None = None,
+    before: Tensor | None = None,
 ) -> Case:
     """Widen everything to double precision and set the tolerance by which causes are judged."""
     eps = resolution(yours.dtype, wanted.dtype)
@@ -209,4 +212,5 @@ def make_case(
         rtol, atol = max(rtol, own), max(atol, own * rms)
     readable = {name: t.to(y.dtype) for name, t in inputs.items() if y.is_complex() or not t.is_complex()}
     names = tuple(dims) if len(dims) == wanted.ndim else ()
-    return Case(y, w, names, readable, rtol, atol, yours.dtype, wanted.dtype, suspects or {})
+    was = None if before is None or before.is_complex() else before.double()
+    return Case(y, w, names, readable, rtol, atol, yours.dtype, wanted.dtype, suspects or {}, was)

@@ -81,22 +81,24 @@ def factor_along(case: Case) -> str | None:
     """Off by a factor, or a term, that is the same all along one dim."""
     if int(case.close(case.yours, case.wanted).sum()) > case.wanted.numel() // 10:
         return None  # an error in few places is better told by where it is
+    if bool((case.yours.isnan() & ~case.wanted.isnan()).any()):
+        return None  # NaN is the graver mistake
     worst, size = (float(t.abs().max()) for t in (case.yours - case.wanted, case.wanted))
     if _is_slight(case, worst, size):
         return None
     for d, n in enumerate(case.wanted.shape):
         if n < 2:
             continue
-        fitted = case.wanted.numel() // n
         sizes = case.wanted.nan_to_num(0, 0, 0) if not case.is_complex else case.wanted
         place = sizes.abs().argmax(d, keepdim=True)
-        y, w = case.yours.gather(d, place), case.wanted.gather(d, place)
+        name, y, w = case.name(d), case.yours.gather(d, place), case.wanted.gather(d, place)
+        fitted = int(case.close(case.wanted, w.expand_as(case.wanted)).sum())  # all, where rows are equal
         if case.agree(case.wanted * (y / w), fitted=fitted, tried=case.wanted.ndim):
-            if fitted == 1:  # all there is lies along this dim
+            if case.wanted.numel() == n:  # all there is lies along this dim
                 return _times((y / w).item())
-            return f"right up to a factor that is the same all along {case.name(d)}: normalised over it?"
+            return f"off by a factor that is the same all along {name}: a sum, norm or count over it?"
         if case.agree(case.wanted + (y - w), fitted=fitted, tried=case.wanted.ndim):
-            return f"right up to a term that is the same all along {case.name(d)}"
+            return f"off by a number that is the same all along {name}: a mean, sum or maximum over it?"
     return None
 
 

@@ -110,7 +110,11 @@ def shifted(case: Case) -> str | None:
             for late in (True, False):
                 yours = case.yours.narrow(d, k if late else 0, n - k)
                 guess = case.wanted.narrow(d, 0 if late else k, n - k)
-                if case.agree(guess, yours, tried=tries):
+                if not case.same(guess, yours):
+                    continue
+                there = case.wanted.narrow(d, k if late else 0, n - k)
+                alike = int(case.close(there, guess).sum())  # where rows are equal, a shift shows nowhere
+                if case.agree(guess, yours, tried=tries, fitted=alike):
                     at_i = f"yours[i] is wanted[i {'-' if late else '+'} {k}]"
                     return f"right values, shifted by {k if late else -k} along {case.name(d)}: {at_i}"
     return None

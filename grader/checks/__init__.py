@@ -19,7 +19,7 @@ from grader.checks.operations import (
     forbid,
 )
 from grader.checks.untouched import global_rng_untouched, modes_kept, unchanged
-from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
+from grader.checks.values import expect_close, expect_equal, expect_number, expect_that, tolerance
 
 __all__ = [
     "CheckFailure",
@@ -31,6 +31,7 @@ __all__ = [
     "expect_flat_cost",
     "expect_gradient",
     "expect_gradients",
+    "expect_number",
     "expect_raises",
     "expect_that",
     "expect_view",

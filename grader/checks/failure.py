@@ -1,4 +1,4 @@
-"""The one exception that a check raises when an answer is wrong."""
+"""What a check raises when an answer is wrong."""
 
 import torch
 
@@ -10,8 +10,12 @@ class CheckFailure(AssertionError):
     """
 
 
-def why_cut() -> str:
+class BrokenRule(CheckFailure):
+    """An answer is written in a way that the statement rules out: told before any wrong number."""
+
+
+def why_cut(otherwise: str = "the graph is cut on the way") -> str:
     """Why a result has no graph, most likely, as the last line of feedback."""
     if torch.is_grad_enabled():
-        return "  likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
+        return f"  likely  {otherwise} (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
     return "  likely  gradients are still switched off; `with torch.no_grad():` switches them on again"

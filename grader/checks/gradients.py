@@ -78,16 +78,18 @@ def expect_gradient(
     *,
     scale: float | None = None,
     suspects: Suspects | None = None,
+    before: Tensor | None = None,
 ) -> None:
     """Fail unless the gradient `yours`, found in `.grad` or by autograd, is `wanted`.
 
-    For `scale` and `suspects` see `grader.checks.values`.
+    For `scale`, `suspects` and `before`, what stood in `.grad` earlier, see `grader.checks.values`.
     """
     if yours is None:
-        raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}\n{why_cut()}")
+        why = why_cut("no backward came here, `.grad` was cleared, or the graph is cut")
+        raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}\n{why}")
     rtol, atol = tolerance(wanted, scale=scale)
     call = f"the gradient of {of}"
-    difference = explain(yours, wanted, call=call, rtol=rtol, atol=atol, suspects=suspects)
+    difference = explain(yours, wanted, call=call, rtol=rtol, atol=atol, suspects=suspects, before=before)
     if difference is not None:
         raise CheckFailure(difference)
 
@@ -142,8 +144,9 @@ def _compare(
         if mine is None and not bool(right.ne(0).any()):
             continue
         if mine is None:
+            why = why_cut(f"{label} is not used in the result, or the graph is cut on the way")
             raise CheckFailure(
-                f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}\n{why_cut()}"
+                f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}\n{why}"
             )
         mine, rounded = mine.detach(), right.to(x.dtype)
         if is_same(mine, rounded):

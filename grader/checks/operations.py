@@ -12,7 +12,7 @@ from typing import Any
 from torch.overrides import TorchFunctionMode
 
 from grader.checks.dispatch import DispatchMode
-from grader.checks.failure import CheckFailure
+from grader.checks.failure import BrokenRule
 
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "<")
 _HERE = str(Path(__file__).parent)
@@ -93,7 +93,7 @@ def expect_flat_cost(
         many = _cost(calls[large])  # nor is what is done once for a size, such as a mask that is kept
     for what, less, more in zip(("operations", "Python steps"), few, many, strict=True):
         if more - less > allowed:
-            raise CheckFailure(
+            raise BrokenRule(
                 f"the cost of {call} grows with {over}\n"
                 f"  yours   {less} {what} for {over}={small}, {more} for {over}={large}\n"
                 f"  wanted  the same number for every {over}\n"
@@ -133,7 +133,7 @@ def forbid(call: str, *names: str) -> Iterator[None]:
         yield
     used = sorted(functions.used | (set(names) & set(operations.count)))
     if used:
-        raise CheckFailure(
+        raise BrokenRule(
             f"{call} uses what the statement rules out\n"
             f"  yours   {', '.join(used)}\n"
             "  wanted  your own computation"

@@ -43,14 +43,28 @@ def expect_registered(
 
 
 def expect_weights(
-    module: nn.Module, wanted: nn.Module, when: str, *, ulps: float | None = 1e4, scale: float | None = 1.0
+    module: nn.Module,
+    wanted: nn.Module,
+    when: str,
+    *,
+    ulps: float | None = 1e4,
+    scale: float | None = 1.0,
+    before: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Fail unless the parameters of `module` are those of `wanted`, which may lie on another device.
 
     Several steps of training add up the rounding of each; the tolerance is for weights near one in float64.
+    `before` is the `state_of` the module before them.
     """
     for (name, p), right in zip(module.named_parameters(), wanted.parameters(), strict=True):
-        expect_close(p.detach(), right.detach().to(p.device), f"{name} after {when}", ulps=ulps, scale=scale)
+        expect_close(
+            p.detach(),
+            right.detach().to(p.device),
+            f"{name} after {when}",
+            ulps=ulps,
+            scale=scale,
+            before=(before or {}).get(name),
+        )
 
 
 def tensors_of(module: nn.Module) -> dict[str, Tensor]:

@@ -45,8 +45,16 @@ def expect_no_traffic(traffic: Traffic, call: str, *, waits: bool = False) -> No
     if waits:
         counts["waits"] = traffic.syncs
     told = ", ".join(f"{what}: {count}" for what, count in counts.items() if count)
+    if not told:
+        return
     what = "copies and waits" if waits else "copies"
-    expect_that(not told, f"{what} between host and device in {call}", yours=told, wanted="none")
+    if not traffic.to_host:
+        likely = "a tensor or number made on the CPU: device=x.device"
+    elif not traffic.to_device:
+        likely = "`.item()`, `.cpu()`, `.tolist()`, or an `if` on a tensor"
+    else:
+        likely = "a step on the CPU, and back: `.cpu()`, `.item()`, `.numpy()`"
+    expect_that(False, f"{what} between host and device in {call}", yours=told, wanted="none", likely=likely)
 
 
 def is_counting() -> bool:

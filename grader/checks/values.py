@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 from grader.causes import Suspects
 from grader.checks.failure import CheckFailure
 from grader.explain import describe, explain, is_same
+from grader.facts import apart
 from grader.tolerance import resolution
 
 PLAIN = {int, float, bool, str, type(None), torch.dtype}
@@ -48,6 +49,7 @@ def expect_close(
     ulps: float | None = None,
     scale: float | None = None,
     suspects: Suspects | None = None,
+    before: Tensor | None = None,
 ) -> None:
     """Fail unless `yours` has the shape, dtype and device of `wanted`, and its values up to rounding.
 
@@ -62,6 +64,8 @@ def expect_close(
         suspects: mistakes that people make here, in words, and how to make the tensor that each gives:
             ``{"the mask is applied in every call": lambda: reference(x, causal=True)}``. They are made only
             for a wrong answer, and told where that one is what they give.
+        before: for a weight, a buffer or a `.grad`, what it was before the call: what did not change,
+            or changed the wrong way, is told.
     """
     if is_same(yours, wanted):  # which needs no tolerance
         return
@@ -75,6 +79,7 @@ def expect_close(
         atol=atol,
         inputs=inputs or {},
         suspects=suspects,
+        before=before,
     )
     if difference is not None:
         raise CheckFailure(difference)
@@ -153,6 +158,32 @@ def _whole(values: Any) -> str:
         return ""
     text = repr(tuple(values) if isinstance(values, tuple) else values)
     return text if len(text) <= LONGEST and text.isprintable() else ""
+
+
+def expect_number(
+    yours: object,
+    wanted: float,
+    call: str,
+    *,
+    rtol: float = 1e-6,
+    suspects: Mapping[str, Callable[[], float]] | None = None,
+) -> None:
+    """Fail unless `yours`, which `call` gave, is a float and `wanted` up to `rtol`.
+
+    For `suspects` see `expect_close`; here they make numbers.
+    """
+    if type(yours) is not float:
+        raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  a Python float")
+    if _near(yours, wanted, rtol):
+        return
+    mine, right = apart(yours, wanted)
+    told = next((t for t, make in (suspects or {}).items() if _near(yours, make(), max(rtol, 1e-6))), None)
+    likely = f"\n  likely  {told}" if told else ""
+    raise CheckFailure(f"wrong {call}\n  yours   {mine}\n  wanted  {right}{likely}")
+
+
+def _near(one: float, other: float, rtol: float) -> bool:
+    return math.isclose(one, other, rel_tol=rtol) or (one != one and other != other)
 
 
 def expect_that(condition: bool, what: str, **facts: object) -> None:

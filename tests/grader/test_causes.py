@@ -82,12 +82,17 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ("every value is 1 too large: off by one?", IDS + 1.0, IDS.float(), {}),
     ("every value is 1 too large", X + 1, X, {}),
     (
-        "right up to a factor that is the same all along time: normalised over it?",
+        "off by a factor that is the same all along time: a sum, norm or count over it?",
         X,
         X / X.abs().sum(1, keepdim=True),
         {},
     ),
-    ("right up to a term that is the same all along feature", X - X.amax(2, keepdim=True), X, {}),
+    (
+        "off by a number that is the same all along feature: a mean, sum or maximum over it?",
+        X - X.amax(2, keepdim=True),
+        X,
+        {},
+    ),
     # formulas
     ("this is the log of the wanted values: a log too many, or a missing exp", X.abs().log(), X.abs(), {}),
     ("this is exp of the wanted values: an exp too many, or a missing log", X.exp(), X, {}),

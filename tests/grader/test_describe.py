@@ -51,6 +51,7 @@ Pair = collections.namedtuple("Pair", "mean std")
         ([torch.zeros(2), torch.zeros(3)], "list of 2 (float32[2], float32[3])"),
         (Pair(torch.zeros(2), 1), "Pair of 2 (float32[2], int 1)"),
         ({"loss": 0.5}, "dict of 1 ('loss': float 0.5)"),
+        ([0.1 + 0.2], "list of 1 (float 0.3)"),
         ((), "empty tuple"),
         (np.zeros((2, 3)), "numpy float64[2, 3]"),
         (torch.float16, "dtype torch.float16"),

@@ -110,9 +110,17 @@ def test_nan_and_inf_are_counted() -> None:
     assert told(yours, wanted) == text("""
         wrong values from f(x)
           values  3 of 6 are wrong in float32[6] (2 NaN, 1 inf)
-          first   at [1]: yours nan, wanted 0.994
+          yours   [0.668, nan, nan, 0.216, inf, -0.947]
+          wanted  [0.668, 0.994, 0.812, 0.216, -0.491, -0.947]
           where   ·××·×·
     """)
+
+
+def test_nan_is_found_where_other_values_are_wrong_too() -> None:
+    wanted = numbers(4, 3)
+    yours = wanted + numbers(3, 4).mT.square()
+    yours[2, 1:] = NAN
+    assert "values  all 12 are wrong in float32[4, 3] (2 NaN, from [2, 1] on)" in told(yours, wanted)
 
 
 def test_other_types() -> None:

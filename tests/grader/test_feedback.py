@@ -9,7 +9,10 @@ import torch
 
 from grader import specimen
 from grader.catalog import load
-from grader.feedback import error_line, unusable
+from grader.causes import cause_of_error
+from grader.complaints import error_line, unusable
+from grader.findings import Expected, Findings
+from grader.lesson import learn
 from grader.pool import Pool, Request
 from grader.specimen import Wrong
 
@@ -214,6 +217,12 @@ class Misfit(torch.autograd.Function):
         (other_input, "no gradient flows to a tensor on which what your code gave back should depend"),
         (written_after_use, "backward fails: a tensor that it needs was changed in place"),
         (written_view, "backward fails: a view that belongs to the graph was changed in place"),
+        (
+            lambda x: torch.nn.Linear(2, 2).load_state_dict({"weight": torch.eye(2), "scale": x}),
+            "your code's parameters and buffers have other names than they should\n"
+            "  extra   bias\n"
+            "  lacks   scale",
+        ),
         (lambda x: x.nope(), "`.nope` is missing: what your code gave the check is float32[2]"),
         (
             lambda x: (x, 1).mean,
@@ -269,3 +278,30 @@ def test_the_words_that_name_a_mistake_are_asked_for():
     }
     assert sum(map(len, named.values())) >= 400
     assert sum(not words for words in named.values()) <= len(named) // 10
+
+
+@pytest.mark.parametrize(
+    "run, likely",
+    [
+        (lambda: torch.ones(2, dtype=torch.uint16) > 0, "torch cannot do this (gt) in uint16: convert"),
+        (lambda: torch.ones(0, 3).reshape(0, -1), "the tensor is empty, so that -1 could stand for any size"),
+        (lambda: torch.ones(()).backward(), "nothing that this is computed from requires a gradient"),
+        (lambda: torch.ones(2, requires_grad=True).add_(1), "a parameter is changed while autograd records"),
+        (lambda: torch.ones(2).reshape(3), None),
+        (lambda: {}["x"], None),
+    ],
+)
+def test_errors_of_torch_have_a_likely_cause(run, likely):
+    with pytest.raises(Exception) as raised:
+        run()
+    cause = cause_of_error(raised.value)
+    assert cause is None if likely is None else cause.startswith(likely)
+
+
+def test_a_broken_rule_is_told_before_wrong_numbers():
+    expected = [Expected(name, name, None) for name in ("numbers", "a rule", "more numbers")]
+    lines = [
+        {"check": c.id, "outcome": "failed", "message": c.id, "rule": c.id == "a rule"} for c in expected
+    ]
+    lesson = learn(EXERCISE, expected, Findings((*lines, {"done": True})))
+    assert [f.title for f in lesson.failures] == ["a rule", "numbers", "more numbers"]

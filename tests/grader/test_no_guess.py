@@ -58,6 +58,16 @@ def unrelated(shape: tuple[int, ...], kind: str, dtype: torch.dtype, gen: torch.
     }[kind]
 
 
+def test_a_shift_is_not_told_where_rows_are_equal() -> None:
+    wanted = torch.randn(1, 6, generator=torch.Generator().manual_seed(0)).expand(5, 6).contiguous()
+    for wrong in (0, 4):
+        yours = wanted.clone()
+        yours[wrong] += 0.25
+        message = explain(yours, wanted, call="f(x)", dims=("time", "feature"), rtol=1e-6)
+        assert message is not None
+        assert "likely" not in message
+
+
 @settings(max_examples=2500, deadline=None, derandomize=True, database=None)
 @given(
     data=st.data(),

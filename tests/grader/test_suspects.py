@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.checks import CheckFailure, expect_close, expect_equal
+from grader.checks import CheckFailure, expect_close, expect_equal, expect_number
 from grader.checks.gradients import expect_gradient
 from tests.grader.telling import numbers, told
 
@@ -81,3 +81,24 @@ def test_nothing_is_made_for_a_right_answer():
 def test_checks_pass_them_on(check):
     with pytest.raises(CheckFailure, match="likely  each is squared and shifted"):
         check(X**2 + 3, suspects={"each is squared and shifted": lambda: X**2 + 3})
+
+
+def test_a_suspect_needs_less_than_a_guess():
+    yours, wanted = torch.tensor([[-9.3]]), torch.tensor([[0.7]])
+    suspects = {"an old gradient counts": lambda: torch.tensor([[-9.3]])}
+    assert "likely  an old gradient counts" in told(yours, wanted, suspects=suspects)
+
+
+def test_numbers_have_suspects_too():
+    suspects = {"a sum for a mean": lambda: 4 * 1.75}
+    expect_number(1.75, 1.75, "loss from f(x)", suspects=suspects)
+    with pytest.raises(CheckFailure) as told_why:
+        expect_number(7.0, 1.75, "loss from f(x)", suspects=suspects)
+    assert str(told_why.value) == (
+        "wrong loss from f(x)\n  yours   7\n  wanted  1.75\n  likely  a sum for a mean"
+    )
+    with pytest.raises(CheckFailure) as other:
+        expect_number(7.5, 1.75, "loss from f(x)", suspects=suspects)
+    assert "likely" not in str(other.value)
+    with pytest.raises(CheckFailure, match="wrong type from loss"):
+        expect_number(torch.tensor(1.75), 1.75, "loss from f(x)")

@@ -100,7 +100,6 @@ def test_mask_is_true_where_it_is_not_zero(answer):
     """A mask is True wherever it is not 0, and is of dtype bool."""
     for dtype, values in (
         (torch.uint8, [1, 0, 255, 2]),
-        (torch.uint16, [1, 0, 65535, 256]),
         (torch.int32, [2**31 - 1, 0, -(2**31), 256]),
         (torch.int64, [1, 0, -1, 2**40]),
         (torch.int64, [2**32, 0, -(2**63), 2**63 - 1]),
@@ -111,6 +110,7 @@ def test_mask_is_true_where_it_is_not_zero(answer):
         (torch.float64, [1e-300, 0.0, -1e-300, 1e300]),
         (torch.float64, [math.nan, -0.0, 5e-324, -math.inf]),
         (torch.bool, [True, False, True, True]),
+        (torch.uint16, [1, 0, 65535, 256]),  # last, for few operations take it
     ):
         mask = torch.tensor(values, dtype=dtype)
         call = f"model_inputs(…, mask)[2] of {values} in {dtype}"

@@ -200,7 +200,7 @@ def test_hidden_tokens_have_no_influence(answer, gen, causal):
     only = attention({n: t.double() for n, t in state_of(layer).items()}, x[:, :1].double())
     yours = layer(x, torch.tensor([[False, True, True, True, True]]))
     call = "layer(x, padding), where all but the first token are padding of 1e4, which asks, too"
-    expect_close(yours.detach(), only.float().expand(1, 5, 6), call, ulps=200)
+    expect_close(yours.detach(), only.float().expand(1, 5, 6), call, dims="batch time dim", ulps=200)
     layer = build(answer, gen, 2, 1, causal=causal)
     layer.load_state_dict(identities(layer))
     half = torch.tensor([[8.0, 0.0], [7.0, 1.0], [1e4, 1e4]], dtype=torch.float16)
@@ -307,7 +307,8 @@ def test_dtypes(answer, gen, dtype):
         for hidden in (None, padding):
             wanted = attention(state, x.double(), hidden, causal=causal).to(dtype)
             yours = layer(x) if hidden is None else layer(x, hidden)
-            expect_close(yours, wanted, f"layer.to({dtype})(x)", ulps=ulps)
+            call = f"layer.to({dtype})({'x' if hidden is None else 'x, padding'}), causal={causal}"
+            expect_close(yours, wanted, call, dims="batch time dim", ulps=ulps)
     expect_casts(
         case(answer, 0.3 * torch.randn(2, 4, 6, generator=gen), padding_of(gen, (2, 4))),
         torch.float64,
