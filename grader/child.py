@@ -140,6 +140,8 @@ class Child:
         sys.breakpointhook = self._no_debugger
         if self.job.mode == "check":
             sys.stdout = sys.stderr = self.printed
+            # What libraries warn of is not what the answer prints, and it names files of this folder.
+            warnings.showwarning = lambda *_told, **_options: None
         with self.suites.shown(self.job.slug):  # to ranks too: they have what their launcher has
             plugin.prepare([check.item for check in checks])
         if self.job.examined:
@@ -181,6 +183,9 @@ class Child:
             text = "\n".join(feedback.import_trouble(broken.cause, file))
             self._tell(broken=text[:MOST_MESSAGE], memory=isinstance(broken.cause, MemoryError))
             return False
+        finally:
+            if self.job.mode == "check":
+                self._tell(printed=self.printed.take())
         return untouched()
 
     def _untouched(self) -> bool:
@@ -219,6 +224,7 @@ class Child:
             message=outcome.message[:MOST_MESSAGE],
             rule=outcome.is_rule,
             seconds=round(seconds, 4),
+            unwritten=outcome.unwritten,
             **printed,
         )
         if outcome.word == "timeout":

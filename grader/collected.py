@@ -151,11 +151,12 @@ class _Problems:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check went, in one word, and the feedback where it did not pass."""
+    """How a check went, in one word, the feedback where it did not pass, and what is still to write."""
 
     word: Literal["passed", "failed", "timeout", "todo", "not_graded"]
     message: str = ""
     is_rule: bool = False
+    unwritten: str = ""
 
 
 def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcome]]:
@@ -214,7 +215,9 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
     if isinstance(call.excinfo.value, feedback.TooSlow):
         return Outcome("timeout", feedback.tell(call, item, exercise, judged.answers).text)
     told = feedback.tell(call, item, exercise, judged.answers)
-    return Outcome("todo") if told.verdict == "todo" else Outcome("failed", told.text, told.is_rule)
+    if told.verdict == "todo":
+        return Outcome("todo", unwritten=told.unwritten)
+    return Outcome("failed", told.text, told.is_rule)
 
 
 def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
@@ -225,7 +228,7 @@ def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
             is_rule = getattr(report, "is_rule", False)
             return Outcome("timeout" if late else "failed", str(report.longrepr), is_rule)
         if verdict in ("todo", "not_graded"):
-            return Outcome(verdict)
+            return Outcome(verdict, unwritten=getattr(report, "unwritten", ""))
         if report.outcome != "passed" or hasattr(report, "wasxfail"):
             return Outcome("failed", "the check was skipped")
     return Outcome("passed")

@@ -43,12 +43,16 @@ class TooSlow(BaseException):
 
 @dataclass(frozen=True)
 class Told:
-    """What becomes of a check that did not pass, and what the learner reads of it."""
+    """What becomes of a check that did not pass, and what the learner reads of it.
+
+    `unwritten` names the function that says of itself that it is still to write.
+    """
 
     verdict: Literal["todo", "failed", "not_graded"]
     text: str
     is_rule: bool = False
     """Whether the answer breaks a rule of the statement, which is told before any wrong number."""
+    unwritten: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,8 @@ def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, ans
     if isinstance(error, NoAnswer):
         return Told("todo", str(error))
     if is_todo(excinfo, file):
-        return Told("todo", f"todo: {paths.shown(file) if file else exercise.relative}")
+        name, place = _unwritten(excinfo, file), paths.shown(file) if file else exercise.relative
+        return Told("todo", f"todo: {place}{f', {name}' if name else ''}", unwritten=name)
     body = _body(excinfo, exercise, file)
     head = f"{exercise.slug} · {title_of(item)}"
     tail = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
@@ -106,6 +111,15 @@ def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> 
         source = linecache.getline(str(file), last.lineno + 1)
         return source.strip().startswith("raise NotImplementedError")
     return type(excinfo.value).__name__ == "RankTodo"
+
+
+def _unwritten(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> str:
+    """The function of the answer that is still to write; "" where it was called on a rank."""
+    last = excinfo.traceback[-1]
+    if Path(last.path) != file:
+        return ""
+    code = last.frame.code.raw
+    return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")  # Python 3.10 has none
 
 
 def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file: Path | None) -> list[str]:

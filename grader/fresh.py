@@ -142,8 +142,14 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     outcome = verdict if verdict in ("todo", "not_graded") else "timeout" if late else report.outcome
     path, _, name = report.nodeid.partition("::")
     message = str(report.longrepr) if outcome in ("failed", "timeout") else ""
-    rule = getattr(report, "is_rule", False)
-    _tell(check=_id(path, name), outcome=outcome, message=message, rule=rule, printed=report.capstdout[:4000])
+    _tell(
+        check=_id(path, name),
+        outcome=outcome,
+        message=message,
+        rule=getattr(report, "is_rule", False),
+        unwritten=getattr(report, "unwritten", ""),
+        printed=report.capstdout[:4000],
+    )
 
 
 def pytest_sessionfinish() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from grader.catalog import Exercise
 from grader.findings import Expected, Findings
@@ -18,7 +19,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Lesson:
-    """How an answer fares. `trouble` is set where it could not be judged to the end."""
+    """How an answer fares. `trouble` is set where it could not be judged to the end.
+
+    `unwritten` names the functions that say of themselves that they are still to write. `printed` is what the
+    answer printed while it was imported and in the first failure, or where nothing fails, in the first check
+    that saw it print.
+    """
 
     exercise: Exercise
     state: State
@@ -27,6 +33,13 @@ class Lesson:
     skipped: tuple[str, ...]
     trouble: str
     printed: str
+    unwritten: tuple[str, ...] = ()
+
+    @property
+    def rest(self) -> str:
+        """What is still to do in an answer of which a part is written; "" for any other."""
+        is_begun = self.state == "todo" and self.passed and self.unwritten
+        return f"still to write: {', '.join(self.unwritten)}" if is_begun else ""
 
 
 def learn(exercise: Exercise, expected: Sequence[Expected], findings: Findings) -> Lesson:
@@ -44,9 +57,25 @@ def learn(exercise: Exercise, expected: Sequence[Expected], findings: Findings) 
         state = "done"
     else:
         state = "todo"
-    printed = "".join(str(line.get("printed", "")) for line in lines.values())
     skipped = [f"{c.title} ({c.lacks})" for c in expected if c.lacks is not None]
-    return Lesson(exercise, state, _once(passed), tuple(failures), _once(skipped), trouble, printed)
+    unwritten = [str(line["unwritten"]) for line in lines.values() if line.get("unwritten")]
+    return Lesson(
+        exercise,
+        state,
+        _once(passed),
+        tuple(failures),
+        _once(skipped),
+        trouble,
+        _printed(findings.lines, failed[0].id if failed else None),
+        _once(unwritten),
+    )
+
+
+def _printed(lines: Sequence[dict[str, Any]], failed: str | None) -> str:
+    imported = [line for line in lines if "check" not in line]
+    shown = [line for line in lines if "check" in line and (line["check"] == failed or failed is None)]
+    first = next((line for line in shown if line.get("printed")), {})
+    return "".join(str(line.get("printed", "")) for line in [*imported, first])
 
 
 def _trouble(exercise: Exercise, findings: Findings) -> str:

@@ -116,7 +116,8 @@ class Verdict:
         if found.trouble:
             return f"✗ {found.exercise.slug}\n{found.trouble}{_printed(found)}"
         if found.state == "todo":
-            return f"· {found.exercise.slug} is still to do"
+            lines = [f"✓ {title}" for title in found.passed] if found.rest else []
+            return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
         lines = [f"✗ {failure.message}" for failure in found.failures[:1]]
         lines += [f"✗ {title}" for title in _others(found)]
         lines += [f"✓ {title}" for title in found.passed]
@@ -155,7 +156,7 @@ def _headline(found: Lesson) -> str:
     mark = {"done": "✓", "failing": "✗", "todo": "·"}[found.state]
     count = f"{len(found.passed)} passed, {len(found.failures)} failed"
     if found.state == "todo":
-        count = "still to do"
+        count = html.escape(found.rest) or "still to do"
     return f"<p><b>{mark} {html.escape(found.exercise.title)}</b> — {count}</p>"
 
 

@@ -206,6 +206,7 @@ def pytest_runtest_makereport(
     told = feedback.tell(call, item, exercise, item.config.stash[JUDGED].answers)
     report.kata = told.verdict  # type: ignore[attr-defined]  # reports carry extra attributes across xdist
     if told.verdict == "todo":
+        report.unwritten = told.unwritten  # type: ignore[attr-defined]
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, told.text)
     elif told.verdict == "failed":

@@ -87,6 +87,9 @@ def lesson(found: Lesson, catalog: Catalog, *, has_keys: bool = True) -> Rendera
 
 def _todo(found: Lesson, room: Room) -> list[RenderableType]:
     first = [todo(found.exercise)]
+    if found.rest:
+        head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
+        first = [head, Text(f"  ✓ {len(found.passed)} passed", "green")]
     return [*first, *_printed(found, room, room.rows - room.taken(first))]
 
 
