@@ -11,9 +11,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from grader import paths
 from grader.errors import KataError
+from grader.verbs import Verbs
 
-EXIT_STATUS = (
+EXIT_STATUS = "Exit status: 0 done; 2 bad input or something missing, as a line says; 130 interrupted."
+EXIT_STATUS_OF_ALL = (
     "Exit status: 0 done; 1 done, but the audit found problems, answers were not judged by a fault of the "
     "grader, or scores did not reach the gradebook (or you said no); 2 bad input or something missing, as a "
     "line says; 130 interrupted. What students got wrong, and files of theirs that cannot be read, are no "
@@ -22,7 +25,8 @@ EXIT_STATUS = (
 
 app = typer.Typer(
     help="A pytest-based kata for PyTorch, with autograded answers.",
-    epilog=EXIT_STATUS,
+    cls=Verbs,
+    epilog=EXIT_STATUS if paths.is_release() else EXIT_STATUS_OF_ALL,
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,

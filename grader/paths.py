@@ -14,6 +14,11 @@ STATE = ROOT / ".kata"
 """A learner's local state: backups, progress. A cache; deleting it loses nothing that matters."""
 
 
+def is_release() -> bool:
+    """Whether this is a copy for students, without the checks that grade."""
+    return not HIDDEN.is_dir()
+
+
 def shown(path: Path) -> str:
     """A path as a person would type it: relative to the clone or to the current folder."""
     return _shown(path, Path.cwd())

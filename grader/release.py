@@ -82,10 +82,19 @@ def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
         (target / f"{section}.toml").write_text(head + "".join(kept), "utf-8")
 
 
+_GRADING = """## How it is graded
+
+The checks in `tests/public` are not all: hidden ones grade too. They ask for nothing that the statement does
+not name, so read it to the end. An exercise is worth its points times the share of its hidden checks that
+pass, and nothing if the public checks fail or its results differ from the reference on fresh inputs.
+"""
+
+
 def _for_learners(readme: str) -> str:
-    """The README without its chapters for instructors and authors."""
+    """The README without its chapters for instructors and authors, and with one on what grades."""
     parts = re.split(r"^(?=## )", readme, flags=re.MULTILINE)
-    return "".join(part for part in parts if not part.startswith(("## Teach", "## Work on it")))
+    kept = [part for part in parts if not part.startswith(("## Teach", "## Work on it"))]
+    return re.sub(r"^\| `kata solution .*\n", "", "".join(kept), flags=re.MULTILINE) + _GRADING
 
 
 def _without_grading(makefile: str) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 from grader import paths
 from grader.catalog import Catalog, Exercise, Section
 from grader.lesson import Lesson
-from grader.progress import MARKS, State
+from grader.progress import HIDDEN, MARKS, State
 
 STYLES: dict[State, str] = {"done": "green", "failing": "red", "todo": "dim"}
 KEYS = "[n]ext  [h]int  [s]olution  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
@@ -148,6 +148,8 @@ def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[Rende
     exercise = found.exercise
     head = Text(f"✓ {exercise.slug}", "bold green")
     after: list[RenderableType] = [Text("")]
+    if paths.is_release():
+        after.append(Text(HIDDEN, "dim"))
     reference = exercise.file("solutions")
     if reference.exists():
         after.append(Text(f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})"))

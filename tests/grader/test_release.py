@@ -1,5 +1,6 @@
 """A release for students: what it must not hold, and a learner's first hour in it."""
 
+import io
 import os
 import re
 import shutil
@@ -7,10 +8,12 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
-from grader import paths
+from grader import paths, screen
 from grader.catalog import load
 from grader.errors import KataError
+from grader.lesson import Lesson
 from grader.release import release
 
 LONG = 40
@@ -84,7 +87,29 @@ def test_a_learners_first_hour(folder, tmp_path):
     code, said = run(folder, "pytest", "-q", "-p", "no:randomly", "-k", "merge_heads")
     assert code == 0, said
     code, said = run(folder, "grader", "solution", "merge_heads")
-    assert code == 2 and "released without" in said
+    assert code == 2 and "released without" in said and said.count("\n") == 1
+
+
+def test_that_more_is_graded_than_seen_is_said(folder, monkeypatch):
+    assert "hidden ones grade too" in (folder / "README.md").read_text("utf-8")
+    assert "hidden checks grade too" in run(folder, "grader", "status")[1]
+    assert "hidden checks" not in run(paths.ROOT, "grader", "status")[1]
+    passed = Lesson(load().exercise("merge_heads"), "done", ("all",), (), (), "", "")
+    for hidden, is_told in ((folder / "tests" / "hidden", True), (paths.HIDDEN, False)):
+        monkeypatch.setattr(paths, "HIDDEN", hidden)
+        console = Console(record=True, width=100, file=io.StringIO())
+        console.print(screen.lesson(passed, load()))
+        assert ("hidden checks grade too" in console.export_text()) == is_told
+
+
+def test_there_are_a_learners_verbs_alone(folder):
+    code, said = run(folder, "grader", "--help")
+    shown = re.findall(r"^  ([a-z]+)  ", said.partition("Commands:")[2], re.MULTILINE)
+    assert (code, shown) == (0, ["status", "watch", "hint", "reset", "solution"])
+    assert "grade" not in said.partition("Commands:")[2]
+    for verb in ("audit", "grade", "new", "release", "similar"):
+        code, said = run(folder, "grader", verb)
+        assert (code, said.count("\n")) == (2, 1) and f"`kata {verb}` needs what a copy" in said
 
 
 def test_a_part_of_the_course(tmp_path):
@@ -92,6 +117,8 @@ def test_a_part_of_the_course(tmp_path):
     assert [p.name for p in (tmp_path / "one").rglob("ex[0-9]*.py")] == ["ex15_merge_heads.py"]
     code, said = run(tmp_path / "one", "grader", "status")
     assert code == 0 and "0/1" in said
+    code, said = run(tmp_path / "one", "grader", "hint", "describe")
+    assert (code, said.count("\n")) == (2, 1) and "no exercise is called 'describe'" in said
 
 
 def test_bad_places_are_one_line(tmp_path):
