@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from grader import paths, screen
-from grader.catalog import load
+from grader.catalog import load, read
 from grader.errors import KataError
 from grader.lesson import Lesson
 from grader.release import release
@@ -86,7 +86,7 @@ def test_a_learners_first_hour(folder, tmp_path):
     (folder / "exercises" / exercise.relative).write_bytes(exercise.file("solutions").read_bytes())
     code, said = run(folder, "pytest", "-q", "-p", "no:randomly", "-k", "merge_heads")
     assert code == 0, said
-    code, said = run(folder, "grader", "solution", "merge_heads")
+    code, said = run(folder, "grader", "solution", "merge_heads", "--reveal")
     assert code == 2 and "released without" in said and said.count("\n") == 1
 
 
@@ -100,6 +100,12 @@ def test_that_more_is_graded_than_seen_is_said(folder, monkeypatch):
         console = Console(record=True, width=100, file=io.StringIO())
         console.print(screen.lesson(passed, load()))
         assert ("hidden checks grade too" in console.export_text()) == is_told
+
+
+def test_the_starts_are_known_there(folder):
+    exercises = read(folder / "grader" / "catalog").exercises
+    assert len(exercises) == len(load().exercises)
+    assert all(e.is_start((folder / "exercises" / e.relative).read_bytes()) for e in exercises)
 
 
 def test_there_are_a_learners_verbs_alone(folder):
