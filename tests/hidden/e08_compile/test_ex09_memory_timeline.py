@@ -410,28 +410,28 @@ def test_computes_the_same(answer):
     expect_equal(on, False, "torch.is_grad_enabled() in a block under no_grad")
 
 
-def in_blocks(timeline):
-    """The rows in whole blocks. How much a backward pass holds for a moment is its own affair."""
+def in_units(timeline):
+    """The rows in units of 4 kB. How much a backward pass holds for a moment is its own affair."""
     return [
-        (row.name, round(row.live / UNIT), "free" if row.name == "backward" else round(row.peak / UNIT))
+        (row.name, round(row.live / 4096), "free" if row.name == "backward" else round(row.peak / 4096))
         for row in timeline.rows
     ]
 
 
 def oracle(answer, gen):
-    sizes = iter(torch.randint(1, 40, (14,), generator=gen).tolist())
+    sizes = iter(torch.randint(1, 200, (18,), generator=gen).tolist())
     with answer.memory_timeline() as tensors:
-        kept = [torch.zeros(size, N) for size in islice(sizes, 5)]
+        kept = [torch.zeros(size, 1024) for size in islice(sizes, 5)]
         tensors.mark("five made")
         del kept[1:3]
         tensors.mark("two deleted")
-        kept.append(torch.zeros(next(sizes), N))
+        kept.append(torch.zeros(next(sizes), 1024))
         tensors.mark("one made")
         del kept[0]
         tensors.mark("one deleted")
 
     with answer.memory_timeline() as views:
-        whole, other = torch.zeros(next(sizes), N), torch.zeros(next(sizes), N)
+        whole, other = torch.zeros(next(sizes), 1024), torch.zeros(next(sizes), 1024)
         part = whole[:1].add_(1)
         views.mark("a slice")
         del whole
@@ -440,8 +440,14 @@ def oracle(answer, gen):
         views.mark("no slice")
         del other
 
-    weights = [torch.ones(size, N, requires_grad=True) for size in islice(sizes, 4)]
-    x = torch.ones(N)
+    with answer.memory_timeline() as turns:
+        for size in islice(sizes, 4):
+            latest = torch.zeros(size, 1024)  # the one before is freed once this one is made
+            turns.mark("made")
+    del latest
+
+    weights = [torch.ones(size, 1024, requires_grad=True) for size in islice(sizes, 4)]
+    x = torch.ones(1024)
     optimizer = torch.optim.SGD(weights, lr=0.1, momentum=0.9)
     with answer.memory_timeline() as training:
         loss = sum((weight * x).exp().sum() for weight in weights[:3])
@@ -455,7 +461,8 @@ def oracle(answer, gen):
         (weights[3] * x).exp().sum().backward()
         training.mark("backward")
     return {
-        "tensors that are made and deleted": in_blocks(tensors),
-        "a slice of a larger tensor": in_blocks(views),
-        "training with momentum": in_blocks(training),
+        "tensors that are made and deleted": in_units(tensors),
+        "a slice of a larger tensor": in_units(views),
+        "one name for four tensors in turn": in_units(turns),
+        "training with momentum": in_units(training),
     }

@@ -496,7 +496,7 @@ def oracle(answer, gen):
     results = {}
     for name, reasons in kinds.items():
         results[name] = []
-        for _ in range(6):
+        for _ in range(3):
             model = network(gen)
             chosen = [reasons[n] for n in torch.randint(len(reasons), (6,), generator=gen).tolist()]
             parameters = list(model.parameters())
