@@ -91,6 +91,7 @@ _FACES = {
     "tables",
     "terminal",
     "texts",
+    "variety",
     "verbs",
     "watch",
     "window",

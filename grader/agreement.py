@@ -97,7 +97,7 @@ def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | Non
     if yours[2] != wanted[2]:
         return f"{path} has another shape"
     dtype = wanted[1]
-    mine, right = _array(yours), _array(wanted)
+    mine, right = array(yours), array(wanted)
     if mine.shape != right.shape:
         return f"{path} has another size"
     relative = resolution(dtype)
@@ -113,7 +113,7 @@ def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | Non
     return f"{path}: {count} of {wrong.size} values differ" if count else None
 
 
-def _array(encoded: list[Any]) -> "NDArray[Any]":
+def array(encoded: list[Any]) -> "NDArray[Any]":
     """The values, widened to float64 where they are floating point."""
     import numpy as np
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from grader import content, nulls, specimen
+from grader import content, nulls, specimen, variety
 from grader.bars import Progress, silent
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
@@ -94,6 +94,8 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
         for _ in session.records(again):
             pass
         for exercise in exercises:
+            if uniform := session.uniform(exercise):
+                yield Problem(exercise.slug, uniform)
             for name in sorted(
                 {_function(check) for check in idle[exercise.slug]} - session.killers[exercise.slug]
             ):
@@ -109,6 +111,11 @@ class _Session:
         self._progress = progress
         self._references = {seed: References(pool, seed) for seed in SEEDS}
         self._done = self._total = 0
+
+    def uniform(self, exercise: Exercise) -> str | None:
+        """What is wrong with an oracle that gives much the same for each seed."""
+        results = [known.of(exercise) for known in self._references.values()]
+        return None if None in results else variety.problem(results)
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
         by_request = {id(trial.request): trial for trial in trials}

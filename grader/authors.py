@@ -74,7 +74,7 @@ def test_worked_example(answer):
 _ORACLE = """
 
 def oracle(answer, gen):
-    return answer.{slug}(torch.randn(2, 3, generator=gen))
+    return {{"five rows": answer.{slug}(torch.randn(5, 3, generator=gen))}}
 """
 
 _SPECIMENS = '''"""Answers to {slug} that people write."""

@@ -49,7 +49,7 @@ def test_input(answer):
 
 
 def oracle(answer, gen):
-    return answer.double(torch.randn(4, generator=gen))
+    return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
 '''
 MUTATING = 'Wrong("in place", code="def double(x): return x.mul_(2.0)", check="test_input", says="changes")'
 CONSTANT = (

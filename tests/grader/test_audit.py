@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.grader.clone import CONSTANT, MUTATING, SOLUTION, STUB, Clone
+from tests.grader.clone import CONSTANT, HIDDEN, MUTATING, SOLUTION, STUB, Clone
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,9 @@ def reported(tmp_path_factory):
     clone.add("lonely", hidden=None)
     clone.add("mistaken", solution=SOLUTION.replace("2.0", "3.0"), specimens=[MUTATING, CONSTANT])
     clone.add("misfit", specimens=['Wrong("edit", edits=[("no such text", "x")])'])
+    drawn = "torch.randn(9, generator=gen)"
+    clone.add("uniform", hidden=HIDDEN.replace(drawn, "torch.ones(9)"))
+    clone.add("scanty", hidden=HIDDEN.replace(drawn, "torch.randint(9, (1,), generator=gen).expand(9)"))
     (clone.root / "solutions" / "e01_tensors" / "notes.txt").write_text("stray")
     code, lines = clone.kata("audit")
     assert code == 1
@@ -49,6 +52,8 @@ def reported(tmp_path_factory):
         ("lonely", "is missing"),
         ("mistaken", "the solution (seed 0) is right but"),
         ("misfit", "occurs 0 times"),
+        ("uniform", "differ by 0 bits, and 64 are wanted; draw its inputs"),
+        ("scanty", "the oracle hardly depends on the seed"),
         ("e01_tensors", "notes.txt belongs to no exercise"),
     ],
 )
