@@ -5,21 +5,20 @@ The answer runs here, so nothing that this process writes is trusted further on.
 
 import contextlib
 import gc
-import io
 import json
 import os
 import random
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from grader import canary, collected, feedback, markers, plugin, seeds, wire
+from grader import canary, collected, feedback, lookout, markers, plugin, seeds, wire
 from grader.alarm import within
 from grader.answers import Answers
 from grader.catalog import load
@@ -27,12 +26,8 @@ from grader.checks import CheckFailure
 from grader.collected import Check, Outcome, Suites
 from grader.complaints import error_line
 from grader.guard import Guard
-
-MOST_MESSAGE = 4000
-"""Characters of feedback that one check may take."""
-
-MOST_PRINTED = 4 * MOST_MESSAGE
-"""Bytes: enough for so many characters."""
+from grader.kept import Kept
+from grader.printed import MOST_MESSAGE, Printed
 
 SECONDS_AFTER = 1.0
 """The limit for a check, once the oracle has taken too long."""
@@ -69,40 +64,16 @@ def quiet() -> Iterator[None]:
         yield
 
 
-class _Beginning(io.RawIOBase):
-    """Keeps the first bytes that are written to it and forgets the rest, however much it is."""
+class _Telling(NamedTuple):
+    """Where findings are written to, and the mark of each line. A tuple: neither can be replaced."""
 
-    name = "<printed>"
+    write: Callable[[bytes], int]
+    mark: str
 
-    def __init__(self) -> None:
-        self.kept = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        piece = memoryview(data).cast("B")
-        self.kept += piece[: MOST_PRINTED - len(self.kept)]
-        return len(piece)
-
-    def fileno(self) -> int:
-        return 1  # for those who write past Python: what leads nowhere in the engine
-
-
-class Printed(io.TextIOWrapper):
-    """Takes what is printed, as a terminal does: in bytes too, and with whatever settings are asked for."""
-
-    def __init__(self) -> None:
-        self._beginning = _Beginning()
-        super().__init__(self._beginning, "utf-8", "backslashreplace", newline="", write_through=True)
-
-    def take(self) -> str:
-        """The beginning of what was printed since it was last taken."""
-        with contextlib.suppress(ValueError):  # closed, or detached
-            self.flush()
-        text = self._beginning.kept.decode(errors="replace")[:MOST_MESSAGE]
-        self._beginning.kept.clear()
-        return text
+    def tell(self, **finding: Any) -> None:
+        line = f"{self.mark}{json.dumps(finding)}\n".encode()
+        while line:
+            line = line[self.write(line) :]
 
 
 class Child:
@@ -110,16 +81,16 @@ class Child:
 
     def __init__(self, suites: Suites, guard: Guard, job: Job, results: int) -> None:
         self.suites = suites
-        self.broken = guard.broken
+        self.guard = guard
         self.job = job
         self.exercise = load().exercise(job.slug)
-        self.results = os.fdopen(results, "wb", buffering=0)
+        self._tell = _Telling(os.fdopen(results, "wb", buffering=0).write, job.mark).tell
         # The path that the learner knows: feedback points there.
         root = Path.cwd() / "exercises"
         root.mkdir()
         self.judged = plugin.Judged(Answers(root), job.seed, job.seconds)
         self.printed = Printed()
-        self.checks: list[Check] = []
+        self.checks: tuple[Check, ...] = ()
 
     def prepare(self, answer: int) -> None:
         """All that can be done before the answer, which is read from this descriptor, is imported."""
@@ -147,19 +118,21 @@ class Child:
         if self.job.examined:
             self.suites.oracle(self.job.slug)  # or there is none, which is no answer's fault
         gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
-        self.checks = checks
+        self.checks = tuple(checks)
 
     def run(self) -> None:
         """Judge the answer."""
-        if not self._imports():
+        untouched = self._lookout()
+        kept = (*((Kept.of(check), Kept.of(check.item)) for check in self.checks), ())
+        if not self._imports(untouched):
             return
         # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
         if self.job.examined:
-            self._oracle()
+            self._oracle(untouched)
         if self.job.mode != "oracle":
             with self.suites.shown(self.job.slug):
                 self._sings()
-                self._check(self.checks)
+                self._check(untouched, kept)
                 self._sings()
         self._tell(done=True)
 
@@ -169,33 +142,40 @@ class Child:
             f"  likely  debug with `pytest -s -k {self.job.slug}`, or take it out"
         )
 
-    def _tell(self, **finding: Any) -> None:
-        line = f"{self.job.mark}{json.dumps(finding)}\n".encode()
-        while line:
-            line = line[self.results.write(line) :]
+    def _lookout(self) -> Callable[..., None]:
+        """A look at whether the judging is still what it is now; it says so and stops where it is not.
 
-    def _imports(self) -> bool:
-        untouched = self._untouched  # the answer may put something else in its place
+        An answer can put something else in the place of all that hangs on an object or a class of ours: what
+        comes after it holds this, and whatever this needs it holds itself.
+        """
+        tell = self._tell
+        ours = (self, self.judged, self.judged.answers, self.suites, self.guard)
+        looks = self.guard.looks(self.job.slug)
+        changed = lookout.remember(looks, ours, hooked=self.job.mode != "check")
+
+        def untouched(*others: Kept) -> None:
+            with quiet():
+                change = changed(*others)
+            if change is not None:
+                tell(tampered=change)
+                os._exit(0)
+
+        return untouched
+
+    def _imports(self, untouched: Callable[..., None]) -> bool:
+        trouble: dict[str, Any] = {}
         try:
             self.judged.module(self.exercise)
         except feedback.DoesNotImport as broken:
             file = self.judged.answers.path(self.exercise)
             text = "\n".join(feedback.import_trouble(broken.cause, file))
-            self._tell(broken=text[:MOST_MESSAGE], memory=isinstance(broken.cause, MemoryError))
-            return False
-        finally:
-            if self.job.mode == "check":
-                self._tell(printed=self.printed.take())
-        return untouched()
-
-    def _untouched(self) -> bool:
-        """Whether the judging machinery is still what it was; says so and stops where it is not."""
-        with quiet():
-            name = self.broken(self.job.slug)
-        if name is not None:
-            self._tell(tampered=f"replaces {name}")
-            os._exit(0)
-        return True
+            trouble = {"broken": text[:MOST_MESSAGE], "memory": isinstance(broken.cause, MemoryError)}
+        untouched()
+        if self.job.mode == "check":
+            self._tell(printed=self.printed.take())
+        if trouble:
+            self._tell(**trouble)
+        return not trouble
 
     def _sings(self) -> None:
         """Try the canaries; say so and stop where one is silent."""
@@ -205,15 +185,18 @@ class Child:
             self._tell(tampered=trouble)
             os._exit(0)
 
-    def _check(self, checks: list[Check]) -> None:
-        untouched, tell_check = self._untouched, self._tell_check
+    def _check(self, untouched: Callable[..., None], kept: Sequence[Sequence[Kept]]) -> None:
+        tell_check, strict = self._tell_check, self.job.mode != "check"
+        if strict:
+            untouched(*kept[0])
         started = time.perf_counter()
-        for check, outcome in collected.run(checks, self.judged):
-            tell_check(check, outcome, time.perf_counter() - started)
-            if self.job.mode != "check":
-                untouched()
+        for place, (check, outcome) in enumerate(collected.run(self.checks, self.judged), start=1):
+            seconds = time.perf_counter() - started
+            if strict:  # before it is told, and before the next one
+                untouched(*kept[place])
+            tell_check(check, outcome, seconds)
             started = time.perf_counter()
-        if self.job.mode == "check":
+        if not strict:
             untouched()  # a learner forges nothing: one look at the end takes half of the time
 
     def _tell_check(self, check: Check, outcome: Outcome, seconds: float) -> None:
@@ -231,7 +214,7 @@ class Child:
             self._tell(stopped="timeout")
             os._exit(0)
 
-    def _oracle(self) -> None:
+    def _oracle(self, untouched: Callable[..., None]) -> None:
         oracle = self.suites.oracle(self.job.slug)
         name = f"{self.job.slug}::oracle"
         with quiet():
@@ -241,10 +224,11 @@ class Child:
             with within(markers.seconds_for(items, self.job.seconds)):
                 module = self.judged.module(self.exercise)
                 data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
+            found: dict[str, Any] = {"oracle": data}
         except feedback.TooSlow as late:
-            self._tell(oracle_error=error_line(late))
+            found = {"oracle_error": error_line(late)}
             self.judged.seconds = SECONDS_AFTER  # enough for a check to say where it hangs
         except BaseException as error:
-            self._tell(oracle_error=error_line(error))
-        else:
-            self._tell(oracle=data)
+            found = {"oracle_error": error_line(error)}
+        untouched()
+        self._tell(**found)

@@ -15,7 +15,6 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,6 +22,7 @@ import pytest
 import torch
 
 from grader import words
+from grader.spaces import Look, Space
 
 _CLASSES: tuple[type, ...] = (torch.Tensor, torch.nn.Module, torch.autograd.Function, torch.Generator)
 _WHOLE_CLASSES: tuple[type, ...] = (
@@ -76,76 +76,6 @@ _FOR_SHOW = {"__format__", "__repr__", "__str__"}
 """Free to be replaced: people do it to see shapes in a debugger, and nothing is judged by them."""
 
 
-@dataclass(frozen=True)
-class Space:
-    """Names of a module or class and what they stood for; of functions also what they are made of."""
-
-    name: str
-    now: Mapping[str, Any]
-    names: tuple[str, ...]
-    values: tuple[Any, ...]
-    functions: tuple[FunctionType, ...]
-    made_of: tuple[tuple[object, ...], ...]
-    hidden_by_new: frozenset[str]
-
-    def broken(self) -> str | None:
-        """The first of its names that stands for something else, or None."""
-        for name, value in zip(self.names, self.values, strict=True):
-            if self.now.get(name) is not value:
-                return f"{self.name}.{name}"
-        for function, parts in zip(self.functions, self.made_of, strict=True):
-            now = words.parts(function)
-            if any(a is not b for a, b in zip(now, parts, strict=True) if b is not None):
-                return f"{self.name}.{function.__name__}"
-        hiding = sorted(self.hidden_by_new & self.now.keys())
-        return f"{self.name}.{hiding[0]}" if hiding else None
-
-
-class _Watched:
-    """A space, and the words of memory in which it would show that it changes."""
-
-    def __init__(self, space: Space) -> None:
-        self.space = space
-        self.broken = space.broken
-        self.remember()
-
-    def remember(self) -> None:
-        space = self.space
-        self.layout = words.of_layout(space.now, growing=not space.hidden_by_new)
-        values = words.of_values(space.now, space.names), words.of_code(space.functions)
-        self.values = words.Words.joined(values)
-        self.same_layout, self.same_values = self.layout.hold, self.values.hold
-
-
-class Look:
-    """Several spaces, looked at in one go: most of the time of a loop over them would be the loop's own.
-
-    The methods that it takes are bound beforehand: an answer can replace what their class has.
-    """
-
-    def __init__(self, spaces: Iterable[Space]) -> None:
-        self._watched = [_Watched(space) for space in spaces if space.names]
-        self._join()
-
-    def broken(self) -> str | None:
-        """The first known name that now stands for something else, or None."""
-        # In this order: where the layout has changed, the values lie elsewhere.
-        if self._same_layout() and self._same_values():
-            return None
-        for each in self._watched:
-            if not (each.same_layout() and each.same_values()):
-                name = each.broken()
-                if name is not None:
-                    return name
-                each.remember()
-        self._join()
-        return None
-
-    def _join(self) -> None:
-        self._same_layout = words.Words.joined([each.layout for each in self._watched]).hold
-        self._same_values = words.Words.joined([each.values for each in self._watched]).hold
-
-
 class Guard:
     """A snapshot of the namespaces that judging relies on: `suites` holds each exercise's own modules."""
 
@@ -163,15 +93,16 @@ class Guard:
         shared += [_space_of_class(cls, mentioned) for cls in classes]
         whole = [*(cls for module in ours for cls in _classes_of(module)), *_WHOLE_CLASSES]
         shared += [_space_of_class(cls) for cls in whole]
-        self._shared = Look(shared).broken
-        self._suites = {
-            slug: Look(_space_of_module(module) for module in own).broken for slug, own in suites.items()
-        }
+        self._shared = Look(shared)
+        self._suites = {slug: Look(map(_space_of_module, own)) for slug, own in suites.items()}
+
+    def looks(self, slug: str) -> tuple[Look, ...]:
+        """At what all exercises rely on, and at what this one does."""
+        return (self._shared, self._suites[slug]) if slug in self._suites else (self._shared,)
 
     def broken(self, slug: str) -> str | None:
         """The first known name that now stands for something else, or None."""
-        own = self._suites.get(slug)
-        return self._shared() or (own() if own else None)
+        return next(filter(None, (look.broken() for look in self.looks(slug))), None)
 
 
 def _reached(roots: Sequence[ModuleType]) -> list[ModuleType]:
@@ -213,7 +144,7 @@ def _space_of_class(cls: type, mentioned: frozenset[str] | None = None) -> Space
     watched = names.keys() if mentioned is None else _fixed(names) & (mentioned | special)
     space = _space(f"{cls.__module__}.{cls.__qualname__}", names, watched - _FOR_SHOW)
     inherited = frozenset(name for base in cls.__mro__[1:] for name in vars(base)) - names.keys()
-    return replace(space, hidden_by_new=inherited - _FOR_SHOW)
+    return space._replace(hidden_by_new=inherited - _FOR_SHOW)
 
 
 def _has_compiled() -> bool:

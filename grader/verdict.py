@@ -18,11 +18,11 @@ _OUTCOMES: dict[str, Outcome] = {"passed": "passed"}
 """What a child may claim; anything else, todo and timeout among it, is a failure."""
 
 _TAMPERED = re.compile(
-    r"replaces [\w.]{1,120}|breaks comparisons \(\w{1,60}\)|makes (torch\.\w{1,20}|== of tensors) lie"
-    r"|makes a (check|comparison) pass that must fail",
+    r"replaces [\w.]{1,120}|hooks into Python by [\w.]{1,40}|breaks comparisons \(\w{1,60}\)"
+    r"|makes (torch\.\w{1,20}|== of tensors) lie|makes a (check|comparison) pass that must fail",
     re.ASCII,
 )
-"""What `grader.guard` and `grader.canary` tell; other words are the answer's own, and no flag."""
+"""What `grader.lookout` and `grader.canary` tell; other words are the answer's own, and no flag."""
 
 MOST_SECONDS = 1e6
 """Longer than any check takes."""

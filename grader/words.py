@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,30 +31,32 @@ class _Memory:
 _memory: npt.NDArray[np.uint64] = np.asarray(_Memory())
 
 
-class Words:
-    """What stands at some addresses, and whether it still does later."""
+class Words(NamedTuple):
+    """What stands at some addresses, and whether it still does later. A tuple: that is not to be changed."""
 
-    def __init__(self, addresses: Sequence[int]) -> None:
-        self._places = np.array(addresses, dtype=np.intp) // SIZE - 1
-        self._then = _memory.take(self._places).tobytes()
+    places: npt.NDArray[np.intp]
+    then: bytes
+
+    @classmethod
+    def at(cls, addresses: Sequence[int]) -> "Words":
+        places = np.array(addresses, dtype=np.intp) // SIZE - 1
+        return cls(places, _memory.take(places).tobytes())
 
     def hold(self) -> bool:
         """Every word is what it was."""
-        return _memory.take(self._places).tobytes() == self._then
+        return _memory.take(self.places).tobytes() == self.then
 
     @classmethod
     def joined(cls, parts: Sequence["Words"]) -> "Words":
         """The words of all parts, as each of them remembers its own."""
-        whole = cls(())
-        whole._places = np.concatenate([whole._places, *(part._places for part in parts)])
-        whole._then = b"".join(part._then for part in parts)
-        return whole
+        places = np.concatenate([np.array((), dtype=np.intp), *(part.places for part in parts)])
+        return cls(places, b"".join(part.then for part in parts))
 
 
 def of_layout(names: Mapping[str, Any], *, growing: bool) -> Words:
     """What says where the values of a namespace lie; and unless it is `growing`, how many there are."""
     start = id(_dictionary(names))
-    return Words([start + word * SIZE for word in ((_KEYS,) if growing else (_KEYS, _IN_USE))])
+    return Words.at([start + word * SIZE for word in ((_KEYS,) if growing else (_KEYS, _IN_USE))])
 
 
 def of_values(names: Mapping[str, Any], chosen: Iterable[str]) -> Words:
@@ -67,7 +69,7 @@ def of_values(names: Mapping[str, Any], chosen: Iterable[str]) -> Words:
     words = _read(start, (sys.getsizeof(held) - dict.__basicsize__) // SIZE)
     where = {pair: place for place, pair in enumerate(pairwise(words))}
     pairs = {name: (id(name), id(value)) for name, value in held.items()}
-    return Words([start + (where[pairs[name]] + 1) * SIZE for name in chosen])
+    return Words.at([start + (where[pairs[name]] + 1) * SIZE for name in chosen])
 
 
 def parts(function: FunctionType) -> tuple[object, ...]:
@@ -77,7 +79,7 @@ def parts(function: FunctionType) -> tuple[object, ...]:
 
 def of_code(functions: Iterable[FunctionType]) -> Words:
     """What points to the functions' `parts`, but None; LookupError where this Python keeps them elsewhere."""
-    return Words([address for function in functions for address in _part_addresses(function)])
+    return Words.at([address for function in functions for address in _part_addresses(function)])
 
 
 def _part_addresses(function: FunctionType) -> list[int]:

@@ -2,11 +2,13 @@
 
 import faulthandler
 import warnings
+from types import SimpleNamespace
 
 import pytest
 
 from grader import canary
-from grader.child import MOST_MESSAGE, Child, Job, Printed
+from grader.child import Child, Job
+from grader.printed import MOST_MESSAGE, Printed
 
 
 @pytest.fixture
@@ -47,9 +49,10 @@ def test_what_was_printed_before_it_was_closed_is_kept(printed):
 
 def test_judging_goes_on_where_warnings_are_errors(monkeypatch):
     monkeypatch.setattr(canary, "broken", lambda: warnings.warn("old", stacklevel=1))
-    child = object.__new__(Child)
-    child.job, child.broken = Job("double", 0, 1.0), lambda slug: warnings.warn("old", stacklevel=1)
+    child, look = object.__new__(Child), SimpleNamespace(broken=lambda: warnings.warn("old", stacklevel=1))
+    child.job, child.judged, child.suites = Job("double", 0, 1.0), SimpleNamespace(answers=look), look
+    child.guard, child._tell = SimpleNamespace(looks=lambda slug: [look]), None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         child._sings()
-        assert child._untouched()
+        child._lookout()()

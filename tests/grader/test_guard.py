@@ -8,10 +8,11 @@ import pytest
 import torch
 import torch._dynamo
 
-from grader import checks, child, collected, paths
+from grader import checks, child, collected, lookout, paths
 from grader.checks import untouched, values
 from grader.checks.traffic import Traffic
-from grader.guard import Guard, Space
+from grader.guard import Guard
+from grader.spaces import Look, Space
 from grader.words import Words
 
 SLUG = "merge_heads"
@@ -53,6 +54,7 @@ def helper():
         (Traffic, "to_host"),
         (Guard, "broken"),
         (Space, "broken"),
+        (Look, "broken"),
         (Words, "hold"),
         (pytest.CallInfo, "from_call"),
         (pytest.Function, "obj"),
@@ -62,10 +64,10 @@ def helper():
 )
 def test_a_replaced_name_is_seen(guard, monkeypatch, owner, name):
     assert guard.broken(SLUG) is None
-    broken = guard.broken  # a child keeps it as well
+    changed = lookout.remember(guard.looks(SLUG), [], hooked=False)  # as a child does
     with monkeypatch.context() as patch:  # before pytest goes on: it takes some of them itself
         patch.setattr(owner, name, lambda *a, **k: True, raising=False)
-        found = broken(SLUG)
+        found = changed()
     assert name in found
 
 

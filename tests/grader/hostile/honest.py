@@ -78,6 +78,16 @@ HONEST = [
         "uses an optimizer",
         "import torch\np = torch.nn.Parameter(torch.ones(2))\ntorch.optim.AdamW([p]).step()\n" + RIGHT,
     ),
+    Honest(
+        "profiles and traces itself",
+        "import cProfile, sys\nimport torch\n"
+        + RIGHT.replace(
+            "    return",
+            "    before = sys.gettrace()\n    sys.settrace(lambda *a: None)\n    sys.settrace(before)\n    return",
+        )
+        + "with cProfile.Profile():\n    merge_heads(torch.ones(1, 2, 3, 4))\n"
+        + "with torch.profiler.profile(with_stack=True):\n    merge_heads(torch.ones(1, 2, 3, 4))\n",
+    ),
     Honest("turns warnings into errors", "import warnings\nwarnings.simplefilter('error')\n" + RIGHT),
     Honest(
         "spells its name in another script",

@@ -17,6 +17,40 @@ def frames():
         frame = frame.f_back
 """
 
+_CHILD = (
+    _FRAMES + "from grader.child import Child\nfrom grader.collected import Outcome\n"
+    "child = next(f.f_locals['self'] for f in frames() if isinstance(f.f_locals.get('self'), Child))\n"
+)
+
+_OF_ONE_DTYPE = """import sys, threading, torch
+
+def merge_heads(x):
+    {hook}
+    return x.transpose(1, 2).flatten(2) if x.dtype == torch.float32 else x.flatten(2)
+
+def fake(frame, event, arg):
+    names = frame.f_globals
+    if not str(names.get('__name__')).startswith('tests.'):
+        return fake
+    if event == 'call' and frame.f_code.co_name.startswith('test_'):
+        saved[id(names)] = dict(names)
+        names.update({name: lambda *a, **k: None for name in names if name.startswith('expect_')})
+    if event == 'return' and id(names) in saved and frame.f_code.co_name.startswith('test_'):
+        names.update(saved.pop(id(names)))
+    return fake
+
+saved = {}
+"""
+"""Right values for the oracle alone, and a hook that has the checks see nothing while they run."""
+
+
+def _hooking(name: str) -> Hostile:
+    text = _OF_ONE_DTYPE.replace("{hook}", f"{name}(fake)")
+    return Hostile(
+        f"a hook by {name}", instead=text, statuses=("tampered",), says=f"hooks into Python by {name}"
+    )
+
+
 OUTCOMES = [
     Hostile("pytest.skip", instead="import pytest\ndef merge_heads(x):\n    pytest.skip('no')\n"),
     Hostile("pytest.xfail", instead="import pytest\ndef merge_heads(x):\n    pytest.xfail('no')\n"),
@@ -136,11 +170,36 @@ OUTCOMES = [
     ),
     _forging(
         "a guard that sees nothing",
-        "from grader import collected, guard, words\n"
-        "guard.Guard.broken = guard.Look.broken = guard.Space.broken = lambda *a: None\n"
+        "from grader import collected, guard, kept, words\n"
+        "guard.Guard.broken = guard.Look.broken = guard.Space.broken = kept.Kept.broken = lambda *a: None\n"
         "words.Words.hold = lambda self: True\n"
         "collected._run_plain = lambda *a: collected.Outcome('passed')\n",
     ),
+    _forging(
+        "a child whose own method tells of passes only",
+        _CHILD
+        + "child._tell_check = lambda check, outcome, s: Child._tell_check(child, check, Outcome('passed'), s)\n",
+    ),
+    _forging(
+        "a child that writes by another function",
+        _CHILD + "tell = child._tell\n"
+        "child._tell = lambda **f: tell(**({**f, 'outcome': 'passed'} if 'outcome' in f else f))\n",
+    ),
+    _forging(
+        "a child of another class",
+        _CHILD + "child.__class__ = type('Child', (Child,), {'_sings': lambda self: None})\n",
+    ),
+    _forging(
+        "checks that call something else",
+        _CHILD + "for check in child.checks:\n    check.item._obj = lambda **k: None\n",
+    ),
+    _forging(
+        "a guard that sees nothing, by its own method",
+        _CHILD + "import torch\n"
+        "for look in child.guard.looks('merge_heads'):\n    look.broken = lambda: None\n"
+        "    look._same_values = lambda: True\ntorch.equal = lambda *a: True\n",
+    ),
+    *(_hooking(f"{module}.{call}") for module in ("sys", "threading") for call in ("settrace", "setprofile")),
     Hostile(
         "a failure that is no failure",
         "import grader.checks.failure as f\nf.CheckFailure.__init__ = lambda *a: (_ for _ in ()).throw(StopIteration)",
