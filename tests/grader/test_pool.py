@@ -64,11 +64,10 @@ def test_an_error_of_ours_before_the_answer_is_the_workers_word(pool):
     assert verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, ["i", "7"]).status == "grader_fault"
 
 
-RAISING = """import sys
-def raising(frame, *_):
-    if frame.f_code.co_name == "_sings":
-        raise ValueError("bob cheated")
-sys.settrace(raising)
+RAISING = """import warnings
+def raising():
+    raise ValueError("bob cheated")
+warnings.catch_warnings = raising
 """
 TELLING = """import sys
 frame = sys._getframe()
@@ -83,7 +82,7 @@ def test_an_error_of_ours_after_it_is_told_in_our_words(pool):
     found = judged(pool, RAISING + SOLUTION, ends, TELLING + SOLUTION)
     told = "after the answer was imported: read the answer"
     assert found[RAISING + SOLUTION].flags == (
-        f"judging it raised ValueError at {EXERCISE.stem}.py:4, {told}",
+        f"judging it raised ValueError at {EXERCISE.stem}.py:3, {told}",
     )
     assert found[ends].flags == (f"judging it raised an error, {told}",)
     assert {found[RAISING + SOLUTION].status, found[ends].status} == {"grader_fault"}
