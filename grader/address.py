@@ -48,7 +48,6 @@ _FACES = {
     "autograder",
     "bars",
     "canvas",
-    "cells",
     "classroom",
     "cli",
     "cluster",

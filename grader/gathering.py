@@ -8,7 +8,7 @@ import ast
 import builtins
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,19 +26,33 @@ class Cell:
     checks: str | None = None
 
 
-def gathered(exercise: Exercise, cells: Sequence[Cell]) -> str | None:
-    """The answer that these cells hold, as the text of a file; None where they hold none.
+@dataclass(frozen=True)
+class Gathered:
+    """An answer as the text of a file, and of its lines the number of a cell, and the line there."""
+
+    text: str
+    lines: Mapping[int, tuple[int, int]]
+
+
+def gathered(exercise: Exercise, cells: Sequence[Cell]) -> Gathered | None:
+    """The answer that these cells hold; None where they hold none.
 
     It begins with the exercise's statement, so that a cell nobody has touched is the stub itself.
     """
     head, start = split(exercise.file("exercises"))
-    gathering = _Gathering(exercise, cells)
-    parts = gathering.parts()
-    if not "".join(parts).strip():
+    parts = _Gathering(exercise, cells).parts()
+    if not any(part.text.strip() for part in parts):
         return None
-    if [part.strip() for part in parts] == [start.strip()]:
-        return head + start
-    return head + "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
+    is_start = [part.text.strip() for part in parts] == [start.strip()]
+    body = start if is_start else "\n\n\n".join(part.text.strip("\n") for part in parts) + "\n"
+    lines = {}
+    line = head.count("\n") + 1
+    for part in parts:
+        above = len(part.text) - len(part.text.lstrip("\n"))
+        count = part.text.strip("\n").count("\n") + 1
+        lines.update({line + k: (part.cell, part.line + above + k) for k in range(count)})
+        line += count + 2
+    return Gathered(head + body, lines)
 
 
 @cache
@@ -65,6 +79,15 @@ Spot = tuple[int, int]
 """A statement's place: the number of its cell, and its own number there."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A piece of the answer, and the cell and line on which it begins."""
+
+    text: str
+    cell: int
+    line: int = 1
+
+
 class _Gathering:
     """Puts one answer together. `own` are the cells that hold it, `end` is where its checks are run."""
 
@@ -89,21 +112,24 @@ class _Gathering:
         likely = [i for i, count in enumerate(counts) if count == best > 0]
         return [i for i in likely if i < self.end[0]][-1:] or likely[:1]
 
-    def parts(self) -> list[str]:
-        """The texts that make the answer, in the order in which they are to run."""
+    def parts(self) -> list[_Part]:
+        """What makes the answer, in the order in which it is to run."""
         own = {i: self.cells[i].text for i in self.own}
-        placed: list[tuple[int, Spot, str]] = []
+        placed: list[tuple[int, Spot, _Part]] = []
         for spot, is_late in self._taken().items() if own else ():
             statement = self._statement(spot)
-            placed.append((0 if statement.is_future else 1 if is_late else 2, spot, statement.text))
-        if placed:  # what comes from the future must come before them
-            for i in own:
-                for statement in statements(own[i]):
-                    if statement.is_future:
-                        placed.append((0, (i, 0), statement.text))
-                        own[i] = own[i].replace(statement.text, "", 1)
-        placed += [(2, (i, 0), text) for i, text in own.items()]
-        return [text for _, _, text in sorted(placed)]
+            part = _Part(statement.text, spot[0], statement.first)
+            placed.append((0 if statement.is_future else 1 if is_late else 2, spot, part))
+        has_others = bool(placed)
+        for i in own:
+            for statement in statements(own[i]):
+                if statement.is_future and has_others:  # what comes from the future must come before them
+                    placed.append((0, (i, 0), _Part(statement.text, i, statement.first)))
+                elif not statement.is_check:
+                    continue
+                own[i] = _without(statement, own[i])
+        placed += [(2, (i, 0), _Part(text, i)) for i, text in own.items()]
+        return [part for _, _, part in sorted(placed, key=lambda one: one[:2])]
 
     def _statement(self, spot: Spot) -> Statement:
         return statements(self.cells[spot[0]].text)[spot[1]]
@@ -134,6 +160,8 @@ class _Gathering:
     def _asked_by(self, spot: Spot, is_late: bool) -> set[tuple[str, Spot, bool]]:
         """The names whose values a statement needs: some when it runs, others once the checks do."""
         statement = self._statement(spot)
+        if statement.is_check:
+            return set()
         now = {(name, spot, is_late) for name in statement.needs}
         return now | {(name, self.end, False) for name in statement.uses}
 
@@ -152,6 +180,14 @@ class _Gathering:
                 earlier = _last(spots, before)
                 return (earlier or spots[0])[0], earlier is None
         return None, False
+
+
+def _without(statement: Statement, text: str) -> str:
+    """A cell's text with empty lines in the place of a statement."""
+    lines = text.splitlines(keepends=True)
+    for k in range(statement.first - 1, statement.first + statement.text.count("\n")):
+        lines[k] = "\n"
+    return "".join(lines)
 
 
 def _last(spots: Sequence[Spot], before: Spot) -> Spot | None:

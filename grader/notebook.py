@@ -1,20 +1,22 @@
 """`check("merge_heads")` in Jupyter and Colab: the same feedback, shown with pictures."""
 
 import atexit
+import contextlib
 import html
 import os
+import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
 
-from grader import cells
+from grader import progress
 from grader.catalog import Exercise, load
 from grader.drawing import split_map, squares
 from grader.errors import KataError
 from grader.findings import Request
-from grader.gathering import Cell, gathered
+from grader.gathering import Cell, Gathered, asked, gathered
 from grader.judges import Judge, judge
 from grader.lesson import Lesson, learn
 from grader.statements import python
@@ -35,21 +37,24 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict | None":
     """
     exercise = load().exercise(slug)
     is_graded = _NBGRADER in os.environ
-    answer = _executed(exercise, namespace) if is_graded else cells.answer(exercise, namespace)
+    answer = _executed(exercise, namespace)
     expected = _pool().inventory.get(slug, [])
     if is_graded:
         expected = [one for one in expected if one.id.startswith("public::")]
     only = tuple(one.id for one in expected) if is_graded else ()
-    findings = _pool().judge_one(Request(exercise, answer.encode(), seed=0, mode="check", only=only))
+    findings = _pool().judge_one(Request(exercise, _bytes(answer), seed=0, mode="check", only=only))
     if findings.fault and os.environ.get(_NBGRADER) == "autograde":
         _give_up(slug, findings.fault)
     lesson = learn(exercise, expected or _pool().inventory.get(slug, []), findings)
+    lesson = _in_cells(lesson, answer)
     nothing_runs_here = bool(lesson.skipped) and not lesson.passed
     if is_graded and (lesson.state == "failing" or (lesson.state == "todo" and not nothing_runs_here)):
         raise NotPassed(repr(Verdict(lesson)))
     if is_graded:
         print(repr(Verdict(lesson)))
         return None
+    with contextlib.suppress(OSError):  # a verdict is worth more than the note of it
+        progress.remember({exercise: lesson.state})
     return Verdict(lesson)
 
 
@@ -74,7 +79,7 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
     pool = _pool()
     if not exercise.file("hidden").is_file() or not isinstance(pool, Pool):
         raise KataError(f"{slug} cannot be graded here: that takes the hidden suites, and Linux or macOS")
-    findings = pool.judge_one(Request(exercise, _executed(exercise, namespace).encode(), seed=0))
+    findings = pool.judge_one(Request(exercise, _bytes(_executed(exercise, namespace)), seed=0))
     record = References(pool, 0).verdict(exercise, findings)
     if record.needs_manual_grade:
         _give_up(slug, "; ".join(record.flags) or "this machine lacks what its checks need")
@@ -82,13 +87,41 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
     return record.score
 
 
-def _executed(exercise: Exercise, namespace: Mapping[str, Any]) -> str:
-    """The text of an answer in the cells that were run, as it is read out of a notebook that is handed in."""
-    texts = [text for text in namespace.get("In", ()) if isinstance(text, str)]
-    answer = gathered(exercise, [Cell(python(text)) for text in texts])
+def _executed(exercise: Exercise, namespace: Mapping[str, Any]) -> Gathered:
+    """The answer in the cells that were run, as it is read out of a notebook that is handed in."""
+    answer = gathered(exercise, [Cell(python(text)) for text in _run(namespace)])
     if answer is None:
-        raise KataError(f"no cell defines what {exercise.slug} asks for")
-    return answer.encode("utf-8", "replace").decode()
+        wanted = " or ".join(asked(exercise.file("exercises")))
+        raise KataError(f"no cell defines {wanted}; run the cell that does, then check again")
+    return answer
+
+
+def _run(namespace: Mapping[str, Any]) -> list[str]:
+    """The texts of the cells that were run, by their number. `In` holds them with magics translated."""
+    shell = namespace.get("get_ipython")
+    texts = shell().history_manager.input_hist_raw if callable(shell) else namespace.get("In", ())
+    return [text if isinstance(text, str) else "" for text in texts]
+
+
+def _bytes(answer: Gathered) -> bytes:
+    return answer.text.encode("utf-8", "replace")
+
+
+def _in_cells(lesson: Lesson, answer: Gathered) -> Lesson:
+    """The lesson with places in cells: there is no such file to open."""
+    file = rf"[^\s\"]*{re.escape(lesson.exercise.file('exercises').name)}"
+
+    def told(text: str) -> str:
+        kept = [line for line in text.splitlines() if not re.fullmatch(rf"\s*{file}", line)]
+        return re.sub(rf"{file}(?::(\d+))?", lambda found: _place(found[1], answer), "\n".join(kept))
+
+    failures = tuple(replace(failure, message=told(failure.message)) for failure in lesson.failures)
+    return replace(lesson, failures=failures, trouble=told(lesson.trouble))
+
+
+def _place(line: str | None, answer: Gathered) -> str:
+    where = answer.lines.get(int(line or 0))
+    return f"cell [{where[0]}], line {where[1]}" if where else "a cell"
 
 
 def _give_up(slug: str, reason: str) -> NoReturn:
@@ -154,7 +187,7 @@ def _printed(found: Lesson) -> str:
 
 def _headline(found: Lesson) -> str:
     mark = {"done": "✓", "failing": "✗", "todo": "·"}[found.state]
-    count = f"{len(found.passed)} passed, {len(found.failures)} failed"
+    count = f"{len(found.passed)} passed, {len({f.title for f in found.failures})} failed"
     if found.state == "todo":
         count = html.escape(found.rest) or "still to do"
     return f"<p><b>{mark} {html.escape(found.exercise.title)}</b> — {count}</p>"

@@ -42,9 +42,9 @@ def answers_in(notebook: bytes, catalog: Catalog) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for section in _sections(cells, catalog):
         for exercise in section.exercises:
-            text = gathered(exercise, cells)
-            if text is not None:
-                found[exercise.slug] = text.encode("utf-8", "replace")
+            answer = gathered(exercise, cells)
+            if answer is not None:
+                found[exercise.slug] = answer.text.encode("utf-8", "replace")
     return found
 
 

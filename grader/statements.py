@@ -10,13 +10,15 @@ from functools import lru_cache
 _TIMING = ("%%time", "%%timeit", "%%capture", "%%prun")
 _MAGIC = re.compile(r"^([ \t]*)([%!].*|.*\?)$", re.MULTILINE)
 
+_CHECK = re.compile(r"(?:grader\.)?(?:check|score)\(\s*[\"']\w+[\"']\s*\)[;\s]*$")
+
 STAR = "*"
 """Stands for whatever `from … import *` binds."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, or several that share a line.
+    """A statement, or several that share a line, beginning on line `first` of the cell.
 
     `needs` are the names that must have a value when it runs, `uses` those that its functions look up
     when they are called.
@@ -26,10 +28,16 @@ class Statement:
     binds: frozenset[str]
     needs: frozenset[str]
     uses: frozenset[str]
+    first: int = 1
 
     @property
     def is_future(self) -> bool:
         return self.text.startswith("from __future__ ")
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it has the answer judged, and so is no part of it."""
+        return _CHECK.match(self.text) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -41,7 +49,7 @@ def statements(text: str) -> tuple[Statement, ...]:
     try:
         for first, last in _spans(ast.parse(text)):
             part = "\n".join(lines[first - 1 : last])
-            found.append(Statement(part, *_names(part)))
+            found.append(Statement(part, *_names(part), first))
     except _UNREADABLE:
         return ()
     return tuple(found)

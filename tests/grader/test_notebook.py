@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 import grader
-from grader import cells, paths
+from grader import paths, progress
 from grader.catalog import Exercise, load
 from grader.errors import KataError
 from grader.findings import Findings
+from grader.gathering import Cell, gathered
 from grader.notebook import NotPassed
 from grader.results import ExerciseRecord
 
@@ -33,6 +34,13 @@ def merge_heads(x: Float[Tensor, "batch heads time dim"]) -> Tensor:
     return swapped(x).reshape(batch, time, heads * dim)
 """
 WRONG = RIGHT.replace("return swapped(x)", "return x")
+
+
+@pytest.fixture(autouse=True)
+def states(tmp_path, monkeypatch):
+    """What progress has noted, in a file of the test's own."""
+    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    return lambda: progress.states(load())
 
 
 def notebook(*texts):
@@ -67,14 +75,6 @@ def test_a_wrong_one_is_told_with_a_picture():
     assert "reshape does not swap dims" in page
 
 
-def test_cells_are_gathered_with_what_they_use():
-    text = cells.answer(MERGE, notebook("import torch", RIGHT))
-    namespace = {"__name__": "answer"}
-    exec(text, namespace)
-    assert namespace["ORDER"] == (0, 2, 1, 3)
-    assert callable(namespace["swapped"])
-
-
 def test_html_is_escaped():
     source = RIGHT.replace("swapped(x).", "(_ for _ in ()).throw(ValueError('<script>alert(1)</script>')).")
     page = eval("check('merge_heads')", notebook(source))._repr_html_()
@@ -86,16 +86,6 @@ def test_the_last_definition_counts():
     assert eval("check('merge_heads')", notebook(WRONG, RIGHT)).lesson.state == "done"
 
 
-def test_classes_are_gathered():
-    namespace = notebook(
-        "import torch\n\nclass Scale(torch.nn.Module):\n    def forward(self, x):\n        return 2 * x\n"
-    )
-    namespace["merge_heads"] = namespace["Scale"]
-    text = cells.answer(MERGE, namespace)
-    assert "class Scale(torch.nn.Module):" in text
-    assert "merge_heads = Scale" in text
-
-
 MADE_IN_OTHER_WAYS = {
     "a lambda": "merge_heads = lambda x: x.transpose(1, 2).flatten(2)",
     "a partial": """
@@ -104,6 +94,19 @@ from functools import partial
 def merge(x, start): return x.transpose(1, 2).flatten(start)
 
 merge_heads = partial(merge, start=2)
+""",
+    "a class with another name": """
+class Merging:
+    def __call__(self, x):
+        return x.transpose(1, 2).flatten(2)
+
+merge_heads = Merging()
+""",
+    "in one cell with an experiment and its check": """
+def merge_heads(x): return x.transpose(1, 2).flatten(2)
+
+merge_heads(torch.ones(1, 2, 3, 4))
+check('merge_heads')
 """,
     "a tensor, a dataclass and an enum": """
 import torch
@@ -130,7 +133,9 @@ def merge_heads(x):
 
 @pytest.mark.parametrize("way", MADE_IN_OTHER_WAYS)
 def test_whatever_a_cell_defines_is_gathered(way):
-    namespace = notebook("%matplotlib inline\nx = 1", MADE_IN_OTHER_WAYS[way])
+    namespace = notebook(
+        "%matplotlib inline\nx = 1", "import torch\nfrom grader import check", MADE_IN_OTHER_WAYS[way]
+    )
     verdict = eval("check('merge_heads')", namespace)
     assert verdict.lesson.state == "done", verdict
 
@@ -138,15 +143,60 @@ def test_whatever_a_cell_defines_is_gathered(way):
 def test_what_was_made_out_of_sight_is_told():
     namespace = notebook("x = 1")
     exec("merge_heads = lambda x: x", namespace)
-    with pytest.raises(KataError, match="the source of merge_heads cannot be found"):
+    with pytest.raises(KataError, match="no cell defines merge_heads; run the cell that does"):
         eval("check('merge_heads')", namespace)
+
+
+FILLED = (
+    "ORDER = {}",
+    "ORDER['first'] = 1",
+    RIGHT.replace("x.permute(ORDER)", "x.transpose(ORDER['first'], 2)"),
+)
+"""A table that a later cell fills, before the function that uses it."""
+
+
+def test_check_and_score_judge_the_same_answer(capsys):
+    table, filled, uses = FILLED
+    namespace = notebook(table, filled, uses.replace("ORDER = (0, 2, 1, 3)\n", ""))
+    assert eval("check('merge_heads')", namespace).lesson.state == "done"
+    assert eval("score('merge_heads')", namespace) == 2
+
+
+def test_a_verdict_reaches_the_map(states):
+    eval("check('merge_heads')", notebook(WRONG))
+    assert states()["merge_heads"] == "failing"
+    eval("check('merge_heads')", notebook(RIGHT))
+    assert states()["merge_heads"] == "done"
+
+
+def test_a_place_is_told_as_a_cell_and_its_line():
+    verdict = eval(
+        "check('merge_heads')", notebook(RIGHT.replace("return swapped(x)", "return 1 / 0, swapped(x)"))
+    )
+    assert "cell [1], line 16   return 1 / 0" in repr(verdict)
+    assert "exercises/" not in repr(verdict) + verdict._repr_html_()
+
+
+def test_lines_are_known_across_cells():
+    texts = [
+        "import torch\n\n\ndef helper(x):\n    return x",
+        "from __future__ import annotations\n\n\n"
+        "def merge_heads(x):\n    return helper(x)\n\n\ncheck('merge_heads')\nlast = 1\n",
+    ]
+    answer = gathered(MERGE, [Cell(text) for text in texts])
+    lines = answer.text.splitlines()
+    for line, (cell, place) in answer.lines.items():
+        assert lines[line - 1] in (texts[cell].splitlines()[place - 1], "")
+    assert {lines[line - 1] for line in answer.lines} >= {"    return x", "    return helper(x)", "last = 1"}
+    assert "check(" not in answer.text
 
 
 def test_each_sentence_is_shown_once_and_prints_are_cut():
     noisy = WRONG.replace("    batch, heads", "    print('<b>word\\n' * 100)\n    batch, heads")
     verdict = eval("check('merge_heads')", notebook(noisy))
     lines = repr(verdict).splitlines()
-    assert len(lines) == len(set(lines) - {"<b>word"}) + lines.count("<b>word")
+    told = [line.removeprefix("✗ ").removeprefix("✓ ") for line in lines if line != "<b>word"]
+    assert len(told) == len(set(told)), "also not as both right and wrong"
     assert lines.count("<b>word") == 20
     assert "<b>word" not in verdict._repr_html_()
     assert "&lt;b&gt;word" in verdict._repr_html_()
@@ -162,15 +212,16 @@ def test_mistakes_are_shown_without_a_traceback():
     assert KataError("no cell defines it")._render_traceback_() == ["kata: no cell defines it"]
 
 
-def test_in_a_real_kernel():
-    """Functions, classes and helpers in cells of their own, as in Jupyter and in Colab."""
+def test_in_a_real_kernel(tmp_path):
+    """Functions and helpers in cells of their own, with magics, as in Jupyter and in Colab."""
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     helper, function = RIGHT.split("\n\n\ndef merge_heads")
     sources = [
-        "from grader import check",
+        "from pathlib import Path\nfrom grader import check, progress\n"
+        f"progress._FILE = Path({str(tmp_path / 'progress.json')!r})",
         helper,
-        f"def merge_heads{function}",
+        f"%%time\ndef merge_heads{function}\n%time merge_heads(torch.ones(1, 2, 3, 4))",
         "check('merge_heads')",
         f"def merge_heads{function.replace('swapped(x)', 'x')}",
         "check('merge_heads')",
@@ -179,6 +230,7 @@ def test_in_a_real_kernel():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     folder = {"metadata": {"path": str(paths.ROOT)}}
     nbclient.NotebookClient(book, kernel_name="python3", resources=folder, allow_errors=True).execute()
+    assert progress.state(MERGE) == "failing"  # what was seen last
     right, wrong = (book.cells[place].outputs[-1]["data"] for place in (3, 5))
     assert "✓" in right["text/plain"]
     assert "0 failed" in right["text/html"]
@@ -223,7 +275,7 @@ def test_a_score_is_that_of_the_file(capsys):
 
 
 def test_a_score_needs_an_answer_and_the_hidden_suite(monkeypatch):
-    with pytest.raises(KataError, match="no cell defines what merge_heads asks for"):
+    with pytest.raises(KataError, match="no cell defines merge_heads"):
         eval("score('merge_heads')", notebook("x = 1"))
     monkeypatch.setattr(Exercise, "file", lambda exercise, tree: paths.ROOT / "nowhere" / tree)
     with pytest.raises(KataError, match="cannot be graded here"):
