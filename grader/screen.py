@@ -86,11 +86,13 @@ def lesson(found: Lesson, catalog: Catalog, *, has_keys: bool = True) -> Rendera
 
 
 def _todo(found: Lesson, room: Room) -> list[RenderableType]:
-    first = [todo(found.exercise)]
-    if found.rest:
-        head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
-        first = [head, Text(f"  ✓ {len(found.passed)} passed", "green")]
-    return [*first, *_printed(found, room, room.rows - room.taken(first))]
+    if not found.rest:
+        first = [todo(found.exercise)]
+        return [*first, *_printed(found, room, room.rows - room.taken(first))]
+    head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
+    left = room.rows - room.taken([head])
+    printed = _printed(found, room, left - 1)
+    return [head, *_checks_passed(found, room, left - room.taken(printed)), *printed]
 
 
 def todo(exercise: Exercise) -> RenderableType:
@@ -119,6 +121,8 @@ def _failed(found: Lesson, room: Room) -> list[RenderableType]:
     fail = "fail" if len(others) > 1 else "fails"
     more: list[RenderableType] = [Text(f"  ✗ {len(others)} more {fail}", "red")] if others else []
     passed = [Text(f"  ✓ {len(found.passed)} passed", "green")] if found.passed else []
+    if found.unwritten:
+        passed.append(Text(f"  · still to write: {', '.join(found.unwritten)}", "yellow"))
     counts = len(more) + len(passed)
     least = _printed(found, room, LEAST + 2)  # which somebody wants to see now
     first = room.cut(told, max(room.rows - counts - room.taken(least), LEAST))
@@ -163,9 +167,13 @@ def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[Rende
     lines = [f"  – not judged here: {title}" for title in found.skipped]
     count = f"  – {len(lines)} not judged here"
     skipped = _fitting(lines, count, "dim", room, min(MOST_OTHERS, left - 1))
-    lines = [f"  ✓ {title}" for title in found.passed]
-    passed = _fitting(lines, f"  ✓ {len(lines)} passed", "green", room, left - room.taken(skipped))
+    passed = _checks_passed(found, room, left - room.taken(skipped))
     return [head, *passed, *skipped, *after, *printed]
+
+
+def _checks_passed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
+    lines = [f"  ✓ {title}" for title in found.passed]
+    return _fitting(lines, f"  ✓ {len(lines)} passed", "green", room, rows)
 
 
 def _fitting(lines: Sequence[str], count: str, style: str, room: Room, rows: int) -> list[RenderableType]:

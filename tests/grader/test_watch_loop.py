@@ -326,6 +326,20 @@ def test_titles_give_way_before_the_way_on_does(loop, width, height, printed):
     assert ("13 more" in here.shown() and "lines more" in here.shown()) or height > 16
 
 
+def test_of_two_functions_the_one_that_is_still_to_write_is_named(loop):
+    loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"Check {i}.", None) for i in range(4)]
+    todo = {"check": "public::t3", "outcome": "todo", "unwritten": "halve"}
+    passed = [{"check": f"public::t{i}", "outcome": "passed"} for i in range(3)]
+    loop.save(1)
+    loop.answer(Findings((*passed, todo, {"done": True})))
+    assert "· double · still to write: halve" in loop.shown()
+    assert all(f"✓ Check {i}." in loop.shown() for i in range(3))
+    failed = {"check": "public::t0", "outcome": "failed", "message": "double · Check 0.\nwrong"}
+    loop.save(1)
+    loop.answer(Findings((failed, *passed[1:], todo, {"done": True})))
+    assert "✗ double · Check 0." in loop.shown() and "· still to write: halve" in loop.shown()
+
+
 def test_a_note_makes_the_verdict_lower_and_another_window_makes_it_anew(loop):
     loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
     loop.save(1)
