@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from grader import canary, collected, feedback, lookout, markers, plugin, seeds, wire
+from grader import canary, collected, feedback, lookout, markers, plugin, seeds, settings, wire
 from grader.alarm import within
 from grader.answers import Answers
 from grader.catalog import load
@@ -221,7 +221,7 @@ class Child:
             seeds.seed_globals(self.job.seed, name)
         items = [check.item for check in self.suites.checks[self.job.slug]]
         try:
-            with within(markers.seconds_for(items, self.job.seconds)):
+            with settings.kept(), within(markers.seconds_for(items, self.job.seconds)):
                 module = self.judged.module(self.exercise)
                 data = wire.encode(oracle(module, seeds.generator(self.job.seed, name)))
             found: dict[str, Any] = {"oracle": data}

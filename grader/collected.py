@@ -19,7 +19,7 @@ from _pytest.config import _prepareconfig
 from _pytest.main import Session
 from _pytest.runner import runtestprotocol
 
-from grader import feedback, oracle, paths, seeds
+from grader import feedback, oracle, paths, seeds, settings
 from grader.catalog import Exercise
 from grader.checks import devices
 from grader.feedback import title_of
@@ -209,7 +209,8 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
             patches.undo()
 
     names = item._fixtureinfo.argnames
-    call = pytest.CallInfo.from_call(check, when="call")
+    with settings.kept():
+        call = pytest.CallInfo.from_call(check, when="call")
     if call.excinfo is None:
         return Outcome("passed")
     if isinstance(call.excinfo.value, feedback.TooSlow):

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from grader import answers, feedback, gpus, paths, seeds
+from grader import answers, feedback, gpus, paths, seeds, settings
 from grader.alarm import within
 from grader.catalog import Exercise, load
 from grader.checks import devices
@@ -25,13 +25,15 @@ pytest_plugins = ["grader.summary", "grader.gpus"]
 class Judged:
     """What this run judges: where the answers are, with which seed, and those loaded so far.
 
-    `seconds` is the limit for one check, where it is not the exercise's own.
+    `seconds` is the limit for one check, where it is not the exercise's own. `left` says what settings were
+    left behind, by whom, since somebody last told of it.
     """
 
     answers: answers.Answers
     seed: int
     seconds: float | None = None
     loaded: dict[str, ModuleType | BaseException] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
 
     def module(self, exercise: Exercise) -> ModuleType:
         """The answer to `exercise`, imported once; an answer that does not import raises each time."""
@@ -39,10 +41,11 @@ class Judged:
             file = self.answers.path(exercise)
             if file is None:
                 raise feedback.NoAnswer(f"{exercise.relative} is not there")
-            try:
-                self.loaded[exercise.slug] = answers.load(file, exercise)
-            except (Exception, SystemExit) as broken:
-                self.loaded[exercise.slug] = broken
+            with settings.kept(lambda left: self.left.append(f"importing {exercise.slug} left {left}")):
+                try:
+                    self.loaded[exercise.slug] = answers.load(file, exercise)
+                except (Exception, SystemExit) as broken:
+                    self.loaded[exercise.slug] = broken
         found = self.loaded[exercise.slug]
         if isinstance(found, BaseException):
             raise feedback.DoesNotImport(found)
@@ -50,6 +53,7 @@ class Judged:
 
 
 JUDGED = pytest.StashKey[Judged]()
+_BEFORE = pytest.StashKey[tuple[object, ...]]()
 
 
 @cache
@@ -138,9 +142,24 @@ def prepare(items: list[pytest.Item]) -> None:
         devices.install()
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if exercise_of(item.path) and not gpus.is_apart(item) and (reason := lacking(item)):
-        pytest.skip(f"not graded here: {reason}")
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    if exercise_of(item.path):
+        item.stash[_BEFORE] = settings.read()  # outside of what captures the streams
+        if not gpus.is_apart(item) and (reason := lacking(item)):
+            pytest.skip(f"not graded here: {reason}")
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Nothing that a check leaves behind reaches the next one; here, as its last report can still tell."""
+    try:
+        return (yield)
+    finally:
+        exercise = exercise_of(item.path)
+        if exercise and (left := settings.put_back(item.stash[_BEFORE])):
+            item.config.stash[JUDGED].left.append(f"{item.name} of {exercise.slug} left {left}")
 
 
 @pytest.fixture
@@ -195,7 +214,11 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     exercise = exercise_of(item.path)
     if exercise is None or call.excinfo is None:
-        return (yield)
+        report = yield
+        if call.when == "teardown":
+            judged = item.config.stash[JUDGED]
+            report.left, judged.left = judged.left, []  # type: ignore[attr-defined]
+        return report
     style = item.config.getoption("tbstyle", "auto")  # the engine has no terminal, which brings the option
     # Our account replaces pytest's, which would parse every file on the way first.
     item.config.option.tbstyle = "value"

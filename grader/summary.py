@@ -12,6 +12,8 @@ from grader.catalog import Catalog, Exercise, Tree, load
 from grader.plugin import JUDGED, exercise_of
 from grader.progress import State
 
+MOST_LEFT = 10
+
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
 _DROPPED = pytest.StashKey[set[Exercise]]()
 
@@ -51,7 +53,7 @@ def _summarise(reporter: pytest.TerminalReporter, session: pytest.Session) -> No
         seen = {catalog.exercise(slug): state for slug, state in states.items()}
         progress.remember({e: state for e, state in seen.items() if state != "done" or e in whole})
     reporter.section("torchkata")
-    for line in lines(states):
+    for line in [*lines(states), *_left(reports)]:
         reporter.write_line(line)
 
 
@@ -95,6 +97,13 @@ def lines(states: Mapping[str, State]) -> list[str]:
         file = paths.shown(first.file("exercises"))
         told += ["", f"next: {first.slug}   {file}   (kata hint {first.slug})"]
     return told
+
+
+def _left(reports: Iterable[pytest.TestReport]) -> list[str]:
+    """Who changed settings for all that comes after, which was undone."""
+    told = [line for report in reports for line in getattr(report, "left", ())]
+    more = [f"  and {len(told) - MOST_LEFT} more"] if len(told) > MOST_LEFT else []
+    return ["", "put back:", *(f"  {line}" for line in told[:MOST_LEFT]), *more] if told else []
 
 
 def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:

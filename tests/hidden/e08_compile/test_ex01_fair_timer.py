@@ -239,9 +239,10 @@ def test_modes_and_errors(answer, fails):
         raise
     except BaseException as raised:
         caught = raised
-    after = state()
-    torch.set_grad_enabled(was["grad mode"])
-    (gc.enable if was["garbage collector"] else gc.disable)()
+    finally:
+        after = state()
+        torch.set_grad_enabled(was["grad mode"])
+        (gc.enable if was["garbage collector"] else gc.disable)()
     wanted = None if fails is None else error
     # a generator of the answer's makes a StopIteration the cause of a RuntimeError (PEP 479)
     reaches = caught is wanted or (fails == 1 and getattr(caught, "__cause__", None) is wanted)
