@@ -71,7 +71,7 @@ class RunningMetrics:
         logits, labels = logits[real], labels[real]
         if logits.dtype in (torch.float16, torch.bfloat16):
             logits = logits.float()
-        self.loss += F.cross_entropy(logits, labels, reduction="none").double().sum().item()
+        self.loss += F.cross_entropy(logits, labels, reduction="none").cpu().double().sum().item()
         cells = labels * self.classes + logits.argmax(-1)  # (examples,), one number for label and predicted
         counts = torch.bincount(cells, minlength=self.classes**2).cpu()
         self.counts += counts.view(self.classes, self.classes)

@@ -88,7 +88,7 @@ def fit(train: Table, valid: Table, classes: int, seed: int) -> tuple[nn.Module,
         The model in evaluation mode, and its accuracy on `valid`.
     """
     with torch.random.fork_rng(devices=[]):  # gives the global stream back
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # and not the GPUs' streams, as torch.manual_seed
         model = _train(train, classes)
     with torch.no_grad():
         hits = model(valid[0]).argmax(-1) == valid[1]  # (rows,)

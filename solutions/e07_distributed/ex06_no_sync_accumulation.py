@@ -69,7 +69,7 @@ def accumulated_step(
         with nullcontext() if is_last else model.no_sync():
             losses = loss_fn(model(inputs), targets)  # (rows,)
             losses.sum().backward()
-        mine += torch.tensor([losses.sum().item(), len(losses)])
+        mine += torch.tensor([losses.sum().item(), len(losses)], dtype=torch.float64)
     dist.all_reduce(mine)
     loss, rows = mine.tolist()
     for p in model.parameters():

@@ -50,7 +50,7 @@ class DataParallelModel(nn.Module):
         with torch.no_grad():
             for tensor in (*module.parameters(), *module.buffers()):
                 whole = tensor.contiguous()  # what lies between the numbers of a column must not travel
-                dist.broadcast(whole, src=0)
+                dist.broadcast(whole.view(-1).view(torch.uint8), src=0)  # gloo knows not every dtype
                 tensor.copy_(whole)  # in place: optimizers go on holding the same tensors
         for p in module.parameters():  # each once, tied or not
             if p.requires_grad:
@@ -58,6 +58,7 @@ class DataParallelModel(nn.Module):
 
     def _send(self, p: Tensor) -> None:
         """Set out the sum over the ranks. All of them call this in the same order."""
+        p.grad = p.grad.contiguous()  # all_reduce takes memory as it lies, too
         work = dist.all_reduce(p.grad, async_op=True)
         self._in_flight.append((p.grad, work))
 

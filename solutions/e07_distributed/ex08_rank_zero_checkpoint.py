@@ -35,10 +35,12 @@ Rules:
 
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils._pytree import tree_map_only
 
 
 def save_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, step: int) -> None:
@@ -56,10 +58,9 @@ def save_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.O
     error = None
     if dist.get_rank() == 0:
         try:
-            _write(
-                Path(path),
-                {"model": _bare(model).state_dict(), "optimizer": optimizer.state_dict(), "step": step},
-            )
+            # torch.load refuses NumPy's numbers, which a schedule of one's own may have put there
+            state = tree_map_only(np.generic, np.generic.item, optimizer.state_dict())
+            _write(Path(path), {"model": _bare(model).state_dict(), "optimizer": state, "step": step})
         except Exception as caught:
             error = caught
     told = [error and repr(error)]

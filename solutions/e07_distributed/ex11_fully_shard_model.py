@@ -55,7 +55,9 @@ def fully_shard_model(
         The same model, sharded.
     """
     for t in (*model.parameters(), *model.buffers()):
-        dist.broadcast(t.detach(), src=0)
+        whole = t.detach().contiguous()  # gloo takes memory as it lies, and knows not every dtype
+        dist.broadcast(whole.view(-1).view(torch.uint8), src=0)
+        t.detach().copy_(whole)
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     inner = MixedPrecisionPolicy(param_dtype=param_dtype, reduce_dtype=torch.float32)
     for block in model.blocks:  # before the model, which takes what is left

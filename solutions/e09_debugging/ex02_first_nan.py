@@ -143,4 +143,8 @@ class _Watch:
 
 
 def _finite(data: Any) -> bool:
-    return all(bool(x.isfinite().all()) for x in tree_leaves(data) if isinstance(x, Tensor))
+    return all(bool(_entries(x).isfinite().all()) for x in tree_leaves(data) if isinstance(x, Tensor))
+
+
+def _entries(x: Tensor) -> Tensor:
+    return x.coalesce().values() if x.is_sparse else x  # a gradient, as of nn.Embedding(…, sparse=True)

@@ -132,10 +132,15 @@ def _compare(a: dict[Place, Tensor], b: dict[Place, Tensor], rtol: float, atol: 
         return False, math.inf
     agree, largest = True, 0.0
     for place in a:
-        x, y = a[place].double().cpu(), b[place].double().cpu()
+        x, y = _wide(a[place]), _wide(b[place])
         same = (x == y) | (x.isnan() & y.isnan())  # inf - inf would be NaN
         error = torch.where(same, 0.0, (x - y).abs()).nan_to_num(nan=math.inf, posinf=math.inf)
         allowed = torch.where(x.isfinite(), atol + rtol * x.abs(), 0.0)
         agree = agree and bool((error <= allowed).all())
         largest = max(largest, float(error.max()) if error.numel() else 0.0)
     return agree, largest
+
+
+def _wide(x: Tensor) -> Tensor:
+    """In float64, or complex128, and on the CPU: not every device has these."""
+    return x.cpu().to(torch.promote_types(x.dtype, torch.float64))

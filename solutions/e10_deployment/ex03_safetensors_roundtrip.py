@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -62,7 +62,7 @@ def save_tensors(
     Raises:
         TypeError, ValueError: the metadata would not come back equal, or something is no tensor.
     """
-    about = json.dumps(dict(metadata or {}), allow_nan=False)
+    about = _as_json(dict(metadata or {}))
     if json.loads(about) != dict(metadata or {}):
         raise TypeError(f"the metadata would come back as {about}")
     names: dict[tuple[Any, ...], str] = {}
@@ -71,15 +71,24 @@ def save_tensors(
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}, not a tensor")
-        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
+        negated = tensor.is_conj(), tensor.is_neg()  # as it is read: in memory stand other numbers
+        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, negated)
         if tensor.numel() > 0 and seen in names:  # all empty tensors are at address 0
             shared[name] = names[seen]
             continue
         names[seen] = name
-        once[name] = tensor.detach().clone(memory_format=torch.contiguous_format)  # without its base
+        plain = tensor.detach().resolve_conj().resolve_neg()
+        once[name] = plain.clone(memory_format=torch.contiguous_format)  # without its base
     with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:  # gone in any case
         save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
         Path(folder, "new").replace(path)  # all of it or nothing
+
+
+def _as_json(metadata: dict[str, Any]) -> str:
+    try:
+        return json.dumps(metadata, allow_nan=False)
+    except RecursionError:
+        raise ValueError("the metadata is nested too deeply") from None
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -95,6 +104,8 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         FileNotFoundError: there is no such file.
         safetensors.SafetensorError: the file is damaged, or of another format.
     """
+    if Path(path).is_dir():
+        raise SafetensorError(f"{path} is a folder")
     tensors = load_file(path)
     with safe_open(path, framework="pt") as file:
         header = file.metadata() or {}

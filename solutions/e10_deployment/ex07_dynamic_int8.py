@@ -74,8 +74,8 @@ class Int8Linear(nn.Module):
         wide = linear.weight.detach().float()  # (out, in)
         if not wide.isfinite().all():
             raise ValueError("the weight holds NaN or inf")
-        scale = wide.abs().amax(1) / 127  # (out,)
-        scale = scale.masked_fill(scale < torch.finfo(torch.float32).tiny, 1.0)
+        scale = wide.abs().amax(1) / 127 if wide.numel() else wide.new_zeros(len(wide))  # (out,)
+        scale = scale.masked_fill(scale == 0, 1.0)
         layer = cls(linear.in_features, linear.out_features, linear.bias is not None)
         layer.weight = (wide / scale.unsqueeze(1)).round().clamp(-127, 127).to(torch.int8)
         layer.scale = scale

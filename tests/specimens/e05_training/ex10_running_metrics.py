@@ -7,7 +7,7 @@ GUARD = (
 )
 REAL = "        real = labels != -100\n        logits, labels = logits[real], labels[real]\n"
 HALF = "        if logits.dtype in (torch.float16, torch.bfloat16):\n            logits = logits.float()\n"
-LOSS = '        self.loss += F.cross_entropy(logits, labels, reduction="none").double().sum().item()\n'
+LOSS = '        self.loss += F.cross_entropy(logits, labels, reduction="none").cpu().double().sum().item()\n'
 EMPTY = "        if examples == 0:\n"
 OCCURS = "        occurs = both > 0\n"
 F1 = '            "macro_f1": (2 * hits[occurs] / both[occurs]).mean().item(),\n'
@@ -228,7 +228,7 @@ SPECIMENS = [
     Wrong(
         "a running sum in float32",
         edits=[
-            (LOSS, LOSS.replace(".double().sum().item()", ".sum().float().cpu()")),
+            (LOSS, LOSS.replace(".cpu().double().sum().item()", ".sum().float().cpu()")),
             (MEAN, '            "loss": float(self.loss) / examples,\n'),
         ],
         check="test_digits",

@@ -10,8 +10,14 @@ ROWS = "        for rows in torch.randperm(len(labels)).split(batch):  # another
 FORWARD = "        return self.net((features - self.mean) / self.scale)  # (rows, classes)\n"
 SCALE = '        self.register_buffer("scale", torch.where(scale > 0, scale, torch.ones_like(scale)))\n'
 MEAN = '        self.register_buffer("mean", features.mean(0))  # buffers: part of the state_dict\n'
-SEED = "        torch.manual_seed(seed)\n"
-FORK = "    with torch.random.fork_rng(devices=[]):  # gives the global stream back\n        torch.manual_seed(seed)\n        model = _train(train, classes)\n"
+SEED = (
+    "        torch.default_generator.manual_seed(seed)  # and not the GPUs' streams, as torch.manual_seed\n"
+)
+FORK = (
+    "    with torch.random.fork_rng(devices=[]):  # gives the global stream back\n"
+    + SEED
+    + "        model = _train(train, classes)\n"
+)
 RETURN = "    return model, hits.double().mean().item()\n"
 EVAL = "    return model.eval()\n"
 HITS = "        hits = model(valid[0]).argmax(-1) == valid[1]  # (rows,)\n"

@@ -11,7 +11,7 @@ INSIDE = """        # DDP decides in the forward whether the backward will synch
             losses = loss_fn(model(inputs), targets)  # (rows,)
             losses.sum().backward()
 """
-COUNT = "        mine += torch.tensor([losses.sum().item(), len(losses)])\n"
+COUNT = "        mine += torch.tensor([losses.sum().item(), len(losses)], dtype=torch.float64)\n"
 REDUCE = "    dist.all_reduce(mine)\n    loss, rows = mine.tolist()\n"
 SCALE = """    for p in model.parameters():
         p.grad *= dist.get_world_size() / rows  # DDP has divided by the number of ranks

@@ -5,13 +5,14 @@ from grader.specimen import Right, Wrong
 BROADCAST = """        with torch.no_grad():
             for tensor in (*module.parameters(), *module.buffers()):
                 whole = tensor.contiguous()  # what lies between the numbers of a column must not travel
-                dist.broadcast(whole, src=0)
+                dist.broadcast(whole.view(-1).view(torch.uint8), src=0)  # gloo knows not every dtype
                 tensor.copy_(whole)  # in place: optimizers go on holding the same tensors
 """
 HOOKS = """        for p in module.parameters():  # each once, tied or not
             if p.requires_grad:
                 p.register_post_accumulate_grad_hook(self._send)
 """
+WHOLE = "        p.grad = p.grad.contiguous()  # all_reduce takes memory as it lies, too\n"
 SEND = """        work = dist.all_reduce(p.grad, async_op=True)
         self._in_flight.append((p.grad, work))
 """
@@ -269,7 +270,7 @@ SPECIMENS = [
     ),
     Wrong(
         "broadcasts memory as it lies",
-        edits=[("tensor.contiguous()", "tensor")],
+        edits=[("whole.view(-1).view(torch.uint8), src", "tensor, src"), ("tensor.contiguous()", "tensor")],
         check="test_start",
         says="column after wrapping",
     ),
@@ -380,6 +381,7 @@ SPECIMENS = [
                 """    def _send(self, p: Tensor) -> None:
         \"\"\"Set out the sum over the ranks. All of them call this in the same order.\"\"\"
 """
+                + WHOLE
                 + SEND,
                 """    def _first(self, t):
         flat = t.reshape(-1).clone()
@@ -469,7 +471,7 @@ class DataParallelModel(nn.Module):
     ),
     Wrong(
         "sends a contiguous copy of the gradient, which is the gradient itself only where that is contiguous",
-        edits=[(SEND, SEND.replace("dist.all_reduce(p.grad,", "dist.all_reduce(p.grad.contiguous(),"))],
+        edits=[(WHOLE, ""), ("dist.all_reduce(p.grad,", "dist.all_reduce(p.grad.contiguous(),")],
         check="test_steps_of_one_process",
         says="gradient of 0.weight",
     ),

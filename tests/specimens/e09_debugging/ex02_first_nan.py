@@ -2,7 +2,9 @@
 
 from grader.specimen import Right, Wrong
 
-FINITE = "    return all(bool(x.isfinite().all()) for x in tree_leaves(data) if isinstance(x, Tensor))\n"
+FINITE = (
+    "    return all(bool(_entries(x).isfinite().all()) for x in tree_leaves(data) if isinstance(x, Tensor))\n"
+)
 CLEAN_IN = "        self.clean_arguments = _finite(arguments)\n"
 JUDGE = "        if call.clean_arguments and not _finite(output):\n"
 CAME_IN = "        call.clean_gradients = call.clean_gradients and _finite(grad)\n"
@@ -180,22 +182,24 @@ SPECIMENS = [
     ),
     Wrong(
         "NaN alone",
-        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not x.isnan().any()"))],
+        edits=[(FINITE, FINITE.replace("_entries(x).isfinite().all()", "not x.isnan().any()"))],
         check="test_forward",
     ),
     Wrong(
         "inf alone",
-        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not x.isinf().any()"))],
+        edits=[(FINITE, FINITE.replace("_entries(x).isfinite().all()", "not x.isinf().any()"))],
         check="test_forward",
     ),
     Wrong(
         "inf in one direction",
-        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "not (x.isnan() | x.isposinf()).any()"))],
+        edits=[
+            (FINITE, FINITE.replace("_entries(x).isfinite().all()", "not (x.isnan() | x.isposinf()).any()"))
+        ],
         check="test_forward",
     ),
     Wrong(
         "judges by the sum, which overflows",
-        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "x.sum().isfinite()"))],
+        edits=[(FINITE, FINITE.replace("_entries(x).isfinite().all()", "x.sum().isfinite()"))],
         check="test_large_numbers",
     ),
     Wrong(
@@ -204,7 +208,7 @@ SPECIMENS = [
             (
                 FINITE,
                 FINITE.replace(
-                    "x.isfinite().all()",
+                    "_entries(x).isfinite().all()",
                     "(x.double().sum() if x.dtype == torch.float64 else x.float().mean()).isfinite()",
                 ),
             )
@@ -454,7 +458,7 @@ SPECIMENS = [
     ),
     Wrong(
         "the largest number, which empty tensors do not have",
-        edits=[(FINITE, FINITE.replace("x.isfinite().all()", "x.double().abs().max().isfinite()"))],
+        edits=[(FINITE, FINITE.replace("_entries(x).isfinite().all()", "x.double().abs().max().isfinite()"))],
         check="test_other_arguments",
     ),
     Wrong(

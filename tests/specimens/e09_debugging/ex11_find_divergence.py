@@ -15,7 +15,7 @@ EVAL = "        model.eval()\n"
 RUN = "        model(*_copy(inputs))\n"
 CLONE = "        return {place: data.detach().clone()}  # a later layer may write over the original\n"
 OTHER = "    if a.keys() != b.keys() or any(a[place].shape != b[place].shape for place in a):\n"
-DOUBLE = "        x, y = a[place].double().cpu(), b[place].double().cpu()\n"
+DOUBLE = "        x, y = _wide(a[place]), _wide(b[place])\n"
 SAME = "        same = (x == y) | (x.isnan() & y.isnan())  # inf - inf would be NaN\n"
 ERROR = "        error = torch.where(same, 0.0, (x - y).abs()).nan_to_num(nan=math.inf, posinf=math.inf)\n"
 ALLOWED = "        allowed = torch.where(x.isfinite(), atol + rtol * x.abs(), 0.0)\n"
@@ -206,13 +206,13 @@ SPECIMENS = [
     ),
     Wrong(
         "rounds the candidate's outputs to the reference's dtype",
-        edits=[(DOUBLE, DOUBLE.replace("b[place].double()", "b[place].to(a[place].dtype).double()"))],
+        edits=[(DOUBLE, DOUBLE.replace("b[place]", "b[place].to(a[place].dtype)"))],
         check="test_dtypes",
         says="wider dtype",
     ),
     Wrong(
         "rounds the reference's outputs to the candidate's dtype",
-        edits=[(DOUBLE, DOUBLE.replace("a[place].double()", "a[place].to(b[place].dtype).double()"))],
+        edits=[(DOUBLE, DOUBLE.replace("a[place]", "a[place].to(b[place].dtype)"))],
         check="test_dtypes",
         says="narrower dtype",
     ),

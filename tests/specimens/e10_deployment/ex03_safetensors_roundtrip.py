@@ -2,16 +2,18 @@
 
 from grader.specimen import Right, Wrong
 
-DUMP = "    about = json.dumps(dict(metadata or {}), allow_nan=False)\n"
+DUMP = "    about = _as_json(dict(metadata or {}))\n"
 EQUAL = """    if json.loads(about) != dict(metadata or {}):
         raise TypeError(f"the metadata would come back as {about}")
 """
 TYPES = """        if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}, not a tensor")
 """
-SEEN = "        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)\n"
+NEGATED = """        negated = tensor.is_conj(), tensor.is_neg()  # as it is read: in memory stand other numbers
+"""
+SEEN = "        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, negated)\n"
 IF = "        if tensor.numel() > 0 and seen in names:  # all empty tensors are at address 0\n"
-CLONE = "tensor.detach().clone(memory_format=torch.contiguous_format)"
+CLONE = "plain.clone(memory_format=torch.contiguous_format)"
 SAVE = """    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:  # gone in any case
         save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
         Path(folder, "new").replace(path)  # all of it or nothing
@@ -466,7 +468,10 @@ SPECIMENS = [
         raise ValueError("all tensors must be tensors")
 """,
             ),
-            (TYPES + SEEN, "        first = next((n for n in once if same(tensors[n], tensor)), None)\n"),
+            (
+                TYPES + NEGATED + SEEN,
+                "        first = next((n for n in once if same(tensors[n], tensor)), None)\n",
+            ),
             (IF, "        if first is not None:\n"),
             ("            shared[name] = names[seen]\n", "            shared[name] = first\n"),
             ("        names[seen] = name\n", ""),

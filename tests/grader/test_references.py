@@ -1,0 +1,166 @@
+"""The references hold what their statements promise, also where no suite asks learners for it."""
+
+import json
+
+import numpy as np
+import pytest
+import safetensors
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from grader.checks.dispatch import DispatchMode
+from grader.checks.ranks import run_ranks
+from solutions.e05_training import ex10_running_metrics, ex12_fit
+from solutions.e07_distributed import (
+    ex06_no_sync_accumulation,
+    ex07_ddp_from_hooks,
+    ex08_rank_zero_checkpoint,
+    ex11_fully_shard_model,
+)
+from solutions.e09_debugging import ex02_first_nan, ex11_find_divergence
+from solutions.e10_deployment import ex03_safetensors_roundtrip as files
+from solutions.e10_deployment import ex07_dynamic_int8
+
+
+def test_fit_leaves_the_streams_of_gpus_alone(monkeypatch):
+    seeded = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeded.append)
+    rows = torch.randn(8, 2), torch.arange(8) % 2
+    ex12_fit.fit(rows, rows, classes=2, seed=0)
+    assert seeded == []
+
+
+class NoDoubles(DispatchMode):
+    """As on Apple's GPUs: no float64 outside of the CPU."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and result.dtype == torch.float64:
+            assert result.device.type == "cpu", func
+        return result
+
+
+def test_float64_is_made_on_the_cpu(device):
+    metrics, layer, x = ex10_running_metrics.RunningMetrics(2), nn.Linear(2, 2).to(device), torch.ones(3, 2)
+    with NoDoubles():
+        metrics.update(x.to(device), torch.tensor([0, 1, 1], device=device))
+        assert ex11_find_divergence.find_divergence(layer, layer, x.to(device)) is None
+
+
+def begin_and_average(rank, world_size, answer):
+    """What wrapping makes of buffers, and finish_gradients of a gradient with gaps between its numbers."""
+    module = nn.Linear(3, 4, bias=False)
+    for dtype in (torch.int16, torch.float8_e4m3fn):
+        module.register_buffer(str(dtype).replace(".", "_"), torch.full((2, 2), rank + 1).to(dtype))
+    model = answer.DataParallelModel(module)
+    module.weight.grad = torch.zeros(4, 6)[:, ::2]
+    model(torch.full((1, 3), rank + 1.0)).sum().backward()
+    model.finish_gradients()
+    return [b.float() for b in module.buffers()], module.weight.grad
+
+
+@pytest.mark.multi_process
+def test_ddp_from_hooks_sends_any_dtype_and_layout():
+    for buffers, gradient in run_ranks(2, begin_and_average, answer=ex07_ddp_from_hooks):
+        assert all(b.eq(1).all() for b in buffers)
+        assert gradient.eq(1.5).all()
+
+
+def shard(rank, world_size, answer):
+    model = nn.Module()
+    model.blocks = nn.ModuleList([nn.Linear(2, 2)])
+    model.scale = nn.Parameter(torch.ones(2))
+    model.register_buffer("small", torch.full((2,), rank + 1, dtype=torch.int16))
+    model.register_buffer("column", torch.zeros(3, 3)[:, 1].fill_(rank + 1))
+    answer.fully_shard_model(model)
+    return model.small, model.column.clone()
+
+
+@pytest.mark.multi_process
+def test_fully_shard_model_sends_any_dtype_and_layout():
+    for found in run_ranks(2, shard, answer=ex11_fully_shard_model):
+        assert all(buffer.eq(1).all() for buffer in found)
+
+
+def accumulate(rank, world_size, answer):
+    model = DistributedDataParallel(nn.Linear(1, 1, bias=False).double())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    pieces = [(torch.ones(1, 1).double(), torch.full((1, 1), 1 / 3, dtype=torch.float64))]
+    return answer.accumulated_step(model, lambda y, wanted: wanted[:, 0] + 0 * y[:, 0], optimizer, pieces)
+
+
+@pytest.mark.multi_process
+def test_no_sync_accumulation_keeps_the_digits_of_the_loss():
+    assert run_ranks(1, accumulate, answer=ex06_no_sync_accumulation) == [1 / 3]
+
+
+def there_and_back(rank, world_size, answer, path):
+    """The learning rate after a checkpoint, where NumPy has computed it, as a schedule may."""
+    model = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=float(np.cos(0.0)))
+    optimizer.param_groups[0]["lr"] = np.float64(0.25)
+    answer.save_checkpoint(path, model, optimizer, step=3)
+    optimizer.param_groups[0]["lr"] = 1.0
+    dist.barrier()
+    return answer.load_checkpoint(path, model, optimizer), optimizer.param_groups[0]["lr"]
+
+
+@pytest.mark.multi_process
+def test_rank_zero_checkpoint_loads_what_it_has_saved(tmp_path):
+    path = str(tmp_path / "run.pt")
+    assert run_ranks(2, there_and_back, path, answer=ex08_rank_zero_checkpoint) == [(3, 0.25)] * 2
+    assert torch.load(path)["optimizer"]["param_groups"][0]["lr"] == 0.25
+
+
+def test_first_nan_looks_into_sparse_gradients():
+    model, ids = nn.Embedding(5, 2, sparse=True), torch.tensor([1, 1, 3])
+    assert ex02_first_nan.first_nan(model, lambda: model(ids).sum()) is None
+    found = ex02_first_nan.first_nan(model, lambda: (0 * model(ids)).sum().sqrt())
+    assert found == ("parameter", "weight")
+
+
+def test_find_divergence_sees_imaginary_parts():
+    class Turn(nn.Module):
+        def __init__(self, sign):
+            super().__init__()
+            self.sign = sign
+
+        def forward(self, x):
+            return torch.complex(x, self.sign * x)
+
+    found = ex11_find_divergence.find_divergence(Turn(1), Turn(-1), torch.tensor([3.0]))
+    assert found == ex11_find_divergence.Divergence("", 0, 6.0)
+
+
+def test_safetensors_roundtrip_keeps_lazy_views(tmp_path):
+    z = torch.tensor([1 + 2j, 3 - 1j])
+    given = {"z": z, "conjugate": z.conj(), "again": z.conj(), "negative": z.conj().imag, "part": z.imag}
+    files.save_tensors(tmp_path / "z", given)
+    loaded, _ = files.load_tensors(tmp_path / "z")
+    assert all(torch.equal(loaded[name], given[name]) for name in given)
+    with safetensors.safe_open(tmp_path / "z", "pt") as file:
+        assert json.loads(file.metadata()["shared"]) == {"again": "conjugate"}
+
+
+def test_safetensors_roundtrip_names_its_errors(tmp_path):
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="too deeply"):
+        files.save_tensors(tmp_path / "deep", {}, {"deep": deep})
+    while deep:  # to free it all at once would go as deep
+        deep = deep.pop()
+    with pytest.raises(safetensors.SafetensorError, match="is a folder"):
+        files.load_tensors(tmp_path)
+
+
+def test_dynamic_int8_takes_no_inputs_and_tiny_weights():
+    nothing = nn.Linear(1, 3)
+    nothing.weight, nothing.in_features = nn.Parameter(torch.zeros(3, 0)), 0
+    layer = ex07_dynamic_int8.Int8Linear.from_linear(nothing)
+    assert torch.equal(layer(torch.zeros(2, 0)), nothing.bias.expand(2, 3))
+    tiny = nn.Linear(2, 1, bias=False)
+    tiny.weight = nn.Parameter(torch.tensor([[1e-37, -5e-38]]))
+    assert ex07_dynamic_int8.Int8Linear.from_linear(tiny).weight.tolist() == [[127, -63]]
