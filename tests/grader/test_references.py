@@ -1,6 +1,7 @@
 """The references hold what their statements promise, also where no suite asks learners for it."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks.dispatch import DispatchMode
 from grader.checks.ranks import run_ranks
+from solutions.e03_modules import ex05_layers_in_a_list
 from solutions.e05_training import ex10_running_metrics, ex12_fit
 from solutions.e07_distributed import (
     ex06_no_sync_accumulation,
@@ -22,6 +24,8 @@ from solutions.e07_distributed import (
 from solutions.e09_debugging import ex02_first_nan, ex11_find_divergence
 from solutions.e10_deployment import ex03_safetensors_roundtrip as files
 from solutions.e10_deployment import ex07_dynamic_int8
+from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
+from tests.hidden.e03_modules import test_ex05_layers_in_a_list as layers_in_a_list
 
 
 def test_fit_leaves_the_streams_of_gpus_alone(monkeypatch):
@@ -164,3 +168,23 @@ def test_dynamic_int8_takes_no_inputs_and_tiny_weights():
     tiny = nn.Linear(2, 1, bias=False)
     tiny.weight = nn.Parameter(torch.tensor([[1e-37, -5e-38]]))
     assert ex07_dynamic_int8.Int8Linear.from_linear(tiny).weight.tolist() == [[127, -63]]
+
+
+class Exact(ex05_layers_in_a_list.ResidualNet):
+    """The same in float64: as right as can be."""
+
+    def forward(self, x):
+        y = x.double()
+        for layer, scale in zip(self.layers, self.scales, strict=True):
+            y = y + scale * (y @ layer.weight.double().T + layer.bias).relu()
+        heads = self.heads.items()
+        return {name: (y @ head.weight.double().T + head.bias).to(x.dtype) for name, head in heads}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_layers_in_a_list_may_be_more_exact_than_the_suite(seed):
+    layers_in_a_list.test_values(SimpleNamespace(ResidualNet=Exact), torch.Generator().manual_seed(seed))
+
+
+def test_mini_autograd_takes_an_int_for_a_number():
+    assert mini_autograd.numbers([0, 1.5]).tolist() == [0.0, 1.5]

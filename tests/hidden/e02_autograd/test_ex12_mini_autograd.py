@@ -60,8 +60,10 @@ STEPS = [
 
 
 def numbers(values):
-    """Floats as a tensor; what is not a float becomes NaN."""
-    return torch.tensor([v if isinstance(v, float) else float("nan") for v in values], dtype=torch.float64)
+    """Numbers as a tensor, an int like a float: test_plain_floats tells them apart."""
+    for v in values:
+        expect_that(isinstance(v, (int, float)), "data or grad is no number", yours=v, wanted="a float")
+    return torch.tensor(values, dtype=torch.float64)
 
 
 def doubles(*values):

@@ -66,14 +66,16 @@ def case(answer, gen, leading=(5,), sizes=SIZES[0]):
     )
 
 
-def expect_predictions(yours, wanted, call, wrong=None):
-    """`wrong`, if given, tells what the net would compute with other blocks."""
+def expect_predictions(yours, wanted, call, wrong=None, scale=10.0):
+    """`wrong`, if given, tells what the net would compute with other blocks; `scale` is the size of terms."""
     expect_that(type(yours) is dict, f"{call} is no plain dict", yours=yours)
     expect_equal(list(yours), list(wanted), f"the names in {call}, in order")
     for name, right in wanted.items():
         blocks = MISTAKES if wrong else {}
         suspects = {told: lambda b=block, name=name: wrong(b)[name] for told, block in blocks.items()}
-        expect_close(yours[name].detach(), right.detach(), f"{call}[{name!r}]", scale=10.0, suspects=suspects)
+        expect_close(
+            yours[name].detach(), right.detach(), f"{call}[{name!r}]", scale=scale, suspects=suspects
+        )
 
 
 def test_what_is_registered(answer):
@@ -105,13 +107,17 @@ def test_values(answer, gen):
         for leading, size in [((5,), 1), ((5,), 1000), ((), 1), ((1,), 1), ((2, 1, 3), 1), ((0,), 1)]:
             x = size * torch.randn(*leading, features, generator=gen)
             wanted = named(state, depth, heads, x)
+            # terms of a thousand may nearly cancel: their sizes add up to this
+            sizes = named({name: t.abs() for name, t in state.items()}, depth, heads, x.abs())
+            scale = max([10.0, *(float(t.max()) for t in sizes.values() if t.numel())])
             with unchanged("net(x)", x=x):
                 y = net(x)
             wrong = functools.partial(named, state, depth, heads, x)
-            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x)", wrong)
+            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x)", wrong, scale)
             with torch.no_grad(), unchanged("net(x) under no_grad", x=x):
                 y = net(x)
-            expect_predictions(y, wanted, f"ResidualNet({features}, {depth}, {heads})(x) under no_grad")
+            call = f"ResidualNet({features}, {depth}, {heads})(x) under no_grad"
+            expect_predictions(y, wanted, call, scale=scale)
         turned = torch.randn(features, 3, 2, generator=gen).permute(2, 1, 0)
         call = f"ResidualNet({features}, {depth}, {heads})(x) of an x that lies features first"
         expect_predictions(net(turned), named(state, depth, heads, turned), call)
