@@ -17,7 +17,7 @@ Rules:
 - An integer dtype holds low to high where both lie in its range, ends included.
 - The result is the first of candidates that holds the numbers, in the order given, whatever the sizes. They
   are any floating dtypes of PyTorch with a sign and a zero, float8 as well, or any integer ones.
-- `compact` converts x, rounding to nearest, with the default candidates. The range of floating x goes from
+- `compact` converts x, as `to` does it, with the default candidates. The range of floating x goes from
   the smallest to the largest size of its elements, leaving out 0, inf and NaN, which each of these dtypes
   has. (The result may be wider than x: float16 can hold subnormals.) That of integer x goes from its least to
   its greatest element, and error plays no part. Without any such element the first candidate is taken.
