@@ -5,6 +5,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,8 +30,8 @@ def to_double(*tensors: Tensor) -> list[Tensor]:
     return [t.to(wide) for t in tensors]
 
 
-Suspects = Mapping[str, Callable[[], Tensor]]
-"""For mistakes in words, such as "the mask is applied in every call": how to make the tensor they give."""
+Suspects = Mapping[str, Callable[[], Any]]
+"""For mistakes in words, such as "the mask is applied in every call": how to make what they give."""
 
 
 @dataclass(frozen=True)

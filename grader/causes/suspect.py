@@ -1,6 +1,10 @@
 """A mistake that the check knows by name: what came back is what that mistake makes."""
 
-from grader.causes.evidence import Case, to_double
+from dataclasses import replace
+
+from torch import Tensor
+
+from grader.causes.evidence import Case, resolution, to_double
 from grader.describe import plain
 
 ENOUGH = 5.0
@@ -19,6 +23,16 @@ def suspected(case: Case) -> str | None:
         (guess,) = to_double(made)
         if guess.shape == case.wanted.shape and case.same(case.wanted, guess):
             continue
-        if case.same(guess) and min(map(case.bits, (guess, case.yours))) * guess.numel() >= ENOUGH:
+        if _is_made(case, guess):
             return told
     return None
+
+
+def _is_made(case: Case, guess: Tensor) -> bool:
+    """Of numbers that might be anything, few are enough, and of 0, 1, True and the like, many."""
+    near = replace(case, rtol=max(case.rtol, 16 * resolution(case.yours_dtype, case.wanted_dtype)))
+    if not near.same(guess):
+        return False
+    if case.yours_dtype.is_floating_point and not bool(((guess == 0) | (guess.abs() == 1)).all()):
+        return True
+    return min(map(case.bits, (guess, case.yours))) * guess.numel() >= ENOUGH

@@ -12,6 +12,7 @@ from grader.checks.memory import (
     saved_bytes,
     shares_storage,
 )
+from grader.checks.numbers import expect_number
 from grader.checks.operations import (
     count_operations,
     count_steps,
@@ -19,7 +20,7 @@ from grader.checks.operations import (
     forbid,
 )
 from grader.checks.untouched import global_rng_untouched, modes_kept, unchanged
-from grader.checks.values import expect_close, expect_equal, expect_number, expect_that, tolerance
+from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
 
 __all__ = [
     "CheckFailure",

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,8 +10,8 @@ from torch import Tensor
 
 from grader.causes import Suspects
 from grader.checks.failure import CheckFailure
+from grader.checks.numbers import near
 from grader.explain import describe, explain, is_same
-from grader.facts import apart
 from grader.tolerance import resolution
 
 PLAIN = {int, float, bool, str, type(None), torch.dtype}
@@ -90,8 +90,8 @@ def expect_equal(
 ) -> None:
     """Fail unless `yours` is `wanted` exactly: type, and for tensors shape, dtype, device and every bit.
 
-    Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`. For `suspects`, where
-    `wanted` is a tensor, see `expect_close`.
+    Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`. For `suspects` see
+    `expect_close`; for other values than tensors they make such values.
     """
     _expect_equal(yours, wanted, call, "", dims, suspects)
 
@@ -130,15 +130,23 @@ def _expect_equal(
                 raise _wrong(call, path, mine, right) from None
             raise
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        raise _wrong(call, path, describe(yours), describe(wanted))
+        told = next((t for t, make in (suspects or {}).items() if _is_equal(yours, make())), "")
+        raise _wrong(call, path, describe(yours), describe(wanted), told)
 
 
-def _wrong(call: str, path: str, yours: str, wanted: str) -> CheckFailure:
+def _is_equal(yours: object, guess: object) -> bool:
+    if isinstance(yours, float) and isinstance(guess, float):
+        return near(yours, guess, 1e-9, 0.0)
+    return type(yours) is type(guess) and _same(yours, guess)
+
+
+def _wrong(call: str, path: str, yours: str, wanted: str, cause: str = "") -> CheckFailure:
     where = _at(call, path)
     what = where.removeprefix("the ") if where.startswith("the ") else f"result from {where}"
     if where.startswith(("whether ", "if ", "how ")):
         what = f"answer to {where}"
-    return CheckFailure(f"wrong {what}\n  yours   {yours}\n  wanted  {wanted}")
+    likely = f"\n  likely  {cause}" if cause else ""
+    return CheckFailure(f"wrong {what}\n  yours   {yours}\n  wanted  {wanted}{likely}")
 
 
 def _at(call: str, path: str) -> str:
@@ -158,32 +166,6 @@ def _whole(values: Any) -> str:
         return ""
     text = repr(tuple(values) if isinstance(values, tuple) else values)
     return text if len(text) <= LONGEST and text.isprintable() else ""
-
-
-def expect_number(
-    yours: object,
-    wanted: float,
-    call: str,
-    *,
-    rtol: float = 1e-6,
-    suspects: Mapping[str, Callable[[], float]] | None = None,
-) -> None:
-    """Fail unless `yours`, which `call` gave, is a float and `wanted` up to `rtol`.
-
-    For `suspects` see `expect_close`; here they make numbers.
-    """
-    if type(yours) is not float:
-        raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  a Python float")
-    if _near(yours, wanted, rtol):
-        return
-    mine, right = apart(yours, wanted)
-    told = next((t for t, make in (suspects or {}).items() if _near(yours, make(), max(rtol, 1e-6))), None)
-    likely = f"\n  likely  {told}" if told else ""
-    raise CheckFailure(f"wrong {call}\n  yours   {mine}\n  wanted  {right}{likely}")
-
-
-def _near(one: float, other: float, rtol: float) -> bool:
-    return math.isclose(one, other, rel_tol=rtol) or (one != one and other != other)
 
 
 def expect_that(condition: bool, what: str, **facts: object) -> None:

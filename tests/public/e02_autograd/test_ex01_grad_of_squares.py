@@ -16,6 +16,8 @@ def test_worked_example(answer):
     value, gradient = answer.grad_of_squares(line_residuals, torch.tensor([1.0, 1.0]))
     suspects = {
         "it is the mean of the squares: their sum is asked for": lambda: torch.tensor(5 / 3),
+        "it is half the sum: no factor is asked for": lambda: torch.tensor(2.5),
+        "it is the square of the sum: squares are added up": lambda: torch.tensor(9.0),
         "it is the norm, the root of the sum of squares": lambda: torch.tensor(5**0.5),
     }
     call = "the value of grad_of_squares(residuals, params)"

@@ -10,9 +10,16 @@ def test_worked_example(answer):
     w = torch.tensor([1.0, -2.0], requires_grad=True)
     (w * w).sum().backward()
     expect_equal(answer.sgd_step([w], lr=0.1), 1, "sgd_step([w], lr=0.1)")
-    expect_close(w.detach(), torch.tensor([0.8, -1.6]), "w after sgd_step([w], lr=0.1)")
+    before, moved = torch.tensor([1.0, -2.0]), torch.tensor([0.8, -1.6])
+    expect_close(w.detach(), moved, "w after sgd_step([w], lr=0.1)", before=before)
     answer.sgd_step([w], lr=0.1, weight_decay=0.5)
-    expect_close(w.detach(), torch.tensor([0.56, -1.12]), "w after a second step with weight_decay=0.5")
+    suspects = {
+        "weight_decay is ignored": lambda: torch.tensor([0.6, -1.2]),
+        "weight_decay is not multiplied by lr": lambda: torch.tensor([0.2, -0.4]),
+        "weight_decay pushes away from 0": lambda: torch.tensor([0.64, -1.28]),
+    }
+    call = "w after a second step with weight_decay=0.5"
+    expect_close(w.detach(), torch.tensor([0.56, -1.12]), call, before=moved, suspects=suspects)
 
 
 def test_next_backward(answer):

@@ -28,7 +28,13 @@ def test_worked_example(answer):
     _, batch = worked_example()
     loss = answer.td_loss(*batch)
     expect_that(isinstance(loss, torch.Tensor), f"{CALL} does not return a tensor", yours=loss)
-    expect_close(loss.detach(), torch.tensor(9.0), CALL)
+    suspects = {
+        "the mean over the actions is taken for the best one": lambda: torch.tensor(4.0),
+        "gamma is ignored": lambda: torch.tensor(36.0),
+        "it is half of the squared error": lambda: torch.tensor(4.5),
+        "it is the error itself, not its square": lambda: torch.tensor(3.0),
+    }
+    expect_close(loss.detach(), torch.tensor(9.0), CALL, suspects=suspects)
 
 
 def test_gradient(answer):
@@ -38,7 +44,12 @@ def test_gradient(answer):
     expect_equal(loss.requires_grad, True, f"requires_grad of {CALL}")
     loss.backward()
     expect_that(w.grad is not None, "net gets no gradient: the whole graph is cut")
-    expect_close(w.grad, torch.tensor([[-6.0, 0.0]]), "w.grad after the loss's backward")
+    suspects = {
+        "the target has a gradient, too: it is to be a constant": lambda: torch.tensor([[-6.0, 6.0]]),
+        "the prediction is detached, and not the target": lambda: torch.tensor([[0.0, 6.0]]),
+    }
+    wanted = torch.tensor([[-6.0, 0.0]])
+    expect_close(w.grad, wanted, "w.grad after the loss's backward", suspects=suspects)
 
 
 def test_end_of_an_episode(answer):

@@ -11,13 +11,17 @@ def test_worked_example(answer):
     real, fake, mix = torch.ones(2, 2), torch.zeros(2, 2), torch.tensor([0.25, 0.75])
     penalty = answer.gradient_penalty(critic, real, fake, mix=mix)
     whole = "one norm is taken of the whole batch: each sample has its own"
-    suspects = {whole: lambda: torch.tensor((50**0.5 - 1) ** 2)}
+    suspects = {
+        whole: lambda: torch.tensor((50**0.5 - 1) ** 2),
+        "the gradient is that of the mean score: each sample's own is asked for": lambda: torch.tensor(2.25),
+        "the penalties are added up: their mean is asked for": lambda: torch.tensor(32.0),
+    }
     call = "gradient_penalty(critic, real, fake, mix)"
     expect_close(penalty.detach(), torch.tensor(16.0), call, suspects=suspects)
     penalty = answer.gradient_penalty(critic, real, fake, mix=mix, target=0.0)
-    expect_close(
-        penalty.detach(), torch.tensor(25.0), "gradient_penalty(critic, real, fake, mix, target=0.0)"
-    )
+    call = "gradient_penalty(critic, real, fake, mix, target=0.0)"
+    suspects = {"target is ignored": lambda: torch.tensor(16.0)}
+    expect_close(penalty.detach(), torch.tensor(25.0), call, suspects=suspects)
 
 
 def test_trains_the_critic(answer):

@@ -6,6 +6,8 @@ from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_that
 
+BEFORE = torch.tensor([[2.0]])
+
 
 def worked_example(lr=0.1):
     model = nn.Linear(1, 1, bias=False)
@@ -18,8 +20,11 @@ def test_worked_example(answer):
     """The worked example of the statement comes out: a loss of 8.5, and the weight moves to 0.7."""
     model, optimizer, inputs, targets = worked_example()
     loss = answer.train_step(model, F.mse_loss, optimizer, inputs, targets)
-    expect_equal(loss, 8.5, "train_step(model, loss_fn, optimizer, inputs, targets)")
-    expect_close(model.weight.detach(), torch.tensor([[0.7]]), "the weight after train_step(…)")
+    after = {"this is the loss after the step: the one before it is asked for": lambda: 0.055}
+    expect_equal(loss, 8.5, "train_step(model, loss_fn, optimizer, inputs, targets)", suspects=after)
+    expect_close(
+        model.weight.detach(), torch.tensor([[0.7]]), "the weight after train_step(…)", before=BEFORE
+    )
 
 
 def test_loss_falls(answer):
@@ -38,4 +43,6 @@ def test_old_gradients(answer):
         model.weight.detach(),
         torch.tensor([[0.7]]),
         "the weight after train_step(…) with an old gradient",
+        suspects={"the old gradient counts: clear it before the backward": lambda: torch.tensor([[-9.3]])},
+        before=BEFORE,
     )

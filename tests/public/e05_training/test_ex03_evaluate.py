@@ -15,7 +15,12 @@ BATCHES = [
 def test_worked_example(answer):
     """The worked example of the statement comes out: 3.0, where the short batch counts for less."""
     loss = answer.evaluate(nn.Identity(), F.mse_loss, BATCHES)
-    expect_equal(loss, 3.0, "evaluate(model, loss_fn, batches)")
+    suspects = {
+        "a mean of the batches' means: weigh each by the number of its examples": lambda: 5.0,
+        "the batches' means are added up": lambda: 10.0,
+        "the sum over all examples is not divided by their number": lambda: 12.0,
+    }
+    expect_equal(loss, 3.0, "evaluate(model, loss_fn, batches)", suspects=suspects)
 
 
 def test_modes_come_back(answer):

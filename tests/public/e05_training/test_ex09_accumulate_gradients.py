@@ -21,8 +21,19 @@ def test_worked_example(answer):
     """The worked example of the statement comes out: a loss of 7, and the weight moves to -0.4."""
     model, optimizer, pieces = example(2, 1)
     loss = answer.accumulated_step(model, F.mse_loss, optimizer, pieces)
-    expect_equal(round(loss, 4), 7.0, CALL)
-    expect_close(model.weight.detach(), torch.tensor([[-0.4]]), f"the weight after {CALL}")
+    suspects = {
+        "a mean of the pieces' losses: weigh each by the number of its examples": lambda: 9.25,
+        "the pieces' losses are added up": lambda: 18.5,
+        "this is the last piece's share": lambda: 5.3333,
+    }
+    expect_equal(round(loss, 4), 7.0, CALL, suspects=suspects)
+    suspects = {
+        "the last piece's gradient alone counts": lambda: torch.tensor([[1 - 0.1 * 32 / 3]]),
+        "the pieces' gradients are added up as they are": lambda: torch.tensor([[1 - 0.1 * 37]]),
+        "every piece counts alike": lambda: torch.tensor([[1 - 0.1 * 18.5]]),
+    }
+    weight, call = model.weight.detach(), f"the weight after {CALL}"
+    expect_close(weight, torch.tensor([[-0.4]]), call, before=torch.tensor([[1.0]]), suspects=suspects)
 
 
 def test_one_piece(answer):

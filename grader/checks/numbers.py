@@ -1,0 +1,37 @@
+"""Compare a Python float that an answer returned with what was wanted."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from grader.checks.failure import CheckFailure
+from grader.describe import describe
+from grader.facts import apart
+
+
+def expect_number(
+    yours: object,
+    wanted: float,
+    call: str,
+    *,
+    rtol: float = 1e-6,
+    atol: float = 0.0,
+    suspects: Mapping[str, Callable[[], float]] | None = None,
+) -> None:
+    """Fail unless `yours`, which `call` gave, is a float and `wanted` up to rtol·|wanted| or `atol`.
+
+    For `suspects` see `expect_close`; here they make numbers.
+    """
+    if type(yours) is not float:
+        raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  a Python float")
+    if near(yours, wanted, rtol, atol):
+        return
+    mine, right = apart(yours, wanted)
+    told = next(
+        (t for t, make in (suspects or {}).items() if near(yours, make(), max(rtol, 1e-6), 0.0)), None
+    )
+    likely = f"\n  likely  {told}" if told else ""
+    raise CheckFailure(f"wrong {call}\n  yours   {mine}\n  wanted  {right}{likely}")
+
+
+def near(one: float, other: float, rtol: float, atol: float) -> bool:
+    return math.isclose(one, other, rel_tol=rtol, abs_tol=atol) or (one != one and other != other)
