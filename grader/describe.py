@@ -86,6 +86,8 @@ def _describe(value: Any, depth: int) -> str:
 
 def _container(value: Any, depth: int) -> str:
     name, size = _name(type(value)), len(value)
+    if size and _is_plain(value) and len(text := repr(value)) <= LONGEST and text.isprintable():
+        return text
     if depth == DEEPEST or not size:
         return f"{name} of {size}" if size else f"empty {name}"
     if isinstance(value, dict):
@@ -97,6 +99,16 @@ def _container(value: Any, depth: int) -> str:
         items = [_describe(item, depth + 1) for item in itertools.islice(value, SHOWN)]
     more = ", …" if size > SHOWN else ""
     return _cut(f"{name} of {size} ({', '.join(items)}{more})", LONGEST + 20)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether this is a number, a name or None, or few of them in Python's own containers."""
+    kind = type(value)
+    if kind is dict:
+        return len(value) <= LONGEST and all(_is_plain(v) for pair in value.items() for v in pair)
+    if kind in (list, tuple):
+        return len(value) <= LONGEST and all(map(_is_plain, value))
+    return kind in (int, float, bool, str, type(None))
 
 
 def _name(kind: type) -> str:

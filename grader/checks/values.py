@@ -15,6 +15,7 @@ from grader.explain import describe, explain, is_same
 from grader.tolerance import resolution
 
 PLAIN = {int, float, bool, str, type(None), torch.dtype}
+SMALL = 100
 LONGEST = 80
 """Characters of a list that is shown whole."""
 
@@ -130,8 +131,21 @@ def _expect_equal(
                 raise _wrong(call, path, mine, right) from None
             raise
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        told = next((t for t, make in (suspects or {}).items() if _is_equal(yours, make())), "")
+        told = next(
+            (t for t, make in (suspects or {}).items() if _is_equal(yours, make())), _multiple(yours, wanted)
+        )
         raise _wrong(call, path, describe(yours), describe(wanted), told)
+
+
+def _multiple(yours: Any, wanted: Any) -> str:
+    """How many times as large a count is as it should be; "" for small ones, where that may be chance."""
+    if type(yours) is not int or type(wanted) is not int or min(yours, wanted) < SMALL:
+        return ""
+    large, small = max(yours, wanted), min(yours, wanted)
+    times = f"{large // small} times" if large // small > 2 else "twice"
+    if large % small:
+        return ""
+    return f"{times} what is wanted" if yours == large else f"what is wanted is {times} as much"
 
 
 def _is_equal(yours: object, guess: object) -> bool:

@@ -41,3 +41,23 @@ def test_the_item_that_differs_is_named_apart_from_the_call(yours, wanted, call,
     with pytest.raises(CheckFailure) as failure:
         expect_equal(yours, wanted, call)
     assert says in str(failure.value)
+
+
+def test_counts_are_told_as_multiples():
+    with pytest.raises(CheckFailure, match="  likely  twice what is wanted"):
+        expect_equal(2022040, 1011020, "training_memory(model)['gradients']")
+    with pytest.raises(CheckFailure, match="  likely  what is wanted is 3 times as much"):
+        expect_equal(400, 1200, "the bytes of f(x)")
+    for yours, wanted in ((2, 4), (401, 1200), (True, 4), (400.0, 1200)):
+        with pytest.raises(CheckFailure) as told:
+            expect_equal(yours, wanted, "f(x)")
+        assert "likely" not in str(told.value)
+
+
+def test_what_a_mistake_makes_need_not_be_a_tensor():
+    suspects = {"a sum for a mean": lambda: 12.0}
+    with pytest.raises(CheckFailure, match="  likely  a sum for a mean"):
+        expect_equal(12.0, 3.0, "f(x)", suspects=suspects)
+    with pytest.raises(CheckFailure) as told:
+        expect_equal(11.0, 3.0, "f(x)", suspects=suspects)
+    assert "likely" not in str(told.value)

@@ -23,7 +23,16 @@ def test_worked_example(answer):
         model, args = worked_example(scale)
         result = answer.scaled_step(*args, max_norm=0.5)
         expect_equal(result, (1.0, 2.0), f"{CALL} with a scale of {scale:g}")
-        expect_close(model.weight.detach(), torch.tensor([[1.95]]), f"the weight after {CALL}")
+        suspects = {
+            "the gradient is not clipped": lambda: torch.tensor([[1.8]]),
+            "it is clipped to norm 1, not to max_norm": lambda: torch.tensor([[1.9]]),
+            "the scaled gradient is clipped: unscale it before": lambda s=scale: torch.tensor(
+                [[2 - 0.05 / s]]
+            ),
+        }
+        weight, before = model.weight.detach(), torch.tensor([[2.0]])
+        call = f"the weight after {CALL}"
+        expect_close(weight, torch.tensor([[1.95]]), call, before=before, suspects=suspects)
 
 
 def test_short_gradients(answer):

@@ -19,7 +19,9 @@ def test_worked_example(answer):
     model, training = worked_example(answer)
     for master, weight in ((0.999, 1.0), (0.998, 0.99609375)):
         training.step()
-        expect_close(training.masters[0].detach(), torch.tensor([[master]]), "the master after step()")
+        before = torch.tensor([[master + 0.001]])
+        yours = training.masters[0].detach()
+        expect_close(yours, torch.tensor([[master]]), "the master after step()", before=before)
         expect_equal(
             model.weight.detach(), torch.tensor([[weight]], dtype=torch.bfloat16), "the weight after step()"
         )

@@ -10,11 +10,14 @@ INPUTS, TARGETS = torch.tensor([[1.0], [2.0], [3.0], [4.0]]), torch.tensor([1.0,
 
 def test_worked_example(answer):
     """The worked example of the statement comes out."""
-    expect_close(answer.weighted_mse(INPUTS, TARGETS), torch.tensor(0.0), "weighted_mse(inputs, targets)")
+    pairs = "(4, 1) met (4,) and became (4, 4): a mean over all pairs"
+    call, suspects = "weighted_mse(inputs, targets)", {pairs: lambda: torch.tensor(2.5)}
+    expect_close(answer.weighted_mse(INPUTS, TARGETS), torch.tensor(0.0), call, suspects=suspects)
     yours = answer.weighted_mse(INPUTS, TARGETS + 1, torch.tensor([1.0, 1.0, 1.0, 3.0]))
-    expect_close(yours, torch.tensor(1.0), "weighted_mse(inputs, targets + 1, weights)")
+    suspects = {"divided by the number of examples, not by the sum of the weights": lambda: torch.tensor(1.5)}
+    expect_close(yours, torch.tensor(1.0), "weighted_mse(inputs, targets + 1, weights)", suspects=suspects)
     share = answer.share_within(INPUTS, TARGETS, tolerance=0.5)
-    expect_equal(share, 1.0, "share_within(inputs, targets, tolerance=0.5)")
+    expect_equal(share, 1.0, "share_within(inputs, targets, tolerance=0.5)", suspects={pairs: lambda: 0.25})
 
 
 def test_learns_a_line(answer):

@@ -24,16 +24,28 @@ def test_worked_example(answer):
     """The worked example of the statement comes out."""
     model = classifier(answer)
     yours = model.token_weights(TOKENS, MASK).detach()
-    expect_close(yours, torch.tensor([[0.75, 0.25, 0.0]]), "token_weights(tokens, mask)", dims="batch time")
+    scores = TOKENS[..., 0].masked_fill(~MASK, -math.inf)
+    suspects = {
+        "softmax runs over the batch: it is to run over time, dim=1": lambda: scores.softmax(0),
+        "padding has a weight, too": lambda: TOKENS[..., 0].softmax(1),
+        "padding is taken for a score of 0, which is no mask": lambda: (TOKENS[..., 0] * MASK).softmax(1),
+        "the mask is the wrong way round: True is a token": lambda: torch.tensor([[0.0, 0.0, 1.0]]),
+        "padding is taken out after the softmax": lambda: TOKENS[..., 0].softmax(1) * MASK,
+    }
+    right = torch.tensor([[0.75, 0.25, 0.0]])
+    expect_close(yours, right, "token_weights(tokens, mask)", dims="batch time", suspects=suspects)
     wanted = torch.tensor([[0.75 * math.log(3.0), 0.0]]).softmax(1)
-    expect_close(
-        model(TOKENS, MASK).exp().detach(), wanted, "model(tokens, mask).exp()", dims="batch classes"
-    )
+    suspects = {"log_softmax runs over the batch: it is to run over classes": lambda: torch.ones(1, 2)}
+    yours = model(TOKENS, MASK).exp().detach()
+    expect_close(yours, wanted, "model(tokens, mask).exp()", dims="batch classes", suspects=suspects)
     wanted = torch.tensor([[[0.75, 0.25], [0.5, 0.5], [1.0, 1.0]]])
     wanted[0, 2] = 0.5
-    expect_close(
-        model.token_classes(TOKENS).detach(), wanted, "token_classes(tokens)", dims="batch time classes"
-    )
+    suspects = {
+        "softmax runs over time: it is to run over classes, the last dim": lambda: TOKENS.softmax(1),
+        "softmax runs over the batch: it is to run over classes, the last dim": lambda: TOKENS.softmax(0),
+    }
+    yours, call = model.token_classes(TOKENS).detach(), "token_classes(tokens)"
+    expect_close(yours, wanted, call, dims="batch time classes", suspects=suspects)
 
 
 def test_predict(answer):

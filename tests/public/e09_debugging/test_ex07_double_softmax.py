@@ -1,6 +1,7 @@
 """The contract of TicketModel, training_loss and predict."""
 
 import torch
+from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_that
 
@@ -11,7 +12,23 @@ TOPIC, URGENT = torch.tensor([0]), torch.tensor([1.0])
 def test_loss_of_the_example(answer):
     """The loss of the worked example is 0.5528."""
     loss = answer.training_loss(lambda x: SCORES, torch.zeros(1, 2), TOPIC, URGENT)
-    expect_close(loss, torch.tensor(0.239542 + 0.313262), "training_loss(model, x, topic, urgent)", ulps=50)
+    topics, urgent = SCORES
+    twice = F.cross_entropy(topics.softmax(1), TOPIC)
+    suspects = {
+        "softmax and sigmoid come twice: the losses apply them": lambda: (
+            twice + F.binary_cross_entropy_with_logits(urgent.sigmoid(), URGENT)
+        ),
+        "softmax comes twice: cross_entropy takes logits": lambda: (
+            twice + F.binary_cross_entropy_with_logits(urgent, URGENT)
+        ),
+        "sigmoid comes twice: binary_cross_entropy_with_logits takes logits": lambda: (
+            F.cross_entropy(topics, TOPIC) + F.binary_cross_entropy_with_logits(urgent.sigmoid(), URGENT)
+        ),
+        "the loss of the urgency is missing": lambda: F.cross_entropy(topics, TOPIC),
+        "the loss of the topic is missing": lambda: F.binary_cross_entropy_with_logits(urgent, URGENT),
+    }
+    wanted, call = torch.tensor(0.239542 + 0.313262), "training_loss(model, x, topic, urgent)"
+    expect_close(loss, wanted, call, ulps=50, suspects=suspects)
 
 
 def test_probabilities_of_the_example(answer):
@@ -22,8 +39,19 @@ def test_probabilities_of_the_example(answer):
     ]:
         call = f"predict(model, x, temperature={temperature})"
         yours = answer.predict(lambda x: SCORES, torch.zeros(1, 2), temperature=temperature)
-        expect_close(yours[0], torch.tensor([topics]), f"{call}[0]", ulps=50)
-        expect_close(yours[1], torch.tensor([urgent]), f"{call}[1]", ulps=50)
+        scores = [score / temperature for score in SCORES]
+        of_topics = {
+            "softmax comes twice": lambda s=scores: s[0].softmax(1).softmax(1),
+            "these are the logits: softmax is missing": lambda s=scores: s[0],
+            "temperature is ignored": lambda: SCORES[0].softmax(1),
+        }
+        of_urgent = {
+            "sigmoid comes twice": lambda s=scores: s[1].sigmoid().sigmoid(),
+            "this is the logit: sigmoid is missing": lambda s=scores: s[1],
+            "temperature is ignored": lambda: SCORES[1].sigmoid(),
+        }
+        expect_close(yours[0], torch.tensor([topics]), f"{call}[0]", ulps=50, suspects=of_topics)
+        expect_close(yours[1], torch.tensor([urgent]), f"{call}[1]", ulps=50, suspects=of_urgent)
 
 
 def test_a_model_that_is_certain_and_right(answer):
