@@ -15,10 +15,19 @@ import time
 from typing import IO, Any
 
 from grader.catalog import SLOW_SECONDS
-from grader.findings import GARBLED, MOST_LINES, Findings, Request
+from grader.findings import GARBLED, MOST_LINES, TOO_LARGE, Findings, Request
 
 MOST_BYTES = 8 << 20
 """What one child may write about its answer."""
+
+MOST_LINE = 128 << 10
+"""Bytes of any line but the oracle's: two texts of 4000 characters, each of which may take twelve."""
+
+MOST_NAMES = 16
+"""What such a line may tell."""
+
+MOST_VALUES = 100_000
+"""Numbers, texts and containers in what an oracle returned: one byte of it can become fifty here."""
 
 DRAIN_EVERY = 20
 """Milliseconds between two looks at what a child has written; when the socket is full, it waits as long."""
@@ -109,13 +118,33 @@ def _drain(reader: int, written: bytearray) -> bool:
 def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
     """What a child told. Lines that lack this job's mark were written by somebody who did not know it."""
     # One more than a verdict looks at, which tells that there were too many.
-    *lines, rest = bytes(written).split(b"\n", MOST_LINES + 1)
-    return tuple(_line(line, mark) for line in (*lines, *filter(None, [rest])))
+    *lines, rest = written.split(b"\n", MOST_LINES + 1)
+    oracle, room = mark + _ORACLE, MOST_VALUES
+    found = []
+    for line in (*lines, *filter(None, [rest])):
+        if line.startswith(oracle):
+            room -= sum(map(line.count, _STARTS))
+            data = _parsed(line, mark) if room >= 0 else TOO_LARGE
+        else:
+            data = _parsed(line, mark) if len(line) <= MOST_LINE else None
+            data = data if _is_flat(data) else None
+        found.append(data if isinstance(data, dict) else GARBLED)
+    return tuple(found)
 
 
-def _line(line: bytes, mark: bytes) -> dict[str, Any]:
+_ORACLE = b'{"oracle":'
+_STARTS = (b",", b"[", b"{", b":")
+"""One of them stands before every value but the outermost."""
+
+
+def _parsed(line: bytearray, mark: bytes) -> Any:
     try:
-        data = json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
+        return json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
     except (ValueError, RecursionError):
-        data = None
-    return data if isinstance(data, dict) else GARBLED
+        return None
+
+
+def _is_flat(data: Any) -> bool:
+    if not isinstance(data, dict) or len(data) > MOST_NAMES:
+        return False
+    return not any(isinstance(value, (dict, list)) for value in data.values())

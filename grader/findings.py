@@ -81,6 +81,9 @@ def last_word(error: Exception) -> dict[str, Any]:
 GARBLED: dict[str, Any] = {"garbled": True}
 """Stands for a line that no honest child writes."""
 
+TOO_LARGE: dict[str, Any] = {"oracle_error": "on fresh inputs the answer returned too much to be compared"}
+"""Stands for an oracle's result that nobody has room for."""
+
 _KINDS = {"exit": int, "signal": int, "timed_out": bool, "overflow": bool, "lost": str}
 
 

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any
@@ -34,6 +35,9 @@ READABLE = (
 
 _ENGINE = "import gc; gc.disable(); from grader.engine import main; main()"
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
+
+AHEAD = 4
+"""Answers for each worker that may wait for their verdict: what comes back about one can take megabytes."""
 
 HAND_OVER = 0.0005
 """Seconds after which the thread that makes verdicts lets one go on whose worker waits for an answer."""
@@ -133,16 +137,30 @@ class Pool:
         again = []
         interval = sys.getswitchinterval()
         sys.setswitchinterval(HAND_OVER)
+        rest = iter(requests)
+        under_way: dict[Future[Findings], Request] = {}
+        finished: SimpleQueue[Future[Findings]] = SimpleQueue()
+
+        def start(most: int) -> None:
+            for request in islice(rest, most):
+                future = threads.submit(self.judge_one, request)
+                under_way[future] = request
+                future.add_done_callback(finished.put)
+
         with ThreadPoolExecutor(self._jobs) as threads:
-            futures = {threads.submit(self.judge_one, request): request for request in requests}
             try:
-                for done in as_completed(futures):
-                    if done.result().cut_short:
-                        again.append(futures[done])
+                start(AHEAD * self._jobs)
+                while under_way:
+                    done = finished.get()
+                    request, findings = under_way.pop(done), done.result()
+                    del done  # it holds the findings
+                    start(1)
+                    if findings.cut_short:
+                        again.append(request)
                     else:
-                        yield futures[done], done.result()
+                        yield request, findings
             finally:
-                for future in futures:
+                for future in under_way:
                     future.cancel()
                 sys.setswitchinterval(interval)
         for request in again:

@@ -4,12 +4,14 @@ import json
 import os
 import socket
 import threading
+import tracemalloc
 
 import pytest
 
 from grader import channel
 from grader.catalog import load
-from grader.findings import MOST_LINES, Request
+from grader.channel import MOST_BYTES, MOST_LINE, MOST_VALUES
+from grader.findings import MOST_LINES, TOO_LARGE, Request
 
 REQUEST = Request(load().exercise("merge_heads"), b"", 0)
 ENDED = {"exit": 0, "signal": 0, "timed_out": False, "lost": ""}
@@ -42,6 +44,11 @@ def asked(sockets, *replies, write=b""):
     return found
 
 
+def told(*lines):
+    """What a child writes to tell this."""
+    return "".join(f"MARK{json.dumps(line)}\n" for line in lines).encode()
+
+
 def test_a_late_word_about_another_job_is_passed_over(sockets):
     late, right = {"mark": "another", **ENDED, "signal": 9}, {"mark": "MARK", **ENDED, "exit": 3}
     found = asked(sockets, late, right, write=b'MARK{"done": true}\n')
@@ -57,6 +64,33 @@ def test_of_a_flood_of_lines_no_more_are_read_than_a_verdict_looks_at(sockets):
     found = asked(sockets, {"mark": "MARK", **ENDED}, write=b"\n" * 40_000)
     assert len(found.lines) == MOST_LINES + 2
     assert all("garbled" in line for line in found.lines)
+
+
+def test_lines_hold_a_few_words_and_no_more(sockets):
+    texts = {"message": "\U0001f600" * 4000, "printed": "\U0001f600" * 4000, "check": "a", "seconds": 0.5}
+    wrong = [{"message": []}, {"message": {}}, {str(n): n for n in range(17)}, {"message": "a" * MOST_LINE}]
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told(texts, *wrong))
+    assert found.lines == (texts, *({"garbled": True},) * 4)
+
+
+def test_an_oracle_s_result_is_large_in_bytes_or_not_at_all(sockets):
+    tensor = {"oracle": ["l", [["t", "uint8", [MOST_LINE], "A" * MOST_LINE]]]}
+    many = {"oracle": [0] * MOST_VALUES}
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told(tensor, many, {"done": True}))
+    assert found.lines == (tensor, TOO_LARGE, {"done": True})
+
+
+def test_what_is_made_of_a_flood_of_values_is_bounded(sockets):
+    written = bytearray(b'MARK{"oracle": [[' + b"],[" * (MOST_BYTES // 3))
+    written += b"]]}\n" + b'MARK{"oracle": [[' + b"],[" * 40_000 + b"]]}\n"  # the first has used up the room
+    tracemalloc.start()
+    try:
+        found = channel._lines(written, b"MARK")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == (TOO_LARGE, TOO_LARGE)
+    assert most < 2 * MOST_BYTES, "made of bytes alone; of the values it would be twenty times as much"
 
 
 def test_a_worker_that_is_gone_is_told(sockets):

@@ -1,12 +1,13 @@
 """The grading parent's side of the engine, with a real engine at the other end."""
 
+import weakref
 from dataclasses import replace
 
 import pytest
 
 from grader.catalog import load
 from grader.grade import References
-from grader.pool import Pool, Request
+from grader.pool import AHEAD, Findings, Pool, Request
 from grader.verdict import verdict
 
 EXERCISE = load().exercise("merge_heads")
@@ -93,3 +94,26 @@ def test_memory_that_the_answer_has_used_up_is_no_error_of_ours(pool):
     used = RAISING.replace('ValueError("bob cheated")', "MemoryError")
     (record,) = judged(pool, used + SOLUTION).values()
     assert record.status == "memory"
+
+
+class Instant(Pool):
+    """A pool without an engine, which remembers what it found for as long as somebody else does."""
+
+    def __init__(self, jobs):
+        self._jobs, self.made = jobs, []
+
+    def judge_one(self, request):
+        findings = Findings(({"done": request.seed},))
+        self.made.append(weakref.ref(findings))
+        return findings
+
+
+def test_findings_go_when_they_have_been_judged():
+    jobs, count = 2, 100
+    pool, seen = Instant(jobs), set()
+    for request, findings in pool.judge(Request(EXERCISE, b"", n) for n in range(count)):
+        assert findings.lines == ({"done": request.seed},)
+        seen.add(request.seed)
+        kept = sum(made() is not None for made in list(pool.made))
+        assert kept <= AHEAD * jobs + 1, "each worker's few, and the one that is judged now"
+    assert seen == set(range(count))

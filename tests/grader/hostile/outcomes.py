@@ -123,7 +123,7 @@ OUTCOMES = [
         "    child = frame.f_locals.get('self')\n"
         "    if hasattr(child, '_tell'):\n"
         "        for check in child.suites.checks['merge_heads']:\n"
-        "            child._tell(check=check.id, outcome='passed', message=[], seconds=10**400)\n"
+        "            child._tell(check=check.id, outcome='passed', message=7, seconds=10**400)\n"
         "        child._tell(oracle=['l', [['f', 10**400]] * 3])\n        import os\n        os._exit(0)",
         statuses=("crashed",),
     ),
