@@ -208,17 +208,17 @@ def test_other_seed(answer):
 
 
 def hours(model, gen):
-    """How long a machine is in each state: 40 spells of 51 rows, each in the state that most rows tell."""
+    """How long a machine is in each state: 40 spells of 101 rows, each in the state that most rows tell."""
     features, _ = spiral(gen, 3 * 300, 3, CASES["three arms"][2], "none")
     states = torch.randint(3, (40,), generator=gen)
-    rows = 300 * states[:, None] + torch.randint(300, (40, 51), generator=gen)
+    rows = 300 * states[:, None] + torch.randint(300, (40, 101), generator=gen)
     lengths = torch.rand(40, generator=gen, dtype=torch.float64)
-    told = logits_of(model, features[rows.view(-1)]).argmax(-1).view(40, 51).mode().values
+    told = logits_of(model, features[rows.view(-1)]).argmax(-1).view(40, 101).mode().values
     return torch.zeros(3, dtype=torch.float64).index_add(0, told, lengths)
 
 
 def oracle(answer, gen):
-    # The weights are free, and one row in ten may be wrong: what most of 51 rows tell is neither.
+    # The weights are free, and one row in ten may be wrong: what most of 101 rows tell is neither.
     train, valid, (features, _) = tables("three arms", gen)
     model, accuracy = answer.fit(train, valid, 3, 4)
     logits = logits_of(model, features)
