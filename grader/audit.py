@@ -8,16 +8,17 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from grader import content, nulls, specimen, variety
 from grader.bars import Progress, silent
 from grader.catalog import Catalog, Exercise
 from grader.errors import KataError
-from grader.grade import References
 from grader.pool import Expected, Pool, Request
+from grader.references import oracle_in
 from grader.results import CheckRecord, ExerciseRecord
 from grader.specimen import Wrong
+from grader.verdict import verdict
 
 SEEDS = (0, 1, 2)
 
@@ -80,6 +81,11 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
     with Pool(exercises, jobs=os.cpu_count() or 1, confined=False) as pool:
         session = _Session(pool, progress)
         checks = {e.slug: pool.inventory.get(e.slug, []) for e in exercises}
+        for exercise in exercises:
+            if not checks[exercise.slug]:
+                lost = pool.judge_one(Request(exercise, b"", 0)).lost
+                yield Problem(exercise.slug, lost or "its suites hold no check")
+        trials = [trial for trial in trials if checks[trial.request.exercise.slug]]
         unsettled = []
         for trial, record in session.records([_short(t, checks[t.request.exercise.slug]) for t in trials]):
             if trial.request.only and not _fails(trial, record):
@@ -109,12 +115,12 @@ class _Session:
         self.killers: dict[str, set[str]] = defaultdict(set)
         self._pool = pool
         self._progress = progress
-        self._references = {seed: References(pool, seed) for seed in SEEDS}
+        self._oracles: dict[tuple[str, int], Any] = {}
         self._done = self._total = 0
 
     def uniform(self, exercise: Exercise) -> str | None:
         """What is wrong with an oracle that gives much the same for each seed."""
-        results = [known.of(exercise) for known in self._references.values()]
+        results = [self._oracle(exercise, seed) for seed in SEEDS]
         return None if None in results else variety.problem(results)
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
@@ -122,7 +128,8 @@ class _Session:
         self._total += len(trials)
         for request, findings in self._pool.judge(trial.request for trial in trials):
             trial, exercise = by_request[id(request)], request.exercise
-            record = self._references[request.seed].verdict(exercise, findings)
+            expected = self._pool.inventory.get(exercise.slug, [])
+            record = verdict(exercise, expected, findings, self._oracle(exercise, request.seed))
             if trial.kind == "wrong":
                 self.killers[exercise.slug] |= {
                     _function(c.id) for c in record.checks if c.outcome == "failed"
@@ -130,6 +137,16 @@ class _Session:
             self._done += 1
             self._progress(self._done, self._total)
             yield trial, record
+
+    def _oracle(self, exercise: Exercise, seed: int) -> Any:
+        """What the solution gives, which need not pass here: it is on trial like the others."""
+        key = exercise.slug, seed
+        if key not in self._oracles:
+            solution = exercise.file("solutions").read_bytes()
+            self._oracles[key] = oracle_in(
+                self._pool.reference(Request(exercise, solution, seed, mode="oracle"))
+            )
+        return self._oracles[key]
 
 
 def _short(trial: Trial, checks: Iterable[Expected]) -> Trial:

@@ -22,9 +22,9 @@ from grader import gradebook
 from grader.catalog import Catalog, Exercise, Section, Tree, load
 from grader.comments import comment
 from grader.errors import KataError
-from grader.grade import References
 from grader.notebooks import answers_in
 from grader.pool import Pool, Request
+from grader.references import References
 from grader.results import ExerciseRecord, StudentRecord
 from grader.verdict import unreadable, untouched
 

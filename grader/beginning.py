@@ -5,6 +5,8 @@ The child says so on a pipe that it closes before the answer is imported, so tha
 
 import os
 
+from grader.errors import KataError
+
 _BEGUN = b"begun"
 
 
@@ -21,7 +23,8 @@ class Beginning:
 
     def failed(self, error: BaseException) -> None:
         """In the child: it does not come so far."""
-        os.write(self.writer, f"judging it raised {type(error).__name__}: {error}"[:200].encode())
+        told = str(error) if isinstance(error, KataError) else f"{type(error).__name__}: {error}"
+        os.write(self.writer, told[:200].encode())
 
     def trouble(self) -> str:
         """In the worker, when the child has ended: why the answer was not imported; "" where it was."""

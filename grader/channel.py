@@ -32,6 +32,9 @@ MOST_VALUES = 100_000
 DRAIN_EVERY = 20
 """Milliseconds between two looks at what a child has written; when the socket is full, it waits as long."""
 
+GONE = "the engine is gone"
+"""So begins what is told of an answer whose engine ended; another one may judge it."""
+
 GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
 
@@ -57,7 +60,7 @@ def ask(channel: socket.socket, request: Request) -> Findings:
             socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer.fileno()])
     except OSError as error:
         reader.close()
-        return Findings(lost=f"the engine is gone ({error.strerror})")
+        return Findings(lost=f"{GONE} ({error.strerror})")
     finally:
         writer.close()
     try:
@@ -85,9 +88,12 @@ def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> 
         ended = waiting.poll(0 if more else DRAIN_EVERY)
         more = _drain(reader, written)
         if ended:
-            reply = channel.recv(65536)
+            try:
+                reply = channel.recv(65536)
+            except OSError:  # it ended before it had read what it was sent
+                reply = b""
             if not reply:
-                return Findings(lost="the engine is gone")
+                return Findings(lost=GONE)
             ending = _about(mark, reply)
             if ending is None:
                 continue

@@ -25,6 +25,7 @@ from grader.catalog import load
 from grader.checks import CheckFailure
 from grader.collected import Check, Outcome, Suites
 from grader.complaints import error_line
+from grader.errors import KataError
 from grader.guard import Guard
 from grader.kept import Kept
 from grader.printed import MOST_MESSAGE, Printed
@@ -94,6 +95,8 @@ class Child:
 
     def prepare(self, answer: int) -> None:
         """All that can be done before the answer, which is read from this descriptor, is imported."""
+        if fault := self.suites.faults.get(self.job.slug):
+            raise KataError(fault)
         # torch makes its thread pool anew after a fork, at the first call of this. Left to the threads of
         # the first backward, two of them may do it at once, and end the process (CUDA builds of torch).
         torch.set_num_threads(1)
@@ -115,8 +118,6 @@ class Child:
             warnings.showwarning = lambda *_told, **_options: None
         with self.suites.shown(self.job.slug):  # to ranks too: they have what their launcher has
             plugin.prepare([check.item for check in checks])
-        if self.job.examined:
-            self.suites.oracle(self.job.slug)  # or there is none, which is no answer's fault
         gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
         self.checks = tuple(checks)
 

@@ -25,7 +25,7 @@ def grade(
     *,
     results: Path,
     jobs: int | None,
-    seed: int,
+    seed: int | None,
     only: list[str] | None,
     gradebook: str | None,
     cluster: str | None,
@@ -38,7 +38,7 @@ def grade(
 
     True where everything was judged, and entered into the gradebook.
     """
-    from grader.grade import Settings
+    from grader.grade import Settings, seed_of
     from grader.grade import grade as run
 
     catalog = load()
@@ -49,7 +49,7 @@ def grade(
         _tell(f"note: {note}", err)
     chosen = exercises if only else handed_in(work.submissions, exercises, results)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
-    settings = Settings(results, seed, jobs or os.cpu_count() or 1, confined, judges)
+    settings = Settings(results, seed_of(results, seed), jobs or os.cpu_count() or 1, confined, judges)
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress)
     if not as_json:

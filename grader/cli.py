@@ -144,7 +144,10 @@ def grade(
         int | None,
         typer.Option("--jobs", min=1, help="answers at a time, on each worker of a cluster (default: cores)"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="draw the inputs from this seed")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="draw inputs from this seed (default: that of the results)"),
+    ] = None,
     only: Only = None,
     gradebook: Annotated[
         str | None, typer.Option("--gradebook", metavar="URL", help="nbgrader gradebook")

@@ -22,6 +22,7 @@ from _pytest.runner import runtestprotocol
 from grader import feedback, oracle, paths, seeds, settings
 from grader.catalog import Exercise
 from grader.checks import devices
+from grader.errors import KataError
 from grader.feedback import title_of
 from grader.markers import lacking
 from grader.plugin import Judged, exercise_of, time_limit
@@ -61,20 +62,26 @@ class Suites:
     """The checks and modules of every exercise, by slug, and the configuration that they run under.
 
     `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does; `oracles`
-    those that were asked for.
+    those that were asked for; `faults` says of an exercise without checks what is wrong with its suites.
     """
 
     config: pytest.Config
     checks: dict[str, list[Check]]
     modules: dict[str, list[ModuleType]]
     imported: dict[str, dict[str, ModuleType]]
+    faults: dict[str, str] = field(default_factory=dict)
     oracles: dict[str, Oracle] = field(default_factory=dict)
 
     def oracle(self, slug: str) -> Oracle:
-        """The oracle of one exercise; the first time, its hidden suite is read."""
+        """The oracle of one exercise; the first time, its hidden suite is read. What is wrong, it raises."""
         if slug not in self.oracles:
-            suite = next(module for module in self.modules[slug] if hasattr(module, oracle.NAME))
-            self.oracles[slug] = oracle.apart(suite).oracle
+            try:
+                suites = [module for module in self.modules[slug] if hasattr(module, oracle.NAME)]
+                if not suites:
+                    raise KataError("the hidden suite defines no oracle")
+                self.oracles[slug] = oracle.apart(suites[0]).oracle
+            except Exception as error:
+                self.oracles[slug] = _failing(error)
         return self.oracles[slug]
 
     def hide(self) -> None:
@@ -95,10 +102,10 @@ class Suites:
 
 
 def collect(exercises: Sequence[Exercise]) -> Suites:
-    """Import the suites of `exercises` and list their checks.
+    """Import the suites of `exercises` and list their checks; there are none where a suite does not import.
 
     Raises:
-        pytest.UsageError: a suite does not import; its traceback is in the message.
+        pytest.UsageError: something else does not import; its traceback is in the message.
     """
     files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
     with pytest.MonkeyPatch.context() as patches:
@@ -106,12 +113,11 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
         config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
     config._do_configure()
     session = Session.from_config(config)
-    problems: list[str] = []
+    problems: list[pytest.CollectReport] = []
     config.pluginmanager.register(_Problems(problems))
     config.hook.pytest_sessionstart(session=session)
     config.hook.pytest_collection(session=session)
-    if problems:
-        raise pytest.UsageError("\n".join(problems))
+    faults = dict(map(_fault, problems))
     _settle_packages(session.items)
     checks: dict[str, list[Check]] = defaultdict(list)
     modules: dict[str, list[ModuleType]] = defaultdict(list)
@@ -120,12 +126,29 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
         if exercise is not None:
             kind = item.path.parent.parent.name
             check = Check(f"{kind}::{item.name}", title_of(item), item, lacking(item), _is_plain(item))
-            checks[exercise.slug].append(check)
+            if exercise.slug not in faults:
+                checks[exercise.slug].append(check)
             suite: ModuleType = item.module  # type: ignore[attr-defined]
             if suite not in modules[exercise.slug]:
                 modules[exercise.slug].append(suite)
     imported = {slug: _with_packages(found) for slug, found in modules.items()}
-    return Suites(config, dict(checks), dict(modules), imported)
+    return Suites(config, dict(checks), dict(modules), imported, faults)
+
+
+def _fault(report: pytest.CollectReport) -> tuple[str, str]:
+    """Which exercise has a suite that does not import, and why."""
+    exercise = exercise_of(paths.ROOT / report.nodeid.partition("::")[0])
+    if exercise is None:
+        raise pytest.UsageError(f"{report.nodeid}: {report.longrepr}")
+    why = str(report.longrepr).strip().splitlines() or [report.outcome]
+    return exercise.slug, f"{report.nodeid} does not import: {why[-1].removeprefix('E').strip()}"
+
+
+def _failing(error: Exception) -> Oracle:
+    def oracle(answer: ModuleType, gen: torch.Generator) -> object:
+        raise error
+
+    return oracle
 
 
 def _with_packages(modules: Iterable[ModuleType]) -> dict[str, ModuleType]:
@@ -141,12 +164,12 @@ def _settle_packages(items: Sequence[pytest.Item]) -> None:
 
 
 class _Problems:
-    def __init__(self, found: list[str]) -> None:
+    def __init__(self, found: list[pytest.CollectReport]) -> None:
         self.found = found
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.found.append(f"{report.nodeid}: {report.longrepr}")
+            self.found.append(report)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import secrets
 import textwrap
 from collections.abc import Iterable
 from itertools import groupby
@@ -13,6 +14,7 @@ from grader import files, paths, starts
 from grader.catalog import Catalog, Exercise, Section
 from grader.errors import KataError
 from grader.gathering import split
+from grader.grade import MOST_SEEDS
 from grader.gradebook import answer_cell
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -42,6 +44,9 @@ c.Autograde.autograde_preprocessors = [
 
 # Where bubblewrap cannot run: "off" judges without the sandbox.
 c.JudgeAnswers.sandbox = "required"
+
+# From this the inputs of checks are drawn: keep it to yourself.
+c.JudgeAnswers.seed = {seed}
 '''
 
 
@@ -70,7 +75,8 @@ def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
                 text = json.dumps(notebook(section, exercises), ensure_ascii=False, indent=1)
                 (folder / f"{section.name}.ipynb").write_text(f"{text}\n", "utf-8")
                 made.append(section.name)
-        (target / "nbgrader_config.py").write_text(CONFIG, "utf-8")
+        text = CONFIG.replace("{seed}", str(secrets.randbelow(MOST_SEEDS)))
+        (target / "nbgrader_config.py").write_text(text, "utf-8")
     except OSError as error:
         raise KataError(f"cannot write {target}: {error.strerror}; choose another folder") from None
     return made

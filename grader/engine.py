@@ -106,7 +106,7 @@ class Engine:
             slug: [{"id": c.id, "title": c.title, "lacks": c.lacks} for c in found]
             for slug, found in self.suites.checks.items()
         }
-        return {"torch": torch.__version__, "checks": checks}
+        return {"torch": torch.__version__, "checks": {slug: [] for slug in self.suites.faults} | checks}
 
     def serve(self, sockets: list[int]) -> None:
         """Keep one worker alive per socket until the other side closes them all."""

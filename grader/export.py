@@ -13,7 +13,7 @@ from grader.canvas import load_roster, to_canvas
 from grader.catalog import Catalog
 from grader.errors import KataError
 from grader.gradescope import to_gradescope
-from grader.results import SCHEMA, StudentRecord, read_student, student_to_json
+from grader.results import SCHEMA, StudentRecord, read_student, rescaled, student_to_json
 from grader.tables import number, score, text
 
 NOT_GRADED = "not graded"
@@ -93,7 +93,7 @@ def export(
     if format not in FORMATS and format not in FOLDERS:
         choices = ", ".join([*FORMATS, *FOLDERS])
         raise KataError(f"--format {format}: there is no such format; choose from {choices}")
-    records = load_results(results, progress=progress)
+    records = load_results(results, catalog, progress=progress)
     if format in FOLDERS:
         if to is None:
             raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
@@ -123,10 +123,11 @@ def _to_stderr(line: str) -> None:
 
 def load_results(
     folder: Path,
+    catalog: Catalog,
     tell: Callable[[str], None] = _to_stderr,
     progress: Progress = silent,
 ) -> list[StudentRecord]:
-    """The records in `folder`, `<student>.json` each, sorted by file name.
+    """The records in `folder`, `<student>.json` each, sorted by file name, with the points of today.
 
     A record that cannot be read is left out, which `tell` says in one line.
     """
@@ -135,6 +136,7 @@ def load_results(
             f"{paths.shown(folder)} is not a folder of results; run `kata grade` first, or name its --out"
         )
     records = []
+    points = {exercise.slug: exercise.points for exercise in catalog.exercises}
     files = sorted(folder.glob("[!.]*.json"))
     for done, file in enumerate(files):
         progress(done, len(files))
@@ -142,7 +144,7 @@ def load_results(
         if record is None:
             tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")
         else:
-            records.append(record)
+            records.append(rescaled(record, points))
     if not records:
         raise KataError(f"{paths.shown(folder)} holds no results; run `kata grade` first, or name its --out")
     return records

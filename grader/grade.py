@@ -5,19 +5,21 @@ reference, the grader, torch and the seed. So a file that many students hand in 
 test regrades only its exercise, and a run that was killed goes on where it stopped.
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from grader import address, agreement, paths
 from grader.bars import Progress, silent
 from grader.catalog import Exercise, load
 from grader.errors import KataError
-from grader.findings import Expected, Findings, Request
+from grader.findings import Request
 from grader.pool import Pool
+from grader.references import Judges, References
 from grader.results import (
     ExerciseRecord,
     StudentRecord,
@@ -30,7 +32,7 @@ from grader.results import (
     write_json,
 )
 from grader.submissions import Submission
-from grader.verdict import unreadable, untouched, verdict
+from grader.verdict import unjudged, unreadable, untouched
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,8 @@ class Task:
     key: str
 
 
-class Judges(Protocol):
-    """Whoever judges answers: this machine's engine (`grader.pool.Pool`), or a cluster's.
-
-    `inventory` holds the checks that answers of each exercise are to pass.
-    """
-
-    inventory: dict[str, list[Expected]]
-
-    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]: ...
-
-    def reference(self, request: Request) -> Findings: ...
-
+MOST_SEEDS = 2**48
+"""A seed below it is a number for every reader of JSON, and cannot be found by trying."""
 
 StartJudges = Callable[[Sequence[Exercise]], AbstractContextManager[Judges]]
 
@@ -91,13 +83,31 @@ def grade(
     missing = [task for task in tasks.values() if store.get(task.key) is None]
     if missing:
         _judge(missing, settings, store, progress)
-    order = [exercise.slug for exercise in load().exercises]
+    known = {exercise.slug: exercise.points for exercise in load().exercises}
     files = [settings.out / f"{submission.student}.json" for submission in submissions]
     found = (_student(submission, exercises, settings, store) for submission in submissions)
-    records = [merged(read_student(f), r, order) for f, r in zip(files, found, strict=True)]
+    records = [merged(read_student(f), r, known) for f, r in zip(files, found, strict=True)]
     with ThreadPoolExecutor() as threads:  # each waits for the disk, most of its time
         list(threads.map(_write, files, map(student_to_json, records)))
     return records
+
+
+def seed_of(out: Path, given: int | None) -> int:
+    """The seed of a folder of results: the given one, else the one it has, else a new one that nobody knows.
+
+    The folder keeps it for the runs to come, so that nothing is judged twice.
+
+    Raises:
+        KataError: the folder cannot be written.
+    """
+    _expect_writable(out)
+    file = out / ".seed"
+    kept = read_json(file)
+    known = kept if isinstance(kept, int) else secrets.randbelow(MOST_SEEDS)
+    seed = known if given is None else given
+    if seed != kept:
+        _write(file, seed)
+    return seed
 
 
 def _expect_writable(out: Path) -> None:
@@ -171,21 +181,29 @@ def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: P
     exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
     starting = _judges(exercises, settings, len(tasks))
     agreement.prepare()
-    with starting as pool:
-        references = References(pool, settings.seed)
-        keys: dict[int, str] = {}
-        requests = []
-        for task in tasks:
-            request = Request(task.exercise, task.answer, settings.seed)
-            keys[id(request)] = task.key
-            requests.append(request)
-        for done, (request, findings) in enumerate(pool.judge(requests), start=1):
+    with starting as judges:
+        references = References(judges, settings.seed)
+        requests = _requests(tasks, references, store)
+        for done, (request, findings) in enumerate(judges.judge(requests), start=1):
             record = references.verdict(request.exercise, findings)
+            key = _key(request.exercise, request.answer, settings)
             if record.status != "grader_fault":
-                store.put(keys[id(request)], record)
+                store.put(key, record)
             else:
-                store.faults[keys[id(request)]] = record
+                store.faults[key] = record
             progress(done, len(tasks))
+
+
+def _requests(tasks: Sequence[Task], references: References, store: _Store) -> Iterator[Request]:
+    """The answers to judge. Where the reference does not pass itself, they are faults without being judged.
+
+    A reference is judged when the first answer is asked for, while those before it are judged.
+    """
+    for task in tasks:
+        if trouble := references.of(task.exercise).trouble:
+            store.faults[task.key] = unjudged(task.exercise, trouble)
+        else:
+            yield Request(task.exercise, task.answer, references.seed)
 
 
 def _judges(
@@ -194,31 +212,6 @@ def _judges(
     if settings.cluster is not None:
         return settings.cluster(exercises)
     return Pool(exercises, jobs=min(settings.jobs, answers), confined=settings.confined)
-
-
-class References:
-    """The oracle's result on each reference solution, computed once per seed, and verdicts by it."""
-
-    def __init__(self, pool: Judges, seed: int) -> None:
-        self._pool = pool
-        self._seed = seed
-        self._known: dict[str, Any] = {}
-
-    def of(self, exercise: Exercise) -> Any:
-        """The encoded result, or None where the reference itself fails."""
-        if exercise.slug not in self._known:
-            solution = address.content(exercise.file("solutions"))
-            findings = self._pool.reference(Request(exercise, solution, self._seed, mode="oracle"))
-            self._known[exercise.slug] = _oracle_in(findings)
-        return self._known[exercise.slug]
-
-    def verdict(self, exercise: Exercise, findings: Findings) -> ExerciseRecord:
-        """The record of an answer that was judged with this seed."""
-        return verdict(exercise, self._pool.inventory.get(exercise.slug, []), findings, self.of(exercise))
-
-
-def _oracle_in(findings: Findings) -> Any:
-    return next((line["oracle"] for line in findings.lines if "oracle" in line), None)
 
 
 def _student(

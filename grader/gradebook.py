@@ -71,12 +71,31 @@ def _prepare(gradebook: Any, students: list[StudentRecord], catalog: Catalog) ->
         for exercise in exercises:
             home = (section.name, section.name)
             points, answer = float(exercise.points), answer_cell(exercise.slug)
+            _rescale(gradebook, exercise, points)
             gradebook.update_or_create_grade_cell(exercise.slug, *home, max_score=points, cell_type="code")
             gradebook.update_or_create_solution_cell(answer, *home)
             for cell in (exercise.slug, answer):
                 gradebook.update_or_create_source_cell(cell, *home, cell_type="code")
     unknown = sorted(slugs - {e.slug for e in catalog.exercises})
     return [f"{slug}: not written to the gradebook: the catalog has no such exercise" for slug in unknown]
+
+
+def _rescale(gradebook: Any, exercise: Exercise, points: float) -> None:
+    """Bring the automatic scores of an exercise whose points have changed to the new scale.
+
+    What a person has entered stays, and is to be looked at again.
+    """
+    from nbgrader.api import Grade, MissingEntry
+
+    try:
+        cell = gradebook.find_grade_cell(exercise.slug, exercise.section, exercise.section)
+    except MissingEntry:
+        return
+    if not cell.max_score or cell.max_score == points:
+        return
+    for grade in gradebook.db.query(Grade).filter(Grade.cell_id == cell.id, Grade.auto_score.isnot(None)):
+        grade.auto_score = round(grade.auto_score * points / cell.max_score, 4)
+        grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is not None
 
 
 def _write_student(

@@ -72,8 +72,8 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
         KataError: no cell defines it, or the hidden suites are not here.
     """
     from grader.comments import comment
-    from grader.grade import References
     from grader.pool import Pool
+    from grader.references import References
 
     exercise = load().exercise(slug)
     pool = _pool()

@@ -12,6 +12,8 @@ from grader.folders import FILE, FOLDER, LINK, Folder, Refused, escaped
 from grader.homework import CLONE, FOREIGN, quiet
 from grader.platforms import Origin
 
+_TOOLS = frozenset({".git", ".github", ".idea", ".ipynb_checkpoints", ".venv", ".vscode"})
+
 
 @dataclass(frozen=True)
 class Part:
@@ -35,6 +37,16 @@ def is_timed(origin: Origin, parent: str) -> bool:
 def visible(folder: Folder) -> dict[str, str]:
     """The entries of a folder, without what systems and editors leave."""
     return {n: k for n, k in folder.kinds().items() if not n.startswith(".") and n not in FOREIGN}
+
+
+def hidden(folder: Folder) -> list[str]:
+    """What could be students' work, were its names not hidden ones that no system or editor leaves."""
+    return [
+        name
+        for name, kind in folder.kinds().items()
+        if name.startswith(".") and not name.startswith(("._", ".Trash")) and name not in _TOOLS
+        if kind in (FOLDER, LINK) or archives.is_archive(name)
+    ]
 
 
 def is_work(kinds: Mapping[str, str], catalog: Catalog) -> bool:

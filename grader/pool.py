@@ -1,40 +1,25 @@
 """The grading parent's side of the engine: start it, hand out answers to its workers, end it."""
 
-import json
-import os
 import shutil
 import socket
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from queue import SimpleQueue
+from threading import Lock
 from types import TracebackType
-from typing import IO, Any
 
-from grader import paths, sandbox
+from grader import sandbox
 from grader.catalog import Exercise
-from grader.channel import GRACE, ask
+from grader.channel import GONE, ask
 from grader.errors import KataError
 from grader.findings import Expected, Findings, Request
+from grader.running import Running
 
 __all__ = ["Expected", "Findings", "Pool", "Request"]
-
-READABLE = (
-    paths.ROOT / "grader",
-    paths.ROOT / "conftest.py",
-    paths.ROOT / "pyproject.toml",
-    paths.ROOT / "tests" / "__init__.py",
-    paths.EXERCISES,
-    paths.PUBLIC,
-    paths.HIDDEN,
-)
-"""What the engine sees of the clone: no solutions, no specimens, nobody's work."""
-
-_ENGINE = "import gc; gc.disable(); from grader.engine import main; main()"
-"""To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
 
 AHEAD = 4
 """Answers for each worker that may wait for their verdict: what comes back about one can take megabytes."""
@@ -44,63 +29,26 @@ HAND_OVER = 0.0005
 
 
 class Pool:
-    """An engine with `jobs` workers, and one more that only ever sees reference solutions."""
+    """A warm engine with `jobs` workers. One that ends, whatever the reason, is started anew, once."""
 
     def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
         self.inventory: dict[str, list[Expected]] = {}
-        pairs = [socket.socketpair() for _ in range(jobs + 1)]
-        self._channels: SimpleQueue[socket.socket] = SimpleQueue()
-        self._trusted = pairs[0][0]
-        for ours, _ in pairs[1:]:
-            self._channels.put(ours)
-        self._sockets = [ours for ours, _ in pairs]
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
         self._probe = _probe() if confined else None
-        control, inventory = os.pipe()
-        theirs = [other.fileno() for _, other in pairs]
-        self._process = self._start(exercises, theirs, inventory, confined)
-        for _, other in pairs:
-            other.close()
-        os.close(inventory)
-        self._control = control
+        self._start = partial(Running, exercises, jobs=jobs, confined=confined)
+        self._running = self._start()
+        self._ended: list[Running] = []
+        self._restarting = Lock()
+        # A thread that stays: bubblewrap ends with the thread that started it.
+        self._starter = ThreadPoolExecutor(1)
+        self._is_closed = False
         self._jobs = jobs
-
-    def _start(
-        self, exercises: Sequence[Exercise], sockets: list[int], control: int, confined: bool
-    ) -> subprocess.Popen[bytes]:
-        settings = {
-            "sockets": sockets,
-            "control": control,
-            "confined": confined,
-            "slugs": [e.slug for e in exercises],
-        }
-        argv = [sys.executable, "-c", _ENGINE, json.dumps(settings)]
-        if confined:
-            argv = sandbox.command(argv, readable=READABLE)
-        return subprocess.Popen(
-            argv,
-            pass_fds=[*sockets, control],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._stderr,
-            env={**os.environ, **sandbox.ENVIRONMENT},
-            cwd=paths.ROOT,
-        )
 
     def __enter__(self) -> "Pool":
         """Wait until the engine is warm, and learn which checks there are."""
         if self._probe and (reason := self._probe.result()):
-            self._process.kill()
-            os.close(self._control)
-            self.close()
+            self._running.kill()
             raise KataError(reason)
-        with os.fdopen(self._control) as control:
-            told = control.read()
-        hello: dict[str, Any] = json.loads(told) if told else {"fault": self._last_words()}
-        if "fault" in hello:
-            self.close()
-            raise KataError(f"the engine did not start: {hello['fault']}; nothing was graded")
-        self.inventory = {slug: [Expected(**c) for c in checks] for slug, checks in hello["checks"].items()}
+        self.inventory = self._running.greet()
         return self
 
     def __exit__(
@@ -110,29 +58,21 @@ class Pool:
 
     def close(self) -> None:
         """End the engine: its workers go when their sockets do."""
-        for channel in self._sockets:
-            channel.close()
-        try:
-            self._process.wait(timeout=GRACE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._stderr.close()
-
-    def _last_words(self) -> str:
-        self._process.wait()
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"exit status {self._process.returncode}"
+        with self._restarting:
+            self._is_closed = True
+        for running in (*self._ended, self._running):
+            running.close()
+        self._starter.shutdown()
 
     def reference(self, request: Request) -> Findings:
-        """Run the oracle on a reference solution, in a worker that never sees an answer."""
-        return ask(self._trusted, request)
+        """Judge a reference solution, in a worker that never sees an answer."""
+        return self._asked(lambda running: _ask_twice(running.trusted, request))
 
     def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
         """Judge the answers, as many at a time as there are workers; in the order they finish.
 
-        Those that were cut short come last and one by one: a neighbour may have used up the machine.
+        The first ones are under way while `requests` is still asked for more. Those that were cut short come
+        last and one by one: a neighbour may have used up the machine.
         """
         again = []
         interval = sys.getswitchinterval()
@@ -168,13 +108,38 @@ class Pool:
 
     def judge_one(self, request: Request) -> Findings:
         """Judge one answer, as soon as a worker is free."""
-        channel = self._channels.get()
-        try:
-            findings = ask(channel, request)
-            # A worker that died was replaced; what it was doing deserves a second try.
-            return ask(channel, request) if findings.lost else findings
-        finally:
-            self._channels.put(channel)
+        return self._asked(lambda running: _ask_a_free_one(running, request))
+
+    def _asked(self, ask_it: Callable[[Running], Findings]) -> Findings:
+        running = self._running
+        findings = ask_it(running)
+        if findings.lost.startswith(GONE) and self._replaced(running):
+            return ask_it(self._running)
+        return findings
+
+    def _replaced(self, running: Running) -> bool:
+        """Whether there is another engine now in place of one that ended."""
+        with self._restarting:
+            if self._running is running and not self._ended and not self._is_closed:
+                self._ended.append(running)  # closed later: others may still be listening to it
+                with suppress(KataError, OSError):  # nobody can judge then
+                    self._running = self._starter.submit(self._start).result()
+                    self._running.greet()
+            return self._running is not running
+
+
+def _ask_a_free_one(running: Running, request: Request) -> Findings:
+    channel = running.channels.get()
+    try:
+        return _ask_twice(channel, request)
+    finally:
+        running.channels.put(channel)
+
+
+def _ask_twice(channel: socket.socket, request: Request) -> Findings:
+    """A worker that died was replaced; what it was doing deserves a second try."""
+    findings = ask(channel, request)
+    return ask(channel, request) if findings.lost else findings
 
 
 def _probe() -> Future[str | None]:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -120,11 +120,26 @@ def read_student(path: Path) -> StudentRecord | None:
         return None
 
 
-def merged(earlier: StudentRecord | None, later: StudentRecord, known: Sequence[str]) -> StudentRecord:
-    """The later record, with those of the known exercises that only the earlier one has, in their order."""
+def rescaled(record: StudentRecord, points: Mapping[str, float]) -> StudentRecord:
+    """The record with each known exercise worth what it is worth now, and so all records on one scale."""
+    exercises = {slug: _worth(e, points.get(slug, e.points)) for slug, e in record.exercises.items()}
+    return replace(record, exercises=exercises)
+
+
+def _worth(record: ExerciseRecord, points: float) -> ExerciseRecord:
+    if points == record.points or not record.points:
+        return record
+    return replace(record, score=round(record.score * points / record.points, 4), points=points)
+
+
+def merged(earlier: StudentRecord | None, later: StudentRecord, known: Mapping[str, float]) -> StudentRecord:
+    """The later record, with those of the known exercises that only the earlier one has, in their order.
+
+    `known` holds what exercises are worth now.
+    """
     if earlier is None or earlier.student != later.student:
         return later
-    both = {**earlier.exercises, **later.exercises}
+    both = {**rescaled(earlier, known).exercises, **later.exercises}
     exercises = {slug: both[slug] for slug in known if slug in both} | later.exercises
     kept = exercises.keys() - later.exercises.keys()
     notes = later.notes

@@ -22,6 +22,7 @@ from grader.homework import CLONE, Homework
 from grader.parts import (
     Part,
     expect_no_download,
+    hidden,
     is_class,
     is_timed,
     is_work,
@@ -129,11 +130,13 @@ def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Pro
         for name in sorted(students):
             progress(len(found), len(students))
             found.append(_submission(name, students[name], catalog))
+        unread = _listed("begins with a dot, not read", hidden(inside))
     if not found:
+        told = f" ({unread[0]})" if unread else ""
         raise KataError(
-            f"{shown} holds no student's folder; answers lie in <student>/<section>/<exercise>.py"
+            f"{shown} holds no student's folder{told}; answers lie in <student>/<section>/<exercise>.py"
         )
-    notes = _listed("no student's folder, ignored", strays)
+    notes = _listed("no student's folder, ignored", strays) + unread
     if len(found) == 1 and isinstance(inside, archives.Unpacked):
         notes += (f"{shown} holds one student: {found[0].student}",)
     return Classwork(tuple(found), notes)

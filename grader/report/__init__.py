@@ -39,7 +39,7 @@ def run(results: Path, to: Path, out: Console, err: Console) -> None:
     """
     left_out: list[str] = []
     records = []
-    for record in load_results(results, left_out.append):
+    for record in load_results(results, load(), left_out.append):
         if _sound(record):
             records.append(record)
         else:

@@ -78,7 +78,6 @@ class Section:
 @dataclass(frozen=True)
 class Page:
     student: str
-    seed: int
     score: str
     points: str
     share: int
@@ -102,7 +101,6 @@ def page(record: StudentRecord, catalog: Catalog) -> Page:
     ]
     return Page(
         record.student,
-        record.seed,
         number(record.score),
         number(record.points),
         _share(record.score, record.points),

@@ -117,7 +117,7 @@ def test_results_are_read_in_order_and_bad_ones_are_told(tmp_path):
     (tmp_path / ".half.json").write_text("")
     (tmp_path / "cache").mkdir()
     told: list[str] = []
-    records = load_results(tmp_path, told.append)
+    records = load_results(tmp_path, CATALOG, told.append)
     assert [r.student for r in records] == ["ada", "zoe"]
     assert records[0].exercises == {"first": HALF}
     assert [line.split(".json")[0].split("/")[-1] for line in told] == [
@@ -134,12 +134,12 @@ def test_results_are_read_in_order_and_bad_ones_are_told(tmp_path):
 def test_bad_records_are_told_on_stderr(tmp_path, capsys):
     save(tmp_path, "ada", StudentRecord("ada", 7))
     (tmp_path / "cut.json").write_text("{")
-    load_results(tmp_path)
+    load_results(tmp_path, CATALOG)
     assert "cut.json" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "words"), [("", "holds no results"), ("missing", "is not a folder")])
 def test_no_results_are_one_line(tmp_path, name, words):
     with pytest.raises(KataError, match=words) as told:
-        load_results(tmp_path / name)
+        load_results(tmp_path / name, CATALOG)
     assert "\n" not in str(told.value)

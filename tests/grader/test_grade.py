@@ -54,6 +54,7 @@ def command(work: Path, out: Path, *options: str) -> list[str]:
         str(out),
         "--only",
         "merge_heads",
+        *(() if "--seed" in options else ("--seed", "0")),
         *options,
     ]
 

@@ -478,3 +478,15 @@ def test_a_message_cannot_put_html_into_the_feedback():
     shown = markdown2html(comments.comment(ExerciseRecord("failed", 0, 2, (check, check))))
     assert "&lt;script&gt;" in shown
     assert not any(tag in shown for tag in ("<script", "<img", "<b>", "<i>"))
+
+
+def test_scores_entered_for_other_points_are_brought_to_todays(any_db: str) -> None:
+    gradebook.write(any_db, [student("ada", first=PARTIAL), student("bob", first=PASSED)], CATALOG)
+    with opened(any_db) as book:
+        book.find_grade("first", "e01_one", "e01_one", "bob").manual_score = 1.0
+        book.db.commit()
+    dearer = Catalog((Section("e01_one", "One", (exercise("first", "e01_one", 1, 3),)),))
+    gradebook.write(any_db, [student("cy", first=ExerciseRecord("passed", 3.0, 3.0))], dearer)
+    assert grade(any_db, "cy", "first") == (3.0, False, 3.0)
+    assert grade(any_db, "ada", "first") == (2.25, False, 2.25)
+    assert grade(any_db, "bob", "first") == (3.0, True, 1.0)

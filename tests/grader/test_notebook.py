@@ -284,7 +284,7 @@ def test_a_score_needs_an_answer_and_the_hidden_suite(monkeypatch):
 
 def test_a_fault_of_the_grader_ends_the_kernel_rather_than_give_a_score(monkeypatch, capfd):
     monkeypatch.setattr(
-        "grader.grade.verdict", lambda *_: ExerciseRecord("grader_fault", 0, 2, flags=("gone",))
+        "grader.references.verdict", lambda *_: ExerciseRecord("grader_fault", 0, 2, flags=("gone",))
     )
     ended = []
     monkeypatch.setattr(os, "_exit", ended.append)

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from grader import sandbox
 from grader.catalog import load
-from grader.grade import References
 from grader.pool import AHEAD, Findings, Pool, Request
+from grader.references import References
 from grader.verdict import verdict
 
 EXERCISE = load().exercise("merge_heads")
@@ -117,3 +118,28 @@ def test_findings_go_when_they_have_been_judged():
         kept = sum(made() is not None for made in list(pool.made))
         assert kept <= AHEAD * jobs + 1, "each worker's few, and the one that is judged now"
     assert seen == set(range(count))
+
+
+@pytest.mark.skipif(sandbox.unavailable() is not None, reason="bubblewrap cannot run here")
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_an_engine_that_ends_is_started_again_once(deaths):
+    requests = [Request(EXERCISE, f"{SOLUTION}\n# {n}".encode(), 0) for n in range(12)]
+    with Pool((EXERCISE,), jobs=1, confined=True) as pool:
+        found = []
+        for _, findings in pool.judge(requests):
+            if len(found) in (1, 4)[:deaths]:
+                pool._running._process.kill()
+            found.append(findings)
+        lost = {findings.lost.partition(" (")[0] for findings in found if findings.lost}
+        assert lost == ({"the engine is gone"} if deaths == 2 else set())
+        assert len(found) == len(requests) and not found[4].lost
+        reference = pool.reference(Request(EXERCISE, SOLUTION.encode(), 0))
+        assert bool(reference.lost) == (deaths == 2)
+
+
+def test_a_pool_that_is_closed_starts_nothing():
+    pool = Pool((EXERCISE,), jobs=1, confined=False).__enter__()
+    running = pool._running
+    pool.close()
+    assert pool.judge_one(Request(EXERCISE, SOLUTION.encode(), 0)).lost
+    assert pool._running is running

@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from grader import paths
-from grader.catalog import load
+from grader.catalog import Catalog, Section, load
 from grader.classroom import handed_in
+from grader.export import load_results
+from grader.grade import seed_of
 from grader.results import ExerciseRecord, StudentRecord, merged, read_student, student_to_json, write_json
 from grader.submissions import Submission
 
@@ -20,16 +23,32 @@ ZERO = ExerciseRecord("failed", 0.0, 2.0)
 def test_exercises_that_a_run_does_not_judge_stay():
     earlier = StudentRecord("ada", 1, {"a": ZERO, "b": ZERO, "gone": ZERO}, ("old",))
     later = StudentRecord("ada", 1, {"c": PASSED, "a": PASSED}, ("new",))
-    found = merged(earlier, later, ["a", "b", "c", "d"])
+    found = merged(earlier, later, dict.fromkeys("abcd", 2.0))
     assert found == StudentRecord("ada", 1, {"a": PASSED, "b": ZERO, "c": PASSED}, ("new",))
     assert [*found.exercises] == ["a", "b", "c"]
-    assert merged(None, later, ["a"]) == later
+    assert merged(None, later, {"a": 2.0}) == later
 
 
 def test_another_seed_is_told():
-    found = merged(StudentRecord("ada", 1, {"b": ZERO}), StudentRecord("ada", 2, {"a": PASSED}), ["a", "b"])
+    known = {"a": 2.0, "b": 2.0}
+    found = merged(StudentRecord("ada", 1, {"b": ZERO}), StudentRecord("ada", 2, {"a": PASSED}), known)
     assert found.notes == ("judged in an earlier run, with seed 1: 1 of the exercises",)
-    assert merged(found, StudentRecord("ada", 3, {"a": ZERO, "b": ZERO}), ["a", "b"]).notes == ()
+    assert merged(found, StudentRecord("ada", 3, {"a": ZERO, "b": ZERO}), known).notes == ()
+
+
+def test_what_was_judged_for_other_points_is_brought_to_todays(tmp_path):
+    partial = ExerciseRecord("partial", 0.5, 2.0)
+    earlier = StudentRecord("ada", 1, {"a": PASSED, "merge_heads": partial, "gone": PASSED})
+    found = merged(earlier, StudentRecord("ada", 1, {"b": PASSED}), {"a": 3.0, "merge_heads": 1.0, "b": 2.0})
+    assert {slug: (e.score, e.points) for slug, e in found.exercises.items()} == {
+        "a": (3.0, 3.0),
+        "merge_heads": (0.25, 1.0),
+        "b": (2.0, 2.0),
+    }
+    write_json(tmp_path / "ada.json", student_to_json(replace(earlier, exercises={"merge_heads": PASSED})))
+    dearer = Catalog((Section("e01_tensors", "", (replace(MERGE, points=3),)),))
+    (read,) = load_results(tmp_path, dearer)
+    assert (read.score, read.points) == (3.0, 3.0)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 9}', '{"schema": 1, "student": "ada"}'])
@@ -90,3 +109,24 @@ def test_one_students_one_exercise(tmp_path):
         assert found["merge_heads"].score == MERGE.points
         assert (found["stable_softmax"].auto_score, found["stable_softmax"].score) == (SOFTMAX.points, 0.5)
         assert book.find_grade("merge_heads", "e01_tensors", "e01_tensors", "bob").auto_score == 0
+
+
+def test_a_folder_keeps_the_seed_that_its_first_run_drew(tmp_path):
+    first = seed_of(tmp_path / "one", None)
+    assert first not in (0, seed_of(tmp_path / "two", None)), "nobody knows it"
+    assert [seed_of(tmp_path / "one", given) for given in (None, 5, None)] == [first, 5, 5]
+    for damage in ("", '"5"', "["):
+        (tmp_path / "one" / ".seed").write_text(damage)
+        drawn = seed_of(tmp_path / "one", None)
+        assert seed_of(tmp_path / "one", None) == drawn
+
+
+def test_a_later_run_into_a_folder_judges_nothing_twice(tmp_path):
+    file = tmp_path / "in" / "ada" / MERGE.relative
+    file.parent.mkdir(parents=True)
+    file.write_text(MERGE.file("solutions").read_text("utf-8"), "utf-8")
+    out = tmp_path / "out"
+    for _ in range(2):
+        grade(str(tmp_path / "in"), "--out", str(out), "--only", "merge_heads")
+    assert len([*out.glob(".judged/*.json")]) == 1
+    assert read_student(out / "ada.json").seed == seed_of(out, None) != 0

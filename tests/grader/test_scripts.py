@@ -58,7 +58,7 @@ def test_a_fault_of_the_grader_is_status_1_and_no_score(clone, tmp_path):
     hand_in(tmp_path, "ex02_faulty", SOLUTION)
     done = grade(clone, tmp_path, "faulty")
     assert done.returncode == 1
-    assert "not graded by a fault of the grader, 1 answers" in done.stdout
+    assert "not graded by a fault of the grader: faulty, 1 answer: the reference fails" in done.stdout
     again = grade(clone, tmp_path, "faulty", "--json")
     assert again.returncode == 1
     assert json.loads(again.stdout)["students"][0]["exercises"]["faulty"]["score"] is None

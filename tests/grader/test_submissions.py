@@ -1,4 +1,5 @@
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -216,6 +217,20 @@ def test_files_beside_the_students_are_noted(tmp_path):
     assert isinstance(work, Classwork)
     assert [s.student for s in work.submissions] == ["ada"]
     assert work.notes == ("no student's folder, ignored: pipe; roster.csv",)
+
+
+def test_a_students_folder_that_begins_with_a_dot_is_told(tmp_path):
+    for name in ("ada", ".bob", ".git", ".ipynb_checkpoints"):
+        put(tmp_path / name / CATALOG.exercises[0].relative)
+    (tmp_path / ".DS_Store").touch()
+    (tmp_path / "._cy.zip").touch()
+    (tmp_path / ".cy.zip").touch()
+    work = collect(tmp_path, CATALOG)
+    assert [s.student for s in work.submissions] == ["ada"]
+    assert work.notes == ("begins with a dot, not read: .bob; .cy.zip",)
+    shutil.rmtree(tmp_path / "ada")
+    with pytest.raises(KataError, match=r"holds no student's folder \(begins with a dot, not read: \.bob; "):
+        collect(tmp_path, CATALOG)
 
 
 @pytest.mark.parametrize("trouble", ["missing", "file", "empty", "dotted"])
