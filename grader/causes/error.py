@@ -20,6 +20,14 @@ _WORDS = (
         "a parameter is changed while autograd records: do that in `with torch.no_grad():`",
     ),
     (
+        "refers to a single memory location",
+        "an expanded tensor is written to, whose elements share their memory: `.clone()` it before",
+    ),
+    (
+        "meta tensor",
+        'a tensor on "meta" has a shape and no numbers: `.item()`, `.cpu()` and an `if` on it fail',
+    ),
+    (
         "the unspecified dimension size -1 can be any value",
         "the tensor is empty, so that -1 could stand for any size: write the size out",
     ),

@@ -26,6 +26,7 @@ from grader import seeds
 from grader.checks import rank_places
 from grader.checks.failure import CheckFailure
 from grader.checks.rank_places import Frame
+from grader.complaints import error_line
 
 STACK = "rank{}.stack"
 OUTPUT = "rank{}.out"
@@ -178,8 +179,6 @@ def _load(name: str, file: str) -> ModuleType:
 
 def _raised(error: BaseException, job: Job) -> Ending:
     frames = rank_places.of_traceback(error.__traceback__)
-    text = _text(error)
-    lines = [line[:160] for line in text.strip().splitlines()[:3]]
     stub = (
         isinstance(error, NotImplementedError)
         and frames[-1].file == job.answer_file
@@ -187,15 +186,8 @@ def _raised(error: BaseException, job: Job) -> Ending:
     )
     return Ending(
         "raised",
-        error=": ".join([type(error).__name__, *(["\n    ".join(lines)] if lines else [])]),
-        check=text if isinstance(error, CheckFailure) else "",
+        error=error_line(error),
+        check=str(error) if isinstance(error, CheckFailure) else "",
         todo=stub,
         frames=frames,
     )
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:
-        return "(its message cannot be shown)"

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from grader import specimen
+from grader import feedback, paths, specimen
+from grader.answers import Answers
 from grader.catalog import load
 from grader.causes import cause_of_error
+from grader.checks import expect_equal, expect_flat_cost, forbid
 from grader.complaints import error_line, unusable
 from grader.findings import Expected, Findings
 from grader.lesson import learn
@@ -287,6 +289,8 @@ def test_the_words_that_name_a_mistake_are_asked_for():
         (lambda: torch.ones(0, 3).reshape(0, -1), "the tensor is empty, so that -1 could stand for any size"),
         (lambda: torch.ones(()).backward(), "nothing that this is computed from requires a gradient"),
         (lambda: torch.ones(2, requires_grad=True).add_(1), "a parameter is changed while autograd records"),
+        (lambda: torch.ones(1).expand(3).add_(2), "an expanded tensor is written to"),
+        (lambda: torch.ones(2, device="meta").sum().item(), 'a tensor on "meta" has a shape and no numbers'),
         (lambda: torch.ones(2).reshape(3), None),
         (lambda: {}["x"], None),
     ],
@@ -305,3 +309,18 @@ def test_a_broken_rule_is_told_before_wrong_numbers():
     ]
     lesson = learn(EXERCISE, expected, Findings((*lines, {"done": True})))
     assert [f.title for f in lesson.failures] == ["a rule", "numbers", "more numbers"]
+
+
+def test_what_the_statement_rules_out_is_a_broken_rule(request):
+    def own_softmax(*functions):
+        with forbid("softmax(x)", *functions):
+            torch.ones(3).softmax(0)
+
+    def told(check):
+        call = pytest.CallInfo.from_call(check, when="call")
+        return feedback.tell(call, request.node, EXERCISE, Answers(paths.EXERCISES))
+
+    assert told(lambda: own_softmax("softmax")).is_rule
+    loops = lambda: expect_flat_cost(lambda n: lambda: [torch.ones(1) + 1 for _ in range(n)], "f(x)")  # noqa: E731
+    assert told(loops).is_rule
+    assert not told(lambda: expect_equal(1, 2, "f(x)")).is_rule

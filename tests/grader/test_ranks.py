@@ -177,6 +177,14 @@ def test_gradients_that_an_answer_leaves_switched_off(write):
         run_ranks(2, step, answer=answer)
 
 
+def test_a_long_error_is_told_to_its_end(write):
+    answer = write("""
+        def step(rank):
+            raise ValueError("word " * 40 + "[7, 9]")
+    """)
+    assert "word [7, 9]\n" in failure(1, answer)
+
+
 def test_error_in_one_rank(write):
     answer = write("""
         def step(rank):

@@ -15,6 +15,7 @@ from grader.checks import count_operations, expect_close, expect_equal, expect_r
 from grader.checks.devices import count_traffic, is_simulated, on_host
 from grader.checks.dispatch import DispatchMode
 from grader.checks.workers import FORKED
+from grader.describe import describe
 
 CALL = "move_batch(batch, device)"
 
@@ -59,7 +60,11 @@ def expect_moved(yours, batch, path=CALL):
         if isinstance(batch, dict):
             same = all(one is other for one, other in zip(yours, batch, strict=True))
             expect_that(
-                same, f"{path} has other keys, or in another order", yours=list(yours), wanted=list(batch)
+                same,
+                f"{path} has other keys, or in another order",
+                yours=list(yours),
+                wanted=f"{describe(list(batch))}, the same objects",
+                likely="keys stay as they are, tensors among them too: values alone are moved",
             )
         for key in batch if isinstance(batch, dict) else range(len(batch)):
             expect_moved(yours[key], batch[key], f"{path}[{key!r}]")

@@ -238,7 +238,13 @@ def test_no_graph(answer, gen):
     )
     for each, right in zip((p, q), wanted, strict=True):
         expect_close(each.grad.detach(), right, f"a gradient with a graph after {CALL}")
-    expect_that(p.grad.is_leaf, "the gradient carries a graph of the clipping")
+    expect_that(
+        p.grad.is_leaf,
+        "the gradient carries a graph of the clipping",
+        yours=f"p.grad.grad_fn is {type(p.grad.grad_fn).__name__}",
+        wanted="p.grad.grad_fn is None",
+        likely="the clipping is recorded by autograd: do it in `with torch.no_grad():`",
+    )
     expect_equal(torch.is_grad_enabled(), True, "torch.is_grad_enabled() afterwards")
 
 
