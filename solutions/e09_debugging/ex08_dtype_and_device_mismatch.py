@@ -80,6 +80,7 @@ def to_batch(arrays: dict[str, np.ndarray], model: ChurnModel) -> dict[str, Tens
     """
     weight = model.score.weight  # asked each time: a model moves, and is cast
     dtypes = {"store": torch.int64, "features": weight.dtype, "label": torch.int64}
+    arrays = {name: np.array(array) for name, array in arrays.items()}  # torch takes no reversed ones
     return {name: torch.as_tensor(array).to(weight.device, dtypes[name]) for name, array in arrays.items()}
 
 

@@ -21,7 +21,7 @@ from solutions.e07_distributed import (
     ex08_rank_zero_checkpoint,
     ex11_fully_shard_model,
 )
-from solutions.e09_debugging import ex02_first_nan, ex11_find_divergence
+from solutions.e09_debugging import ex02_first_nan, ex08_dtype_and_device_mismatch, ex11_find_divergence
 from solutions.e10_deployment import ex03_safetensors_roundtrip as files
 from solutions.e10_deployment import ex07_dynamic_int8
 from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
@@ -123,6 +123,13 @@ def test_first_nan_looks_into_sparse_gradients():
     assert ex02_first_nan.first_nan(model, lambda: model(ids).sum()) is None
     found = ex02_first_nan.first_nan(model, lambda: (0 * model(ids)).sum().sqrt())
     assert found == ("parameter", "weight")
+
+
+def test_dtype_and_device_mismatch_takes_reversed_arrays():
+    one = np.ones(1)
+    model = ex08_dtype_and_device_mismatch.ChurnModel(4, one, one, class_weight=one)
+    batch = ex08_dtype_and_device_mismatch.to_batch({"store": np.arange(3)[::-1]}, model)
+    assert batch["store"].tolist() == [2, 1, 0]
 
 
 def test_find_divergence_sees_imaginary_parts():

@@ -8,6 +8,9 @@ WEIGHT = 'self.register_buffer("class_weight", torch.tensor(class_weight, dtype=
 NORMAL = "        features = (features - self.mean) / self.std  # (rows, features)\n"
 ASKED = "    weight = model.score.weight  # asked each time: a model moves, and is cast\n"
 DTYPES = '    dtypes = {"store": torch.int64, "features": weight.dtype, "label": torch.int64}\n'
+OWN = (
+    "    arrays = {name: np.array(array) for name, array in arrays.items()}  # torch takes no reversed ones\n"
+)
 BATCH = "    return {name: torch.as_tensor(array).to(weight.device, dtypes[name]) for name, array in arrays.items()}\n"
 LOSS = '    return F.cross_entropy(logits, batch["label"], weight=model.class_weight)\n'
 RESULT = "    return logits.detach().softmax(dim=-1).float().cpu().numpy()"
@@ -237,7 +240,7 @@ SPECIMENS = [
         "changes the caller's dict",
         edits=[
             (
-                BATCH,
+                OWN + BATCH,
                 "    for name in arrays:\n        arrays[name] = torch.as_tensor(arrays[name]).to(weight.device, dtypes[name])\n    return arrays\n",
             )
         ],
