@@ -10,7 +10,7 @@ import atexit
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import nbformat
@@ -26,9 +26,10 @@ from grader.notebooks import answers_in
 from grader.pool import Pool, Request
 from grader.references import References
 from grader.results import ExerciseRecord, StudentRecord
+from grader.texts import MARK
 from grader.verdict import unreadable, untouched
 
-_RECORD = "torchkata"
+_RECORD, _NOTED = "torchkata", "torchkata_noted"
 
 
 class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -43,6 +44,14 @@ class JudgeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has 
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         exercises = _set(resources)
+        if MARK in nb.metadata and (noted := _noted(resources)):
+            self.log.warning("Nobody handed this notebook in, `kata grade` wrote it: its scores stay")
+            resources[_NOTED] = noted
+            for cell in nb.cells:
+                told = noted.comments.get(f"{cell.metadata.get('nbgrader', {}).get('grade_id')}-answer")
+                if told and cell.cell_type == "code":
+                    cell.outputs = [_node({"output_type": "stream", "name": "stdout", "text": f"{told}\n"})]
+            return nb, resources
         try:
             answers = answers_in(json.dumps(nb).encode(), Catalog((Section("", "", exercises),)))
         except KataError as odd:
@@ -62,6 +71,9 @@ class EnterScores(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about = resources["nbgrader"]
+        if _NOTED in resources:
+            _put_back(resources[_NOTED], about)
+            return nb, resources
         if about["assignment"] != about["notebook"]:
             self.log.warning("No comments are written, since the notebook's name is not the assignment's")
             return nb, resources
@@ -93,6 +105,38 @@ def _set(resources: Any) -> tuple[Exercise, ...]:
                 "out, or delete c.Autograde.autograde_preprocessors from nbgrader_config.py"
             )
     return tuple(known[name] for name, _ in tested if name in known)
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """What the gradebook had of a notebook: by cell its score, whether a person is to look, its comment."""
+
+    scores: Mapping[str, tuple[float | None, bool]]
+    comments: Mapping[str, str | None]
+
+
+def _noted(resources: Any) -> _Noted | None:
+    """None where nothing was graded yet: a student may have put our mark into a notebook."""
+    with Gradebook(resources["nbgrader"]["db_url"]) as book:
+        mine = _submitted(book, resources["nbgrader"])
+        scores = {one.name: (one.auto_score, one.needs_manual_grade) for one in mine.grades}
+        comments = {one.name: one.auto_comment for one in mine.comments}
+    is_graded = any(score is not None for score, _ in scores.values()) or any(comments.values())
+    return _Noted(scores, comments) if is_graded else None
+
+
+def _put_back(noted: _Noted, about: Any) -> None:
+    with Gradebook(about["db_url"]) as book:
+        mine = _submitted(book, about)
+        for grade in mine.grades:
+            grade.auto_score, grade.needs_manual_grade = noted.scores[grade.name]
+        for remark in mine.comments:
+            remark.auto_comment = noted.comments[remark.name]
+        book.db.commit()
+
+
+def _submitted(book: Any, about: Any) -> Any:
+    return book.find_submission_notebook(about["notebook"], about["assignment"], about["student"])
 
 
 def _judge(

@@ -25,9 +25,8 @@ from grader.notebooks import MOST_BYTES, answers_in
 from grader.platforms import SUBMITTED, TIMESTAMP
 from grader.results import ExerciseRecord, StudentRecord, read_json, write_json
 from grader.submissions import Submission
+from grader.texts import MARK
 
-_OURS = "torchkata"
-"""Notebooks that were written here have this in their metadata."""
 _NO_NAMES = (".", "..")
 """Students may be called so in an archive, but no folder of theirs can."""
 
@@ -56,7 +55,7 @@ def write(
     Raises:
         KataError: a source notebook cannot be read, or the course cannot be written.
     """
-    handed_in = {submission.student: submission.answers for submission in work}
+    handed_in = {submission.student: submission for submission in work}
     students = [record for record in records if record.student not in _NO_NAMES]
     slugs = {slug for record in students for slug in record.exercises}
     sections = [section for section in catalog.sections if _source(folder, section).is_file()]
@@ -67,7 +66,8 @@ def write(
             for section in sections:
                 if any(exercise.slug in record.exercises for exercise in section.exercises):
                     view = _View(folder, section, record, times.get((record.student, section.name)))
-                    view.write(patterns[section.name], handed_in.get(record.student, {}), judged)
+                    own = handed_in.get(record.student, Submission(record.student))
+                    view.write(patterns[section.name], own.answers, {*judged} - own.kept)
     except OSError as error:
         raise KataError(
             f"cannot write what formgrader shows ({error.filename}: {error.strerror}); mend that and run "
@@ -141,7 +141,7 @@ class _View:
     def _filled(self, pattern: Any, answers: Mapping[str, bytes | None], by_hand: Any) -> Any:
         """The pattern with answers, and with what a student wrote into cells that a person grades."""
         notebook = copy.deepcopy(pattern)
-        notebook["metadata"][_OURS] = {"student": self.record.student}
+        notebook["metadata"][MARK] = {"student": self.record.student}
         written = {_name(cell): cell["source"] for cell in by_hand.get("cells", ())}
         starts = {answer_cell(exercise.slug): exercise for exercise in self.section.exercises}
         for cell in notebook["cells"]:
@@ -169,7 +169,7 @@ def _name(cell: Any) -> str:
 
 
 def _is_ours(notebook: Any) -> bool:
-    return _OURS in notebook.get("metadata", {})
+    return MARK in notebook.get("metadata", {})
 
 
 def _names_in(folder: Path) -> set[str]:
@@ -178,7 +178,7 @@ def _names_in(folder: Path) -> set[str]:
 
 def _code(exercise: Exercise, answer: bytes | None) -> str:
     head, start = split(exercise.file("exercises"))
-    text = start if answer is None else answer.decode("utf-8", "replace").removeprefix(head)
+    text = start if answer is None else answer.decode("utf-8-sig", "replace").removeprefix(head)
     return text.strip("\n")
 
 

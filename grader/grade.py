@@ -221,6 +221,8 @@ def _student(
     for exercise in exercises:
         answer = submission.answers.get(exercise.slug)
         problem = submission.problems.get(exercise.slug)
+        if exercise.slug in submission.kept:
+            continue
         if problem is not None:
             found[exercise.slug] = unreadable(exercise, problem)
         elif answer is None or exercise.is_start(answer):

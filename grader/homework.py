@@ -7,7 +7,7 @@ from grader import archives, paths
 from grader.catalog import Catalog, Exercise
 from grader.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
 from grader.platforms import TIMESTAMP, of_file, original
-from grader.texts import MAX_BYTES, MAX_NOTEBOOK, cells, text
+from grader.texts import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
@@ -29,6 +29,7 @@ class Homework:
         self.times: dict[str, str] = {}
         self.refused: list[str] = []
         self.unknown: list[str] = []
+        self.kept: set[str] = set()
         self._catalog = catalog
         self._sections = {section.name: section for section in catalog.sections}
         self._files = {f"{exercise.stem}.py": exercise for exercise in catalog.exercises}
@@ -49,6 +50,7 @@ class Homework:
         for slug, reason in self._lost.items():
             if slug not in self.answers:
                 self.problems.setdefault(slug, reason)
+        self.kept -= self.answers.keys() | self.problems.keys()
 
     def read(
         self, home: Folder, prefix: str = "", depth: int = 0, nested: int = 0, timed: bool = False
@@ -137,22 +139,27 @@ class Homework:
 
     def notebook(self, name: str, home: Folder, where: str) -> None:
         """Read the answers that a notebook's cells hold."""
+        meant = self._meant(where)
         try:
-            found = cells(self._content(home, name, MAX_NOTEBOOK), self._meant(where))
+            content = self._content(home, name, MAX_NOTEBOOK)
+            if is_generated(content):
+                self.kept.update(exercise.slug for exercise in meant.exercises)
+                return
+            found = cells(content, meant)
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
             return
         if not found:
             self.unknown.append(short(where))
-        for slug, content in found.items():
+        for slug, answer in found.items():
             exercise = self._catalog.exercise(slug)
-            if exercise.is_start(content):
-                self._starts.setdefault(slug, content)
+            if exercise.is_start(answer):
+                self._starts.setdefault(slug, answer)
             elif slug in self.answers or slug in self.problems:
                 self.refused.append(f"{short(where)} holds a second answer to {slug}")
             else:
                 try:
-                    self.answers[slug] = text(content)
+                    self.answers[slug] = text(answer)
                 except Refused as reason:
                     self.refuse(where, reason, (exercise,))
 

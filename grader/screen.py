@@ -179,7 +179,7 @@ def _checks_passed(found: Lesson, room: Room, rows: int) -> list[RenderableType]
 def _fitting(lines: Sequence[str], count: str, style: str, room: Room, rows: int) -> list[RenderableType]:
     """These lines; where they do not fit, how many more there are, or `count` alone."""
     texts: list[RenderableType] = [Text(line, style) for line in lines]
-    if room.taken(texts) <= rows:
+    if not texts or room.taken(texts) <= rows:
         return texts
     kept = room.first(texts, rows - 1)
     rest = Text(f"    and {len(texts) - len(kept)} more", style)

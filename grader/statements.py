@@ -74,6 +74,7 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 @lru_cache(maxsize=4096)
 def python(text: str) -> str:
     """A cell's text without what only IPython understands: its magics, its shell commands, its help."""
+    text = text.removeprefix("\ufeff")  # that of a file
     if _is_python(text):
         return text
     first = text.lstrip().split("\n", 1)[0]

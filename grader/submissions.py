@@ -48,6 +48,7 @@ class Submission:
     neither was not handed in. `student` is the folder's name, with what cannot be printed
     written as an escape: it is safe in a file name, in JSON and on a terminal.
 
+    `kept` are exercises of which there is only what `kata grade` wrote for formgrader: their records stay.
     `times` holds nbgrader's time stamps by section, as they stand in `timestamp.txt`. `late` is what
     a platform tells without a time; None where it tells nothing.
     """
@@ -58,6 +59,7 @@ class Submission:
     notes: tuple[str, ...] = ()
     times: Mapping[str, str] = field(default_factory=dict)
     late: bool | None = None
+    kept: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -189,12 +191,14 @@ def _rank(part: Part, work: Homework) -> tuple[int, int, int, str]:
 def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Submission:
     work.finish()
     notes = [*_listed("not read", work.refused), *_listed("no exercise's file, ignored", work.unknown)]
-    if not work.answers and not work.problems:
+    if not work.answers and not work.problems and not work.kept:
         notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
     told = [one for one in late if one is not None]
     is_late = any(told) if told else None
     notes += ["handed in late"] if is_late else []
-    return Submission(student, work.answers, work.problems, tuple(notes), work.times, is_late)
+    return Submission(
+        student, work.answers, work.problems, tuple(notes), work.times, is_late, frozenset(work.kept)
+    )
 
 
 def _name(student: str) -> str:

@@ -1,5 +1,6 @@
 """What a file or a notebook that was handed in holds: the texts of answers, or why there is none."""
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -9,6 +10,9 @@ from grader.folders import Refused
 
 MAX_BYTES = 1 << 20
 MAX_NOTEBOOK = 32 << 20
+
+MARK = "torchkata"
+"""Notebooks that `kata grade` writes for formgrader have this in their metadata; nobody handed them in."""
 
 
 def text(content: bytes) -> bytes:
@@ -22,6 +26,16 @@ def text(content: bytes) -> bytes:
     except UnicodeDecodeError:
         raise Refused("is not UTF-8; save it as UTF-8 text") from None
     return content
+
+
+def is_generated(notebook: bytes) -> bool:
+    """Whether `kata grade` has written it for formgrader."""
+    if f'"{MARK}"'.encode() not in notebook:
+        return False
+    try:
+        return MARK in json.loads(notebook)["metadata"]
+    except (ValueError, TypeError, LookupError, RecursionError, MemoryError):
+        return False
 
 
 def cells(content: bytes, catalog: Catalog) -> Mapping[str, bytes]:

@@ -14,10 +14,13 @@ import pytest
 from grader import connection, course, formgrader, gradebook
 from grader.catalog import Catalog, Section, load
 from grader.errors import KataError
+from grader.grade import Settings, grade
 from grader.notebooks import answers_in
-from grader.results import CheckRecord, ExerciseRecord, StudentRecord
-from grader.submissions import Submission
+from grader.results import CheckRecord, ExerciseRecord, StudentRecord, student_to_json, write_json
+from grader.submissions import Submission, collect
+from grader.texts import MARK
 from tests.grader.browser import watched
+from tests.grader.test_notebooks import configure, nbgrader
 
 api = pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
 
@@ -48,9 +51,7 @@ TIME = "2026-11-20 12:00:01 UTC"
 def enter(folder, students=CLASS, judged=SLUGS, late=()):
     """Do what `kata grade --gradebook` does once everything was judged."""
     url = str(folder / "gradebook.db")
-    records = [
-        StudentRecord(who, 0, dict(zip(SLUGS, got, strict=True))) for who, (_, got) in students.items()
-    ]
+    records = [record_of(who, got) for who, (_, got) in students.items()]
     work = [Submission(who, answers) for who, (answers, _) in students.items()]
     arrivals = {who: gradebook.Arrival({E01: TIME}) for who in late}
     assert gradebook.write(url, records, CATALOG, arrivals) == []
@@ -139,6 +140,89 @@ def test_what_was_handed_in_as_a_notebook_stays(folder):
     shown = cells(place(folder, "bob"))
     assert shown["free"]["source"] == "my notes"
     assert "partial" in str(shown["merge_heads"]["outputs"])
+
+
+BOM = "\ufeff".encode()
+"""What Windows' editors put at the beginning of a file."""
+
+
+def test_a_byte_order_mark_is_no_part_of_a_cell(folder):
+    marked = {slug: BOM + text for slug, text in RIGHT.items()}
+    enter(folder, {"bob": (marked, (PASSED, PASSED, PASSED))})
+    assert answers(folder, "bob") == RIGHT
+    assert "\ufeff" not in place(folder, "bob").read_text("utf-8")
+
+
+UNREADABLE = ExerciseRecord("broken", 0.0, 2.0, flags=("is not UTF-8",))
+
+
+def test_what_was_written_for_formgrader_is_not_handed_in(folder, tmp_path):
+    students = {"bob": (RIGHT, (PASSED, PARTIAL, UNREADABLE)), "cleo": CLASS["cleo"]}
+    enter(folder, students)
+    for who in students:
+        write_json(tmp_path / f"{who}.json", student_to_json(record_of(who, students[who][1])))
+    own = place(folder, "bob", "submitted").with_name("ex04_describe.py")
+    own.write_bytes(WRONG)
+    work = collect(folder, CATALOG)
+    bob, cleo = work.submissions
+    assert bob.answers == {"describe": WRONG} and bob.kept == {"merge_heads", "device_agnostic"}
+    assert (cleo.answers, cleo.kept, cleo.notes) == ({}, {*SLUGS}, ())
+    settings = Settings(tmp_path, seed=0, jobs=1, confined=False)
+    found = {
+        record.student: record.exercises for record in grade(work.submissions, CATALOG.exercises, settings)
+    }
+    assert [found["bob"][slug].status for slug in SLUGS] == ["failed", "partial", "broken"]
+    assert [found["cleo"][slug].status for slug in SLUGS] == ["todo", "todo", "not_graded"]
+    before = place(folder, "cleo").read_bytes()
+    records = [StudentRecord(who, 0, exercises) for who, exercises in found.items()]
+    formgrader.write(folder, work.submissions, records, SLUGS, CATALOG, {})
+    assert place(folder, "cleo").read_bytes() == before
+    shown = answers(folder, "bob")
+    assert shown["describe"].endswith(WRONG) and shown["merge_heads"] == RIGHT["merge_heads"]
+
+
+def test_autograding_leaves_the_scores_of_what_nobody_handed_in(folder):
+    nbgrader(folder, ("GenerateAssignmentApp", E01))
+    students = {"bob": (RIGHT, (PASSED, PARTIAL, UNREADABLE)), "cleo": CLASS["cleo"]}
+    enter(folder, students)
+    before = entered(folder, students)
+    assert before["bob"][0] == {
+        "describe": (1, False),
+        "merge_heads": (1.5, False),
+        "device_agnostic": (0, False),
+    }
+    told = nbgrader(folder, ("AutogradeApp", E01, "--force"))
+    assert "its scores stay" in told
+    assert entered(folder, students) == before
+    assert "broken" in str(cells(place(folder, "bob"))["device_agnostic"]["outputs"])
+
+
+def test_a_mark_that_a_student_has_put_gives_no_points(folder):
+    nbgrader(folder, ("GenerateAssignmentApp", E01))
+    configure(folder, '"required"', '"off"')
+    released = json.loads((folder / "release" / E01 / f"{E01}.ipynb").read_text())
+    released["metadata"][MARK] = {"student": "eve"}
+    place(folder, "eve", "submitted").parent.mkdir(parents=True)
+    place(folder, "eve", "submitted").write_text(json.dumps(released))
+    nbgrader(folder, ("AutogradeApp", E01, "--create"))
+    assert {score for score, _ in entered(folder, ["eve"])["eve"][0].values()} == {0}
+
+
+def entered(folder, students):
+    """What the gradebook has of each student: scores with whether somebody is to look, and comments."""
+    with api.Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        mine = {who: book.find_submission_notebook(E01, E01, who) for who in students}
+        return {
+            who: (
+                {one.name: (one.auto_score, one.needs_manual_grade) for one in notebook.grades},
+                {one.name: one.auto_comment for one in notebook.comments},
+            )
+            for who, notebook in mine.items()
+        }
+
+
+def record_of(who, got):
+    return StudentRecord(who, 0, dict(zip(SLUGS, got, strict=True)))
 
 
 def test_files_in_nbgraders_own_folders_stay(folder):
