@@ -3,8 +3,8 @@
 from operator import is_
 from typing import NamedTuple
 
-_CHANGING = frozenset({"seconds"})
-"""Set while an answer is judged."""
+_STATE = frozenset({bool, dict, float, int, list, type(None)})
+"""What comes and goes while an answer is judged, and could as well be changed where it is."""
 
 _NOTHING = object()
 
@@ -31,7 +31,8 @@ class Kept(NamedTuple):
         if kind is not self.kind:
             return whole
         for name, value in zip(self.names, self.values, strict=True):
-            if name not in _CHANGING and now.get(name, _NOTHING) is not value:
+            other = now.get(name, _NOTHING)
+            if other is not value and not {type(other), type(value)} <= _STATE:
                 return f"{whole}.{name}"
         hiding = (name for name in now if name not in self.names and hasattr(kind, name))
         return next((f"{whole}.{name}" for name in hiding), None)

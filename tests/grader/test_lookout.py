@@ -68,7 +68,8 @@ def test_a_learners_debugger_is_no_tampering(judged):
 
 def test_what_an_object_of_ours_stands_for_is_kept(judged):
     changed = lookout.remember((), [judged], hooked=False)
-    judged.seconds, judged.loaded["double"], judged.note = 1.0, sys, "an attribute more hides nothing"
+    judged.seconds, judged.loaded["double"], judged.left = 1.0, sys, ["a setting"]
+    judged.note = "an attribute more hides nothing"
     assert changed() is None
     judged.module = lambda exercise: sys
     assert changed() == "replaces grader.plugin.Judged.module"
