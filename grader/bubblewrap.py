@@ -67,15 +67,14 @@ def command(argv: Sequence[str], *, readable: Iterable[Path], workdir: Path = Pa
     thread that starts it.
     """
     line = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    line += ["--cap-add", "CAP_SYS_ADMIN"]  # to hide processes from each other, before there is an answer
     line += ["--uid", str(USER), "--gid", str(USER), "--hostname", "localhost"]
     line += ["--tmpfs", WORK, *_system()]
     for path in sorted({*_python(), *readable}):
         line += ["--ro-bind", str(path), str(path)]
     # Started by root, the kernel's switches could be written to inside: core_pattern runs programs.
     line += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
-    line += ["--dev", "/dev", "--tmpfs", "/dev/shm"]
-    # Nobody has use for a terminal, and what one answer writes to its own another could read.
-    line += ["--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
+    line += ["--tmpfs", "/dev", *_devices(), "--tmpfs", "/dev/shm"]
     # Both belong to the user inside: left open, one answer could leave a file there for the next.
     line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(workdir), "--clearenv"]
     private = {
@@ -101,6 +100,15 @@ def _system() -> Iterator[str]:
     settings = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "hosts")
     for path in (*(f"/etc/{name}" for name in settings), "/sys/devices/system/cpu"):
         yield from ("--ro-bind-try", path, path)
+
+
+def _devices() -> Iterator[str]:
+    """What programs expect there, but no terminals: what one answer writes to its own another could read."""
+    for name in ("null", "zero", "full", "random", "urandom"):
+        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        yield from ("--symlink", f"/proc/self/fd/{number}", f"/dev/{name}")
+    yield from ("--symlink", "/proc/self/fd", "/dev/fd")
 
 
 def _python() -> set[Path]:

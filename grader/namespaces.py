@@ -147,6 +147,15 @@ def make_read_only(target: str) -> None:
     _checked("mount", None, os.fsencode(target), None, flags, None)
 
 
+def hide_processes() -> None:
+    """Show a process in /proc only to who could look into it: a command line can say anything."""
+    flags = REMOUNT | NO_SUID | NO_DEVICES | NO_EXEC
+    try:
+        _checked("mount", None, b"/proc", None, flags, b"hidepid=4")  # for root's group, too
+    except OSError:  # before Linux 5.8
+        _checked("mount", None, b"/proc", None, flags, b"hidepid=2")
+
+
 def has_sockets() -> bool:
     """Whether UNIX sockets are left in this process's network namespace; they can outlive who made them."""
     header = 1

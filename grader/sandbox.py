@@ -151,6 +151,7 @@ class Confinement(Sandbox):
     def __init__(self, *, hide: Iterable[Path] = ()) -> None:
         self._filters = {network: namespaces.build_filter(network=network) for network in (True, False)}
         self._user = os.getuid(), os.getgid()
+        namespaces.hide_processes()
         outside = namespaces.pid_namespace("self")
         namespaces.unshare(
             namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS | namespaces.NEW_NETWORK
