@@ -25,7 +25,8 @@ from grader.checks import devices
 from grader.errors import KataError
 from grader.feedback import title_of
 from grader.markers import lacking
-from grader.plugin import Judged, exercise_of, time_limit
+from grader.plugin import Judged, time_limit
+from grader.selection import exercise_of
 
 # `--collect-only` keeps the plugin from starting ranks and devices in the parent.
 _ARGUMENTS = (

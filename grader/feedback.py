@@ -26,6 +26,10 @@ class NoAnswer(Exception):
     """The place under judgement has no file for this exercise."""
 
 
+class Untouched(Exception):
+    """The file for this exercise is what its author made it start with."""
+
+
 class DoesNotImport(Exception):
     """The answer raised while it was imported; holds what it raised."""
 
@@ -80,6 +84,8 @@ def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, ans
         return Told("not_graded", str(error))
     if isinstance(error, NoAnswer):
         return Told("todo", str(error))
+    if isinstance(error, Untouched):
+        return Told("todo", f"todo: {exercise.relative} is as it was")
     if is_todo(excinfo, file):
         name, place = _unwritten(excinfo, file), paths.shown(file) if file else exercise.relative
         return Told("todo", f"todo: {place}{f', {name}' if name else ''}", unwritten=name)

@@ -23,7 +23,7 @@ class Lesson:
 
     `unwritten` names the functions that say of themselves that they are still to write. `printed` is what the
     answer printed while it was imported and in the first failure, or where nothing fails, in the first check
-    that saw it print.
+    that saw it print. `is_start` is true of what nobody has touched.
     """
 
     exercise: Exercise
@@ -34,6 +34,12 @@ class Lesson:
     trouble: str
     printed: str
     unwritten: tuple[str, ...] = ()
+    is_start: bool = False
+
+    @property
+    def mark(self) -> State:
+        """What the map shows: a start may fail, but it was not begun."""
+        return "todo" if self.is_start else self.state
 
     @property
     def rest(self) -> str:
@@ -47,8 +53,12 @@ class Lesson:
         )
 
 
-def learn(exercise: Exercise, expected: Sequence[Expected], findings: Findings) -> Lesson:
-    """The lesson in one answer's findings."""
+def learn(
+    exercise: Exercise, expected: Sequence[Expected], findings: Findings, *, is_start: bool = False
+) -> Lesson:
+    """The lesson in one answer's findings; a start that is to be built teaches nothing."""
+    if is_start and exercise.kind == "build":
+        return Lesson(exercise, "todo", (), (), (), "", "", is_start=True)
     lines = {str(line["check"]): line for line in findings.lines if "check" in line}
     here = [check for check in expected if check.lacks is None]
     passed = [c.title for c in here if lines.get(c.id, {}).get("outcome") == "passed"]
@@ -76,6 +86,7 @@ def learn(exercise: Exercise, expected: Sequence[Expected], findings: Findings) 
         trouble,
         _printed(findings.lines, failed[0].id if failed else None),
         _once(unwritten),
+        is_start,
     )
 
 

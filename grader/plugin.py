@@ -4,7 +4,6 @@ import gc
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -13,12 +12,13 @@ import torch
 
 from grader import answers, feedback, gpus, paths, seeds, settings
 from grader.alarm import within
-from grader.catalog import Exercise, load
+from grader.catalog import Exercise
 from grader.checks import devices
 from grader.errors import KataError
 from grader.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for
+from grader.selection import exercise_of, is_left_out, named
 
-pytest_plugins = ["grader.summary", "grader.gpus"]
+pytest_plugins = ["grader.summary", "grader.gpus", "grader.leftovers"]
 
 
 @dataclass
@@ -53,15 +53,7 @@ class Judged:
 
 
 JUDGED = pytest.StashKey[Judged]()
-_BEFORE = pytest.StashKey[tuple[object, ...]]()
-
-
-@cache
-def exercise_of(path: Path) -> Exercise | None:
-    """The exercise that a suite's file belongs to, or None for any other test file."""
-    if path.parent.parent not in (paths.PUBLIC, paths.HIDDEN):
-        return None
-    return load().of_stem(path.stem.removeprefix("test_"))
+_WAITING = pytest.StashKey[frozenset[Exercise]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -101,6 +93,11 @@ def pytest_collection() -> Generator[None, object, object]:
             gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`pytest -k merge_heads` need not import the suites of all other exercises."""
+    return True if is_left_out(collection_path, config) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A single file is judged alone: the other exercises are deselected."""
     judged = config.stash[JUDGED].answers
@@ -123,8 +120,26 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         session.config, "workerinput"
     )
     if not (is_controller or session.config.option.collectonly):
-        gpus.part(session.items)
-        prepare(session.items)
+        items = [item for item in session.items if not _is_waiting(item)]
+        gpus.part(items)
+        prepare(items)
+
+
+def _is_waiting(item: pytest.Item) -> bool:
+    """Whether the exercise of this check waits for somebody to begin, so that it need not be run."""
+    stash = item.config.stash
+    if _WAITING not in stash:
+        stash[_WAITING] = _waiting(item.session)
+    return exercise_of(item.path) in stash[_WAITING]
+
+
+def _waiting(session: pytest.Session) -> frozenset[Exercise]:
+    """What nobody has touched. How a *fix* fails is seen by who names it: that is where it begins."""
+    answers = session.config.stash[JUDGED].answers
+    chosen = {e for item in session.items if (e := exercise_of(item.path))}
+    about = chosen if len(chosen) == 1 else named(session.config)
+    files = {e: file for e in chosen if (e.kind == "build" or e not in about) and (file := answers.path(e))}
+    return frozenset(e for e, file in files.items() if e.is_start(file.read_bytes()))
 
 
 def prepare(items: list[pytest.Item]) -> None:
@@ -142,24 +157,13 @@ def prepare(items: list[pytest.Item]) -> None:
         devices.install()
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    if exercise_of(item.path):
-        item.stash[_BEFORE] = settings.read()  # outside of what captures the streams
-        if not gpus.is_apart(item) and (reason := lacking(item)):
-            pytest.skip(f"not graded here: {reason}")
-    return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
-    """Nothing that a check leaves behind reaches the next one; here, as its last report can still tell."""
-    try:
-        return (yield)
-    finally:
-        exercise = exercise_of(item.path)
-        if exercise and (left := settings.put_back(item.stash[_BEFORE])):
-            item.config.stash[JUDGED].left.append(f"{item.name} of {exercise.slug} left {left}")
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if exercise_of(item.path) is None:
+        return
+    if _is_waiting(item):
+        raise feedback.Untouched
+    if not gpus.is_apart(item) and (reason := lacking(item)):
+        pytest.skip(f"not graded here: {reason}")
 
 
 @pytest.fixture
@@ -214,11 +218,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     exercise = exercise_of(item.path)
     if exercise is None or call.excinfo is None:
-        report = yield
-        if call.when == "teardown":
-            judged = item.config.stash[JUDGED]
-            report.left, judged.left = judged.left, []  # type: ignore[attr-defined]
-        return report
+        return (yield)
     style = item.config.getoption("tbstyle", "auto")  # the engine has no terminal, which brings the option
     # Our account replaces pytest's, which would parse every file on the way first.
     item.config.option.tbstyle = "value"

@@ -9,6 +9,7 @@ from grader.catalog import Exercise
 from grader.findings import Findings, Request
 from grader.judges import Judge
 from grader.lesson import Lesson, learn
+from grader.starts import is_untouched
 
 AT_ONCE = 2
 """Runs of one exercise at a time: a save need not wait for the endless loop before it."""
@@ -79,9 +80,10 @@ class Runs:
         self._tell(exercise, True)
 
     def begin_all(self, exercises: Iterable[Exercise]) -> None:
-        """Judge those that are there, unless that is under way."""
+        """Judge those that somebody has begun, unless that is under way."""
         if not self._batch:
-            self._waiting.extend(e for e in exercises if e.file("exercises").exists())
+            there = [e for e in exercises if e.file("exercises").exists()]
+            self._waiting.extend(e for e in there if not is_untouched(e))
             for _ in range(max(1, self._jobs - 1)):
                 self._begin_one()
 
@@ -98,7 +100,8 @@ class Runs:
         except Exception as error:  # ours, but the loop must go on
             findings = Findings(lost=f"{type(error).__name__}: {error}")
         expected = self._warm.inventory.get(exercise.slug, [])
-        self._judged(Judged(learn(exercise, expected, findings), version))
+        lesson = learn(exercise, expected, findings, is_start=exercise.is_start(answer))
+        self._judged(Judged(lesson, version))
 
     def ended(self, event: Judged) -> bool:
         """Begin what waits for the end of this run; whether its verdict is on the latest version."""

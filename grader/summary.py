@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader import paths, progress
+from grader import leftovers, paths, progress
 from grader.catalog import Catalog, Exercise, Tree, load
-from grader.plugin import JUDGED, exercise_of
+from grader.plugin import JUDGED
 from grader.progress import State
-
-MOST_LEFT = 10
+from grader.selection import exercise_of
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
 _DROPPED = pytest.StashKey[set[Exercise]]()
@@ -53,7 +52,7 @@ def _summarise(reporter: pytest.TerminalReporter, session: pytest.Session) -> No
         seen = {catalog.exercise(slug): state for slug, state in states.items()}
         progress.remember({e: state for e, state in seen.items() if state != "done" or e in whole})
     reporter.section("torchkata")
-    for line in [*lines(states), *_left(reports)]:
+    for line in [*lines(states), *leftovers.told(reports)]:
         reporter.write_line(line)
 
 
@@ -97,13 +96,6 @@ def lines(states: Mapping[str, State]) -> list[str]:
         file = paths.shown(first.file("exercises"))
         told += ["", f"next: {first.slug}   {file}   (kata hint {first.slug})"]
     return told
-
-
-def _left(reports: Iterable[pytest.TestReport]) -> list[str]:
-    """Who changed settings for all that comes after, which was undone."""
-    told = [line for report in reports for line in getattr(report, "left", ())]
-    more = [f"  and {len(told) - MOST_LEFT} more"] if len(told) > MOST_LEFT else []
-    return ["", "put back:", *(f"  {line}" for line in told[:MOST_LEFT]), *more] if told else []
 
 
 def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:

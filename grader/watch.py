@@ -134,7 +134,7 @@ class Watcher:
             self._draw(Text(f"checking {exercise.slug} …", "dim"))
 
     def _judged(self, event: Judged) -> None:
-        exercise, state = event.lesson.exercise, event.lesson.state
+        exercise, state = event.lesson.exercise, event.lesson.mark
         is_latest = self.runs.ended(event)
         if is_latest:
             self.states[exercise.slug] = state

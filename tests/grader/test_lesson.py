@@ -1,9 +1,11 @@
 """What a learner is told of an answer that is half written, and what is shown of all that was printed."""
 
+from dataclasses import replace
+
 import pytest
 
 from grader.catalog import load
-from grader.findings import Request
+from grader.findings import Expected, Findings, Request
 from grader.lesson import learn
 from grader.notebook import Verdict
 from grader.pool import Pool
@@ -33,6 +35,13 @@ def test_what_is_half_written_says_which_function_is_not(lesson):
     told = repr(Verdict(found))
     assert "still to write: logsumexp" in told
     assert "✓ The worked example of softmax comes out." in told
+
+
+def test_the_start_of_a_fix_fails_and_is_no_red_place():
+    findings = Findings(({"check": "hidden::t", "outcome": "failed", "message": "wrong"}, {"done": True}))
+    fix = replace(EXERCISE, kind="fix")
+    found = learn(fix, [Expected("hidden::t", "It works.", None)], findings, is_start=True)
+    assert (found.state, found.mark) == ("failing", "todo")
 
 
 def test_a_method_is_named_with_its_class(lesson):

@@ -253,7 +253,21 @@ def test_files_of_no_exercise_change_nothing(loop):
     assert loop.shown() == before
 
 
+def test_what_nobody_has_begun_is_not_run(loop):
+    loop.save(2)
+    loop.answer(FAILED)
+    loop.press("a")
+    assert "checking all, 1 to go" in loop.shown()
+    loop.save(2, text=STUB)
+    loop.answer(FAILED)
+    loop.answer(FAILED)
+    assert "still to do" in loop.shown()
+    assert loop.watcher.states["twice"] == "todo"
+
+
 def test_all_are_run_while_a_save_goes_first(loop):
+    for number in (1, 2, 3):
+        loop.file(number).write_text("# begun")
     loop.press("a")
     assert "checking all, 3 to go" in loop.shown()
     loop.answer(PASSED)
