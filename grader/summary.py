@@ -1,14 +1,16 @@
 """The end of a pytest run: how far each section is, and what to do next."""
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader import leftovers, paths, progress
 from grader.catalog import Catalog, Exercise, Tree, load
+from grader.failures import shorten
 from grader.plugin import JUDGED
 from grader.progress import State
 from grader.selection import exercise_of
@@ -29,10 +31,18 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         session.config.stash[_FAILED] = shorten(reporter)
+        _hush(reporter)
     result = yield
     if reporter is not None:
         _summarise(reporter, session)
     return result
+
+
+def _hush(reporter: pytest.TerminalReporter) -> None:
+    """Leave out what libraries warn of while answers are judged, unless `-v` asks for it."""
+    if reporter.config.option.verbose <= 0 and (warned := reporter.stats.get("warnings")):
+        catalog = load()
+        reporter.stats["warnings"] = [w for w in warned if not _exercise(w, catalog)]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -52,7 +62,7 @@ def _summarise(reporter: pytest.TerminalReporter, session: pytest.Session) -> No
         seen = {catalog.exercise(slug): state for slug, state in states.items()}
         progress.remember({e: state for e, state in seen.items() if state != "done" or e in whole})
     reporter.section("torchkata")
-    for line in [*lines(states), *leftovers.told(reports)]:
+    for line in [*lines(states, half_written(reports)), *leftovers.told(reports)]:
         reporter.write_line(line)
 
 
@@ -76,8 +86,27 @@ def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session)
     }
 
 
-def lines(states: Mapping[str, State]) -> list[str]:
-    """One line per section that was run, and the next exercise."""
+def half_written(reports: Iterable[pytest.TestReport]) -> list[str]:
+    """Of each exercise that is partly written: how much passes, and which functions are missing."""
+    catalog = load()
+    passed: defaultdict[str, dict[str, bool]] = defaultdict(dict)  # by slug and check
+    unwritten: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for report in reports:
+        if exercise := _exercise(report, catalog):
+            before = passed[exercise.slug].get(report.nodeid, True)
+            passed[exercise.slug][report.nodeid] = before and report.passed
+            if name := getattr(report, "unwritten", ""):
+                unwritten[exercise.slug][name] = None
+    return [
+        f"{slug}: {sum(passed[slug].values())} of {len(passed[slug])} checks pass; "
+        f"still to write: {', '.join(names)}"
+        for slug, names in unwritten.items()
+        if any(passed[slug].values())
+    ]
+
+
+def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
+    """One line per section that was run, what is half written, and the next exercise."""
     catalog = load()
     told = []
     for section in catalog.sections:
@@ -87,6 +116,7 @@ def lines(states: Mapping[str, State]) -> list[str]:
     failing = [e.slug for e in catalog.exercises if states.get(e.slug) == "failing"]
     if failing:
         told += ["", *textwrap.wrap("failing: " + ", ".join(failing), 100, subsequent_indent=" " * 9)]
+    told += ["", *half] if half else []
     # What fails was begun: it comes before what is still to do, and this run before what others saw.
     here = [e for e in catalog.exercises if states.get(e.slug, "done") != "done"]
     known = {**progress.states(catalog), **states}
@@ -111,60 +141,9 @@ def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:
     return states
 
 
-def shorten(reporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
-    """Say less, where a learner's exercises failed: each mistake once, and no list of failed checks.
-
-    Where several exercises failed, only the first failure of each is told, unless `-v` or `--tb` asks for
-    more: an untouched clone would else be a wall of text. The section at the end names the exercises.
-
-    Returns:
-        All that failed, which are to be counted again once the failures are told.
-    """
-    everything = reporter.stats.get("failed", [])
-    failed = [r for r in everything if getattr(r, "kata", None) == "failed"]
-    _tell_once(failed)
-    if failed and len(failed) == len(everything):
-        reporter.reportchars = ""
-        option = reporter.config.option
-        if option.tbstyle == "auto" and option.verbose <= 0:
-            reporter.stats["failed"] = _first_of_each(failed)
-    return everything
-
-
-def _first_of_each(failed: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
-    """The first failure of each exercise, with how many more it has; all of them where it is only one."""
-    of: dict[str, list[pytest.TestReport]] = {}
-    for report in failed:
-        of.setdefault(str(report.longrepr).split(" · ")[0], []).append(report)
-    if len(of) == 1:
-        return list(failed)
-    for slug, reports in of.items():
-        reports.sort(key=lambda report: not getattr(report, "is_rule", False))  # before any wrong number
-        if more := len(reports) - 1:
-            fail = "check fails" if more == 1 else "checks fail"
-            reports[0].longrepr = f"{reports[0].longrepr}\n  {more} more {fail}: pytest -k {slug}"
-    return [reports[0] for reports in of.values()]
-
-
-def _tell_once(failed: Iterable[pytest.TestReport]) -> None:
-    """Let later checks of an exercise that say the same only name the first one."""
-    first: dict[tuple[str, str], str] = {}
-    for report in failed:
-        head, _, body = str(report.longrepr).partition("\n")
-        key = (head.split(" · ")[0], _without_values(body))
-        if key in first:
-            report.longrepr = f"{head}\n  the same as in {first[key]}"
-        else:
-            first[key] = report.nodeid.split("::")[-1]
-
-
-def _without_values(body: str) -> str:
-    """The feedback but for the line that lists values: they differ with each check's inputs."""
-    return "\n".join(line for line in body.splitlines() if not line.startswith("  where  "))
-
-
-def _exercise(report: pytest.TestReport, catalog: Catalog) -> Exercise | None:
-    file = Path(report.nodeid.split("::")[0])
+def _exercise(report: Any, catalog: Catalog) -> Exercise | None:
+    """The exercise that a report, or a warning, is about."""
+    file = Path((report.nodeid or "").split("::")[0])
     if file.parts[:2] not in (("tests", "public"), ("tests", "hidden")):
         return None
     return catalog.of_stem(file.stem.removeprefix("test_"))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -88,6 +89,37 @@ def test_junit_xml_holds_the_feedback(run_pytest, tmp_path):
     assert failures
     assert all("kata hint merge_heads" in failure.text for failure in failures)
     assert not any("Traceback" in failure.text for failure in failures)
+
+
+def test_a_mistake_is_told_once_and_who_else_sees_it_by_title(run_pytest, tmp_path):
+    text = SOLUTION.replace("return side", 'raise RuntimeError(f"at {x.shape}")\n    return side')
+    arguments = ["--answers", str(written(tmp_path, text)), *suites(MERGE)]
+    code, told = run_pytest(*arguments)
+    assert code == 1
+    assert told.count("your code raised RuntimeError: at torch.Size(") == 1
+    assert told.count("    Every dtype comes out as it went in.\n") == 1
+    (count,) = re.findall(r"(\d+) failed", told)
+    assert f"  the same in {int(count) - 1} more checks:\n" in told
+    assert run_pytest("-v", *arguments)[1].count("your code raised RuntimeError: at ") == int(count)
+
+
+def test_what_is_half_written_names_the_function_that_is_not(run_pytest, tmp_path):
+    exercise = load().exercise("stable_softmax")
+    text = exercise.file("solutions").read_text("utf-8")
+    assert text.count("powers, peak = _shifted_exp(x, dim)") == 1
+    text = text.replace("powers, peak = _shifted_exp(x, dim)", "raise NotImplementedError")
+    code, told = run_pytest("--answers", str(written(tmp_path, text, exercise.stem)), *suites(exercise))
+    assert code == 0
+    assert "stable_softmax: 14 of 29 checks pass; still to write: logsumexp" in told
+
+
+def test_warnings_of_libraries_are_left_out(run_pytest, tmp_path):
+    text = SOLUTION.replace(
+        "return side_by_side", 'import warnings; warnings.warn("old")\n    return side_by_side'
+    )
+    arguments = ["--answers", str(written(tmp_path, text)), *suites(MERGE)]
+    assert "UserWarning: old" not in run_pytest(*arguments)[1]
+    assert "UserWarning: old" in run_pytest("-v", *arguments)[1]
 
 
 def test_the_first_failure_ends_the_run_where_that_is_asked_for(run_pytest, tmp_path):
