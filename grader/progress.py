@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from grader import paths
 from grader.catalog import Catalog, Exercise, Section, load
 from grader.results import read_json, write_json
-from grader.starts import is_untouched
 
 if TYPE_CHECKING:  # pytest, which only remembers, need not wait for rich
     from rich.console import Console
@@ -47,7 +46,7 @@ def states(catalog: Catalog) -> dict[str, State]:
 def _state(exercise: Exercise, seen: Any) -> State:
     for state in MARKS:
         if seen == [state, _digest(exercise)]:
-            return "todo" if is_untouched(exercise) else state  # a start may be wrong: it was not begun
+            return state
     return "todo"
 
 

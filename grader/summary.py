@@ -14,6 +14,7 @@ from grader.failures import shorten
 from grader.plugin import JUDGED
 from grader.progress import State
 from grader.selection import exercise_of
+from grader.starts import is_untouched
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
 _DROPPED = pytest.StashKey[set[Exercise]]()
@@ -60,6 +61,7 @@ def _summarise(reporter: pytest.TerminalReporter, session: pytest.Session) -> No
         whole = _judged_whole(reports, session)
         catalog = load()
         seen = {catalog.exercise(slug): state for slug, state in states.items()}
+        seen |= {e: "todo" for e in seen if is_untouched(e)}  # a start may fail, but it was not begun
         progress.remember({e: state for e, state in seen.items() if state != "done" or e in whole})
     reporter.section("torchkata")
     for line in [*lines(states, half_written(reports)), *leftovers.told(reports)]:

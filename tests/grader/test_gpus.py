@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.grader.clone import ADDING, CONSTANT, PUBLIC, Clone
+from tests.grader.clone import ADDING, CONSTANT, PUBLIC, STUB, Clone
 
 MADE_UP = """
 import os, torch
@@ -121,7 +121,8 @@ def test_what_fails_there_is_told_here(clone, monkeypatch):
     assert "e01_tensors      " + "░" * 20 in told
 
 
-def test_a_stub_is_todo(clone, monkeypatch):
+def test_what_is_not_written_yet_is_todo(clone, monkeypatch):
+    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(f"{STUB}# begun\n")
     told, _ = run(clone, monkeypatch, "-k", "double")
     assert "failed" not in told
     assert "1 todo" in told
