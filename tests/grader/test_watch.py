@@ -88,7 +88,7 @@ def save(clone):
 def test_a_session_from_stub_to_section(terminal, save, clone):
     save(SOLUTION.replace("2.0", "3.0"))
     terminal.expect("✗ double")
-    terminal.expect("yours 3, wanted 2")
+    terminal.expect("yours   [3, 3, 3]")
     save(SOLUTION)
     terminal.expect("✓ double")
     terminal.expect("solutions/e01_tensors/ex01_double.py")
@@ -183,7 +183,7 @@ def test_without_fork_a_fresh_process_judges(clone, save):
         terminal.expect("[q]uit")
         save(SOLUTION.replace("2.0", "3.0"))
         terminal.expect("✗ double")
-        terminal.expect("yours 3, wanted 2")
+        terminal.expect("yours   [3, 3, 3]")
         terminal.expect("exercises/e01_tensors/ex01_double.py")
         save(SOLUTION.replace("return x", "print('word')\n    return x"))
         terminal.expect("✓ double")
