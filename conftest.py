@@ -1,1 +1,1 @@
-pytest_plugins = ["grader.plugin"]
+pytest_plugins = ["grader.plugin.plugin"]

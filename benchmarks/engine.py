@@ -20,8 +20,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader import paths, specimen
-from grader.catalog import load
+from grader.authoring import specimen
+from grader.course import paths
+from grader.course.catalog import load
 
 
 def make_class(folder: Path, section: str, count: int) -> None:

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 import torch
 
-from grader import seeds
-from grader.catalog import load
-from grader.checks import devices
-from grader.markers import lacking
+from grader.checks import devices, rng
+from grader.course.catalog import load
+from grader.plugin.markers import lacking
 
 
 def prepare() -> None:
@@ -43,11 +42,11 @@ def run(slug: str) -> None:
 
 def _run(test: Any, name: str, arguments: dict[str, Any]) -> None:
     wanted = test.__code__.co_varnames[: test.__code__.co_argcount]
-    seeds.seed_globals(0, name)
+    rng.seed_globals(0, name)
     with pytest.MonkeyPatch.context() as monkeypatch:
         given = {
             "answer": sys.modules["__main__"],
-            "gen": seeds.generator(0, name),
+            "gen": rng.generator(0, name),
             "device": devices.install(),
             "monkeypatch": monkeypatch,
             **arguments,

@@ -29,9 +29,10 @@ from typing import Any
 
 from engine import make_class
 
-from grader import course, paths
-from grader.catalog import Exercise, load
-from grader.gradebook import answer_cell
+from grader.course import paths
+from grader.course.catalog import Exercise, load
+from grader.nbgrader import source_notebooks
+from grader.nbgrader.gradebook import answer_cell
 
 ROUNDS = 3
 GROWN = "merge_heads"
@@ -120,7 +121,7 @@ class Nbgrader:
             self._write(self.folder / "submitted" / submission.name, texts)
 
     def _write(self, folder: Path, texts: dict[str, str]) -> None:
-        notebook = course.notebook(self.section, self.section.exercises)
+        notebook = source_notebooks.notebook(self.section, self.section.exercises)
         for exercise in self.section.exercises:
             if self.plain:
                 checks = _cell(notebook, exercise.slug)

@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader import paths
-from grader.catalog import Exercise, load
+from grader.course import paths
+from grader.course.catalog import Exercise, load
 
 PARTS = (
     "conftest.py",

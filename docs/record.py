@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader import screen
-from grader.catalog import load
-from grader.lesson import learn
-from grader.pool import Pool, Request
-from grader.window import Window
+from grader.course.catalog import load
+from grader.engine.pool import Pool, Request
+from grader.learner.outcome import learn
+from grader.learner.watch import screen
+from grader.learner.watch.window import Window
 
 HERE = Path(__file__).parent
 WRONG = ("x.transpose(1, 2)", "x")

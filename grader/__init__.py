@@ -12,19 +12,19 @@ def check(slug: str) -> object:
         The verdict. A notebook shows it with pictures; `print` shows it as text.
 
     Raises:
-        grader.errors.KataError: there is no such exercise, or no cell defines what it asks for.
+        grader.core.errors.KataError: there is no such exercise, or no cell defines what it asks for.
     """
-    from grader import notebook
+    from grader.learner import jupyter
 
-    return notebook.check(slug, sys._getframe(1).f_globals)
+    return jupyter.check(slug, sys._getframe(1).f_globals)
 
 
 def score(slug: str) -> float:
     """Judge, in an instructor's notebook, what its cells define for `slug`; returns the points it earns.
 
     Raises:
-        grader.errors.KataError: there is no such exercise, no answer to it, or no hidden suite here.
+        grader.core.errors.KataError: there is no such exercise, no answer to it, or no hidden suite here.
     """
-    from grader import notebook
+    from grader.learner import jupyter
 
-    return notebook.score(slug, sys._getframe(1).f_globals)
+    return jupyter.score(slug, sys._getframe(1).f_globals)

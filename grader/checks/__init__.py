@@ -1,9 +1,6 @@
 """What suites assert with. Every check raises `CheckFailure` with the feedback as its message."""
 
-from grader.checks.errors import expect_raises
-from grader.checks.failure import CheckFailure
-from grader.checks.gradients import expect_gradient, expect_gradients
-from grader.checks.memory import (
+from grader.checks.cost.memory import (
     expect_copy,
     expect_view,
     held_bytes,
@@ -12,14 +9,12 @@ from grader.checks.memory import (
     saved_bytes,
     shares_storage,
 )
+from grader.checks.cost.operations import count_operations, count_steps, expect_flat_cost, forbid
+from grader.checks.failure import CheckFailure
+from grader.checks.gradients import expect_gradient, expect_gradients
 from grader.checks.numbers import expect_number
-from grader.checks.operations import (
-    count_operations,
-    count_steps,
-    expect_flat_cost,
-    forbid,
-)
-from grader.checks.untouched import global_rng_untouched, modes_kept, unchanged
+from grader.checks.raises import expect_raises
+from grader.checks.side_effects import global_rng_untouched, modes_kept, unchanged
 from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
 
 __all__ = [

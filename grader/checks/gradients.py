@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from grader.causes import Suspects
 from grader.checks.failure import CheckFailure, why_cut
 from grader.checks.values import tolerance
-from grader.explain import describe, explain, is_same
+from grader.diagnose.causes import Suspects
+from grader.diagnose.diff import describe, explain, is_same
 
 Function = Callable[..., Tensor]
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Mapping
 
 from grader.checks.failure import CheckFailure
-from grader.describe import describe
-from grader.facts import apart
+from grader.diagnose.describe import describe
+from grader.diagnose.facts import apart
 
 
 def expect_number(

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.failure import CheckFailure
-from grader.explain import explain
+from grader.diagnose.diff import explain
 
 
 def rounding_error(exact: Tensor, dtype: torch.dtype, roundings: float = 1.0) -> Tensor:

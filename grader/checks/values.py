@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.causes import Suspects
 from grader.checks.failure import CheckFailure
 from grader.checks.numbers import near
-from grader.explain import describe, explain, is_same
-from grader.tolerance import resolution
+from grader.core.tolerance import resolution
+from grader.diagnose.causes import Suspects
+from grader.diagnose.diff import describe, explain, is_same
 
 PLAIN = {int, float, bool, str, type(None), torch.dtype}
 SMALL = 100
@@ -60,7 +60,7 @@ def expect_close(
         call: the call as a learner would write it: ``"softmax(x, dim=1)"``.
         dims: the names of the dimensions of `wanted`: ``"batch heads time"``.
         inputs: the call's inputs by name, to recognise one that came back unchanged.
-        ulps: rounding errors to grant, where the default of `grader.tolerance.ULPS` does not fit.
+        ulps: rounding errors to grant, where the default of `grader.core.tolerance.ULPS` does not fit.
         scale: see `tolerance`.
         suspects: mistakes that people make here, in words, and how to make the tensor that each gives:
             ``{"the mask is applied in every call": lambda: reference(x, causal=True)}``. They are made only

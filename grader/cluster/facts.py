@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from grader.address import content, grader_digest
-from grader.catalog import load
-from grader.errors import KataError
+from grader.core.errors import KataError
+from grader.course.catalog import load
+from grader.grading.cache_key import content, grader_digest
 
 SUITES = "suites of "
 MOST_NAMED = 3

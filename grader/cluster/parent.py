@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from grader.catalog import Exercise
 from grader.cluster import worker as remote
 from grader.cluster.member import Worker
 from grader.cluster.replies import NO_REPLY, Refused
 from grader.cluster.roster import Roster
-from grader.findings import Findings, Request, from_json
+from grader.course.catalog import Exercise
+from grader.protocol.messages import Findings, Request, from_json
 
 MOST_ANSWERS, MOST_BYTES = 16, 4 << 20
 """What one batch may hold."""
@@ -34,7 +34,7 @@ class Answer:
 
 
 class Cluster:
-    """The workers of a Dask scheduler, with the face of `grader.pool.Pool`.
+    """The workers of a Dask scheduler, with the face of `grader.engine.pool.Pool`.
 
     `jobs` is how many answers a worker judges at a time (0: as many as it has threads); `tell` takes
     lines for the person who waits, such as which worker is refused and why.

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from grader.findings import Expected
-from grader.untrusted import plain
+from grader.core.sanitize import plain
+from grader.protocol.messages import Expected
 
 FETCH = 30.0
 """Seconds for one try at fetching a reply."""

@@ -12,7 +12,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from grader import sandbox
-from grader.catalog import Exercise
 from grader.cluster import worker as remote
 from grader.cluster.facts import difference, facts
 from grader.cluster.member import Task, Worker
@@ -27,9 +26,10 @@ from grader.cluster.replies import (
     lacking,
     with_lacks,
 )
-from grader.errors import KataError
-from grader.pool import Pool
-from grader.untrusted import plain
+from grader.core.errors import KataError
+from grader.core.sanitize import plain
+from grader.course.catalog import Exercise
+from grader.engine.pool import Pool
 
 CONNECT = 10.0
 """Seconds for reaching the scheduler."""

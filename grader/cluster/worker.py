@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from grader import paths
-from grader.catalog import load
-from grader.errors import KataError
-from grader.findings import Findings, Request, to_json
-from grader.pool import Pool
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load
+from grader.engine.pool import Pool
+from grader.protocol.messages import Findings, Request, to_json
 
 IDLE = 120.0
 """Seconds that an engine without work stays warm."""

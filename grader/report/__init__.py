@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from grader import files, paths
-from grader.bars import Progress, bar, silent
-from grader.catalog import Catalog, load
-from grader.errors import KataError
+from grader.core import atomic_write
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, bar, silent
+from grader.core.sanitize import plain
+from grader.course import paths
+from grader.course.catalog import Catalog, load
 from grader.export import load_results
-from grader.results import StudentRecord
-from grader.untrusted import plain
+from grader.records.records import StudentRecord
 
 _HERE = Path(__file__).parent
 _MADE_BY = '<meta name="generator" content="torchkata">'
@@ -97,9 +98,9 @@ def write(
         for done, record in enumerate(records):
             progress(done, len(records) + 1)
             text = render("student.html", page=student.page(record, catalog), most_open=MOST_OPEN)
-            files.write(to / _STUDENTS / names[record.student], text)
+            atomic_write.write(to / _STUDENTS / names[record.student], text)
         links = {name: f"{_STUDENTS}/{quote(file)}" for name, file in names.items()}
-        files.write(index, render("class.html", page=overview.page(records, catalog, links)))
+        atomic_write.write(index, render("class.html", page=overview.page(records, catalog, links)))
         progress(len(records) + 1, len(records) + 1)
     except OSError as error:
         raise KataError(

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog, Exercise
+from grader.records.records import ExerciseRecord, StudentRecord
 from grader.report import statistics
 from grader.report.review import Failed, Flag, failed, flags
 from grader.report.student import grouped, total
 from grader.report.words import MARKS, number, percent
-from grader.results import ExerciseRecord, StudentRecord
 
 
 @dataclass(frozen=True)

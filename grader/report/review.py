@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.catalog import Exercise
+from grader.course.catalog import Exercise
+from grader.records.records import ExerciseRecord, Status, StudentRecord
 from grader.report.words import MARKS, likely, percent
-from grader.results import ExerciseRecord, Status, StudentRecord
 
 MOST_FAILED = 15
 MOST_NAMED = 12

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from grader.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog, Exercise
+from grader.records.records import CheckRecord, ExerciseRecord, Status, StudentRecord
 from grader.report.words import KINDS, MARKS, Part, advice, feedback, number, percent
-from grader.results import CheckRecord, ExerciseRecord, Status, StudentRecord
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from grader.catalog import Exercise
-from grader.drawing import split_map, squares
-from grader.results import ExerciseRecord, Outcome, Status
+from grader.course.catalog import Exercise
+from grader.diagnose.svg import split_map, squares
+from grader.records.records import ExerciseRecord, Outcome, Status
 
 MARKS: dict[Status, tuple[str, str]] = {
     "passed": ("✓", "passed"),

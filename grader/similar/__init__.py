@@ -9,14 +9,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader import files, paths, specimen
-from grader.bars import Progress, bar, silent
-from grader.catalog import Exercise, load
-from grader.errors import KataError
+from grader.authoring import specimen
+from grader.core import atomic_write
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, bar, silent
+from grader.course import paths
+from grader.course.catalog import Exercise, load
 from grader.report import expect_ours, render
 from grader.similar.compare import Prints, Reader, compare
 from grader.similar.page import Compared, page
-from grader.submissions import Submission, collect
+from grader.submissions.class_folder import Submission, collect
 
 
 def run(
@@ -40,7 +42,7 @@ def run(
         return
     shown = page([s.student for s in work.submissions], compared, threshold / 100, most)
     try:
-        files.write(to, render("similar.html", page=shown))
+        atomic_write.write(to, render("similar.html", page=shown))
     except OSError as error:
         raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --out") from None
     many = "pair" if len(shown.pairs) == 1 else "pairs"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.errors import KataError
+from grader.core.errors import KataError
 from grader.similar.tokens import Alphabet, Symbol, symbols
 
 RUN = 8

@@ -16,8 +16,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grader.catalog import load  # noqa: E402
-from grader.errors import KataError  # noqa: E402
+from grader.core.errors import KataError  # noqa: E402
+from grader.course.catalog import load  # noqa: E402
 
 SCRIPTS = ("setup.sh", "run_autograder")
 FILES = ("conftest.py", "pyproject.toml", "constraints.txt", "README.md", "LICENSE", "tests/__init__.py")

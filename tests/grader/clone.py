@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grader import paths
-from grader.catalog import digest
+from grader.course import paths
+from grader.course.catalog import digest
 
 STUB = '''"""Double a tensor."""
 
@@ -110,7 +110,7 @@ class Clone:
             f"solutions/e01_tensors/{stem}.py": solution,
             f"tests/public/e01_tensors/test_{stem}.py": public,
             f"tests/hidden/e01_tensors/test_{stem}.py": hidden,
-            f"tests/specimens/e01_tensors/{stem}.py": "from grader.specimen import Right, Wrong\n\n"
+            f"tests/specimens/e01_tensors/{stem}.py": "from grader.authoring.specimen import Right, Wrong\n\n"
             f"SPECIMENS = [{', '.join(specimens)}]\n",
         }
         for name, text in texts.items():

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from grader.explain import explain
+from grader.diagnose.diff import explain
 
 
 def told(yours: object, wanted: Tensor, **options: object) -> str:

@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from grader.agreement import disagreement
-from grader.wire import encode
+from grader.grading.oracle_match import disagreement
+from grader.protocol.oracle_codec import encode
 
 
 def sent(value):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from grader.checks import CheckFailure
-from grader.checks.asgi import exchange, post
+from grader.checks.aio.asgi import exchange, post
 
 
 async def echo(scope, receive, send):

@@ -3,9 +3,9 @@
 import pytest
 
 from grader import report
-from grader.files import write
+from grader.core.atomic_write import write
+from grader.records.records import StudentRecord
 from grader.report import render
-from grader.results import StudentRecord
 from tests.grader.browser import faint, sideways, tabbed, unlabelled
 from tests.grader.test_report import CATALOG, CLASS, FAULT, HALF, HOSTILE, PASSED, TAMPERED
 from tests.grader.test_similar import disguised, handed_in, shown, written

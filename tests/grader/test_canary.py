@@ -3,8 +3,8 @@
 import torch
 from torch.overrides import TorchFunctionMode
 
-from grader import canary
 from grader.checks import values
+from grader.engine.integrity import canary
 
 
 class Agreeing(TorchFunctionMode):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from grader.catalog import load
-from grader.errors import KataError
+from grader.core.errors import KataError
+from grader.course.catalog import load
 
 CATALOG = load()
 

@@ -8,10 +8,10 @@ import tracemalloc
 
 import pytest
 
-from grader import channel
-from grader.catalog import load
-from grader.channel import MOST_BYTES, MOST_LINE, MOST_VALUES
-from grader.findings import MOST_LINES, TOO_LARGE, Request
+from grader.course.catalog import load
+from grader.engine import channel
+from grader.engine.channel import MOST_BYTES, MOST_LINE, MOST_VALUES
+from grader.protocol.messages import MOST_LINES, TOO_LARGE, Request
 
 REQUEST = Request(load().exercise("merge_heads"), b"", 0)
 ENDED = {"exit": 0, "signal": 0, "timed_out": False, "lost": ""}

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader import canary
-from grader.child import Child, Job
-from grader.printed import MOST_MESSAGE, Printed
+from grader.engine.child import Child, Job
+from grader.engine.integrity import canary
+from grader.engine.printed import MOST_MESSAGE, Printed
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from grader.checks import CheckFailure
-from grader.checks.clock import START, run
+from grader.checks.aio.clock import START, run
 
 
 def now() -> float:

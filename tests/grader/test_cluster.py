@@ -13,12 +13,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader import findings, grade, paths, sandbox
-from grader.catalog import load
-from grader.errors import KataError
-from grader.findings import Findings, Request
-from grader.pool import Pool
-from grader.submissions import Submission
+from grader import sandbox
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load
+from grader.engine.pool import Pool
+from grader.grading import grade
+from grader.protocol import messages
+from grader.protocol.messages import Findings, Request
+from grader.submissions.class_folder import Submission
 
 pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[class]")
 
@@ -240,7 +243,7 @@ class Unlucky:
 
     def replies(self):
         for batch in self.judged:
-            yield self.worker, batch, {"findings": [findings.to_json(Findings(exit=3))] * len(batch)}
+            yield self.worker, batch, {"findings": [messages.to_json(Findings(exit=3))] * len(batch)}
 
 
 def test_an_answer_that_takes_workers_along_is_judged_alone_and_left_to_a_person():
@@ -300,21 +303,21 @@ def test_dask_unpickles_by_our_rules_while_a_cluster_is_in_use(tmp_path, monkeyp
 )
 def test_malformed_findings_are_refused(change):
     whole = Findings(({"check": "a", "seconds": 0.5},), signal=9)
-    assert findings.from_json(findings.to_json(whole)) == whole
+    assert messages.from_json(messages.to_json(whole)) == whole
     with pytest.raises(ValueError):
-        findings.from_json(json.dumps({**json.loads(findings.to_json(whole)), **change}))
+        messages.from_json(json.dumps({**json.loads(messages.to_json(whole)), **change}))
     for text in ("", "[]", "{}", "null"):
         with pytest.raises(ValueError):
-            findings.from_json(text)
+            messages.from_json(text)
 
 
 def test_findings_that_are_nested_too_deeply_are_garbled():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert findings.from_json(findings.to_json(Findings(({"oracle": deep},)))).lines == ({"garbled": True},)
-    text = findings.to_json(Findings()).replace("[]", '[{"oracle": ' + "[" * 100_000 + "]" * 100_000 + "}]")
-    assert findings.from_json(text).lines == ({"garbled": True},)
+    assert messages.from_json(messages.to_json(Findings(({"oracle": deep},)))).lines == ({"garbled": True},)
+    text = messages.to_json(Findings()).replace("[]", '[{"oracle": ' + "[" * 100_000 + "]" * 100_000 + "}]")
+    assert messages.from_json(text).lines == ({"garbled": True},)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.explain import describe, explain
+from grader.diagnose.diff import describe, explain
 from tests.grader.telling import numbers, told
 
 

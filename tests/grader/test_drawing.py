@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from grader.drawing import label, split_map, squares
+from grader.diagnose.svg import label, split_map, squares
 
 MESSAGE = """wrong values from f(x)
   values  3 of 8 are wrong in float32[2, 4]

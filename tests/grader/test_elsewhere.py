@@ -6,12 +6,12 @@ from types import ModuleType
 import pytest
 import torch
 
-from grader.checks import CheckFailure, ranks
-from grader.checks.elsewhere import elsewhere
+from grader.checks import CheckFailure, distributed
+from grader.checks.distributed.elsewhere import elsewhere
 
 pytestmark = [
     pytest.mark.multi_process,
-    pytest.mark.skipif(ranks.is_available() is not None, reason=str(ranks.is_available())),
+    pytest.mark.skipif(distributed.is_available() is not None, reason=str(distributed.is_available())),
 ]
 
 
@@ -28,7 +28,7 @@ def refuse():
 
 
 def test_what_was_imported_since_is_not_there():
-    ranks.prepare()
+    distributed.prepare()
     sys.modules["an_answer"] = ModuleType("an_answer")
     try:
         assert elsewhere(known, "torch", call="looking") is True

@@ -7,15 +7,17 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from grader import alarm, engine, plugin, warmup
-from grader.catalog import SLOW_SECONDS, load
-from grader.child import Job
+from grader.core import timeout
+from grader.course.catalog import SLOW_SECONDS, load
+from grader.engine import preload, server
+from grader.engine.child import Job
+from grader.plugin import plugin
 
 
 def test_a_spawned_worker_finds_no_stub():
     places = list(sys.path)
     exercise = load().exercise("merge_heads")
-    warmup.import_stubs([exercise])
+    preload.import_stubs([exercise])
     assert sys.path == places
     assert exercise.stem not in sys.modules
 
@@ -29,14 +31,14 @@ def test_gpus_are_counted_beforehand_where_they_are_hidden(monkeypatch, hidden, 
         warnings.warn("CUDA initialization: no device", stacklevel=1)
         return False
 
-    monkeypatch.setattr(warmup.torch.cuda, "is_available", is_available)
+    monkeypatch.setattr(preload.torch.cuda, "is_available", is_available)
     if hidden is None:
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     else:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warmup._count_gpus()
+        preload._count_gpus()
     assert len(asked) == counts
 
 
@@ -44,7 +46,7 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
     calls = []
     suite = ModuleType("suite")
     suite.warm_up = lambda: calls.append("export")
-    warm = engine.Engine((load().exercise("merge_heads"),), confined=False)
+    warm = server.Engine((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [ModuleType("public"), suite]
     warm.suites.imported["export_program"] = {}
     warm.warm_up_for("merge_heads")
@@ -58,7 +60,7 @@ def test_what_goes_wrong_before_a_child_is_left_to_it():
     calls = []
     suite = ModuleType("suite")
     suite.warm_up = lambda: calls.append("export") or 1 / 0
-    warm = engine.Engine((load().exercise("merge_heads"),), confined=False)
+    warm = server.Engine((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [suite]
     warm.suites.imported["export_program"] = {}
     before = warm.guard
@@ -81,13 +83,13 @@ def checks(*marked):
 
 def test_only_a_slow_check_may_take_longer(monkeypatch):
     plain, slow = checks([], ["slow"])
-    worker = object.__new__(engine.Worker)
+    worker = object.__new__(server.Worker)
     worker.engine = SimpleNamespace(suites=SimpleNamespace(checks={"pad_collate": [plain, slow]}))
     job = Job("pad_collate", seed=0, seconds=10.0)
     assert [worker._limit(job), worker._limit(replace(job, only=("0",)))] == [10.0 + SLOW_SECONDS, 10.0]
     armed = []
-    monkeypatch.setattr(alarm.signal, "setitimer", lambda _, seconds: armed.append(seconds))
-    monkeypatch.setattr(alarm.sys, "gettrace", lambda: None)
+    monkeypatch.setattr(timeout.signal, "setitimer", lambda _, seconds: armed.append(seconds))
+    monkeypatch.setattr(timeout.sys, "gettrace", lambda: None)
     for check in (plain, slow):
         with plugin.time_limit(check.item):
             pass

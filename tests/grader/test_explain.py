@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.causes import LARGEST
-from grader.explain import describe, explain
+from grader.diagnose.causes import LARGEST
+from grader.diagnose.diff import describe, explain
 from tests.grader.fresh_device import on_device
 from tests.grader.telling import numbers, told
 

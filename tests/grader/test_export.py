@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from grader.catalog import Catalog, Exercise, Section
-from grader.errors import KataError
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, Exercise, Section
 from grader.export import FORMATS, load_results, to_csv
-from grader.results import ExerciseRecord, StudentRecord, student_to_json, write_json
+from grader.records.records import ExerciseRecord, StudentRecord, student_to_json, write_json
 
 
 def exercise(slug: str, section: str, order: int) -> Exercise:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.canvas import Roster, load_roster, to_canvas
-from grader.errors import KataError
+from grader.core.errors import KataError
 from grader.export import FOLDERS, FORMATS, export, to_json
-from grader.gradescope import result, to_gradescope
-from grader.results import CheckRecord, StudentRecord
+from grader.export.canvas import Roster, load_roster, to_canvas
+from grader.export.gradescope import result, to_gradescope
+from grader.records.records import CheckRecord, StudentRecord
 from tests.grader.test_export import CATALOG, FLAGGED, HALF, NOT_GRADED, ZERO, save
 
 ADA = StudentRecord("ada", 7, {"first": HALF, "second": ZERO, "third": NOT_GRADED})

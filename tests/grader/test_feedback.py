@@ -7,16 +7,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from grader import feedback, paths, specimen
-from grader.answers import Answers
-from grader.catalog import load
-from grader.causes import cause_of_error
+from grader.authoring import specimen
+from grader.authoring.specimen import Wrong
 from grader.checks import expect_equal, expect_flat_cost, forbid
-from grader.complaints import error_line, unusable
-from grader.findings import Expected, Findings
-from grader.lesson import learn
-from grader.pool import Pool, Request
-from grader.specimen import Wrong
+from grader.checks.error_words import error_line, unusable
+from grader.course import paths
+from grader.course.catalog import load
+from grader.diagnose.causes import cause_of_error
+from grader.engine.pool import Pool, Request
+from grader.learner.outcome import learn
+from grader.plugin import failure_report
+from grader.plugin.load_answer import Answers
+from grader.protocol.messages import Expected, Findings
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -318,7 +320,7 @@ def test_what_the_statement_rules_out_is_a_broken_rule(request):
 
     def told(check):
         call = pytest.CallInfo.from_call(check, when="call")
-        return feedback.tell(call, request.node, EXERCISE, Answers(paths.EXERCISES))
+        return failure_report.tell(call, request.node, EXERCISE, Answers(paths.EXERCISES))
 
     assert told(lambda: own_softmax("softmax")).is_rule
     loops = lambda: expect_flat_cost(lambda n: lambda: [torch.ones(1) + 1 for _ in range(n)], "f(x)")  # noqa: E731

@@ -11,14 +11,21 @@ from urllib.parse import quote
 
 import pytest
 
-from grader import connection, course, formgrader, gradebook
-from grader.catalog import Catalog, Section, load
-from grader.errors import KataError
-from grader.grade import Settings, grade
-from grader.notebooks import answers_in
-from grader.results import CheckRecord, ExerciseRecord, StudentRecord, student_to_json, write_json
-from grader.submissions import Submission, collect
-from grader.texts import MARK
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, Section, load
+from grader.grading.grade import Settings, grade
+from grader.nbgrader import connection, formgrader, gradebook, source_notebooks
+from grader.records.records import (
+    CheckRecord,
+    ExerciseRecord,
+    StudentRecord,
+    rescaled,
+    student_to_json,
+    write_json,
+)
+from grader.submissions.class_folder import Submission, collect
+from grader.submissions.decode import MARK
+from grader.submissions.notebook import answers_in
 from tests.grader.browser import watched
 from tests.grader.test_notebooks import configure, nbgrader
 
@@ -63,7 +70,7 @@ def enter(folder, students=CLASS, judged=SLUGS, late=()):
 def begun(tmp_path_factory):
     """A course before anything was handed in: nbgrader takes seconds to make a gradebook."""
     folder = tmp_path_factory.mktemp("begun") / "course"
-    course.write(folder, CATALOG, None)
+    source_notebooks.write(folder, CATALOG, None)
     gradebook.write(str(folder / "gradebook.db"), [], CATALOG)
     return folder
 
@@ -222,7 +229,8 @@ def entered(folder, students):
 
 
 def record_of(who, got):
-    return StudentRecord(who, 0, dict(zip(SLUGS, got, strict=True)))
+    points = {exercise.slug: float(exercise.points) for exercise in CATALOG.exercises}
+    return rescaled(StudentRecord(who, 0, dict(zip(SLUGS, got, strict=True))), points)
 
 
 def test_files_in_nbgraders_own_folders_stay(folder):

@@ -59,7 +59,7 @@ def test_on_two_gpus(answer):
 
 
 def oracle(answer, gen):
-    return answer.double(torch.randn(4, generator=gen))
+    return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
 '''
 
 RIGHT_ON_THE_CPU = """

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from grader import paths, sandbox
-from grader.catalog import load
+from grader import sandbox
+from grader.course import paths
+from grader.course.catalog import load
 
 pytestmark = pytest.mark.skipif(sandbox.unavailable() is not None, reason="bubblewrap cannot run here")
 

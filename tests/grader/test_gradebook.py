@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from grader import comments, connection, gradebook
-from grader.catalog import Catalog, Exercise, Section
-from grader.errors import KataError
-from grader.paths import ROOT
-from grader.results import CheckRecord, ExerciseRecord, StudentRecord
+from grader.core.errors import KataError
+from grader.course import cell_names
+from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.paths import ROOT
+from grader.nbgrader import connection, gradebook
+from grader.records import comments
+from grader.records.records import CheckRecord, ExerciseRecord, StudentRecord
 
 api = pytest.importorskip("nbgrader.api", reason="the gradebook is an optional extra: torchkata[class]")
 
@@ -96,7 +98,7 @@ def grade(db: str, name: str, slug: str, section: str = "e01_one") -> tuple[floa
 
 def comment(db: str, name: str, slug: str, section: str = "e01_one") -> str | None:
     with opened(db) as book:
-        return book.find_comment(gradebook.answer_cell(slug), section, section, name).comment
+        return book.find_comment(cell_names.answer_cell(slug), section, section, name).comment
 
 
 def dump(db: str) -> dict[str, list[str]]:
@@ -193,7 +195,7 @@ def test_what_a_person_entered_stays(any_db):
         by_hand = book.find_grade("first", "e01_one", "e01_one", "ada")
         by_hand.manual_score, by_hand.extra_credit, by_hand.needs_manual_grade = 1.0, 0.5, False
         book.find_comment(
-            gradebook.answer_cell("first"), "e01_one", "e01_one", "ada"
+            cell_names.answer_cell("first"), "e01_one", "e01_one", "ada"
         ).manual_comment = "well tried"
         book.update_or_create_student("ada", first_name="Ada", email="ada@example.org")
     before = dump(any_db)
@@ -365,7 +367,7 @@ def test_a_write_that_is_killed_is_completed_by_the_next(any_db, empty, tmp_path
 def test_nbgraders_own_traceback_is_not_shown(db):
     # In a fresh process: pytest catches what is logged.
     script = (
-        "import sys; from grader.errors import KataError; from tests.grader import test_gradebook as t\n"
+        "import sys; from grader.core.errors import KataError; from tests.grader import test_gradebook as t\n"
         "try: t.gradebook.write(sys.argv[1], [t.student('ada', first=t.PASSED)], t.CATALOG)\n"
         "except KataError as told: print(told)"
     )

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import paths
-from grader.catalog import load
+from grader.course import paths
+from grader.course.catalog import load
 from tests.grader.test_export_platforms import CASE, SUBMISSION, check
 
 FOLDER = paths.ROOT / "integrations" / "gradescope"

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch._dynamo
 
+from grader.checks.compile.graphs import compiled, expect_compiles, warm_up
 from grader.checks.failure import CheckFailure
-from grader.checks.graphs import compiled, expect_compiles, warm_up
 
 Tensor = torch.Tensor
 

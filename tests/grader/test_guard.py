@@ -8,12 +8,15 @@ import pytest
 import torch
 import torch._dynamo
 
-from grader import checks, child, collected, lookout, paths
-from grader.checks import untouched, values
-from grader.checks.traffic import Traffic
-from grader.guard import Guard
-from grader.spaces import Look, Space
-from grader.words import Words
+from grader import checks
+from grader.checks import side_effects, values
+from grader.checks.devices.traffic import Traffic
+from grader.course import paths
+from grader.engine import child, collection
+from grader.engine.integrity import lookout
+from grader.engine.integrity.guard import Guard
+from grader.engine.integrity.spaces import Look, Space
+from grader.engine.integrity.words import Words
 
 SLUG = "merge_heads"
 
@@ -43,14 +46,14 @@ def helper():
         (torch.nn.functional, "softmax"),
         (checks, "expect_close"),
         (values, "explain"),
-        (untouched, "unchanged"),
+        (side_effects, "unchanged"),
         (sys.modules[__name__], "helper"),
         (checks.CheckFailure, "__init__"),
-        (collected.Outcome, "__init__"),
+        (collection.Outcome, "__init__"),
         (child.Child, "_tell_check"),
         (child, "json"),
         (sys.modules[__name__], "torch"),
-        (collected, "_FIXTURES"),
+        (collection, "_FIXTURES"),
         (Traffic, "to_host"),
         (Guard, "broken"),
         (Space, "broken"),
@@ -120,7 +123,7 @@ def test_how_a_tensor_is_shown_is_free(guard, monkeypatch, name):
 
 FIRST_COMPILE = """
 import torch
-from grader.guard import Guard
+from grader.engine.integrity.guard import Guard
 guard = Guard({})
 torch.compile(torch.nn.Linear(4, 2), backend="eager")(torch.ones(3, 4))
 assert guard.broken("merge_heads") is None, guard.broken("merge_heads")

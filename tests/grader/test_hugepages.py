@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.hugepages import SIZE, _private, collapse
+from grader.engine.hugepages import SIZE, _private, collapse
 
 
 def test_what_lies_in_memory_stays():

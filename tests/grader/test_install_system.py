@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from grader.paths import ROOT
+from grader.course.paths import ROOT
 
 SCRIPT = ROOT / "grader" / "install_system.sh"
 FOUND = """#!/bin/sh

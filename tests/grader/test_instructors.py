@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader import sandbox
-from grader.paths import ROOT
+from grader.course.paths import ROOT
 
 pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
 

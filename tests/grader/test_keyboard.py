@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader import terminal
-from grader.keyboard import Keyboard
+from grader.learner.watch import terminal
+from grader.learner.watch.keyboard import Keyboard
 
 
 class Console:

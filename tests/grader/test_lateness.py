@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from grader import gradebook
-from grader.errors import KataError
-from grader.gradebook import answer_cell
-from grader.lateness import Arrival, arrival
-from grader.results import ExerciseRecord
-from grader.submissions import Submission
+from grader.core.errors import KataError
+from grader.course.cell_names import answer_cell
+from grader.nbgrader import gradebook
+from grader.nbgrader.lateness import Arrival, arrival
+from grader.records.records import ExerciseRecord
+from grader.submissions.class_folder import Submission
 from tests.grader.test_gradebook import CATALOG, NOT_GRADED, PARTIAL, PASSED, dump, opened, student
 
 pytest.importorskip("nbgrader.api", reason="the gradebook is an optional extra: torchkata[class]")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from grader.catalog import load
-from grader.findings import Expected, Findings, Request
-from grader.lesson import learn
-from grader.notebook import Verdict
-from grader.pool import Pool
+from grader.course.catalog import load
+from grader.engine.pool import Pool
+from grader.learner.jupyter import Verdict
+from grader.learner.outcome import learn
+from grader.protocol.messages import Expected, Findings, Request
 
 EXERCISE = load().exercise("stable_softmax")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")

@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from grader import hooks, lookout
-from grader.answers import Answers
-from grader.guard import Guard
-from grader.paths import ROOT
-from grader.plugin import Judged
+from grader.course.paths import ROOT
+from grader.engine.integrity import hooks, lookout
+from grader.engine.integrity.guard import Guard
+from grader.plugin.load_answer import Answers
+from grader.plugin.plugin import Judged
 
 
 class AnyHook:
@@ -72,23 +72,23 @@ def test_what_an_object_of_ours_stands_for_is_kept(judged):
     judged.note = "an attribute more hides nothing"
     assert changed() is None
     judged.module = lambda exercise: sys
-    assert changed() == "replaces grader.plugin.Judged.module"
+    assert changed() == "replaces grader.plugin.plugin.Judged.module"
     del judged.module
     judged.answers = Answers(ROOT)
-    assert changed() == "replaces grader.plugin.Judged.answers"
+    assert changed() == "replaces grader.plugin.plugin.Judged.answers"
 
 
 def test_a_class_that_is_another_is_named(judged):
     changed = lookout.remember((), [judged], hooked=False)
     judged.__class__ = type("Other", (Judged,), {})
-    assert changed() == "replaces grader.plugin.Judged"
+    assert changed() == "replaces grader.plugin.plugin.Judged"
 
 
 @pytest.mark.parametrize("name", ["broken", "_same_values", "_watched"])
 def test_a_guard_that_looks_away_is_named(guard, name):
     changed = lookout.remember(guard.looks("double"), [guard], hooked=False)
     setattr(guard.looks("double")[0], name, lambda: None)
-    assert changed() == f"replaces grader.spaces.Look.{name}"
+    assert changed() == f"replaces grader.engine.integrity.spaces.Look.{name}"
 
 
 def test_a_guard_that_takes_what_is_there_for_known_by_itself_is_nothing(guard, monkeypatch):

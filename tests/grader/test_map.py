@@ -1,15 +1,19 @@
-"""The map of the package names each module once."""
+"""The map of the package names each room once."""
 
 import re
 
-from grader import paths
+from grader.course import paths
 
 PACKAGE = paths.ROOT / "grader"
 
 
-def test_each_module_is_on_the_map_once():
+def test_each_package_is_on_the_map_once():
     text = (PACKAGE / "README.md").read_text("utf-8")
-    named = [name.rstrip("/") for name in re.findall(r"`(\w+/?)`", text)]
-    modules = {f.stem for f in PACKAGE.glob("*.py")} | {f.parent.name for f in PACKAGE.glob("*/__init__.py")}
-    assert modules - {"__init__", "__main__"} <= set(named)
-    assert not {name for name in named if named.count(name) > 1}
+    table = "\n".join(line.split("|")[1] for line in text.splitlines() if line.startswith("|"))
+    named = re.findall(r"`(\w+)`", table)
+    rooms = {f.parent.name for f in PACKAGE.glob("*/__init__.py")}
+    assert sorted(named) == sorted(rooms)
+
+
+def test_only_rooms_stand_beside_each_other():
+    assert {f.stem for f in PACKAGE.glob("*.py")} == {"__init__", "__main__"}

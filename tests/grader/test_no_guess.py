@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from grader.explain import explain
+from grader.diagnose.diff import explain
 
 NAN, INF = float("nan"), float("inf")
 SHAPES = [

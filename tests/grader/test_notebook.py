@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 import grader
-from grader import paths, progress
-from grader.catalog import Exercise, load
-from grader.errors import KataError
-from grader.findings import Findings
-from grader.gathering import Cell, gathered
-from grader.notebook import NotPassed
-from grader.results import ExerciseRecord
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Exercise, load
+from grader.learner.jupyter import NotPassed
+from grader.protocol.messages import Findings
+from grader.records import progress
+from grader.records.records import ExerciseRecord
+from grader.submissions.notebook_answer import Cell, gathered
 
 MERGE = load().exercise("merge_heads")
 RIGHT = """
@@ -218,7 +219,7 @@ def test_in_a_real_kernel(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     helper, function = RIGHT.split("\n\n\ndef merge_heads")
     sources = [
-        "from pathlib import Path\nfrom grader import check, progress\n"
+        "from pathlib import Path\nfrom grader import check\nfrom grader.records import progress\n"
         f"progress._FILE = Path({str(tmp_path / 'progress.json')!r})",
         helper,
         f"%%time\ndef merge_heads{function}\n%time merge_heads(torch.ones(1, 2, 3, 4))",
@@ -284,7 +285,7 @@ def test_a_score_needs_an_answer_and_the_hidden_suite(monkeypatch):
 
 def test_a_fault_of_the_grader_ends_the_kernel_rather_than_give_a_score(monkeypatch, capfd):
     monkeypatch.setattr(
-        "grader.references.verdict", lambda *_: ExerciseRecord("grader_fault", 0, 2, flags=("gone",))
+        "grader.grading.references.verdict", lambda *_: ExerciseRecord("grader_fault", 0, 2, flags=("gone",))
     )
     ended = []
     monkeypatch.setattr(os, "_exit", ended.append)
@@ -296,7 +297,7 @@ def test_a_fault_of_the_grader_ends_the_kernel_rather_than_give_a_score(monkeypa
 def test_a_fault_of_the_grader_is_no_error_of_a_cell_under_nbgrader(monkeypatch, capfd):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     lost = SimpleNamespace(inventory={}, judge_one=lambda request: Findings(lost="gone"))
-    monkeypatch.setattr("grader.notebook._pool", lambda: lost)
+    monkeypatch.setattr("grader.learner.jupyter._pool", lambda: lost)
 
     def end(status):
         raise SystemExit(status)

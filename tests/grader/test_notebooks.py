@@ -14,14 +14,17 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from grader import course, gradebook, paths, sandbox, specimen
-from grader.catalog import Catalog, Exercise, Section, load
-from grader.errors import KataError
-from grader.gathering import split
-from grader.grade import Settings, grade
-from grader.notebooks import answers_in
-from grader.results import ExerciseRecord
-from grader.submissions import Submission
+from grader import sandbox
+from grader.authoring import specimen
+from grader.core.errors import KataError
+from grader.course import cell_names, paths
+from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.grading.grade import Settings, grade
+from grader.nbgrader import gradebook, source_notebooks
+from grader.records.records import ExerciseRecord
+from grader.submissions.class_folder import Submission
+from grader.submissions.notebook import answers_in
+from grader.submissions.notebook_answer import split
 
 api = pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
 
@@ -112,7 +115,7 @@ def fill(notebook, answers):
 def made(files, tmp_path_factory):
     """A course with what students were given and handed in, graded, told and exported."""
     folder = tmp_path_factory.mktemp("made") / "course"
-    assert course.write(folder, FEW, None) == list(SOME)
+    assert source_notebooks.write(folder, FEW, None) == list(SOME)
     (drawn,) = re.findall(r"c\.JudgeAnswers\.seed = \d+", (folder / "nbgrader_config.py").read_text())
     configure(folder, drawn, "c.JudgeAnswers.seed = 0")  # as `records` are, whose comments show numbers
     if sandbox.unavailable():
@@ -239,7 +242,7 @@ def week(made, tmp_path):
 
 def judge(db, *sources):
     """The class and the record of a student who hands in these cells."""
-    from grader import autograder
+    from grader.nbgrader import autograder
 
     about = {"db_url": db, "assignment": "week", "notebook": "week", "student": "ada"}
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
@@ -277,7 +280,7 @@ def test_a_notebook_that_cannot_be_read_is_broken_and_stops_nobody(week):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    assert course.write(folder, CATALOG, None) == [s.name for s in CATALOG.sections if s.exercises]
+    assert source_notebooks.write(folder, CATALOG, None) == [s.name for s in CATALOG.sections if s.exercises]
     return {s: nbformat.read(folder / "source" / s.name / f"{s.name}.ipynb", 4) for s in CATALOG.sections}
 
 
@@ -285,7 +288,7 @@ def test_a_statement_is_markdown():
     text = (
         "Two * of `a\n* b` and\n\n- one\n  line\n\n    f(1)\n\n    g(2)  # *\n\nEnd of __init__:\n\n    y ← x"
     )
-    assert course._markdown(text) == (
+    assert source_notebooks._markdown(text) == (
         "Two \\* of `a\n* b` and\n\n- one\n  line\n\n```python\nf(1)\n\ng(2)  # *\n```\n\n"
         "End of \\_\\_init\\_\\_:\n\n```\ny ← x\n```"
     )
@@ -299,12 +302,12 @@ def test_every_exercise_is_in_a_valid_notebook(whole):
         points = {one["grade_id"]: one["points"] for one in about if one.get("grade")}
         assert points == {e.slug: e.points for e in section.exercises}
         answers = {one["grade_id"] for one in about if one.get("solution")}
-        assert answers == {gradebook.answer_cell(e.slug) for e in section.exercises}
+        assert answers == {cell_names.answer_cell(e.slug) for e in section.exercises}
 
 
 def test_every_released_notebook_holds_the_starts_alone(whole):
     config = Config()
-    exec(course.CONFIG.replace("{seed}", "7"), {"get_config": lambda: config})
+    exec(source_notebooks.CONFIG.replace("{seed}", "7"), {"get_config": lambda: config})
     for section, notebook in whole.items():
         text = json.dumps(notebook)
         assert answers_in(text.encode(), CATALOG).keys() == {e.slug for e in section.exercises}
@@ -319,7 +322,7 @@ def test_every_released_notebook_holds_the_starts_alone(whole):
 
 
 def test_a_part_of_the_course(tmp_path):
-    assert course.write(tmp_path / "one", CATALOG, ["merge_heads"]) == ["e01_tensors"]
+    assert source_notebooks.write(tmp_path / "one", CATALOG, ["merge_heads"]) == ["e01_tensors"]
     (file,) = (tmp_path / "one").rglob("*.ipynb")
     assert answers_in(file.read_bytes(), CATALOG).keys() == {"merge_heads"}
 
@@ -328,11 +331,11 @@ def test_bad_places_are_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path, tmp_path / "file"):
         with pytest.raises(KataError, match="not empty"):
-            course.write(place, CATALOG, None)
+            source_notebooks.write(place, CATALOG, None)
     with pytest.raises(KataError, match="cannot write"):
-        course.write(tmp_path / "file" / "below", CATALOG, None)
+        source_notebooks.write(tmp_path / "file" / "below", CATALOG, None)
     assert (tmp_path / "file").read_text() == "mine"
     monkeypatch.setattr(Exercise, "file", lambda exercise, tree: tmp_path / tree)
     with pytest.raises(KataError, match="no solution of describe here"):
-        course.write(tmp_path / "new", CATALOG, ["describe"])
+        source_notebooks.write(tmp_path / "new", CATALOG, ["describe"])
     assert not (tmp_path / "new").exists()

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from grader.catalog import Catalog, load
-from grader.errors import KataError
-from grader.gathering import split
-from grader.gradebook import answer_cell
-from grader.notebooks import MOST_BYTES, answers_in
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, load
+from grader.course.cell_names import answer_cell
+from grader.submissions.notebook import MOST_BYTES, answers_in
+from grader.submissions.notebook_answer import split
 
 CATALOG = load()
 MERGE = CATALOG.exercise("merge_heads")

@@ -16,11 +16,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli, grade, paths, results, sandbox
-from grader.catalog import load
-from grader.errors import KataError
-from grader.pool import Pool, Request
-from grader.submissions import Submission
+from grader import cli, sandbox
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load
+from grader.engine.pool import Pool, Request
+from grader.grading import grade
+from grader.records import records
+from grader.submissions.class_folder import Submission
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_bytes()
@@ -87,7 +90,7 @@ def test_a_disk_that_is_full_at_a_verdict_or_a_record(run, tmp_path, undisturbed
         calls.append(path)
         if len(calls) == number:
             raise OSError(errno.ENOSPC, "No space left on device")
-        results.write_json(path, data, **how)
+        records.write_json(path, data, **how)
 
     monkeypatch.setattr(grade, "write_json", full)
     with pytest.raises(KataError, match="No space left on device; mend that and run again"):
@@ -102,14 +105,14 @@ def test_a_disk_that_is_full_at_a_verdict_or_a_record(run, tmp_path, undisturbed
 def test_a_disk_that_gets_full_leaves_no_half_of_a_file(tmp_path, monkeypatch, operation):
     owner, name = operation
     file = tmp_path / "record.json"
-    results.write_json(file, {"score": 1})
+    records.write_json(file, {"score": 1})
 
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(owner, name, full)
     with pytest.raises(OSError):
-        results.write_json(file, {"score": 2})
+        records.write_json(file, {"score": 2})
     monkeypatch.undo()
     assert json.loads(file.read_text()) == {"score": 1}
     assert list(tmp_path.iterdir()) == [file]
@@ -203,7 +206,7 @@ def test_verdicts_that_vanish_during_the_run(run, tmp_path, undisturbed, monkeyp
     out = tmp_path / "out"
 
     def vanishing(path, data, **how):
-        results.write_json(path, data, **how)
+        records.write_json(path, data, **how)
         if path.parent != out:
             path.unlink()
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from grader import nulls
+from grader.authoring import nulls
 
 DATASET = """
 class Lines:

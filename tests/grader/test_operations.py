@@ -6,11 +6,11 @@ import sys
 import pytest
 import torch
 
-from grader import paths
 from grader.checks import CheckFailure, count_operations, expect_flat_cost
-from grader.checks.operations import count_steps
-from grader.checks.rehearsal import rehearse
-from grader.checks.sim_rules import traits_of
+from grader.checks.cost.operations import count_steps
+from grader.checks.devices.rehearsal import rehearse
+from grader.checks.devices.rules import traits_of
+from grader.course import paths
 
 
 def keeps_a_mask(n):

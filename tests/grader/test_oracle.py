@@ -4,7 +4,8 @@ import types
 
 import pytest
 
-from grader import oracle, paths
+from grader.course import paths
+from grader.engine import oracle
 
 SUITE = """
 from __future__ import annotations

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.explain import picture
+from grader.diagnose.diff import picture
 from tests.grader.telling import numbers, told
 
 

@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from grader import paths
-from grader.catalog import load
+from grader.course import paths
+from grader.course.catalog import load
 from tests.grader.clone import SOLUTION as DOUBLE
 from tests.grader.clone import Clone
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from grader import sandbox
-from grader.catalog import load
-from grader.pool import AHEAD, Findings, Pool, Request
-from grader.references import References
-from grader.verdict import verdict
+from grader.course.catalog import load
+from grader.engine.pool import AHEAD, Findings, Pool, Request
+from grader.grading.references import References
+from grader.grading.score import verdict
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")

@@ -5,14 +5,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks.failure import CheckFailure
-from grader.checks.precision import (
+from grader.checks.cost.precision import (
     compute_dtypes,
     default_dtype,
     expect_all_in,
     expect_products_in,
     product_dtypes,
 )
+from grader.checks.failure import CheckFailure
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

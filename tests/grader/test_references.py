@@ -11,8 +11,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from grader.checks.dispatch import DispatchMode
-from grader.checks.ranks import run_ranks
+from grader.checks.cost.dispatch import DispatchMode
+from grader.checks.distributed import run_ranks
 from solutions.e03_modules import ex05_layers_in_a_list
 from solutions.e05_training import ex10_running_metrics, ex12_fit
 from solutions.e07_distributed import (

@@ -7,13 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from grader import paths
-from grader.catalog import Catalog, Section, load
-from grader.classroom import handed_in
+from grader.cli.instructor import handed_in
+from grader.course import paths
+from grader.course.catalog import Catalog, Section, load
 from grader.export import load_results
-from grader.grade import seed_of
-from grader.results import ExerciseRecord, StudentRecord, merged, read_student, student_to_json, write_json
-from grader.submissions import Submission
+from grader.grading.grade import seed_of
+from grader.records.records import (
+    ExerciseRecord,
+    StudentRecord,
+    merged,
+    read_student,
+    student_to_json,
+    write_json,
+)
+from grader.submissions.class_folder import Submission
 
 MERGE, SOFTMAX = (load().exercise(slug) for slug in ("merge_heads", "stable_softmax"))
 PASSED = ExerciseRecord("passed", 2.0, 2.0)

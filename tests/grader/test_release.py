@@ -10,11 +10,12 @@ import sys
 import pytest
 from rich.console import Console
 
-from grader import paths, screen
-from grader.catalog import load, read
-from grader.errors import KataError
-from grader.lesson import Lesson
-from grader.release import release
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load, read
+from grader.learner.outcome import Lesson
+from grader.learner.watch import screen
+from grader.publish.release import release
 
 LONG = 40
 """Shorter lines are what any two programs have in common."""

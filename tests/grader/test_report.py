@@ -8,12 +8,13 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from grader import files, report
-from grader.catalog import Catalog, Exercise, Section, load
-from grader.errors import KataError
+from grader import report
+from grader.core import atomic_write
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.records.records import CheckRecord, ExerciseRecord, StudentRecord, student_to_json, write_json
 from grader.report import file_names, overview, student
 from grader.report.words import Part, feedback, likely, number, percent
-from grader.results import CheckRecord, ExerciseRecord, StudentRecord, student_to_json, write_json
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)> \"'><svg onload=alert(3)> javascript:alert(4)"
@@ -340,14 +341,14 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
 
 
 def test_a_page_is_whole_or_the_old_one(tmp_path, monkeypatch):
-    files.write(tmp_path / "page.html", "old")
+    atomic_write.write(tmp_path / "page.html", "old")
 
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        files.write(tmp_path / "page.html", "new")
+        atomic_write.write(tmp_path / "page.html", "new")
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "old"
 

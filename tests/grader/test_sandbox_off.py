@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from grader import bubblewrap, sandbox
+from grader import sandbox
 from grader.cluster import worker
+from grader.sandbox import bubblewrap
 from tests.grader.warm_worker import WarmWorker, add
 
 MIB = 1 << 20

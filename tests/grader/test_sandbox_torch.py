@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader import sandbox
-from grader.paths import ROOT
+from grader.course.paths import ROOT
 from tests.grader.warm_worker import WarmWorker
 
 

@@ -9,7 +9,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from grader import bars, classroom, cli, progress
+from grader import cli
+from grader.cli import instructor
+from grader.core import progress_bar
+from grader.records import progress
 from tests.grader.clone import SOLUTION, STUB, Clone
 from tests.grader.test_submissions_archives import zipped
 
@@ -82,7 +85,7 @@ def test_status_prints_json(clone):
 
 
 def test_audit_prints_json_and_problems_are_status_1(monkeypatch):
-    from grader import audit
+    from grader.authoring import audit
 
     problem = audit.Problem("here", "odd")
     monkeypatch.setattr(audit, "audit", lambda catalog, exercises, progress: [problem])
@@ -96,7 +99,7 @@ def test_audit_prints_json_and_problems_are_status_1(monkeypatch):
 
 @pytest.mark.parametrize(("done", "status"), [(True, 0), (False, 1)])
 def test_scores_that_did_not_reach_the_gradebook_are_status_1(monkeypatch, done, status):
-    monkeypatch.setattr(classroom, "grade", lambda *rest, **more: done)
+    monkeypatch.setattr(instructor, "grade", lambda *rest, **more: done)
     assert CliRunner().invoke(cli.app, ["grade", "anywhere"]).exit_code == status
 
 
@@ -117,7 +120,7 @@ def test_help_tells_the_exit_status():
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_bar_is_for_terminals(terminal, capsys):
     console = Console(stderr=True, force_terminal=terminal)
-    with bars.bar(console, "doing") as told:
+    with progress_bar.bar(console, "doing") as told:
         told(1, 2)
     captured = capsys.readouterr()
     assert captured.out == ""

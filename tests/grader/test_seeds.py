@@ -2,28 +2,28 @@
 
 import torch
 
-from grader import seeds
+from grader.checks import rng
 
 
 def test_streams_dtype_and_threads_start_anew():
     try:
         torch.set_default_dtype(torch.float64)
         torch.set_num_threads(2)
-        seeds.seed_globals(0, "a check")
+        rng.seed_globals(0, "a check")
         drawn = torch.randn(3)
         assert (drawn.dtype, torch.get_num_threads()) == (torch.float32, 1)
-        seeds.seed_globals(0, "a check")
+        rng.seed_globals(0, "a check")
         assert torch.equal(torch.randn(3), drawn)
     finally:
-        seeds.settle()
+        rng.settle()
 
 
 def test_cuda_is_not_asked_where_gpus_are_hidden(monkeypatch):
     asked = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(asked.append("asked")))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    seeds.set_globals(0)
+    rng.set_globals(0)
     assert not asked
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    seeds.set_globals(0)
+    rng.set_globals(0)
     assert asked

@@ -7,10 +7,10 @@ import sys
 import pytest
 import torch
 
-from grader import settings
-from grader.catalog import load
-from grader.findings import Request
-from grader.pool import Pool
+from grader.course.catalog import load
+from grader.engine.pool import Pool
+from grader.plugin import process_state
+from grader.protocol.messages import Request
 from tests.grader.clone import HIDDEN, SOLUTION, Clone
 
 MERGE = load().exercise("merge_heads")
@@ -44,19 +44,19 @@ HELD = Held()
 
 @pytest.mark.parametrize("told", CHANGES)
 def test_each_setting_is_put_back_and_told(told):
-    before = settings.read()
+    before = process_state.read()
     left = []
-    with settings.kept(left.append):
+    with process_state.kept(left.append):
         CHANGES[told]()
-    assert settings.read() == before
+    assert process_state.read() == before
     assert told in left[0]
-    with settings.kept(left.append):
+    with process_state.kept(left.append):
         pass
     assert len(left) == 1
 
 
 def test_gradients_stay_off_where_inference_mode_is_left():
-    with torch.no_grad(), settings.kept():
+    with torch.no_grad(), process_state.kept():
         HELD.enter_context(torch.inference_mode())
     assert (torch.is_grad_enabled(), torch.is_inference_mode_enabled()) == (True, False)
 

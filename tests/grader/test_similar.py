@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from grader import similar, specimen
-from grader.catalog import load
-from grader.errors import KataError
+from grader import similar
+from grader.authoring import specimen
+from grader.core.errors import KataError
+from grader.course.catalog import load
 from grader.report import render
 from grader.similar.compare import FEWEST, Reader, compare, together
 from grader.similar.page import Piece, page, pieces
 from grader.similar.tokens import Alphabet, Symbol, symbols
-from grader.submissions import Submission
+from grader.submissions.class_folder import Submission
 
 EXERCISES = load().select(["e01"])[:4]
 OPERATIONS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.catalog import load
+from grader.course.catalog import load
 from tests.grader.clone import SOLUTION, STUB, Clone
 
 FILE = "exercises/e01_tensors/ex01_double.py"

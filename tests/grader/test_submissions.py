@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalog import Catalog, Exercise, Section
-from grader.errors import KataError
-from grader.submissions import MAX_BYTES, Classwork, Submission, collect, escaped
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, Exercise, Section
+from grader.submissions.class_folder import MAX_BYTES, Classwork, Submission, collect, escaped
 
 
 def exercise(slug: str, section: str, order: int) -> Exercise:
@@ -45,7 +45,7 @@ def test_answers_are_read_by_slug(tmp_path):
 def test_a_whole_clone_is_read_without_a_word(tmp_path):
     clone = tmp_path / "ada"
     put(clone / "exercises/e01_one/ex01_first.py", b"a = 1\n")
-    for name in ("README.md", ".git/config", "grader/errors.py", "conftest.py", "exercises/__init__.py"):
+    for name in ("README.md", ".git/config", "grader/core/errors.py", "conftest.py", "exercises/__init__.py"):
         put(clone / name)
     for name in ("README.md", "__pycache__/x.pyc", ".DS_Store", "__init__.py"):
         put(clone / "exercises/e01_one" / name)

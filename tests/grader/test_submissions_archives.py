@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import archives
-from grader.errors import KataError
-from grader.folders import Refused
-from grader.submissions import Submission, collect
+from grader.core.errors import KataError
+from grader.submissions.class_folder import Submission, collect
+from grader.submissions.io import archives
+from grader.submissions.io.folders import Refused
 from tests.grader.test_submissions import CATALOG, put
 
 FIRST = "e01_one/ex01_first.py"
@@ -312,10 +312,10 @@ def test_a_negative_size_ends_the_reading_of_a_tarball():
 
 @pytest.mark.parametrize("kind", ["archives", "notebooks", "folders"])
 def test_what_one_student_costs_is_limited_altogether(tmp_path, kind, monkeypatch):
-    from grader import homework
+    from grader.submissions import student
 
-    monkeypatch.setattr(homework, "_MAX_READ", 300)
-    monkeypatch.setattr(homework, "_MAX_FOLDERS", 30)
+    monkeypatch.setattr(student, "_MAX_READ", 300)
+    monkeypatch.setattr(student, "_MAX_FOLDERS", 30)
     for n in range(40):
         if kind == "archives":
             put(tmp_path / f"ada/{n}.zip", zipped(("x.txt", b"")))

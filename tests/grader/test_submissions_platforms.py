@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from grader import paths
-from grader.catalog import load
-from grader.errors import KataError
-from grader.platforms import Origin, of_archive, of_file, of_folder, original
-from grader.submissions import Submission, collect
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load
+from grader.submissions.class_folder import Submission, collect
+from grader.submissions.platforms import Origin, of_archive, of_file, of_folder, original
 from tests.grader.test_submissions import CATALOG, put
 from tests.grader.test_submissions_archives import FIRST, SECOND, zipped
 
@@ -202,7 +202,7 @@ def test_a_time_that_a_student_could_have_written_counts_for_nothing(tmp_path, p
 
 
 def test_notebooks_are_read_after_files(tmp_path, monkeypatch):
-    from grader import notebooks
+    from grader.submissions import notebook
 
     def answers_in(content, catalog):
         if content == b"broken":
@@ -210,7 +210,7 @@ def test_notebooks_are_read_after_files(tmp_path, monkeypatch):
         slugs = {e.slug for e in catalog.exercises}
         return {slug: b"from a cell\n" for slug in ("first", "second", "third") if slug in slugs}
 
-    monkeypatch.setattr(notebooks, "answers_in", answers_in)
+    monkeypatch.setattr(notebook, "answers_in", answers_in)
     put(tmp_path / "ada" / FIRST, b"from a file\n")
     put(tmp_path / "ada" / "e01_one" / "e01_one.ipynb", b"{}")
     put(tmp_path / "ada" / "e01_one" / ".ipynb_checkpoints" / "e01_one.ipynb", b"{}")

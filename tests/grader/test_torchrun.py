@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks import ranks
-from grader.paths import ROOT
+from grader.checks import distributed
+from grader.course.paths import ROOT
 
 SCRIPT = """
 import importlib
@@ -36,7 +36,7 @@ Path(sys.argv[1], f"rank{me.rank}").write_text(repr((told, dist.is_initialized()
 
 @pytest.mark.slow
 @pytest.mark.multi_process
-@pytest.mark.skipif(ranks.is_available() is not None, reason=str(ranks.is_available()))
+@pytest.mark.skipif(distributed.is_available() is not None, reason=str(distributed.is_available()))
 def test_solutions_under_torchrun(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{SCRIPT}")

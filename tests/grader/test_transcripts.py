@@ -51,7 +51,7 @@ HIDDEN = '''import pytest
 import torch
 from grader.checks import *
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 
 def drawn():
@@ -157,9 +157,9 @@ def oracle(answer, gen):
 DRIVER = """
 import json, sys
 from dataclasses import replace
-from grader.catalog import load
-from grader.findings import Request
-from grader.pool import Pool
+from grader.course.catalog import load
+from grader.protocol.messages import Request
+from grader.engine.pool import Pool
 
 exercise = load().exercise("center")
 told = {}

@@ -1,6 +1,6 @@
 """Text of answers, made safe."""
 
-from grader.untrusted import MOST_LINES, message, plain
+from grader.core.sanitize import MOST_LINES, message, plain
 
 
 def test_plain_text():

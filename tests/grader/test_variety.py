@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from grader import variety
-from grader.wire import encode
+from grader.authoring import variety
+from grader.protocol.oracle_codec import encode
 
 
 def differing(draw, seeds=3):

@@ -5,10 +5,11 @@ import re
 
 import pytest
 
-from grader import canary, fresh
-from grader.catalog import Exercise
-from grader.findings import MOST_LINES, Expected, Findings, Request
-from grader.verdict import _TAMPERED, verdict
+from grader.course.catalog import Exercise
+from grader.engine.integrity import canary
+from grader.grading.score import _TAMPERED, verdict
+from grader.plugin import subprocess_run
+from grader.protocol.messages import MOST_LINES, Expected, Findings, Request
 
 EXERCISE = Exercise(
     "merge_heads", "e01_tensors", 1, "Merge", "fix", "core", 2.0, 1, (), ("view",), ("look",), "https://x"
@@ -160,8 +161,8 @@ def test_pytests_own_failure_is_a_fault_where_there_is_no_fork(monkeypatch, stat
         findings.write_text('{"done": true}')
         return status
 
-    monkeypatch.setattr(fresh, "_run", run)
-    found = fresh.Fresh([EXERCISE]).judge_one(Request(EXERCISE, b"", 0))
+    monkeypatch.setattr(subprocess_run, "_run", run)
+    found = subprocess_run.Fresh([EXERCISE]).judge_one(Request(EXERCISE, b"", 0))
     assert bool(found.fault) == is_fault
 
 

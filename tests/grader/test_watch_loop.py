@@ -9,10 +9,13 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader import catalog, learner, progress, screen, terminal
-from grader.events import Key, Resized, Saved
-from grader.findings import Expected, Findings
-from grader.watch import Watcher
+from grader.course import catalog
+from grader.learner import commands
+from grader.learner.watch import screen, terminal
+from grader.learner.watch.events import Key, Resized, Saved
+from grader.learner.watch.loop import Watcher
+from grader.protocol.messages import Expected, Findings
+from grader.records import progress
 from tests.grader.clone import ROW, SOLUTION, STUB
 
 SLUGS = ("double", "twice", "thrice")
@@ -171,7 +174,7 @@ def test_a_run_that_takes_its_time_says_so(loop):
 
 
 def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
-    monkeypatch.setattr(learner, "hint", lambda slug, reveal: f"hint 1/2  for {slug}")
+    monkeypatch.setattr(commands, "hint", lambda slug, reveal: f"hint 1/2  for {slug}")
     loop.save(1)
     loop.answer(FAILED)
     loop.press("h")
@@ -182,7 +185,7 @@ def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
 
 
 def test_after_the_last_hint_s_offers_to_reveal(loop, monkeypatch):
-    monkeypatch.setattr(learner, "load", lambda: loop.watcher.catalog)
+    monkeypatch.setattr(commands, "load", lambda: loop.watcher.catalog)
     monkeypatch.setitem(catalog._FOLDERS, "solutions", loop.folder / "solutions")
     (loop.folder / "solutions" / "e01_tensors").mkdir(parents=True)
     (loop.folder / "solutions" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
@@ -209,7 +212,7 @@ def test_after_the_last_hint_s_offers_to_reveal(loop, monkeypatch):
 
 
 def test_verdicts_that_come_during_a_question_are_not_lost(loop, monkeypatch):
-    monkeypatch.setattr(learner, "reset", lambda slug: f"{slug} is back")
+    monkeypatch.setattr(commands, "reset", lambda slug: f"{slug} is back")
     loop.save(1)
     loop.press("r")
     assert "y / n" in loop.shown()

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from grader.words import Words, of_code, of_layout, of_values
+from grader.engine.integrity.words import Words, of_code, of_layout, of_values
 
 
 class Base:

@@ -12,9 +12,10 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from grader.checks import CheckFailure, workers
-from grader.checks.worker_report import last_error
-from grader.checks.workers import PICKLED, imported_anew, signed, spawned_epochs
+from grader.checks import CheckFailure
+from grader.checks.dataloader import workers
+from grader.checks.dataloader.report import last_error
+from grader.checks.dataloader.workers import PICKLED, imported_anew, signed, spawned_epochs
 
 
 class Squares(Dataset):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.paths import ROOT
+from grader.course.paths import ROOT
 
 SERVER = """
 import json, os, sys

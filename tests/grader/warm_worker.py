@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from grader import sandbox
-from grader.paths import ROOT
+from grader.course.paths import ROOT
 
 NOBODY = 65534
 
@@ -35,7 +35,7 @@ def serve(descriptor: int, kind: str, hide: list[str], imports: list[str]) -> No
     from pathlib import Path
 
     from grader import sandbox
-    from grader.errors import KataError
+    from grader.core.errors import KataError
 
     for name in imports:
         importlib.import_module(name)

@@ -18,7 +18,7 @@ def frames():
 """
 
 _CHILD = (
-    _FRAMES + "from grader.child import Child\nfrom grader.collected import Outcome\n"
+    _FRAMES + "from grader.engine.child import Child\nfrom grader.engine.collection import Outcome\n"
     "child = next(f.f_locals['self'] for f in frames() if isinstance(f.f_locals.get('self'), Child))\n"
 )
 
@@ -141,13 +141,13 @@ OUTCOMES = [
     ),
     Hostile(
         "feedback that is no feedback",
-        "import grader.feedback\ngrader.feedback.tell = lambda *a, **k: None",
+        "import grader.plugin.failure_report\ngrader.plugin.failure_report.tell = lambda *a, **k: None",
         statuses=("tampered",),
         says="tell",
     ),
     Hostile(
         "a guard that sees nothing",
-        "import grader.guard as g\ng.Guard.broken = lambda *a: None\nimport torch\ntorch.equal = lambda *a: True\n",
+        "import grader.engine.integrity.guard as g\ng.Guard.broken = lambda *a: None\nimport torch\ntorch.equal = lambda *a: True\n",
     ),
     _forging(
         "a CallInfo that never fails",
@@ -156,14 +156,14 @@ OUTCOMES = [
     ),
     _forging(
         "outcomes that all are passes",
-        "from grader.collected import Outcome\n"
+        "from grader.engine.collection import Outcome\n"
         "def passed(self, word, message=''):\n"
         "    object.__setattr__(self, 'word', 'passed')\n    object.__setattr__(self, 'message', '')\n"
         "Outcome.__init__ = passed\n",
     ),
     _forging(
         "a child that tells of passes only",
-        "from grader.child import Child\nfrom grader.collected import Outcome\ntell = Child._tell_check\n"
+        "from grader.engine.child import Child\nfrom grader.engine.collection import Outcome\ntell = Child._tell_check\n"
         "Child._tell_check = lambda self, check, _, s: tell(self, check, Outcome('passed'), s)\n",
     ),
     _forging(
@@ -173,15 +173,15 @@ OUTCOMES = [
     ),
     _forging(
         "modules that are others where the grader takes them from",
-        "import json, types\nfrom grader import child\n"
+        "import json, types\nfrom grader.engine import child\n"
         "child.json = types.SimpleNamespace(dumps=lambda o: json.dumps({**o, 'outcome': 'passed'} if 'outcome' in o else o))\n",
     ),
     _forging(
         "a guard that sees nothing",
-        "from grader import collected, guard, kept, words\n"
+        "from grader.engine import collection\nfrom grader.engine.integrity import guard, kept, words\n"
         "guard.Guard.broken = guard.Look.broken = guard.Space.broken = kept.Kept.broken = lambda *a: None\n"
         "words.Words.hold = lambda self: True\n"
-        "collected._run_plain = lambda *a: collected.Outcome('passed')\n",
+        "collection._run_plain = lambda *a: collection.Outcome('passed')\n",
     ),
     _forging(
         "a child whose own method tells of passes only",

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader import paths, sandbox
-from grader.catalog import load
+from grader import sandbox
+from grader.course import paths
+from grader.course.catalog import load
 from tests.grader.hostile.answers import Hostile
 from tests.grader.hostile.comparisons import COMPARISONS
 from tests.grader.hostile.forbidden import FORBIDDEN

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_that, shares_storage
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
-from grader.checks.precision import default_dtype
 
 
 def centres(count, align_corners):

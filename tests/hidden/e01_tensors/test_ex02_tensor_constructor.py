@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from grader.checks import expect_equal, expect_raises, expect_that
-from grader.checks.precision import default_dtype
+from grader.checks.cost.precision import default_dtype
 
 
 def expect_vector(answer, values, wanted, dtype, asked=None):

@@ -14,8 +14,8 @@ from grader.checks import (
     expect_view,
     unchanged,
 )
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
-from grader.checks.precision import default_dtype
 
 IDS = torch.tensor([[3, 1, 4], [1, 5, 9]])
 FEATURES = torch.tensor([[0.5, -2.0], [3.25, 1.0], [0.0, 7.0]])

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_equal, expect_flat_cost, expect_gradients, unchanged
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, on_host
-from grader.checks.precision import default_dtype
 
 CALL = "token_logprobs(logits, targets)"
 SIZES = [(2, 3, 5), (4, 2, 3), (4, 4, 4)]

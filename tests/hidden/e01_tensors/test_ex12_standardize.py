@@ -14,8 +14,8 @@ from grader.checks import (
     expect_that,
     unchanged,
 )
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import on_host
-from grader.checks.precision import default_dtype
 
 
 def draw(sizes, gen, dtype=torch.float32):

@@ -13,7 +13,7 @@ from grader.checks import (
     global_rng_untouched,
     unchanged,
 )
-from grader.checks.dispatch import DispatchMode
+from grader.checks.cost.dispatch import DispatchMode
 
 ROWS = 2400
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_copy, expect_equal, expect_gradients, expect_that, unchanged
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
-from grader.checks.precision import default_dtype
 
 EPS = torch.finfo(torch.float64).eps
 

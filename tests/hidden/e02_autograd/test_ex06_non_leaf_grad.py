@@ -7,14 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import (
-    expect_close,
-    expect_equal,
-    expect_gradient,
-    expect_raises,
-    expect_that,
-    unchanged,
-)
+from grader.checks import expect_close, expect_equal, expect_gradient, expect_raises, expect_that, unchanged
 
 CALL = "backward_with_activations(…)"  # leaves room for what comes behind
 

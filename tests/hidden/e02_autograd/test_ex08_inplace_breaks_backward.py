@@ -2,14 +2,7 @@
 
 import torch
 
-from grader.checks import (
-    expect_close,
-    expect_copy,
-    expect_equal,
-    expect_gradients,
-    expect_raises,
-    unchanged,
-)
+from grader.checks import expect_close, expect_copy, expect_equal, expect_gradients, expect_raises, unchanged
 
 NAMES = "x decay initial"
 CALL = "leaky_traces(x, decay, initial)"

@@ -8,17 +8,18 @@ import torch
 from torch import nn
 
 from grader.checks import (
-    expect_close,
+    expect_close,  # fmt: skip
     expect_equal,
     expect_flat_cost,
     expect_that,
     forbid,
     peak_bytes,
     unchanged,
-)  # fmt: skip
+)
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
-from grader.checks.modules import (
-    Case,
+from grader.checks.module_contract import (
+    Case,  # fmt: skip
     expect_casts,
     expect_copies,
     expect_functional,
@@ -26,8 +27,7 @@ from grader.checks.modules import (
     expect_moves,
     expect_trains,
     in_evaluation,
-)  # fmt: skip
-from grader.checks.precision import default_dtype
+)
 from grader.checks.registered import expect_registered
 
 

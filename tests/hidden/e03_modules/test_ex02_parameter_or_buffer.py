@@ -9,7 +9,7 @@ from torch import nn
 from grader.checks import expect_close, expect_copy, expect_equal, expect_raises, expect_that, unchanged
 from grader.checks.devices import is_simulated
 from grader.checks.failure import CheckFailure
-from grader.checks.modules import (
+from grader.checks.module_contract import (
     Case,
     expect_casts,
     expect_copies,

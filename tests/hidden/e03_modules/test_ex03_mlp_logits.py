@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, unchanged
-from grader.checks.modules import (
+from grader.checks.cost.precision import default_dtype
+from grader.checks.module_contract import (
     Case,
     expect_casts,
     expect_copies,
@@ -19,7 +20,6 @@ from grader.checks.modules import (
     expect_trains,
     in_evaluation,
 )
-from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, randomize, state_of
 
 SIZES = [(7, (6, 5), 4), (4, (), 1), (5, (), 12), (3, (5,), 2), (6, (4, 4, 4, 4, 4), 4), (2, (1,), 1)]

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks.cost.precision import default_dtype
 from grader.checks.failure import CheckFailure
-from grader.checks.modules import (
+from grader.checks.module_contract import (
     Case,
     expect_casts,
     expect_copies,
@@ -19,7 +20,6 @@ from grader.checks.modules import (
     expect_trains,
     in_evaluation,
 )
-from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, randomize, state_of
 
 # (features, depth, heads), the heads not in alphabetical order

@@ -20,7 +20,7 @@ from grader.checks import (
     unchanged,
 )
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
-from grader.checks.modules import (
+from grader.checks.module_contract import (
     Case,
     expect_casts,
     expect_copies,

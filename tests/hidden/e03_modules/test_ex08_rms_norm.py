@@ -16,7 +16,7 @@ from grader.checks import (
     forbid,
     unchanged,
 )
-from grader.checks.modules import (
+from grader.checks.module_contract import (
     Case,
     expect_casts,
     expect_copies,

@@ -15,7 +15,7 @@ from grader.checks import (
     expect_that,
     unchanged,
 )
-from grader.checks.modules import (
+from grader.checks.module_contract import (
     Case,
     expect_casts,
     expect_copies,

@@ -21,7 +21,7 @@ from grader.checks import (
     global_rng_untouched,
     unchanged,
 )
-from grader.checks.modules import Case, expect_copies, expect_loads, expect_moves, expect_trains
+from grader.checks.module_contract import Case, expect_copies, expect_loads, expect_moves, expect_trains
 from grader.checks.registered import expect_registered, state_of
 
 

@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from grader.checks import expect_equal, expect_raises, expect_that, peak_bytes
-from grader.checks.workers import imported_anew
+from grader.checks.dataloader.workers import imported_anew
 
 FORK = "fork" if hasattr(os, "fork") else None
 

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from grader.checks import CheckFailure, expect_equal, expect_raises, expect_that
-from grader.checks.workers import PICKLED, signed, spawned_epochs
+from grader.checks.dataloader.workers import PICKLED, signed, spawned_epochs
 
 FORK = "fork" if hasattr(os, "fork") else None
 EACH = 3  # examples in a shard

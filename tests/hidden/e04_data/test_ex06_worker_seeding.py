@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, StackDataset
 
 from grader.checks import expect_copy, expect_equal, expect_raises, expect_that, unchanged
-from grader.checks.workers import FORKED, PICKLED, spawned_epochs
+from grader.checks.dataloader.workers import FORKED, PICKLED, spawned_epochs
 
 STEP = 1000.0
 

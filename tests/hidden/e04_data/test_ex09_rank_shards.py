@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from grader.checks import expect_equal, expect_raises, expect_that, global_rng_untouched
-from grader.checks.workers import FORKED
+from grader.checks.dataloader.workers import FORKED
 
 LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 12, 13)
 

@@ -12,10 +12,10 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.utils.data import DataLoader
 
 from grader.checks import count_operations, expect_close, expect_equal, expect_raises, expect_that, unchanged
+from grader.checks.cost.dispatch import DispatchMode
+from grader.checks.dataloader.workers import FORKED
 from grader.checks.devices import count_traffic, is_simulated, on_host
-from grader.checks.dispatch import DispatchMode
-from grader.checks.workers import FORKED
-from grader.describe import describe
+from grader.diagnose.describe import describe
 
 CALL = "move_batch(batch, device)"
 

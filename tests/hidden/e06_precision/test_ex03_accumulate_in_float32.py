@@ -16,8 +16,8 @@ from grader.checks import (
     peak_bytes,
     unchanged,
 )
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
-from grader.checks.precision import default_dtype
 from grader.checks.rounding import expect_rounded
 
 HALVES = [torch.float16, torch.bfloat16]

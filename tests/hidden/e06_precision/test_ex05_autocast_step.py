@@ -9,8 +9,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_gradient, expect_raises, expect_that, unchanged
+from grader.checks.cost.precision import compute_dtypes, expect_all_in, expect_products_in
 from grader.checks.devices import count_traffic, on_host
-from grader.checks.precision import compute_dtypes, expect_all_in, expect_products_in
 
 CALL = "autocast_step(model, loss_fn, optimizer, inputs, targets)"
 DTYPES = [torch.bfloat16, torch.float16]

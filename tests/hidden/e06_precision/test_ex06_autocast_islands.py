@@ -12,8 +12,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_gradients, expect_raises, expect_that
+from grader.checks.cost.precision import compute_dtypes, expect_all_in, expect_products_in
 from grader.checks.devices import count_traffic, expect_no_traffic, on_host
-from grader.checks.precision import compute_dtypes, expect_all_in, expect_products_in
 from grader.checks.rounding import expect_rounded
 
 HALVES = [torch.bfloat16, torch.float16]

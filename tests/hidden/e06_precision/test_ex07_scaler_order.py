@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_that, tolerance, unchanged
-from grader.checks.precision import compute_dtypes, expect_all_in, expect_products_in
+from grader.checks.cost.precision import compute_dtypes, expect_all_in, expect_products_in
 
 CALL = "scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm)"
 OPTIMIZERS = {

@@ -8,16 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import (
-    expect_close,
-    expect_equal,
-    expect_gradients,
-    expect_raises,
-    expect_that,
-    forbid,
-)
+from grader.checks import expect_close, expect_equal, expect_gradients, expect_raises, expect_that, forbid
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic
-from grader.checks.precision import default_dtype
 
 SHAPES = [(3, 2), (), (0, 4), (5,)]
 KERNELS = ("amp_foreach_non_finite_check_and_unscale", "amp_update_scale")

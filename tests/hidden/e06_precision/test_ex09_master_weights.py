@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, shares_storage
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
-from grader.checks.precision import default_dtype
 
 DTYPES = [torch.bfloat16, torch.float16]
 MAKERS = {

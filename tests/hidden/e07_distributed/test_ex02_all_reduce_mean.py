@@ -5,7 +5,7 @@ import torch
 import torch.distributed as dist
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.ranks import count_collectives, run_ranks
+from grader.checks.distributed import count_collectives, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.ranks import count_collectives, run_ranks
+from grader.checks.distributed import count_collectives, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import Dataset, TensorDataset
 
 from grader.checks import expect_equal, expect_that
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 pytestmark = pytest.mark.multi_process
 

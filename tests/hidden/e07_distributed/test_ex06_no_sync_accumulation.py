@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import expect_close, expect_equal, expect_that, marked
-from grader.checks.ranks import count_collectives, in_words, run_ranks
+from grader.checks.distributed import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

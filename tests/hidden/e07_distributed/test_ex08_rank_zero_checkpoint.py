@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.ranks import RankFailure, run_ranks
+from grader.checks.distributed import RankFailure, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

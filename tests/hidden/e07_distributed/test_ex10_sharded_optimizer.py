@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_that, held_bytes
-from grader.checks.ranks import count_collectives, in_words, run_ranks
+from grader.checks.distributed import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

@@ -10,7 +10,7 @@ from torch import nn
 from torch.func import functional_call
 
 from grader.checks import expect_close, expect_equal, expect_that, global_rng_untouched
-from grader.checks.ranks import count_collectives, in_words, run_ranks
+from grader.checks.distributed import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

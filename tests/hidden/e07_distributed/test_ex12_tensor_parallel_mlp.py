@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_raises, expect_that
-from grader.checks.ranks import count_collectives, in_words, run_ranks
+from grader.checks.distributed import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 

@@ -15,8 +15,8 @@ from grader.checks import (
     expect_that,
     unchanged,
 )
+from grader.checks.compile.graphs import compiled, expect_compiles
 from grader.checks.devices import count_traffic, on_host
-from grader.checks.graphs import compiled, expect_compiles
 
 CALL = "bounded_residual(x, update)"
 KINDS = ["small", "large", "inf", "nan"]

@@ -8,8 +8,8 @@ import torch
 from torch.func import functional_call
 
 from grader.checks import expect_close, expect_equal, expect_gradients, expect_that, unchanged
+from grader.checks.compile.graphs import compiled
 from grader.checks.devices import count_traffic, on_host
-from grader.checks.graphs import compiled
 
 LENGTHS = (5, 3, 8, 3, 600, 2, 7)
 

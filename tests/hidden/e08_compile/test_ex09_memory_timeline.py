@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.dispatch import DispatchMode
+from grader.checks.cost.dispatch import DispatchMode
 
 N = 10_240
 """How many float32 numbers make a block of 40 kB, the unit of the wanted sizes in most checks."""

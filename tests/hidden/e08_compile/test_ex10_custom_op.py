@@ -21,8 +21,8 @@ from grader.checks import (
     shares_storage,
     unchanged,
 )
-from grader.checks.graphs import compiled, expect_compiles
-from grader.checks.ranks import run_ranks
+from grader.checks.compile.graphs import compiled, expect_compiles
+from grader.checks.distributed import run_ranks
 
 
 def warm_up():

@@ -17,8 +17,8 @@ from grader.checks import (
     expect_that,
     unchanged,
 )
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import on_host
-from grader.checks.precision import default_dtype
 
 FORMS = list(itertools.product(["row", "column"], repeat=3))
 """The forms of predictions, targets and weights."""

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
-from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, randomize, state_of
 
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from grader.checks import CheckFailure, expect_close, expect_equal, expect_raises, expect_that
-from grader.checks.elsewhere import elsewhere
+from grader.checks.distributed.elsewhere import elsewhere
 
 SIZES = (1, 2, 3, 5, 7, 64, 5000)
 

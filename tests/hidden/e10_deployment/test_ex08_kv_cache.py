@@ -22,8 +22,8 @@ from grader.checks import (
     peak_bytes,
     unchanged,
 )
+from grader.checks.cost.precision import default_dtype
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
-from grader.checks.precision import default_dtype
 from grader.checks.registered import expect_registered, state_of
 
 

@@ -17,7 +17,7 @@ from grader.checks import (
     shares_storage,
     unchanged,
 )
-from grader.checks.clock import START, run
+from grader.checks.aio.clock import START, run
 
 DELAY = 2.0
 

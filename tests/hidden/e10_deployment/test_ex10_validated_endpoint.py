@@ -10,7 +10,7 @@ import torch
 from starlette.concurrency import run_in_threadpool
 
 from grader.checks import CheckFailure, expect_close, expect_equal, expect_that
-from grader.checks.asgi import exchange, post
+from grader.checks.aio.asgi import exchange, post
 
 LARGEST = torch.finfo(torch.float32).max
 

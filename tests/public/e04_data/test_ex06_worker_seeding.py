@@ -4,7 +4,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from grader.checks import expect_equal, expect_raises, expect_that
-from grader.checks.workers import FORKED
+from grader.checks.dataloader.workers import FORKED
 
 
 def test_two_workers(answer):

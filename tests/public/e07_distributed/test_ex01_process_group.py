@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 
 from grader.checks import expect_equal
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_equal
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 
 def worked_example(rank, world_size, answer):

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import expect_close, expect_equal
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 SHARDS = [([[1.0]], [[1.0]]), ([[2.0], [3.0]], [[3.0], [2.0]])]
 

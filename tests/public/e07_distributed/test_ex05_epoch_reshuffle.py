@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.checks import expect_equal, expect_that
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 
 class Training:

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import expect_close, expect_equal, expect_that
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 pytestmark = pytest.mark.multi_process
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import expect_close, expect_equal
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 BATCHES = [
     [([[1.0]], [[1.0]]), ([[1.0]], [[float("nan")]])],

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_raises
-from grader.checks.ranks import run_ranks
+from grader.checks.distributed import run_ranks
 
 pytestmark = pytest.mark.multi_process
 

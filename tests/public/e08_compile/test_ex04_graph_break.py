@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.checks import expect_close
-from grader.checks.graphs import expect_compiles
+from grader.checks.compile.graphs import expect_compiles
 
 X, UPDATE = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -3.0]])
 EXAMPLES = {

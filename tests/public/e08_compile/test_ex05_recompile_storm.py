@@ -3,7 +3,7 @@
 import torch
 
 from grader.checks import expect_close, expect_that
-from grader.checks.graphs import compiled
+from grader.checks.compile.graphs import compiled
 
 CALL = "RecencyBias(heads=2, warmup=4)"
 

@@ -5,7 +5,7 @@ import asyncio
 import torch
 
 from grader.checks import expect_equal, expect_raises, expect_that
-from grader.checks.clock import START, run
+from grader.checks.aio.clock import START, run
 
 
 def now():

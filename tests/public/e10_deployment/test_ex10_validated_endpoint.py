@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.checks import expect_equal, expect_raises, expect_that
-from grader.checks.asgi import post
+from grader.checks.aio.asgi import post
 
 BAD = {
     "no JSON": (b"{", 400, "json"),

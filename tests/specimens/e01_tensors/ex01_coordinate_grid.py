@@ -1,6 +1,6 @@
 """Answers to coordinate_grid that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FIRST = (
     "    first = -1.0 if align_corners and count > 1 else 1 / max(count, 1) - 1  # a single pixel is at 0\n"

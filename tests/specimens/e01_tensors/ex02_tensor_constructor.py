@@ -1,6 +1,6 @@
 """Answers to tensor_constructor that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SPECIMENS = [
     Wrong(

@@ -1,6 +1,6 @@
 """Answers to input_dtypes that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 RETURN = "    return token_ids.to(torch.int64), features.to(torch.float32), mask.to(torch.bool)"
 

@@ -1,6 +1,6 @@
 """Answers to describe that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 OWN = '"bytes": x.numel() * x.element_size()'
 WHOLE = '"storage_bytes": x.untyped_storage().nbytes()'

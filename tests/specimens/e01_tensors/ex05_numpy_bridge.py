@@ -1,6 +1,6 @@
 """Answers to numpy_bridge that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 COPY = "    if not array.flags.writeable or any(stride < 0 for stride in array.strides):\n        array = array.copy()\n"
 THERE = "    values = x.detach().cpu()  # neither copies on the CPU"

@@ -1,6 +1,6 @@
 """Answers to center_crop that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FITS = """    if not (1 <= height <= rows and 1 <= width <= columns):
         raise ValueError(f"a crop of ({height}, {width}) does not fit into images of ({rows}, {columns})")

@@ -1,6 +1,6 @@
 """Answers to mask_without_mutating that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BODY = """    not_too_low = x.masked_fill(x < low, low)  # (*shape), a new tensor
     return not_too_low.masked_fill(x > high, high)

@@ -1,6 +1,6 @@
 """Answers to embedding_lookup that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LOOKUP = """    rows = weight[flat]  # (n, dim), a copy
     return rows.reshape(*ids.shape, dim)

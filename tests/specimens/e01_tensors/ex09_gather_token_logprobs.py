@@ -1,6 +1,6 @@
 """Answers to gather_token_logprobs that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SOFTMAX = "    logprobs = logits.log_softmax(dim=-1)  # (batch, time, vocab)\n"
 PICK = """    picked = logprobs.gather(-1, targets.unsqueeze(-1))  # (batch, time, 1)

@@ -1,6 +1,6 @@
 """Answers to stack_or_cat that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 IMAGES = "torch.stack([image for image, _ in samples])"
 BOXES = "torch.cat([found for _, found in samples])"

@@ -1,6 +1,6 @@
 """Answers to missing_unsqueeze that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 COMPUTE = """    errors = predictions.squeeze(1) - targets  # (batch,)
     return (weights * errors**2).sum() / weights.sum()

@@ -1,6 +1,6 @@
 """Answers to standardize that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WIDE = "    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x\n"
 CENTRED = "    centred = wide - wide.mean(dim, keepdim=True)  # (*shape)\n"

@@ -1,6 +1,6 @@
 """Answers to best_and_confidence that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BEST = "    best = logits.argmax(dim=-1)  # (*batch)\n"
 SOFTMAX = "    probabilities = logits.softmax(dim=-1)  # (*batch, classes)\n"

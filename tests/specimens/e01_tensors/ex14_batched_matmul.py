@@ -1,6 +1,6 @@
 """Answers to batched_matmul that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SCORES = "query @ key.mT  # (*batch, time, dim) @ (*batch, dim, source) -> (*batch, time, source)"
 OUTER = "left.unsqueeze(-1) * right.unsqueeze(-2)  # (*batch, rows, 1) * (*batch, 1, columns)"

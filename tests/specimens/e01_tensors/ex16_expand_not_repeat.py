@@ -1,6 +1,6 @@
 """Answers to expand_not_repeat that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SHARE = "prompt.expand(beams, *prompt.shape)  # stride 0 along beams"
 OWN = "prompt.expand(beams, *prompt.shape).clone()  # (beams, *shape)"

@@ -1,6 +1,6 @@
 """Answers to stable_softmax that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 HALF = "exact = x if x.dtype == torch.float64 else x.float()  # half would round at each step"
 PEAK = "peak = exact.detach().amax(dim, keepdim=True)  # the shift cancels: it needs no gradient"

@@ -1,6 +1,6 @@
 """Answers to causal_mask that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 REFUSE = """    if queries > keys:
         raise ValueError(f"{queries} queries cannot be the last positions of {keys} keys")

@@ -1,6 +1,6 @@
 """Answers to sample_top_k that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 REFUSE = """    if not 1 <= k <= vocab:
         raise ValueError(f"k is {k}; it must be between 1 and {vocab}, the size of the vocabulary")

@@ -1,6 +1,6 @@
 """Answers to device_agnostic that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 MPS = """    if torch.backends.mps.is_available():
         return torch.device("mps")

@@ -1,6 +1,6 @@
 """Answers to grad_of_squares that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LEAF = "    leaf = params.detach().clone().requires_grad_()  # (*shape), the start of a graph of its own\n"
 FORWARD = """    with torch.enable_grad():

@@ -1,6 +1,6 @@
 """Answers to logistic_by_hand that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 DETACH = "    x, w, b, y = x.detach(), w.detach(), b.detach(), y.detach()\n"
 Z = "    z = x @ w + b  # (batch,)\n"

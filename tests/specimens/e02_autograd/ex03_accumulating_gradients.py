@@ -1,6 +1,6 @@
 """Answers to batch_gradients that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TRAINABLE = "    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}\n"
 LOSS = "        loss = loss_fn(model(inputs), targets)  # ()\n"

@@ -1,6 +1,6 @@
 """Answers to update_without_graph that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 MOVING = "    moving = [p for p in params if p.grad is not None]\n"
 NO_GRAD = "    with torch.no_grad():  # writes are counted, and not recorded\n"

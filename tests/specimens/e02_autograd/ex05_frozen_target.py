@@ -1,6 +1,6 @@
 """Answers to frozen_target that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 PREDICTIONS = "    predictions = net(states).gather(1, actions.unsqueeze(1)).squeeze(1)  # (batch,)\n"
 NO_GRAD = "    with torch.no_grad():  # a target is a number: nothing learns through it\n"

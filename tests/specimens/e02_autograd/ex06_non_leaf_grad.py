@@ -1,6 +1,6 @@
 """Answers to non_leaf_grad that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 START = "    start = inputs if inputs.requires_grad else inputs.detach().requires_grad_()  # the caller's flag stays\n"
 FIRST = "    h = start.view_as(start)  # no leaf, so that its .grad is that of this call\n"

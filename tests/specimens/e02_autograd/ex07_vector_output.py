@@ -1,6 +1,6 @@
 """Answers to vector_output that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BACKWARD = "    losses.backward(gradient=_weights_for(losses, weights))\n"
 CHECK = "    if weights.shape != outputs.shape:\n"

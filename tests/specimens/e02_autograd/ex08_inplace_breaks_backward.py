@@ -1,6 +1,6 @@
 """Answers to inplace_breaks_backward that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 STEP = "        trace = decay * trace + step  # (*features), a new tensor: the product keeps the old one for backward\n"
 START = "    trace = initial\n    traces = []\n"

@@ -1,6 +1,6 @@
 """Answers to custom_function that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SAVE = "        ctx.save_for_backward(x, beta, keep)\n"
 FORWARD = "        return _hide(x * torch.sigmoid(beta * x) * scale, keep)  # (*shape)\n"

@@ -1,6 +1,6 @@
 """Answers to gradient_penalty that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WEIGHT = "    weight = mix.view(-1, *[1] * (real.dim() - 1))  # (batch, 1, ..., 1)\n"
 BETWEEN = (

@@ -1,6 +1,6 @@
 """Answers to checkpoint_activations that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FORK = "        with torch.random.fork_rng(devices=[]), torch.enable_grad(), again:\n"
 STATE = "            torch.set_rng_state(state)\n"

@@ -1,6 +1,6 @@
 """Answers to mini_autograd that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SUM = "                derivative[operand] = derivative.get(operand, 0.0) + slope * derivative[value]\n"
 OWN = "            value.grad += derivative[value]\n"

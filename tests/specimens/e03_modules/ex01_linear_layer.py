@@ -1,6 +1,6 @@
 """Answers to linear_layer that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BOUND = "bound = 1 / math.sqrt(in_features)"
 WEIGHT = """        weight = torch.empty(out_features, in_features, device=device, dtype=dtype).uniform_(-bound, bound)

@@ -1,6 +1,6 @@
 """Answers to parameter_or_buffer that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 GAIN = "self.gain = nn.Parameter(torch.ones_like(mean))  # (channels,)"
 MEAN = 'self.register_buffer("mean", mean.clone())'

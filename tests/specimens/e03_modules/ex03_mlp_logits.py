@@ -1,6 +1,6 @@
 """Answers to mlp_logits that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 PAIRS = "for inputs, outputs in pairwise([features, *hidden, classes]):"
 ADD = "layers += [nn.Linear(inputs, outputs), nn.ReLU()]"

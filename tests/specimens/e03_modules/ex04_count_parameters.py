@@ -1,6 +1,6 @@
 """Answers to count_parameters that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LISTS = "parameters, buffers = list(model.parameters()), list(model.buffers())  # each object once"
 TOTAL = '"total": sum(p.numel() for p in parameters),'

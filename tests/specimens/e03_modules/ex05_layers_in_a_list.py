@@ -1,6 +1,6 @@
 """Answers to layers_in_a_list that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LAYERS = "self.layers = nn.ModuleList(nn.Linear(features, features) for _ in range(depth))"
 SCALES = "self.scales = nn.ParameterList(nn.Parameter(torch.tensor(0.5)) for _ in range(depth))"

@@ -1,6 +1,6 @@
 """Answers to dropout that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 EVAL = """        if not self.training:
             return x

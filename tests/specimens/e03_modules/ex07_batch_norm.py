@@ -1,6 +1,6 @@
 """Answers to batch_norm that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BIASED = "exact.var(dims, correction=0)"
 UPDATE = "            self._update(mean.detach(), var.detach() * (n / (n - 1)))\n"

@@ -1,6 +1,6 @@
 """Answers to rms_norm that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 EXACT = "exact = x if x.dtype == torch.float64 else x.float()"
 SCALE = "scale = (exact.square().mean(-1, keepdim=True) + self.eps).rsqrt()"

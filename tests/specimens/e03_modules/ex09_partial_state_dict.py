@@ -1,6 +1,6 @@
 """Answers to partial_state_dict that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 OWN = "own = model.state_dict()  # detached, and in the model's memory"
 COPY = """    with torch.no_grad():

@@ -1,6 +1,6 @@
 """Answers to sequence_loss that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SHAPE = "if logits.dim() != 3 or logits.shape[:2] != targets.shape:"
 ROWS = "rows = logits.flatten(0, 1)"

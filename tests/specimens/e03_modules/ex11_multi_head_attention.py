@@ -1,6 +1,6 @@
 """Answers to multi_head_attention that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 CHECK = "if padding is not None and padding.shape != x.shape[:-1]:"
 SCALED = "scores = q @ k.mT / math.sqrt(q.shape[-1])"

@@ -1,6 +1,6 @@
 """Answers to transformer_block that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FIRST = "x = x + self.dropout(self._attend(self.norm1(x)))"
 SECOND = "return x + self.dropout(self.down(F.gelu(self.up(self.norm2(x)))))"

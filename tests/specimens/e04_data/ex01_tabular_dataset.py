@@ -1,6 +1,6 @@
 """Answers to tabular_dataset that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FEATURES = "self.features = features.float()"
 LABELS = "self.labels = labels.long()"

@@ -1,6 +1,6 @@
 """Answers to contiguous_labels that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FOUND = "found = labels.unique()  # (classes,), ascending"
 OWN = "self.labels = found if ignore is None else found[found != ignore]"

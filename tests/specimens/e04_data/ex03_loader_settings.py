@@ -1,6 +1,6 @@
 """Answers to loader_settings that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SHUFFLE = "        shuffle=True,\n"
 DROP = "        drop_last=len(train) >= batch_size,\n"

@@ -1,6 +1,6 @@
 """Answers to pad_collate that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 EMPTY = "    if len(sequences) == 0 or multiple_of < 1:\n"
 FIT = "if sequence.dtype != first.dtype or sequence.shape[1:] != first.shape[1:]:"

@@ -1,6 +1,6 @@
 """Answers to sharded_iterable that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WORKER = "        worker = get_worker_info()  # None where no worker runs this; in a worker, its own number\n"
 NUMBER = "        workers, number = (1, 0) if worker is None else (worker.num_workers, worker.id)\n"

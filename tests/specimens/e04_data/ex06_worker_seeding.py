@@ -1,6 +1,6 @@
 """Answers to worker_seeding that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BODY = """        worker = get_worker_info()
         worker_seed = None if worker is None else worker.seed  # new in each worker and each time it starts

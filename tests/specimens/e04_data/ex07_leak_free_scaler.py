@@ -1,6 +1,6 @@
 """Answers to leak_free_scaler that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TRAIN = "    train = table[~test]\n"
 KNOWN = "    known = ~train.isnan()  # (train, columns)\n"

@@ -1,6 +1,6 @@
 """Answers to next_token_windows that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 STRIDE = "    stride = block if stride is None else stride\n"
 DIMS = "    if tokens.dim() != 1:\n"

@@ -1,6 +1,6 @@
 """Answers to rank_shards that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LENGTH = "        if length < 0:\n"
 RANK = "        if not 0 <= rank < ranks:\n"

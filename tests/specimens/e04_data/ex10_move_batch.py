@@ -1,6 +1,6 @@
 """Answers to move_batch that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ITSELF = '    if callable(getattr(batch, "to", None)) and not isinstance(batch, type):\n        return batch.to(device, non_blocking=non_blocking)\n'
 TENSOR = (

@@ -1,6 +1,6 @@
 """Answers to train_step that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BODY = """    loss = loss_fn(model(inputs), targets)  # ()
     optimizer.zero_grad()  # to None, so that what gets no gradient stays where it is

@@ -1,6 +1,6 @@
 """Answers to train_and_eval_modes that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FIRST = "    model.eval()\n    history ="
 TRAIN = "        model.train()  # again in each epoch: the validation has left evaluation mode behind\n"

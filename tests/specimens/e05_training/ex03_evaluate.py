@@ -1,6 +1,6 @@
 """Answers to evaluate that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 MODES = "    modes = [(layer, layer.training) for layer in model.modules()]\n"
 RESTORE = """        for layer, training in modes:  # one by one: model.train(training) would give all the same

@@ -1,6 +1,6 @@
 """Answers to zero_grad_placement that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LOSS = "        loss = loss_fn(model(inputs), targets)\n"
 ZERO = "        optimizer.zero_grad()  # before the backward, and to None: what gets no gradient stays where it is\n"

@@ -1,6 +1,6 @@
 """Answers to loss_leak that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LOSS = "        total_loss += loss.detach() * len(targets)  # on the device still: no graph, and no wait\n"
 METRIC = "        total_metric += metric.detach() * len(targets)\n"

@@ -1,6 +1,6 @@
 """Answers to adamw that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 CHECKS = """        for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
             if not value >= 0.0:

@@ -1,6 +1,6 @@
 """Answers to warmup_cosine that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 END = "    if step >= total:  # first: total - warmup may be 0\n        return float(floor)\n"
 UP = "        return (step + 1) / warmup\n"

@@ -1,6 +1,6 @@
 """Answers to clip_by_global_norm that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 NORMS = (
     "    norms = torch._foreach_norm(grads, 2, dtype=torch.float64 if exact else torch.float32)  # each ()\n"

@@ -1,6 +1,6 @@
 """Answers to accumulated_step that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 COUNT = "    count = sum(len(targets) for _, targets in pieces)\n"
 RAISE = '    if count == 0:\n        raise ValueError("there is no example in any piece")\n'

@@ -1,6 +1,6 @@
 """Answers to running_metrics that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 GUARD = (
     "        if logits.dim() == 0 or logits.shape[-1] != self.classes or logits.shape[:-1] != labels.shape:\n"

@@ -1,6 +1,6 @@
 """Answers to resume_exactly that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ORDER = "            self.order, self.place = torch.randperm(self.size, generator=self.generator), 0\n"
 ROWS = "        rows = self.order[self.place : self.place + self.batch].clone()\n"

@@ -1,6 +1,6 @@
 """Answers to fit that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ZERO = "            optimizer.zero_grad()\n"
 BACK = "            loss.backward()\n"

@@ -1,6 +1,6 @@
 """Answers to choose_dtype that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 HOLDS = "if info.smallest_normal <= smallest and largest <= info.max and info.eps / 2 <= error:"
 LOOP = "    for dtype in candidates:\n        info = torch.finfo(dtype)\n"

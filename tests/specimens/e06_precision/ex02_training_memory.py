@@ -1,6 +1,6 @@
 """Answers to training_memory that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TENSORS = "    tensors = [*model.parameters(), *model.buffers()]  # each tensor once\n"
 TRAINABLE = "    trainable = sum(p.numel() for p in model.parameters() if p.requires_grad)\n"

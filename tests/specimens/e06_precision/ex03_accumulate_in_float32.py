@@ -1,6 +1,6 @@
 """Answers to accumulate_in_float32 that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WIDE = "        wide = torch.promote_types(x.dtype, torch.float32)\n"
 SUM = "        batch_sum = x.sum(0, dtype=wide)  # (features,), without a wide copy of the batch\n"

@@ -1,6 +1,6 @@
 """Answers to underflowing_eps that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WIDE = "    wide = weights if weights.dtype == torch.float64 else weights.float()\n"
 TOTAL = "    total = wide.sum(-1, keepdim=True)  # (*rows, 1)\n"

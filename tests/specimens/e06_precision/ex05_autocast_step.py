@@ -1,6 +1,6 @@
 """Answers to autocast_step that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BODY = """    with torch.autocast(inputs.device.type, dtype=dtype):
         predictions = model(inputs)  # mostly dtype; what comes out last decides

@@ -1,6 +1,6 @@
 """Answers to autocast_islands that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 REGION = "        with torch.autocast(x.device.type, enabled=False):\n"
 WIDE = "            wide = {name: _widen(value) for name, value in kwargs.items()}\n"

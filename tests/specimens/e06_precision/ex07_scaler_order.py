@@ -1,6 +1,6 @@
 """Answers to scaler_order that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ZERO = "    optimizer.zero_grad()\n"
 REGION = "torch.autocast(inputs.device.type, dtype=torch.float16)"

@@ -1,6 +1,6 @@
 """Answers to master_weights that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 PARAMS = (
     "        self._params = [p for p in model.parameters() if p.requires_grad]  # a shared one comes once\n"

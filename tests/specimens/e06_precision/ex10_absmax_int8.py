@@ -1,6 +1,6 @@
 """Answers to absmax_int8 that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 KIND = """    if not x.is_floating_point():
         raise TypeError(f"x must be floating, not {x.dtype}")

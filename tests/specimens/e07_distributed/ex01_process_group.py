@@ -1,6 +1,6 @@
 """Answers to process_group that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BY_LOCAL_RANK = 'torch.device(device_type, int(os.environ.get("LOCAL_RANK", "0")))'
 TWICE = """    if dist.is_initialized():

@@ -1,6 +1,6 @@
 """Answers to all_reduce_mean that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WIDE = "torch.promote_types(tensor.dtype, torch.float32) if is_floating else torch.int64"
 COPY = "tensor.detach().to(wide, copy=True, memory_format=torch.contiguous_format)"

@@ -1,6 +1,6 @@
 """Answers to ring_all_reduce that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FLAT = "    flat = tensor.reshape(-1).contiguous()  # (numbers,), copied where strides leave gaps\n"
 PARTS = "    parts = flat.tensor_split(ranks)  # views; the first ones may be longer by one\n"

@@ -1,6 +1,6 @@
 """Answers to ddp_step that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FORWARD = "    losses = loss_fn(model(inputs), targets)  # (rows,)\n"
 STATS = """    total = torch.stack([losses.detach().sum(), losses.new_tensor(len(losses))])  # (2,)

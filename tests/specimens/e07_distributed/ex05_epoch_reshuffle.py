@@ -1,6 +1,6 @@
 """Answers to epoch_reshuffle that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SAMPLER = "    sampler = DistributedSampler(dataset, shuffle=True, seed=seed)\n"
 LOADER = "    loader = DataLoader(dataset, batch_size=batch_size, sampler=sampler)\n"

@@ -1,6 +1,6 @@
 """Answers to no_sync_accumulation that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ZERO = "    optimizer.zero_grad()\n"
 SUMS = "    mine = torch.zeros(2, dtype=torch.float64)  # sum of losses, number of rows\n"

@@ -1,6 +1,6 @@
 """Answers to ddp_from_hooks that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BROADCAST = """        with torch.no_grad():
             for tensor in (*module.parameters(), *module.buffers()):

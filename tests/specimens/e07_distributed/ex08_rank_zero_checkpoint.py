@@ -1,6 +1,6 @@
 """Answers to rank_zero_checkpoint that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TELL = """    told = [error and repr(error)]
     dist.broadcast_object_list(told, src=0)  # good or bad news from rank 0, for which the others wait here

@@ -1,6 +1,6 @@
 """Answers to diverging_ranks that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TOTAL = """        # a mean over no rows is NaN, which times 0 is NaN
         total = loss_fn(model.module(inputs), targets) * len(inputs) if len(inputs) else torch.zeros(())

@@ -1,6 +1,6 @@
 """Answers to sharded_optimizer that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 PARAMS = "        self.params = [p for p in params if p.requires_grad]\n"
 COPY = "            self.part.copy_(self._mine())  # someone may have loaded other values\n"

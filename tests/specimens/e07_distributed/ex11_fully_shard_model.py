@@ -1,6 +1,6 @@
 """Answers to fully_shard_model that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BROADCAST = """    for t in (*model.parameters(), *model.buffers()):
         whole = t.detach().contiguous()  # gloo takes memory as it lies, and knows not every dtype

@@ -1,6 +1,6 @@
 """Answers to tensor_parallel_mlp that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TO = "        x = _ToAllRanks.apply(x, self.group)\n"
 HIDDEN = "        hidden = self.activation(F.linear(x, self.up.weight, self.up.bias))  # (*batch, H/N)\n"

@@ -1,6 +1,6 @@
 """Answers to fair_timer that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 CHECK = "    if warmup < 0 or runs < 1 or calls < 1:\n"
 WAIT = "    wait = synchronize or _wait_for_accelerator\n"

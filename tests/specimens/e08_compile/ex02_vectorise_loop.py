@@ -1,6 +1,6 @@
 """Answers to vectorise_loop that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SHAPE = "    batch, _, dim = states.shape\n"
 WIDE = "    wide = torch.promote_types(states.dtype, torch.float32)\n"

@@ -1,6 +1,6 @@
 """Answers to hidden_sync that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 INIT = "    total, hits, count, norms = 0.0, 0, 0, []\n"
 LOOP = "    for features, labels in batches:\n"

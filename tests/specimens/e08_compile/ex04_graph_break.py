@@ -1,6 +1,6 @@
 """Answers to graph_break that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 RMS = "    rms = update.detach().float().square().mean().sqrt()  # (): stays a tensor\n"
 FACTOR = "    factor = torch.where(rms > limit, limit / rms, 1.0)  # (): both are computed, one is taken\n"

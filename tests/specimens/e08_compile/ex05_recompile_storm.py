@@ -1,6 +1,6 @@
 """Answers to recompile_storm that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SLOPES = "        self.slopes = nn.Parameter(0.5 ** torch.arange(1, heads + 1))\n"
 STEPS = (

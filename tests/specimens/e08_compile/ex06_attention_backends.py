@@ -1,6 +1,6 @@
 """Answers to attention_backends that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ALIGNED = "    aligned = causal and time == keys\n"
 MASK = "        mask = torch.ones(time, keys, dtype=torch.bool, device=query.device).tril(keys - time)  # (time, keys)\n"

@@ -1,6 +1,6 @@
 """Answers to count_flops that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 COLUMNS = "2 * inner + 2 * decoder.kv_heads * decoder.head_dim"
 ATTENTION = "2 * 2 * tokens * (past + time) * inner"

@@ -1,6 +1,6 @@
 """Answers to profile_top_ops that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 CHECK = """    if active < 1 or top < 1 or wait < 0 or warmup < 0:
         raise ValueError(f"impossible schedule or table: {wait=}, {warmup=}, {active=}, {top=}")

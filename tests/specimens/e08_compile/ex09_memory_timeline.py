@@ -1,6 +1,6 @@
 """Answers to memory_timeline that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 ROW = "        self.rows.append(Phase(name, self._peak, self._live))\n"
 RESET = "        self._peak = self._live\n\n"

@@ -1,6 +1,6 @@
 """Answers to custom_op that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 REGISTER = (
     '@custom_op(f"kata_{uuid.uuid4().hex}::scan", mutates_args=())  # a name that no earlier import has\n'

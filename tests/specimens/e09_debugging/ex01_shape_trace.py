@@ -1,6 +1,6 @@
 """Answers to shape_trace that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BEGIN = """    def begin(name, module, args, kwargs):
         row = Call(name, type(module).__name__, _shapes((args, kwargs)))

@@ -1,6 +1,6 @@
 """Answers to first_nan that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FINITE = (
     "    return all(bool(_entries(x).isfinite().all()) for x in tree_leaves(data) if isinstance(x, Tensor))\n"

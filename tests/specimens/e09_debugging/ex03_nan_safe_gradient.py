@@ -1,6 +1,6 @@
 """Answers to nan_safe_gradient that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SQUARED = (
     "    squared = (points[:, None, :] - centres[None, :, :]).square().sum(dim=-1)  # (points, centres)\n"

@@ -1,6 +1,6 @@
 """Answers to gradient_report that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 COLLECT = """        if p.grad is not None:
             by_device.setdefault(p.grad.device, {})[name] = _norm(p.grad.detach())

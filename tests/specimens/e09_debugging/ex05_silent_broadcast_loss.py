@@ -1,6 +1,6 @@
 """Answers to silent_broadcast_loss that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 MSE = """    predictions, targets = _rows(predictions, targets)
     errors = (predictions - targets).square()  # (batch,)

@@ -1,6 +1,6 @@
 """Answers to softmax_dim that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SCORES = "        scores = self.score(tokens).squeeze(-1)  # (batch, time)\n"
 WEIGHTS = "        return scores.masked_fill(~mask, -torch.inf).softmax(dim=1)\n"

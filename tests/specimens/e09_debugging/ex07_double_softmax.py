@@ -1,6 +1,6 @@
 """Answers to double_softmax that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 FORWARD = "        return self.topic(h), self.urgent(h).squeeze(-1)  # (batch, topics), (batch,): squeezed by the losses\n"
 TOPIC = "    topic_loss = F.cross_entropy(topic_scores, topic)  # (), softmax inside\n"

@@ -1,6 +1,6 @@
 """Answers to dtype_and_device_mismatch that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 MEAN = 'self.register_buffer("mean", torch.tensor(mean, dtype=dtype))  # (features,)\n'
 STD = 'self.register_buffer("std", torch.tensor(std, dtype=dtype))  # (features,)\n'

@@ -1,6 +1,6 @@
 """Answers to memory_leak that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LOSSES = "        self.losses: deque[float] = deque(maxlen=window)\n"
 SAMPLES = "        self.samples: deque[Tensor] = deque(maxlen=window)\n"

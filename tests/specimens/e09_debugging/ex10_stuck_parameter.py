@@ -1,6 +1,6 @@
 """Answers to stuck_parameter that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BEFORE = "    before = {name: p.detach().clone() for name, p in model.named_parameters()}\n"
 SEEN = "                seen[p] = seen.get(p, wrong) & wrong\n"

@@ -1,6 +1,6 @@
 """Answers to find_divergence that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 BOTH = "    right, yours = _record(reference, inputs), _record(candidate, inputs)\n"
 RANGE = "range(max(len(right), len(yours)))"

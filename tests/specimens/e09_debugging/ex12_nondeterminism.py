@@ -1,6 +1,6 @@
 """Answers to nondeterminism that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 INDEX = "sorted(set(items))"
 WITH = "    with _repeatable(seed):\n"

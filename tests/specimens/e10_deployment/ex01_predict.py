@@ -1,6 +1,6 @@
 """Answers to predict that must fail, and some that must pass."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SIZE = """    if batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}: a batch holds at least one row")

@@ -1,6 +1,6 @@
 """Answers to safe_load that must fail, and some that must pass."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 LOAD = '    state = torch.load(path, map_location="cpu", weights_only=True)\n'
 TRY = """    if not isinstance(state, dict):

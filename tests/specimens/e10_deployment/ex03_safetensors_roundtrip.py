@@ -1,6 +1,6 @@
 """Answers to safetensors_roundtrip that must fail, and some that must pass."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 DUMP = "    about = _as_json(dict(metadata or {}))\n"
 EQUAL = """    if json.loads(about) != dict(metadata or {}):

@@ -1,6 +1,6 @@
 """Answers to bundle_preprocessing that must fail, and some that must pass."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 COPY = "        mean, std = (torch.as_tensor(x, dtype=torch.float32).detach().clone() for x in (mean, std))\n"
 IF = "        if mean.shape != std.shape or not bool((std > 0).all()):\n"

@@ -1,6 +1,6 @@
 """Answers to export_program that must fail, and some that must pass."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 TWICE = """    if len(example) == 1:
         example = torch.cat([example, example])  # a size of 1 would be taken for a constant

@@ -3,7 +3,7 @@
 Those whose mistake lies elsewhere take the older exporter, which needs a tenth of the time.
 """
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 EXPORT = """        torch.onnx.export(
             model,

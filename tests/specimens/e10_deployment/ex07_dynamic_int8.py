@@ -1,6 +1,6 @@
 """Answers to dynamic_int8 that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 WEIGHT = '        self.register_buffer("weight", torch.zeros(out_features, in_features, dtype=torch.int8))\n'
 SCALE = '        self.register_buffer("scale", torch.ones(out_features, dtype=torch.float32))\n'

@@ -1,6 +1,6 @@
 """Answers to kv_cache that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 MEMORY = """        self._memory = torch.zeros(2, batch, heads, capacity, head_dim, dtype=dtype, device=device)
 """

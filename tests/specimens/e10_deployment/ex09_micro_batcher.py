@@ -1,6 +1,6 @@
 """Answers to micro_batcher that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 SETTINGS = """        if max_size < 1 or max_delay < 0:
             raise ValueError(f"max_size={max_size} must be 1 or more, max_delay={max_delay} not negative")

@@ -1,6 +1,6 @@
 """Answers to validated_endpoint that people write."""
 
-from grader.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Wrong
 
 DECODE = "        content = json.loads(body.decode())\n"
 NO_JSON = "    except (ValueError, RecursionError) as error:  # also of an integer of 5000 digits\n"

@@ -1,0 +1,1 @@
+"""What keeps exercises honest: specimens, null answers, the audit."""

@@ -1,0 +1,214 @@
+"""Does every suite tell right from wrong? Tries stubs, null answers, solutions and specimens.
+
+Everything is reported, without stopping at the first problem. What must pass is judged in full. What must
+fail is judged by the checks that ought to fail first, and in full only where they do not.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from grader.authoring import lint, nulls, specimen, variety
+from grader.authoring.specimen import Wrong
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, silent
+from grader.course.catalog import Catalog, Exercise
+from grader.engine.pool import Expected, Pool, Request
+from grader.grading.references import oracle_in
+from grader.grading.score import verdict
+from grader.records.records import CheckRecord, ExerciseRecord
+
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is not as it should be: an exercise or section, and a sentence."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One answer to try, and what is expected of it."""
+
+    kind: Literal["stub", "null", "right", "wrong"]
+    about: str
+    request: Request
+    specimen: Wrong | None = None
+
+
+def audit(catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress = silent) -> list[Problem]:
+    """Everything that is wrong with `exercises`, in the catalog's order."""
+    found = [Problem(*problem) for problem in lint.problems(catalog, exercises)]
+    complete = tuple(e for e in exercises if all(e.file(tree).is_file() for tree in lint.TREES))
+    trials: list[Trial] = []
+    for exercise in complete:
+        try:
+            trials += _trials(exercise)
+        except (KataError, SyntaxError) as broken:
+            found.append(Problem(exercise.slug, f"its specimens cannot be read: {broken}"))
+    found += _run(complete, trials, progress)
+    place = {e.slug: index for index, e in enumerate(catalog.exercises)}
+    return sorted(found, key=lambda p: (place.get(p.where, -1), p.where))
+
+
+def _trials(exercise: Exercise) -> Iterator[Trial]:
+    solution = exercise.file("solutions").read_text("utf-8")
+    stub = exercise.file("exercises").read_bytes()
+    yield Trial("stub", "the stub", Request(exercise, stub, 0))
+    for about, source in nulls.sources(solution).items():
+        yield Trial("null", f"the null answer that {about}", Request(exercise, source.encode(), 0))
+    for seed in SEEDS:
+        yield Trial("right", f"the solution (seed {seed})", _shuffled(exercise, solution, seed))
+    for number, kept in enumerate(specimen.read(exercise.file("specimens"))):
+        source = kept.source(solution)
+        if isinstance(kept, Wrong):
+            yield Trial("wrong", kept.about, Request(exercise, source.encode(), 0), kept)
+        else:
+            seed = SEEDS[number % len(SEEDS)]
+            yield Trial("right", f"{kept.about} (seed {seed})", _shuffled(exercise, source, seed))
+
+
+def _shuffled(exercise: Exercise, source: str, seed: int) -> Request:
+    return Request(exercise, source.encode(), seed, shuffled=True)
+
+
+def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progress) -> Iterator[Problem]:
+    with Pool(exercises, jobs=os.cpu_count() or 1, confined=False) as pool:
+        session = _Session(pool, progress)
+        checks = {e.slug: pool.inventory.get(e.slug, []) for e in exercises}
+        for exercise in exercises:
+            if not checks[exercise.slug]:
+                lost = pool.judge_one(Request(exercise, b"", 0)).lost
+                yield Problem(exercise.slug, lost or "its suites hold no check")
+        trials = [trial for trial in trials if checks[trial.request.exercise.slug]]
+        unsettled = []
+        for trial, record in session.records([_short(t, checks[t.request.exercise.slug]) for t in trials]):
+            if trial.request.only and not _fails(trial, record):
+                unsettled.append(_limited(trial, ()))
+            else:
+                yield from _judge(trial, record)
+        for trial, record in session.records(unsettled):
+            yield from _judge(trial, record)
+        wrong = [t for t in trials if t.kind == "wrong"]
+        idle = {slug: _idle(checks[slug], session.killers[slug]) for slug in checks}
+        again = [_limited(t, idle[t.request.exercise.slug]) for t in wrong if idle[t.request.exercise.slug]]
+        for _ in session.records(again):
+            pass
+        for exercise in exercises:
+            if uniform := session.uniform(exercise):
+                yield Problem(exercise.slug, uniform)
+            for name in sorted(
+                {_function(check) for check in idle[exercise.slug]} - session.killers[exercise.slug]
+            ):
+                yield Problem(exercise.slug, f"no wrong answer fails {name}: add one, or drop the check")
+
+
+class _Session:
+    """Judges trials, one list after the other, and remembers which checks wrong answers fail."""
+
+    def __init__(self, pool: Pool, progress: Progress) -> None:
+        self.killers: dict[str, set[str]] = defaultdict(set)
+        self._pool = pool
+        self._progress = progress
+        self._oracles: dict[tuple[str, int], Any] = {}
+        self._done = self._total = 0
+
+    def uniform(self, exercise: Exercise) -> str | None:
+        """What is wrong with an oracle that gives much the same for each seed."""
+        results = [self._oracle(exercise, seed) for seed in SEEDS]
+        return None if None in results else variety.problem(results)
+
+    def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
+        by_request = {id(trial.request): trial for trial in trials}
+        self._total += len(trials)
+        for request, findings in self._pool.judge(trial.request for trial in trials):
+            trial, exercise = by_request[id(request)], request.exercise
+            expected = self._pool.inventory.get(exercise.slug, [])
+            record = verdict(exercise, expected, findings, self._oracle(exercise, request.seed))
+            if trial.kind == "wrong":
+                self.killers[exercise.slug] |= {
+                    _function(c.id) for c in record.checks if c.outcome == "failed"
+                }
+            self._done += 1
+            self._progress(self._done, self._total)
+            yield trial, record
+
+    def _oracle(self, exercise: Exercise, seed: int) -> Any:
+        """What the solution gives, which need not pass here: it is on trial like the others."""
+        key = exercise.slug, seed
+        if key not in self._oracles:
+            solution = exercise.file("solutions").read_bytes()
+            self._oracles[key] = oracle_in(
+                self._pool.reference(Request(exercise, solution, seed, mode="oracle"))
+            )
+        return self._oracles[key]
+
+
+def _short(trial: Trial, checks: Iterable[Expected]) -> Trial:
+    """Limited to the checks that ought to fail: the public ones, or the one that a specimen names."""
+    if trial.kind in ("stub", "null"):
+        return _limited(trial, tuple(c.id for c in checks if c.id.startswith("public::")))
+    name = trial.specimen.check if trial.specimen else ""
+    return _limited(trial, tuple(c.id for c in checks if name and _function(c.id) == name))
+
+
+def _limited(trial: Trial, only: tuple[str, ...]) -> Trial:
+    return replace(trial, request=replace(trial.request, only=only))
+
+
+def _fails(trial: Trial, record: ExerciseRecord) -> bool:
+    """Whether a check fails to which the trial is limited."""
+    return any(c.outcome == "failed" and c.id in trial.request.only for c in record.checks)
+
+
+def _judge(trial: Trial, record: ExerciseRecord) -> Iterator[Problem]:
+    where = trial.request.exercise.slug
+    if record.status == "grader_fault":
+        yield Problem(where, f"{trial.about}: the grader failed: {'; '.join(record.flags)}")
+    elif trial.kind in ("stub", "null") and record.score > 0.0:
+        yield Problem(where, f"{trial.about} earns {record.score:g} of {record.points:g} points")
+    elif trial.kind == "right" and record.status != "passed":
+        yield Problem(
+            where, f"{trial.about} is right but {record.status}: {_reasons(record.checks, record.flags)}"
+        )
+    elif trial.specimen is not None:
+        yield from _judge_wrong(trial.specimen, record, where)
+
+
+def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[Problem]:
+    about = f"wrong answer {wrong.about!r}"
+    if record.score == record.points:
+        yield Problem(where, f"{about} gets full marks")
+        return
+    failed = [c for c in record.checks if c.outcome == "failed" and _function(c.id) == wrong.check]
+    if wrong.check and not failed:
+        others = (
+            ", ".join(sorted({_function(c.id) for c in record.checks if c.outcome == "failed"}))
+            or record.status
+        )
+        yield Problem(where, f"{about} is not caught by {wrong.check}, only by {others}")
+    elif wrong.says and not any(wrong.says.lower() in c.message.lower() for c in failed):
+        yield Problem(
+            where, f"{about}: the feedback of {wrong.check} lacks {wrong.says!r}:\n{failed[0].message}"
+        )
+
+
+def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:
+    failed = [c for c in checks if c.outcome not in ("passed", "not_graded")]
+    return "; ".join([f"{c.id} {c.outcome}\n{c.message}" for c in failed] + list(flags))
+
+
+def _function(check: str) -> str:
+    """`test_dtype` for `hidden::test_dtype[float16]`."""
+    return check.split("::")[-1].split("[")[0]
+
+
+def _idle(expected: Iterable[Expected], killers: set[str]) -> tuple[str, ...]:
+    """The hidden checks that no wrong answer has failed so far."""
+    hidden = [e.id for e in expected if e.id.startswith("hidden::") and not e.lacks]
+    return tuple(check for check in hidden if _function(check) not in killers)

@@ -1,0 +1,111 @@
+"""The audit's reading part: files and catalog, signatures and docstrings, hints. Runs nothing."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.course import paths, starts
+from grader.course.catalog import Catalog, Exercise, Section, Tree
+
+TREES: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden", "specimens")
+_HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md"}
+
+
+def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tuple[str, str]]:
+    """Where and what: everything in the files of `exercises` that does not fit together."""
+    for section in catalog.sections:
+        if any(e.section == section.name for e in exercises):
+            yield from _section_problems(section)
+            yield from _needs_problems(catalog, section)
+    for exercise in exercises:
+        missing = [tree for tree in TREES if not exercise.file(tree).is_file()]
+        for tree in missing:
+            yield exercise.slug, f"{paths.shown(exercise.file(tree))} is missing"
+        if not missing:
+            yield from _start_problems(exercise)
+            yield from _agreement_problems(exercise)
+            yield from _hint_problems(exercise)
+
+
+def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
+    numbers = [e.order for e in section.exercises]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield section.name, f"numbers are not 1 to {len(numbers)}: {numbers}"
+    order = [e.path for e in section.exercises]
+    if order != sorted(order):
+        yield section.name, "a core exercise comes after a further one"
+    if not (paths.EXERCISES / section.name / "README.md").is_file():
+        yield section.name, "the chapter has no README.md"
+    for tree in TREES:
+        known = {e.file(tree) for e in section.exercises}
+        for file in sorted(_folder(section, tree).iterdir()):
+            if file not in known and file.name not in _HOUSEKEEPING:
+                yield section.name, f"{paths.shown(file)} belongs to no exercise in the catalog"
+
+
+def _folder(section: Section, tree: Tree) -> Path:
+    return section.exercises[0].file(tree).parent
+
+
+def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, str]]:
+    place = {e.slug: index for index, e in enumerate(catalog.exercises)}
+    for exercise in section.exercises:
+        for need in exercise.needs:
+            if need not in place:
+                yield exercise.slug, f"needs {need!r}, which is no exercise"
+            elif place[need] >= place[exercise.slug]:
+                yield exercise.slug, f"needs {need!r}, which does not come earlier"
+
+
+def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    if not starts.is_untouched(exercise):
+        place = f"{paths.shown(paths.CATALOG / exercise.section)}.toml"
+        yield (
+            exercise.slug,
+            f"the catalog knows another start; if this is the new one, `kata audit --write-starts --only "
+            f"{exercise.slug}` writes {starts.row(exercise)} to {place}",
+        )
+
+
+def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    stub, solution = (_interface(exercise.file(tree)) for tree in ("exercises", "solutions"))
+    for name in sorted(stub.keys() | solution.keys()):
+        if name not in solution:
+            yield exercise.slug, f"the solution lacks {name}"
+        elif name not in stub:
+            if not any(part.startswith("_") for part in name.split(".")):
+                yield exercise.slug, f"the stub lacks {name}"
+        elif stub[name] != solution[name]:
+            yield exercise.slug, f"stub and solution differ in the signature or docstring of {name}"
+
+
+def _interface(file: Path) -> dict[str, tuple[str, str]]:
+    """Signature and docstring of the module and of all that it defines, by dotted name."""
+    tree = ast.parse(file.read_text("utf-8"))
+    found = {"the module": ("", ast.get_docstring(tree) or "")}
+    found.update(_definitions(tree.body, ""))
+    return found
+
+
+def _definitions(body: list[ast.stmt], prefix: str) -> dict[str, tuple[str, str]]:
+    found = {}
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            returns = ast.unparse(node.returns) if node.returns else ""
+            signature = f"({ast.unparse(node.args)}) -> {returns}"
+            found[prefix + node.name] = (signature, ast.get_docstring(node) or "")
+        elif isinstance(node, ast.ClassDef):
+            bases = ", ".join(ast.unparse(base) for base in node.bases)
+            found[prefix + node.name] = (bases, ast.get_docstring(node) or "")
+            found.update(_definitions(node.body, f"{prefix}{node.name}."))
+    return found
+
+
+def _hint_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    if not 1 <= len(exercise.hints) <= 3:
+        yield exercise.slug, f"{len(exercise.hints)} hints; one to three are wanted"
+    given = exercise.file("exercises").read_text("utf-8")
+    for line in exercise.file("solutions").read_text("utf-8").splitlines():
+        code = line.split("  # ")[0].strip()
+        if len(code) >= 12 and code not in given and any(code in hint for hint in exercise.hints):
+            yield exercise.slug, f"a hint quotes the solution: {code}"

@@ -1,0 +1,1 @@
+"""Event loops and ASGI applications, without waiting and without sockets."""

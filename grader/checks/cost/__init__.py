@@ -1,0 +1,1 @@
+"""What an answer costs: operations, bytes, precision; never seconds."""

@@ -1,0 +1,148 @@
+"""Views and copies, and what is held: bytes, and graphs."""
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.checks.cost.dispatch import DispatchMode
+from grader.checks.failure import CheckFailure
+from grader.diagnose.diff import describe
+
+
+def shares_storage(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors look at the same memory."""
+    return (
+        a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() and a.untyped_storage().nbytes() > 0
+    )
+
+
+def expect_view(yours: object, base: Tensor, call: str) -> None:
+    """Fail unless `yours` is a view into the memory of `base`: nothing was copied."""
+    if not isinstance(yours, Tensor) or not shares_storage(yours, base):
+        raise CheckFailure(
+            f"{call} copies\n"
+            f"  yours   {describe(yours)} in memory of its own\n"
+            "  wanted  a view of the input's memory"
+        )
+
+
+def expect_copy(yours: object, base: Tensor, call: str) -> None:
+    """Fail if writing to `yours` would write to `base`."""
+    if not isinstance(yours, Tensor) or shares_storage(yours, base):
+        raise CheckFailure(
+            f"{call} returns a view of its input\n"
+            "  yours   shares the input's memory: writing to one changes the other\n"
+            "  wanted  memory of its own"
+        )
+
+
+class _Storages(DispatchMode):
+    """Follows the bytes of every storage that operations create while the mode is on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[int, int] = {}
+        self.live = 0
+        self.peak = 0
+
+    def _follow(self, storage: torch.UntypedStorage, size: int) -> None:
+        if storage._cdata not in self.known:
+            self.known[storage._cdata] = size
+            self.live += size
+            weakref.finalize(storage, self._forget, storage._cdata)  # another may get its address
+
+    def _forget(self, key: int) -> None:
+        self.live -= self.known.pop(key, 0)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        for given in tensors_in((*args, *(kwargs or {}).values())):
+            if _has_storage(given):
+                self._follow(given.untyped_storage(), 0)
+        result = func(*args, **(kwargs or {}))
+        for made in tensors_in((result,)):
+            if made.device.type == "meta" or not _has_storage(made):  # meta has sizes, but no memory
+                continue
+            storage = made.untyped_storage()
+            self._follow(storage, storage.nbytes())
+        self.peak = max(self.peak, self.live)
+        return result
+
+
+def _has_storage(tensor: Tensor) -> bool:
+    """Not so a sparse tensor: its parts have."""
+    return tensor.layout is torch.strided
+
+
+def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
+    """What an operation takes or returns: tensors, and lists of them. (PyTree is many times slower.)"""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from tensors_in(value)
+
+
+def peak_bytes(fn: Callable[[], object]) -> int:
+    """The most bytes of new tensors alive at once while `fn` runs. Inputs do not count, nor "meta"."""
+    mode = _Storages()
+    with mode:
+        result = fn()
+    del result
+    return mode.peak
+
+
+def saved_bytes(fn: Callable[[], object]) -> int:
+    """Bytes that autograd keeps for backward while `fn` runs, each storage counted once."""
+    storages: dict[int, int] = {}
+
+    def pack(x: Tensor) -> Tensor:
+        if _has_storage(x):
+            storage = x.untyped_storage()
+            storages[storage._cdata] = storage.nbytes()
+        return x
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        result = fn()
+    del result
+    return sum(storages.values())
+
+
+def held_bytes(fn: Callable[[], object]) -> int:
+    """Bytes of new tensors that outlive `fn`: its result, and all that is kept for backward, in whatever way.
+
+    `saved_bytes` sees what autograd saves; this sees what closures and attributes hold as well. Inputs
+    do not count.
+    """
+    mode = _Storages()
+    with mode:
+        result = fn()
+    held = mode.live
+    del result
+    return held
+
+
+class _Mark:
+    """What a graph holds on to, and nobody else."""
+
+
+class _Marked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mark: _Mark) -> Tensor:
+        ctx.mark = mark
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient, None
+
+
+def marked(x: Tensor) -> tuple[Tensor, "weakref.ref[object]"]:
+    """A copy of `x` with its gradient, and a reference that is alive as long as the graph of this copy.
+
+    A backward frees what the graph has saved, but not the graph: a sum of losses still holds it.
+    """
+    mark = _Mark()
+    return _Marked.apply(x, mark), weakref.ref(mark)

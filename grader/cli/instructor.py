@@ -1,0 +1,195 @@
+"""The verbs of an instructor: `grade` and `export`."""
+
+import os
+import textwrap
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from grader.core.progress_bar import bar
+from grader.course import paths
+from grader.course.catalog import Exercise, load
+from grader.export import document
+from grader.records.records import ExerciseRecord, StudentRecord, read_student
+from grader.submissions.class_folder import Classwork, Submission, collect
+
+if TYPE_CHECKING:
+    from grader.grading.grade import StartJudges
+
+
+def grade(
+    submissions: Path,
+    *,
+    results: Path,
+    jobs: int | None,
+    seed: int | None,
+    only: list[str] | None,
+    gradebook: str | None,
+    cluster: str | None,
+    confined: bool,
+    as_json: bool,
+    out: Console,
+    err: Console,
+) -> bool:
+    """Grade a class, print its table, and say where everything lies; or print all of it as JSON.
+
+    True where everything was judged, and entered into the gradebook.
+    """
+    from grader.grading.grade import Settings, seed_of
+    from grader.grading.grade import grade as run
+
+    catalog = load()
+    exercises = catalog.select(only)
+    with bar(err, "reading submissions") as progress:
+        work = collect(submissions, catalog, progress)
+    for note in work.notes:
+        _tell(f"note: {note}", err)
+    chosen = exercises if only else handed_in(work.submissions, exercises, results)
+    judges = None if cluster is None else _workers(cluster, jobs, confined, err)
+    settings = Settings(results, seed_of(results, seed), jobs or os.cpu_count() or 1, confined, judges)
+    with bar(err, "judging answers") as progress:
+        records = run(work.submissions, chosen, settings, progress)
+    if not as_json:
+        _show(records, results, out)
+    judged = {exercise.slug for exercise in chosen}
+    entered = ([], None) if gradebook is None else _write_gradebook(gradebook, records, work, judged, err)
+    problems, shown = entered
+    if as_json:
+        places = {"results": str(results), "gradebook": shown, "problems": problems, "notes": work.notes}
+        out.print_json(data={**document(records, catalog), **places}, ensure_ascii=True)
+    elif shown is not None:
+        out.print(f"gradebook: {shown}", markup=False)
+    faults = any(e.status == "grader_fault" for record in records for e in record.exercises.values())
+    return not problems and not faults
+
+
+def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudges":
+    """Judges on a cluster, to be started when there is something to judge."""
+    from grader.cluster.parent import Cluster
+
+    return partial(Cluster, address, jobs=jobs or 0, confined=confined, tell=partial(err.print, markup=False))
+
+
+def handed_in(
+    submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...], results: Path
+) -> tuple[Exercise, ...]:
+    """The exercises of the sections that anybody handed in: nobody is judged on what was not set.
+
+    Where nobody handed in anything, those are the sections that these students were judged on before.
+    """
+    slugs = {slug for s in submissions for slug in s.answers}
+    if not slugs:
+        before = (read_student(results / f"{s.student}.json") for s in submissions)
+        slugs = {slug for record in before if record is not None for slug in record.exercises}
+    sections = {e.section for e in exercises if e.slug in slugs}
+    return tuple(e for e in exercises if e.section in sections) or exercises
+
+
+def _write_gradebook(
+    url: str, records: list[StudentRecord], work: Classwork, judged: set[str], err: Console
+) -> tuple[list[str], str]:
+    """Enter everything; what could not be entered, a line each, and the gradebook's address."""
+    from grader.nbgrader import formgrader, gradebook
+    from grader.nbgrader.connection import place
+    from grader.nbgrader.lateness import arrival
+
+    catalog = load()
+    arrivals = {submission.student: arrival(submission, catalog) for submission in work.submissions}
+    with bar(err, "writing the gradebook") as progress:
+        problems = gradebook.write(url, records, catalog, arrivals, progress)
+    for problem in problems:
+        err.print(problem, markup=False)
+    where = place(url)
+    if formgrader.is_course(where.folder, catalog):
+        with bar(err, "writing what formgrader shows") as progress:
+            times = gradebook.times(url)
+            formgrader.write(where.folder, work.submissions, records, judged, catalog, times, progress)
+    return problems, where.shown
+
+
+def _show(records: list[StudentRecord], results: Path, out: Console) -> None:
+    out.print(class_table(records), crop=False)
+    for line in _remarks(records):
+        _tell(line, out)
+    out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
+
+
+def _tell(line: str, to: Console) -> None:
+    """One line, which a terminal shows indented where it goes on: no part of it looks like another's."""
+    wrapped = textwrap.fill(line, to.width, subsequent_indent="    ", break_on_hyphens=False)
+    to.print(wrapped if to.is_terminal else line, markup=False)
+
+
+def class_table(records: list[StudentRecord]) -> Table:
+    """One line per student: total, and how many exercises ended how."""
+    statuses = sorted({e.status for r in records for e in r.exercises.values()})
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column(
+        "student", no_wrap=True, min_width=max(map(len, ["student", *(r.student for r in records)]))
+    )
+    for name in ("score", "points", *statuses):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    for record in records:
+        counts = [sum(e.status == status for e in record.exercises.values()) for status in statuses]
+        cells = [str(count) if count else "" for count in counts]
+        table.add_row(record.student, f"{record.score:.4g}", f"{record.points:g}", *cells)
+    if records:
+        table.add_section()
+        table.add_row("mean", *_mean(records))
+    return table
+
+
+def _mean(records: list[StudentRecord]) -> tuple[str, str]:
+    """The mean score and the points, summed over exercises: who was not judged on one is not in its mean."""
+    judged: dict[str, list[ExerciseRecord]] = {}
+    for record in records:
+        for slug, exercise in record.exercises.items():
+            if not exercise.needs_manual_grade:
+                judged.setdefault(slug, []).append(exercise)
+    mean = sum(sum(e.score for e in found) / len(found) for found in judged.values())
+    return f"{mean:.4g}", f"{sum(found[0].points for found in judged.values()):g}"
+
+
+_MOST_NAMED = 5
+_REMARKABLE = ("tampered", "crashed", "timeout", "memory", "broken")
+
+
+def _remarks(records: list[StudentRecord]) -> list[str]:
+    """What an instructor should look at, a line each; what the grader itself failed at comes last."""
+    lines = []
+    faults: dict[str, list[str]] = {}
+    for record in records:
+        lines += [f"{record.student}: {note}" for note in record.notes]
+        for slug, exercise in record.exercises.items():
+            reason = "; ".join(exercise.flags)
+            if exercise.status == "grader_fault":
+                faults.setdefault(reason, []).append(slug)
+            elif exercise.status in _REMARKABLE and (not reason or reason not in " ".join(record.notes)):
+                told = f"{record.student}: {slug} {exercise.status}"
+                lines.append(f"{told}: {reason}" if reason else told)
+    for reason, slugs in faults.items():
+        names = [*dict.fromkeys(slugs)]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        where = f"{', '.join(names[:_MOST_NAMED])}{more}, {_answers(len(slugs))}"
+        lines.append(f"not graded by a fault of the grader: {where}: {reason}")
+    if faults:
+        count = _answers(sum(map(len, faults.values())))
+        lines.append(
+            f"{count} not graded count neither as 0 nor in a mean; run again, or mend what a line names"
+        )
+    return lines
+
+
+def _answers(count: int) -> str:
+    return f"{count} answer{'s' if count != 1 else ''}"
+
+
+def export(results: Path, format: str, to: Path | None, err: Console) -> None:
+    """Write results as a table, to a file or to standard output, or as a file for each student."""
+    from grader import export as exporting
+
+    with bar(err, "reading results") as progress:
+        exporting.export(results, format, to, load(), progress)

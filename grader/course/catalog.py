@@ -1,0 +1,233 @@
+"""The catalog: order, title, points, difficulty, needs, concepts and hints of every exercise.
+
+One TOML file per section lies beside this module. It is the only home of metadata, because
+learners break or forge what they edit.
+"""
+
+import hashlib
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.core.errors import KataError
+from grader.course import paths
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Tree = Literal["exercises", "solutions", "public", "hidden", "specimens"]
+
+_FOLDERS: dict[Tree, Path] = {
+    "exercises": paths.EXERCISES,
+    "solutions": paths.SOLUTIONS,
+    "public": paths.PUBLIC,
+    "hidden": paths.HIDDEN,
+    "specimens": paths.SPECIMENS,
+}
+
+SLOW_SECONDS = 120.0
+"""What a check that is marked `slow` may take beyond its exercise's `seconds`: interpreters start slowly."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One row of the catalog.
+
+    ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether a first
+    reader works through the exercise (core) or comes back for it (further). ``start`` is the digest of
+    what a learner begins with; no verdict depends on it, so it is no part of the text that addresses hold.
+    """
+
+    slug: str
+    section: str
+    order: int
+    title: str
+    kind: Literal["build", "fix"]
+    path: Literal["core", "further"]
+    points: float
+    difficulty: int
+    needs: tuple[str, ...]
+    concepts: tuple[str, ...]
+    hints: tuple[str, ...]
+    reading: str
+    seconds: float = 10.0
+    start: str = field(default="", repr=False)
+
+    def is_start(self, content: bytes) -> bool:
+        """Whether nobody wrote anything yet. The file on disk does not tell: it may have been solved."""
+        return digest(content) == self.start
+
+    @property
+    def stem(self) -> str:
+        """The name of its files, without what comes before and after: ``ex15_merge_heads``."""
+        return f"ex{self.order:02d}_{self.slug}"
+
+    @property
+    def relative(self) -> str:
+        """The answer's path inside a submission: ``e01_tensors/ex15_merge_heads.py``."""
+        return f"{self.section}/{self.stem}.py"
+
+    @property
+    def short(self) -> str:
+        """Its place and slug, as a person may type it: ``e01/ex15_merge_heads``."""
+        return f"{self.section.split('_')[0]}/{self.stem}"
+
+    def file(self, tree: Tree) -> Path:
+        """The exercise's file in one of the five mirrored places."""
+        prefix = "test_" if tree in ("public", "hidden") else ""
+        return _FOLDERS[tree] / self.section / f"{prefix}{self.stem}.py"
+
+
+def digest(start: bytes) -> str:
+    """What a start is known by, whatever an editor or git did to its line ends and to the end of the file."""
+    return hashlib.sha256(start.replace(b"\r\n", b"\n").strip()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A folder of exercises, in their order."""
+
+    name: str
+    title: str
+    exercises: tuple[Exercise, ...]
+
+    def is_called(self, name: str) -> bool:
+        """Whether a person means it: ``e01_tensors`` or ``e01``."""
+        return name in (self.name, self.name.split("_")[0])
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All sections, in the order of their names."""
+
+    sections: tuple[Section, ...]
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        return tuple(e for section in self.sections for e in section.exercises)
+
+    def exercise(self, slug: str) -> Exercise:
+        """The exercise of just this slug; raises KataError where there is none."""
+        for exercise in self.exercises:
+            if exercise.slug == slug:
+                return exercise
+        raise self._unknown(slug)
+
+    def find(self, name: str) -> Exercise:
+        """The exercise that a person means: by its slug, its number, a file of it, or how these begin.
+
+        ``merge``, ``ex15``, ``e01/ex15``, ``ex15_merge_heads``, ``exercises/e01_tensors/ex15_merge_heads.py``
+
+        Raises:
+            KataError: it may be several, or none.
+        """
+        found = self._meant(name)
+        if len(found) == 1:
+            return found[0]
+        if not found and any(s.is_called(_parts(name)[-1]) for s in self.sections):
+            raise KataError(f"{name!r} is a section; name one of its exercises, as `kata status` lists them")
+        if not found:
+            raise self._unknown(name)
+        more = " and others" if len(found) > _MANY else ""
+        raise KataError(
+            f"{name!r} may be {', '.join(e.short for e in found[:_MANY])}{more}; name one of them"
+        )
+
+    def section(self, exercise: Exercise) -> Section:
+        """The section that holds `exercise`."""
+        return next(s for s in self.sections if s.name == exercise.section)
+
+    def select(self, names: list[str] | None) -> tuple[Exercise, ...]:
+        """The exercises meant by names of exercises and sections; without any, all."""
+        chosen = {exercise for name in names or () for exercise in self._named(name)}
+        return tuple(e for e in self.exercises if e in chosen) if names else self.exercises
+
+    def _named(self, name: str) -> tuple[Exercise, ...]:
+        last = _parts(name)[-1]
+        section = next((s for s in self.sections if s.is_called(last)), None)
+        return section.exercises if section else (self.find(name),)
+
+    def _meant(self, name: str) -> list[Exercise]:
+        *folders, last = _parts(name)
+        stem = re.sub(r"^test_(?=ex\d)", "", last.removesuffix(".py"))
+        number = re.fullmatch(r"ex(\d+)", stem)
+        begun = {
+            e for e in self.exercises if (e.stem if re.match(r"ex\d", stem) else e.slug).startswith(stem)
+        }
+        those = [e for s in self.sections if not folders or s.is_called(folders[-1]) for e in s.exercises]
+        return (
+            [e for e in those if stem in (e.slug, e.stem)]
+            or [e for e in those if number and int(number[1]) == e.order]
+            or [e for e in those if stem and e in begun]
+        )
+
+    def of_stem(self, stem: str) -> Exercise | None:
+        """The exercise a file name belongs to: ``ex15_merge_heads``, or the bare slug."""
+        return next((e for e in self.exercises if stem in (e.stem, e.slug)), None)
+
+    def _unknown(self, name: str) -> KataError:
+        import difflib
+
+        slug = re.sub(r"^(test_)?ex\d+_", "", _parts(name)[-1].removesuffix(".py"))
+        known = [*(e.slug for e in self.exercises), *(s.name for s in self.sections)]
+        near = " or ".join(repr(one) for one in difflib.get_close_matches(slug, known))
+        asked = f" (did you mean {near}?)" if near else ""
+        return KataError(f"no exercise is called {name!r}{asked}; `kata status` lists them all")
+
+
+_MANY = 10
+"""So many exercises are named where one could be any of them."""
+
+
+def _parts(name: str) -> list[str]:
+    """A name or path in parts, also one with a slash at its end."""
+    return re.split(r"[/\\]+", name.rstrip("/\\"))
+
+
+def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exercise:
+    try:
+        return Exercise(
+            slug=slug,
+            section=section,
+            order=row["order"],
+            title=row["title"],
+            kind=row["kind"],
+            path=row["path"],
+            points=row["points"],
+            difficulty=row["difficulty"],
+            needs=tuple(row.get("needs", ())),
+            concepts=tuple(row["concepts"]),
+            hints=tuple(row.get("hints", ())),
+            reading=row["reading"],
+            seconds=row.get("seconds", 10.0),
+            start=row.get("start", ""),
+        )
+    except KeyError as missing:
+        raise KataError(f"{paths.shown(source)}: exercise {slug!r} lacks {missing}; add it") from None
+
+
+def read(folder: Path) -> Catalog:
+    """Read every section's file in `folder`, in the order of the sections' names."""
+    sections = []
+    for source in sorted(folder.glob("e*.toml")):
+        try:
+            table = tomllib.loads(source.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+            raise KataError(f"{paths.shown(source)} is not valid TOML: {broken}") from None
+        if "title" not in table:
+            raise KataError(f"{paths.shown(source)} lacks the section's title; add it")
+        found = table.get("exercise", {}).items()  # a section that is to come has none yet
+        rows = [_exercise(source.stem, slug, row, source) for slug, row in found]
+        sections.append(Section(source.stem, table["title"], tuple(sorted(rows, key=lambda e: e.order))))
+    return Catalog(tuple(sections))
+
+
+@cache
+def load() -> Catalog:
+    """The catalog of this clone."""
+    return read(paths.CATALOG)

@@ -1,0 +1,54 @@
+"""The starts that learners are given: each is known by the digest that its catalog row holds."""
+
+import re
+from collections.abc import Iterable
+
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Exercise, digest
+
+_ROWS = re.compile(r"^(?=\[exercise\.)", re.MULTILINE)
+_START = re.compile(r"^start *=.*$", re.MULTILINE)
+
+
+def is_untouched(exercise: Exercise) -> bool:
+    """Whether the file in `exercises/` is the start."""
+    file = exercise.file("exercises")
+    return file.is_file() and exercise.is_start(file.read_bytes())
+
+
+def expect(exercises: Iterable[Exercise]) -> None:
+    """Raises KataError where a file is not its start: a solution would be given out."""
+    changed = [paths.shown(e.file("exercises")) for e in exercises if not is_untouched(e)]
+    if changed:
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise KataError(
+            f"not the start that students are to get: {', '.join(changed[:3])}{more}; `kata reset SLUG` or "
+            "`git checkout FILE` puts it back, and `kata audit --write-starts` takes over a new one"
+        )
+
+
+def row(exercise: Exercise) -> str:
+    """The line of the catalog for the file as it is."""
+    return f'start = "{digest(exercise.file("exercises").read_bytes())}"'
+
+
+def write(exercises: Iterable[Exercise]) -> list[str]:
+    """Take the files as they are for the starts; the slugs of those whose rows had to change."""
+    changed = [e for e in exercises if e.file("exercises").is_file() and not is_untouched(e)]
+    for section in sorted({e.section for e in changed}):
+        file = paths.CATALOG / f"{section}.toml"
+        rows = {f"[exercise.{e.slug}]": row(e) for e in changed if e.section == section}
+        parts = _ROWS.split(file.read_text("utf-8"))
+        parts = [_with(part, rows.get(part.partition("\n")[0].strip())) for part in parts]
+        file.write_text("".join(parts), "utf-8")
+    return [e.slug for e in changed]
+
+
+def _with(part: str, line: str | None) -> str:
+    if line is None:
+        return part
+    if _START.search(part):
+        return _START.sub(line, part, count=1)
+    body = part.rstrip("\n")
+    return f"{body}\n{line}\n{part[len(body) + 1 :]}"

@@ -1,0 +1,1 @@
+"""From a wrong value to words: what differs, where, and the likely cause."""

@@ -1,0 +1,201 @@
+"""How a tensor differs from the wanted one, in words and a small picture. Pure functions."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+import torch
+from torch import Tensor
+
+from grader.diagnose.causes import Case, Suspects, cause_of_shape, cause_of_type, cause_of_values, make_case
+from grader.diagnose.causes.evidence import to_double
+from grader.diagnose.describe import describe, is_tensor, plain, tensor_text
+from grader.diagnose.facts import in_short, value_facts
+from grader.diagnose.heatmap import differs, picture
+
+__all__ = ["describe", "explain", "is_same", "picture"]
+
+WIDTH = 100
+
+_CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was called, and by what its result is judged: see `explain`."""
+
+    call: str
+    dims: tuple[str, ...]
+    rtol: float
+    atol: float
+    check_dtype: bool
+    inputs: dict[str, Tensor] = field(default_factory=dict)
+    suspects: Suspects = field(default_factory=dict)
+    before: Tensor | None = None
+
+    def case(self, yours: Tensor, wanted: Tensor) -> Case:
+        return make_case(
+            yours, wanted, self.dims, self.inputs, self.rtol, self.atol, self.suspects, self.before
+        )
+
+
+def explain(
+    yours: object,
+    wanted: Tensor,
+    *,
+    call: str,
+    dims: Sequence[str] = (),
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    inputs: Mapping[str, Tensor] | None = None,
+    check_dtype: bool = True,
+    suspects: Suspects | None = None,
+    before: Tensor | None = None,
+) -> str | None:
+    """None where `yours` is what was wanted, else the feedback: facts, then at most one likely cause.
+
+    Shape, dtype and kind of device have to be the same, and every value within atol + rtol·|wanted|;
+    NaN is equal to NaN and inf to inf of the same sign.
+
+    Args:
+        yours: what came back, whatever it is.
+        wanted: what it should be.
+        call: the call as the learner would write it.
+        dims: the names of the dims of `wanted`, one for each, or none.
+        rtol: relative error granted.
+        atol: absolute error granted.
+        inputs: what the call was given, by name: a likely cause may lie there.
+        check_dtype: whether another dtype is wrong.
+        suspects: mistakes in words, and how to make the tensor that each gives here.
+        before: what stood in the place of `yours` before the call, for a weight or a `.grad`.
+
+    Returns:
+        At most 12 lines of 100 columns.
+    """
+    if is_same(yours, wanted) or _is_near(yours, wanted, rtol, atol):
+        return None
+    names = tuple(dims) if len(dims) == wanted.ndim else ()
+    given = {
+        n: t for n, value in (inputs or {}).items() if is_tensor(value) and (t := plain(value)) is not None
+    }
+    was = plain(before) if before is not None and before.shape == wanted.shape else None
+    asked = _Asked(call, names, rtol, atol, check_dtype, given, suspects or {}, was)
+    if not is_tensor(yours):
+        return _other_type(yours, wanted, asked)
+    assert isinstance(yours, Tensor)
+    y, w = plain(yours), plain(wanted)
+    if y is None or w is None:
+        return _unreadable(yours, wanted, asked, y is None)
+    return _other_tensor(yours, wanted, y, w, asked)
+
+
+def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> str:
+    w = plain(wanted)
+    told = cause_of_type(yours, wanted if w is None else w, asked.rtol, asked.atol)
+    if yours is None and not _is_whole_result(asked.call):
+        told = None
+    return _message(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
+
+
+def _unreadable(yours: Tensor, wanted: Tensor, asked: _Asked, is_yours: bool) -> str | None:
+    """One of the two has no values that could be compared."""
+    wrong_in = _mismatches(yours, wanted, asked.check_dtype)
+    unreadable = wanted.device.type != "meta" and is_yours
+    facts = _kinds(yours, wanted, asked, wrong_in) + ["values  cannot be read"] * unreadable
+    return _message(wrong_in or ["values"], asked.call, facts, None) if wrong_in or unreadable else None
+
+
+def _other_tensor(yours: Tensor, wanted: Tensor, y: Tensor, w: Tensor, asked: _Asked) -> str | None:
+    """`y` and `w` are the values of the two."""
+    wrong_in = _mismatches(yours, wanted, asked.check_dtype)
+    facts = _kinds(yours, wanted, asked, wrong_in)
+    if "shape" in wrong_in:
+        return _message(wrong_in, asked.call, facts, cause_of_shape(asked.case(y, w)))
+    wrong = differs(y, w, asked.rtol, asked.atol)
+    if not wrong_in and not bool(wrong.any()):
+        return None
+    case = asked.case(y, w)
+    if not wrong_in:
+        facts = value_facts(y, w, wrong, asked.dims, asked.before)
+        return _message(["values"], asked.call, facts, cause_of_values(case))
+    if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too
+        return _message(wrong_in, asked.call, facts, _cast(case, yours, wanted))
+    facts += in_short(y, w, wrong, asked.dims)
+    return _message(wrong_in, asked.call, facts, cause_of_values(case))
+
+
+def _kinds(yours: Tensor, wanted: Tensor, asked: _Asked, wrong_in: Sequence[str]) -> list[str]:
+    """dtype and shape of both, and the device where that is wrong."""
+    on_device = "device" in wrong_in
+    texts = [tensor_text(t, always_device=on_device) for t in (yours, wanted)]
+    return _both(texts[0], texts[1], asked.dims)
+
+
+def _is_whole_result(call: str) -> bool:
+    """Whether this names what a call returned, as "f(x) of (2, 3)" does, and not a part of it."""
+    return call[:1].isidentifier() and "(" in call.split()[0] and not call.endswith("]")
+
+
+def is_same(yours: object, wanted: Tensor) -> bool:
+    """Whether a look at the bits is enough, as for most right answers: ten times faster than the rest."""
+    if not _is_alike(yours, wanted):
+        return False
+    try:
+        return torch.equal(yours, wanted)
+    except RuntimeError:  # not for every dtype and layout
+        return False
+
+
+def _is_near(yours: object, wanted: Tensor, rtol: float, atol: float) -> bool:
+    """Whether all is finite and within tolerance, as for the other right answers."""
+    if not (rtol or atol) or not _is_alike(yours, wanted) or wanted.layout is not torch.strided:
+        return False
+    y, w = to_double(yours.detach(), wanted.detach())
+    # Not <=, which inf <= inf would meet: what is at the limit, or not finite, is looked at more closely.
+    return bool(((y - w).abs() < w.abs().mul_(rtol).add_(atol)).all())
+
+
+def _is_alike(yours: object, wanted: Tensor) -> TypeGuard[Tensor]:
+    if not (type(yours) is Tensor and type(wanted) is Tensor and yours.device == wanted.device == _CPU):
+        return False
+    return yours.shape == wanted.shape and yours.dtype == wanted.dtype and yours.layout == wanted.layout
+
+
+def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
+    with torch._C.DisableTorchFunctionSubclass():
+        found = {
+            "shape": yours.shape != wanted.shape,
+            "dtype": check_dtype and yours.dtype != wanted.dtype,
+            "device": yours.device.type != wanted.device.type,
+        }
+    return [aspect for aspect, wrong in found.items() if wrong]
+
+
+def _message(wrong_in: list[str], call: str, facts: list[str], cause: str | None) -> str:
+    what = " and ".join(filter(None, (", ".join(wrong_in[:-1]), wrong_in[-1])))
+    told = [f"likely  {cause}"] if cause else []
+    lines = [*_headline(f"wrong {what} from {call}"), *(f"  {line}" for line in (*facts, *told))]
+    return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
+
+
+def _headline(text: str) -> list[str]:
+    """On two lines where it has to be: which call it was comes last, and must not be cut off."""
+    if len(text) <= WIDTH:
+        return [text]
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent="    ", max_lines=2, placeholder=" …", break_on_hyphens=False
+    )
+
+
+def _both(yours: str, wanted: str, dims: Sequence[str]) -> list[str]:
+    return [f"yours   {yours}", f"wanted  {wanted}" + (f"   ({', '.join(dims)})" if dims else "")]
+
+
+def _cast(case: Case, yours: Tensor, wanted: Tensor) -> str | None:
+    if yours.device.type != wanted.device.type:
+        where = (
+            "made on or moved to the CPU: device=x.device?" if yours.device.type == "cpu" else "moved away?"
+        )
+        return f"right values, but {where}" if case.agree(case.wanted) else None
+    return f"right values; only the dtype differs: .to({wanted.dtype})" if case.agree(case.wanted) else None

@@ -1,0 +1,1 @@
+"""The warm parent and its forked children, which judge one answer each."""

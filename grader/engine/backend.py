@@ -1,0 +1,39 @@
+"""Who judges single answers for a learner: a warm engine, or where there is no fork, fresh processes."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from grader.course.catalog import Exercise
+from grader.protocol.messages import Expected, Findings, Request
+
+
+class Judge(Protocol):
+    """Judges one answer at a time, from as many threads as it was made for."""
+
+    @property
+    def inventory(self) -> Mapping[str, Sequence[Expected]]:
+        """The checks of each exercise, by slug; of those judged so far, where nothing is warm."""
+
+    def judge_one(self, request: Request) -> Findings:
+        """What the checks find."""
+
+    def close(self) -> None:
+        """End all processes."""
+
+
+def is_warm() -> bool:
+    """Whether answers can be judged by forking a process that has torch imported."""
+    return hasattr(os, "fork")
+
+
+def judge(exercises: Sequence[Exercise], jobs: int) -> AbstractContextManager[Judge]:
+    """A judge of `exercises` that takes `jobs` answers at a time."""
+    if is_warm():
+        from grader.engine.pool import Pool
+
+        return Pool(exercises, jobs=jobs, confined=False)
+    from grader.plugin.subprocess_run import Fresh
+
+    return Fresh(exercises)

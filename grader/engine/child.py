@@ -1,0 +1,238 @@
+"""Judge one answer in a process of its own, and write one JSON line per finding.
+
+The answer runs here, so nothing that this process writes is trusted further on.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from grader.checks import CheckFailure, rng
+from grader.checks.error_words import error_line
+from grader.core.errors import KataError
+from grader.core.timeout import TooSlow, within
+from grader.course.catalog import load
+from grader.engine import collection
+from grader.engine.collection import Check, Outcome, Suites
+from grader.engine.integrity import canary, lookout
+from grader.engine.integrity.guard import Guard
+from grader.engine.integrity.kept import Kept
+from grader.engine.printed import MOST_MESSAGE, Printed
+from grader.plugin import failure_report, markers, plugin, process_state
+from grader.plugin.load_answer import Answers
+from grader.protocol import oracle_codec
+
+SECONDS_AFTER = 1.0
+"""The limit for a check, once the oracle has taken too long."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with the answer that comes along.
+
+    `mode` is "judge" for checks and oracle, "check" for the checks alone with what the answer
+    prints, "oracle" for the oracle alone. `only` holds the ids of checks to which judging is
+    limited, without the oracle; where it is empty there is no limit. `mark` begins every line of results.
+    """
+
+    slug: str
+    seed: int
+    seconds: float
+    mode: str = "judge"
+    shuffled: bool = False
+    only: Sequence[str] = ()
+    mark: str = ""
+
+    @property
+    def examined(self) -> bool:
+        """Whether the oracle is asked."""
+        return self.mode != "check" and not self.only
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let no warning stop the judging itself: an answer may turn them all into errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+class _Telling(NamedTuple):
+    """Where findings are written to, and the mark of each line. A tuple: neither can be replaced."""
+
+    write: Callable[[bytes], int]
+    mark: str
+
+    def tell(self, **finding: Any) -> None:
+        line = f"{self.mark}{json.dumps(finding)}\n".encode()
+        while line:
+            line = line[self.write(line) :]
+
+
+class Child:
+    """The process that judges one answer; `results` is the descriptor that it writes to."""
+
+    def __init__(self, suites: Suites, guard: Guard, job: Job, results: int) -> None:
+        self.suites = suites
+        self.guard = guard
+        self.job = job
+        self.exercise = load().exercise(job.slug)
+        self._tell = _Telling(os.fdopen(results, "wb", buffering=0).write, job.mark).tell
+        # The path that the learner knows: feedback points there.
+        root = Path.cwd() / "exercises"
+        root.mkdir()
+        self.judged = plugin.Judged(Answers(root), job.seed, job.seconds)
+        self.printed = Printed()
+        self.checks: tuple[Check, ...] = ()
+
+    def prepare(self, answer: int) -> None:
+        """All that can be done before the answer, which is read from this descriptor, is imported."""
+        if fault := self.suites.faults.get(self.job.slug):
+            raise KataError(fault)
+        # torch makes its thread pool anew after a fork, at the first call of this. Left to the threads of
+        # the first backward, two of them may do it at once, and end the process (CUDA builds of torch).
+        torch.set_num_threads(1)
+        with os.fdopen(answer, "rb") as source:
+            text = source.read()
+        file = self.judged.answers.root / self.exercise.relative
+        file.parent.mkdir(parents=True)
+        file.write_bytes(text)
+        checks = list(self.suites.checks.get(self.job.slug, []))
+        if self.job.only:
+            checks = [check for check in checks if check.id in self.job.only]
+        if self.job.shuffled:
+            random.Random(self.job.seed).shuffle(checks)
+        self.suites.config.stash[plugin.JUDGED] = self.judged
+        sys.breakpointhook = self._no_debugger
+        if self.job.mode == "check":
+            sys.stdout = sys.stderr = self.printed
+            # What libraries warn of is not what the answer prints, and it names files of this folder.
+            warnings.showwarning = lambda *_told, **_options: None
+        with self.suites.shown(self.job.slug):  # to ranks too: they have what their launcher has
+            plugin.prepare([check.item for check in checks])
+        gc.unfreeze = lambda: None  # what the engine has frozen is not listed by `gc.get_objects`
+        self.checks = tuple(checks)
+
+    def run(self) -> None:
+        """Judge the answer."""
+        untouched = self._lookout()
+        kept = (*((Kept.of(check), Kept.of(check.item)) for check in self.checks), ())
+        if not self._imports(untouched):
+            return
+        # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
+        if self.job.examined:
+            self._oracle(untouched)
+        if self.job.mode != "oracle":
+            with self.suites.shown(self.job.slug):
+                self._sings()
+                self._check(untouched, kept)
+                self._sings()
+        self._tell(done=True)
+
+    def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:
+        raise CheckFailure(
+            f"breakpoint() was reached, and nobody is here to debug\n"
+            f"  likely  debug with `pytest -s -k {self.job.slug}`, or take it out"
+        )
+
+    def _lookout(self) -> Callable[..., None]:
+        """A look at whether the judging is still what it is now; it says so and stops where it is not.
+
+        An answer can put something else in the place of all that hangs on an object or a class of ours: what
+        comes after it holds this, and whatever this needs it holds itself.
+        """
+        tell = self._tell
+        ours = (self, self.judged, self.judged.answers, self.suites, self.guard)
+        looks = self.guard.looks(self.job.slug)
+        changed = lookout.remember(looks, ours, hooked=self.job.mode != "check")
+
+        def untouched(*others: Kept) -> None:
+            with quiet():
+                change = changed(*others)
+            if change is not None:
+                tell(tampered=change)
+                os._exit(0)
+
+        return untouched
+
+    def _imports(self, untouched: Callable[..., None]) -> bool:
+        trouble: dict[str, Any] = {}
+        try:
+            self.judged.module(self.exercise)
+        except failure_report.DoesNotImport as broken:
+            file = self.judged.answers.path(self.exercise)
+            text = "\n".join(failure_report.import_trouble(broken.cause, file))
+            trouble = {"broken": text[:MOST_MESSAGE], "memory": isinstance(broken.cause, MemoryError)}
+        untouched()
+        if self.job.mode == "check":
+            self._tell(printed=self.printed.take())
+        if trouble:
+            self._tell(**trouble)
+        return not trouble
+
+    def _sings(self) -> None:
+        """Try the canaries; say so and stop where one is silent."""
+        with quiet():
+            trouble = canary.broken()
+        if trouble is not None:
+            self._tell(tampered=trouble)
+            os._exit(0)
+
+    def _check(self, untouched: Callable[..., None], kept: Sequence[Sequence[Kept]]) -> None:
+        tell_check, strict = self._tell_check, self.job.mode != "check"
+        if strict:
+            untouched(*kept[0])
+        started = time.perf_counter()
+        for place, (check, outcome) in enumerate(collection.run(self.checks, self.judged), start=1):
+            seconds = time.perf_counter() - started
+            if strict:  # before it is told, and before the next one
+                untouched(*kept[place])
+            tell_check(check, outcome, seconds)
+            started = time.perf_counter()
+        if not strict:
+            untouched()  # a learner forges nothing: one look at the end takes half of the time
+
+    def _tell_check(self, check: Check, outcome: Outcome, seconds: float) -> None:
+        printed = {"printed": self.printed.take()} if self.job.mode == "check" else {}
+        self._tell(
+            check=check.id,
+            outcome=outcome.word,
+            message=outcome.message[:MOST_MESSAGE],
+            rule=outcome.is_rule,
+            seconds=round(seconds, 4),
+            unwritten=outcome.unwritten,
+            **printed,
+        )
+        if outcome.word == "timeout":
+            self._tell(stopped="timeout")
+            os._exit(0)
+
+    def _oracle(self, untouched: Callable[..., None]) -> None:
+        oracle = self.suites.oracle(self.job.slug)
+        name = f"{self.job.slug}::oracle"
+        with quiet():
+            rng.seed_globals(self.job.seed, name)
+        items = [check.item for check in self.suites.checks[self.job.slug]]
+        try:
+            with process_state.kept(), within(markers.seconds_for(items, self.job.seconds)):
+                module = self.judged.module(self.exercise)
+                data = oracle_codec.encode(oracle(module, rng.generator(self.job.seed, name)))
+            found: dict[str, Any] = {"oracle": data}
+        except TooSlow as late:
+            found = {"oracle_error": error_line(late)}
+            self.judged.seconds = SECONDS_AFTER  # enough for a check to say where it hangs
+        except BaseException as error:
+            found = {"oracle_error": error_line(error)}
+        untouched()
+        self._tell(**found)

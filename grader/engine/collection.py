@@ -1,0 +1,262 @@
+"""Suites collected once, run many times: the only module that uses pytest's private names.
+
+pytest's own entry point collects and runs in one go. The engine collects in a parent and runs
+single items in forked children, which pytest offers no public way to do. The range of pytest
+versions in `pyproject.toml` is pinned for this module's sake.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Literal
+
+import pytest
+import torch
+from _pytest.config import _prepareconfig
+from _pytest.main import Session
+from _pytest.runner import runtestprotocol
+
+from grader.checks import devices, rng
+from grader.core.errors import KataError
+from grader.core.timeout import TooSlow
+from grader.course import paths
+from grader.course.catalog import Exercise
+from grader.engine import oracle
+from grader.plugin import failure_report, process_state
+from grader.plugin.failure_report import title_of
+from grader.plugin.markers import lacking
+from grader.plugin.plugin import Judged, time_limit
+from grader.plugin.selection import exercise_of
+
+# `--collect-only` keeps the plugin from starting ranks and devices in the parent.
+_ARGUMENTS = (
+    "--collect-only",
+    "--assert=plain",
+    "--capture=no",
+    "--answers=.",
+    "-pno:cacheprovider",
+    "-pno:terminal",
+    "-pno:logging",
+    "-pno:junitxml",
+    "-pno:faulthandler",
+    "-pno:unraisableexception",
+    "-pno:threadexception",
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One collected test of one exercise's suites."""
+
+    id: str
+    title: str
+    item: pytest.Item
+    lacks: str | None
+    plain: bool
+
+
+Oracle = Callable[[ModuleType, torch.Generator], object]
+
+
+@dataclass(frozen=True)
+class Suites:
+    """The checks and modules of every exercise, by slug, and the configuration that they run under.
+
+    `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does; `oracles`
+    those that were asked for; `faults` says of an exercise without checks what is wrong with its suites.
+    """
+
+    config: pytest.Config
+    checks: dict[str, list[Check]]
+    modules: dict[str, list[ModuleType]]
+    imported: dict[str, dict[str, ModuleType]]
+    faults: dict[str, str] = field(default_factory=dict)
+    oracles: dict[str, Oracle] = field(default_factory=dict)
+
+    def oracle(self, slug: str) -> Oracle:
+        """The oracle of one exercise; the first time, its hidden suite is read. What is wrong, it raises."""
+        if slug not in self.oracles:
+            try:
+                suites = [module for module in self.modules[slug] if hasattr(module, oracle.NAME)]
+                if not suites:
+                    raise KataError("the hidden suite defines no oracle")
+                self.oracles[slug] = oracle.apart(suites[0]).oracle
+            except Exception as error:
+                self.oracles[slug] = _failing(error)
+        return self.oracles[slug]
+
+    def hide(self) -> None:
+        """Take all suites from the modules that everybody can list."""
+        for name in {name for names in self.imported.values() for name in names}:
+            sys.modules.pop(name, None)
+
+    @contextmanager
+    def shown(self, slug: str) -> Iterator[None]:
+        """Put the suites of one exercise back for a while: torch may look for the module of a function."""
+        back = {name: module for name, module in self.imported[slug].items() if name not in sys.modules}
+        sys.modules.update(back)
+        try:
+            yield
+        finally:
+            for name in back:
+                sys.modules.pop(name, None)
+
+
+def collect(exercises: Sequence[Exercise]) -> Suites:
+    """Import the suites of `exercises` and list their checks; there are none where a suite does not import.
+
+    Raises:
+        pytest.UsageError: something else does not import; its traceback is in the message.
+    """
+    files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
+    config._do_configure()
+    session = Session.from_config(config)
+    problems: list[pytest.CollectReport] = []
+    config.pluginmanager.register(_Problems(problems))
+    config.hook.pytest_sessionstart(session=session)
+    config.hook.pytest_collection(session=session)
+    faults = dict(map(_fault, problems))
+    _settle_packages(session.items)
+    checks: dict[str, list[Check]] = defaultdict(list)
+    modules: dict[str, list[ModuleType]] = defaultdict(list)
+    for item in session.items:
+        exercise = exercise_of(item.path)
+        if exercise is not None:
+            kind = item.path.parent.parent.name
+            check = Check(f"{kind}::{item.name}", title_of(item), item, lacking(item), _is_plain(item))
+            if exercise.slug not in faults:
+                checks[exercise.slug].append(check)
+            suite: ModuleType = item.module  # type: ignore[attr-defined]
+            if suite not in modules[exercise.slug]:
+                modules[exercise.slug].append(suite)
+    imported = {slug: _with_packages(found) for slug, found in modules.items()}
+    return Suites(config, dict(checks), dict(modules), imported, faults)
+
+
+def _fault(report: pytest.CollectReport) -> tuple[str, str]:
+    """Which exercise has a suite that does not import, and why."""
+    exercise = exercise_of(paths.ROOT / report.nodeid.partition("::")[0])
+    if exercise is None:
+        raise pytest.UsageError(f"{report.nodeid}: {report.longrepr}")
+    why = str(report.longrepr).strip().splitlines() or [report.outcome]
+    return exercise.slug, f"{report.nodeid} does not import: {why[-1].removeprefix('E').strip()}"
+
+
+def _failing(error: Exception) -> Oracle:
+    def oracle(answer: ModuleType, gen: torch.Generator) -> object:
+        raise error
+
+    return oracle
+
+
+def _with_packages(modules: Iterable[ModuleType]) -> dict[str, ModuleType]:
+    names = [module.__name__.split(".") for module in modules]
+    every = {".".join(parts[:length]) for parts in names for length in range(1, len(parts) + 1)}
+    return {name: sys.modules[name] for name in every}
+
+
+def _settle_packages(items: Sequence[pytest.Item]) -> None:
+    """Keep packages from importing their `__init__.py` again in children, where the files are hidden."""
+    for package in {node for item in items for node in item.listchain() if isinstance(node, pytest.Package)}:
+        package.setup = lambda: None  # type: ignore[method-assign]
+
+
+class _Problems:
+    def __init__(self, found: list[pytest.CollectReport]) -> None:
+        self.found = found
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.found.append(report)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a check went, in one word, the feedback where it did not pass, and what is still to write."""
+
+    word: Literal["passed", "failed", "timeout", "todo", "not_graded"]
+    message: str = ""
+    is_rule: bool = False
+    unwritten: str = ""
+
+
+def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcome]]:
+    """Run the checks in this process, one after the other, and say how each went."""
+    for check in checks:
+        item = check.item
+        if check.lacks:
+            yield check, Outcome("not_graded")
+        elif check.plain and isinstance(item, pytest.Function):
+            yield check, _run_plain(item, judged)
+        else:
+            # No next item: everything is torn down, for a plain check may come in between.
+            yield check, _of_reports(runtestprotocol(item, log=False, nextitem=None))
+
+
+_FIXTURES = frozenset({"answer", "gen", "device", "monkeypatch"})
+
+
+def _is_plain(item: pytest.Item) -> bool:
+    """Whether a check takes nothing but our own fixtures, pytest's monkeypatch and its parameters.
+
+    It is then called directly: pytest's protocol would take longer than the check.
+    """
+    if not isinstance(item, pytest.Function):
+        return False
+    parameters = item.callspec.params.keys() if hasattr(item, "callspec") else set()
+    indirect = any(mark.kwargs.get("indirect") for mark in item.iter_markers("parametrize"))
+    return item.cls is None and not indirect and set(item._fixtureinfo.initialnames) <= _FIXTURES | parameters
+
+
+def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
+    exercise = exercise_of(item.path)
+    assert exercise is not None
+    patches = pytest.MonkeyPatch()
+    given: dict[str, Callable[[], object]] = {
+        "answer": lambda: judged.module(exercise),
+        "gen": lambda: rng.generator(judged.seed, item.nodeid),
+        "device": devices.install,
+        "monkeypatch": lambda: patches,
+    }
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+
+    def check() -> None:
+        arguments = {name: parameters[name] if name in parameters else given[name]() for name in names}
+        rng.seed_globals(judged.seed, item.nodeid)
+        try:
+            with time_limit(item):
+                item.obj(**arguments)
+        finally:
+            patches.undo()
+
+    names = item._fixtureinfo.argnames
+    with process_state.kept():
+        call = pytest.CallInfo.from_call(check, when="call")
+    if call.excinfo is None:
+        return Outcome("passed")
+    if isinstance(call.excinfo.value, TooSlow):
+        return Outcome("timeout", failure_report.tell(call, item, exercise, judged.answers).text)
+    told = failure_report.tell(call, item, exercise, judged.answers)
+    if told.verdict == "todo":
+        return Outcome("todo", unwritten=told.unwritten)
+    return Outcome("failed", told.text, told.is_rule)
+
+
+def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
+    for report in reports:
+        verdict = getattr(report, "kata", None)
+        if report.failed:
+            late = getattr(report, "timed_out", False)
+            is_rule = getattr(report, "is_rule", False)
+            return Outcome("timeout" if late else "failed", str(report.longrepr), is_rule)
+        if verdict in ("todo", "not_graded"):
+            return Outcome(verdict, unwritten=getattr(report, "unwritten", ""))
+        if report.outcome != "passed" or hasattr(report, "wasxfail"):
+            return Outcome("failed", "the check was skipped")
+    return Outcome("passed")

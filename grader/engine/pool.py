@@ -1,0 +1,153 @@
+"""The grading parent's side of the engine: start it, hand out answers to its workers, end it."""
+
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from queue import SimpleQueue
+from threading import Lock
+from types import TracebackType
+
+from grader import sandbox
+from grader.core.errors import KataError
+from grader.course.catalog import Exercise
+from grader.engine.channel import GONE, ask
+from grader.engine.running import Running
+from grader.protocol.messages import Expected, Findings, Request
+
+__all__ = ["Expected", "Findings", "Pool", "Request"]
+
+AHEAD = 4
+"""Answers for each worker that may wait for their verdict: what comes back about one can take megabytes."""
+
+HAND_OVER = 0.0005
+"""Seconds after which the thread that makes verdicts lets one go on whose worker waits for an answer."""
+
+
+class Pool:
+    """A warm engine with `jobs` workers. One that ends, whatever the reason, is started anew, once."""
+
+    def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
+        self.inventory: dict[str, list[Expected]] = {}
+        self._probe = _probe() if confined else None
+        self._start = partial(Running, exercises, jobs=jobs, confined=confined)
+        self._running = self._start()
+        self._ended: list[Running] = []
+        self._restarting = Lock()
+        # A thread that stays: bubblewrap ends with the thread that started it.
+        self._starter = ThreadPoolExecutor(1)
+        self._is_closed = False
+        self._jobs = jobs
+
+    def __enter__(self) -> "Pool":
+        """Wait until the engine is warm, and learn which checks there are."""
+        if self._probe and (reason := self._probe.result()):
+            self._running.kill()
+            raise KataError(reason)
+        self.inventory = self._running.greet()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the engine: its workers go when their sockets do."""
+        with self._restarting:
+            self._is_closed = True
+        for running in (*self._ended, self._running):
+            running.close()
+        self._starter.shutdown()
+
+    def reference(self, request: Request) -> Findings:
+        """Judge a reference solution, in a worker that never sees an answer."""
+        return self._asked(lambda running: _ask_twice(running.trusted, request))
+
+    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
+        """Judge the answers, as many at a time as there are workers; in the order they finish.
+
+        The first ones are under way while `requests` is still asked for more. Those that were cut short come
+        last and one by one: a neighbour may have used up the machine.
+        """
+        again = []
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(HAND_OVER)
+        rest = iter(requests)
+        under_way: dict[Future[Findings], Request] = {}
+        finished: SimpleQueue[Future[Findings]] = SimpleQueue()
+
+        def start(most: int) -> None:
+            for request in islice(rest, most):
+                future = threads.submit(self.judge_one, request)
+                under_way[future] = request
+                future.add_done_callback(finished.put)
+
+        with ThreadPoolExecutor(self._jobs) as threads:
+            try:
+                start(AHEAD * self._jobs)
+                while under_way:
+                    done = finished.get()
+                    request, findings = under_way.pop(done), done.result()
+                    del done  # it holds the findings
+                    start(1)
+                    if findings.cut_short:
+                        again.append(request)
+                    else:
+                        yield request, findings
+            finally:
+                for future in under_way:
+                    future.cancel()
+                sys.setswitchinterval(interval)
+        for request in again:
+            yield request, self.judge_one(request)
+
+    def judge_one(self, request: Request) -> Findings:
+        """Judge one answer, as soon as a worker is free."""
+        return self._asked(lambda running: _ask_a_free_one(running, request))
+
+    def _asked(self, ask_it: Callable[[Running], Findings]) -> Findings:
+        running = self._running
+        findings = ask_it(running)
+        if findings.lost.startswith(GONE) and self._replaced(running):
+            return ask_it(self._running)
+        return findings
+
+    def _replaced(self, running: Running) -> bool:
+        """Whether there is another engine now in place of one that ended."""
+        with self._restarting:
+            if self._running is running and not self._ended and not self._is_closed:
+                self._ended.append(running)  # closed later: others may still be listening to it
+                with suppress(KataError, OSError):  # nobody can judge then
+                    self._running = self._starter.submit(self._start).result()
+                    self._running.greet()
+            return self._running is not running
+
+
+def _ask_a_free_one(running: Running, request: Request) -> Findings:
+    channel = running.channels.get()
+    try:
+        return _ask_twice(channel, request)
+    finally:
+        running.channels.put(channel)
+
+
+def _ask_twice(channel: socket.socket, request: Request) -> Findings:
+    """A worker that died was replaced; what it was doing deserves a second try."""
+    findings = ask(channel, request)
+    return ask(channel, request) if findings.lost else findings
+
+
+def _probe() -> Future[str | None]:
+    """Try whether the sandbox works, while the engine gets warm: both take a while."""
+    if shutil.which("bwrap") is None:  # nothing could be started
+        raise KataError(sandbox.unavailable() or "no sandbox: bubblewrap is not installed")
+    aside = ThreadPoolExecutor(1)
+    try:
+        return aside.submit(sandbox.unavailable)
+    finally:
+        aside.shutdown(wait=False)

@@ -1,0 +1,113 @@
+"""One engine's process, as its pool sees it: started, greeted when it is warm, ended."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from queue import SimpleQueue
+from typing import IO, Any
+
+from grader import sandbox
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Exercise
+from grader.engine.channel import GRACE
+from grader.protocol.messages import Expected
+
+READABLE = (
+    paths.ROOT / "grader",
+    paths.ROOT / "conftest.py",
+    paths.ROOT / "pyproject.toml",
+    paths.ROOT / "tests" / "__init__.py",
+    paths.EXERCISES,
+    paths.PUBLIC,
+    paths.HIDDEN,
+)
+"""What the engine sees of the clone: no solutions, no specimens, nobody's work."""
+
+_ENGINE = "import gc; gc.disable(); from grader.engine.server import main; main()"
+"""To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
+
+
+class Running:
+    """An engine with `jobs` workers, and one more that only ever sees reference solutions.
+
+    `channels` holds the sockets of the workers that are free, `trusted` is that of the other one.
+    """
+
+    def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
+        pairs = [socket.socketpair() for _ in range(jobs + 1)]
+        self.channels: SimpleQueue[socket.socket] = SimpleQueue()
+        self.trusted = pairs[0][0]
+        for ours, _ in pairs[1:]:
+            self.channels.put(ours)
+        self._sockets = [ours for ours, _ in pairs]
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
+        self._control, inventory = os.pipe()
+        theirs = [other.fileno() for _, other in pairs]
+        self._process = self._start(exercises, theirs, inventory, confined)
+        for _, other in pairs:
+            other.close()
+        os.close(inventory)
+
+    def _start(
+        self, exercises: Sequence[Exercise], sockets: list[int], control: int, confined: bool
+    ) -> subprocess.Popen[bytes]:
+        settings = {
+            "sockets": sockets,
+            "control": control,
+            "confined": confined,
+            "slugs": [e.slug for e in exercises],
+        }
+        argv = [sys.executable, "-c", _ENGINE, json.dumps(settings)]
+        if confined:
+            argv = sandbox.command(argv, readable=READABLE)
+        return subprocess.Popen(
+            argv,
+            pass_fds=[*sockets, control],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._stderr,
+            env={**os.environ, **sandbox.ENVIRONMENT},
+            cwd=paths.ROOT,
+        )
+
+    def greet(self) -> dict[str, list[Expected]]:
+        """Wait until it is warm, and learn which checks there are.
+
+        Raises:
+            KataError: it did not start; it is closed then.
+        """
+        with os.fdopen(self._control) as control:
+            told = control.read()
+        hello: dict[str, Any] = json.loads(told) if told else {"fault": self._last_words()}
+        if "fault" in hello:
+            self.close()
+            raise KataError(f"the engine did not start: {hello['fault']}; nothing was graded")
+        return {slug: [Expected(**c) for c in checks] for slug, checks in hello["checks"].items()}
+
+    def kill(self) -> None:
+        """End it before it was greeted."""
+        self._process.kill()
+        os.close(self._control)
+        self.close()
+
+    def close(self) -> None:
+        """End it: its workers go when their sockets do."""
+        for channel in self._sockets:
+            channel.close()
+        try:
+            self._process.wait(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._stderr.close()
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit status {self._process.returncode}"

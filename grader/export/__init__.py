@@ -1,0 +1,150 @@
+"""Export results to other programs' formats."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, silent
+from grader.course import paths
+from grader.course.catalog import Catalog
+from grader.export.canvas import load_roster, to_canvas
+from grader.export.gradescope import to_gradescope
+from grader.export.tables import number, score, text
+from grader.records.records import SCHEMA, StudentRecord, read_student, rescaled, student_to_json
+
+NOT_GRADED = "not graded"
+
+
+def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
+    """One row per student: student, each exercise, each section, total, points, flags.
+
+    Holds the exercises that at least one record has, in the catalog's order. What was not judged
+    is `not graded`, never 0, and counts for nothing in the totals. `points` are those that the
+    student could earn.
+    """
+    students = list(records)
+    slugs = [e.slug for e in catalog.exercises if any(e.slug in s.exercises for s in students)]
+    sections = {
+        section.name: [e.slug for e in section.exercises if e.slug in slugs] for section in catalog.sections
+    }
+    sections = {name: held for name, held in sections.items() if held}
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["student", *slugs, *sections, "total", "points", "flags"])
+    for student in students:
+        flags = (f"{slug}: {flag}" for slug, e in student.exercises.items() for flag in e.flags)
+        writer.writerow(
+            [
+                text(student.student),
+                *(score(student, [slug], NOT_GRADED) for slug in slugs),
+                *(score(student, held, NOT_GRADED) for held in sections.values()),
+                score(student, slugs, NOT_GRADED),
+                number(student.points),
+                text("; ".join(flags)),
+            ]
+        )
+
+
+def document(records: Iterable[StudentRecord], catalog: Catalog) -> dict[str, Any]:
+    """All records as one, as in `results/`, but the score of what was not judged is null."""
+    students = []
+    for record in records:
+        data = student_to_json(record)
+        for slug, exercise in record.exercises.items():
+            if exercise.needs_manual_grade:
+                data["exercises"][slug]["score"] = None
+        students.append(data)
+    slugs = {slug for student in students for slug in student["exercises"]}
+    exercises = {
+        e.slug: {"section": e.section, "title": e.title, "points": e.points}
+        for e in catalog.exercises
+        if e.slug in slugs
+    }
+    return {"schema": SCHEMA, "exercises": exercises, "students": students}
+
+
+def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
+    """One document with everything."""
+    json.dump(document(records, catalog), out, indent=1)
+    out.write("\n")
+
+
+FORMATS: dict[str, Callable[[Iterable[StudentRecord], Catalog, TextIO], None]] = {
+    "csv": to_csv,
+    "canvas": to_canvas,
+    "json": to_json,
+}
+"""What is one document, by the name of its format."""
+FOLDERS: dict[str, Callable[[Iterable[StudentRecord], Catalog, Path], int]] = {"gradescope": to_gradescope}
+"""What is a document for each student."""
+
+
+def export(
+    results: Path,
+    format: str,
+    to: Path | None,
+    catalog: Catalog,
+    progress: Progress = silent,
+) -> None:
+    """Write the results in `results` to a file or standard output, or to a folder."""
+    if format not in FORMATS and format not in FOLDERS:
+        choices = ", ".join([*FORMATS, *FOLDERS])
+        raise KataError(f"--format {format}: there is no such format; choose from {choices}")
+    records = load_results(results, catalog, progress=progress)
+    if format in FOLDERS:
+        if to is None:
+            raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
+        FOLDERS[format](records, catalog, to)
+    elif to is None:
+        _write(results, format, records, catalog, sys.stdout)
+    else:
+        try:
+            with to.open("w", encoding="utf-8", newline="") as stream:
+                _write(results, format, records, catalog, stream)
+        except OSError as error:
+            raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --to") from None
+
+
+def _write(
+    results: Path, format: str, records: list[StudentRecord], catalog: Catalog, stream: TextIO
+) -> None:
+    if format == "canvas":
+        to_canvas(records, catalog, stream, load_roster(results), _to_stderr)
+    else:
+        FORMATS[format](records, catalog, stream)
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def load_results(
+    folder: Path,
+    catalog: Catalog,
+    tell: Callable[[str], None] = _to_stderr,
+    progress: Progress = silent,
+) -> list[StudentRecord]:
+    """The records in `folder`, `<student>.json` each, sorted by file name, with the points of today.
+
+    A record that cannot be read is left out, which `tell` says in one line.
+    """
+    if not folder.is_dir():
+        raise KataError(
+            f"{paths.shown(folder)} is not a folder of results; run `kata grade` first, or name its --out"
+        )
+    records = []
+    points = {exercise.slug: exercise.points for exercise in catalog.exercises}
+    files = sorted(folder.glob("[!.]*.json"))
+    for done, file in enumerate(files):
+        progress(done, len(files))
+        record = read_student(file)
+        if record is None:
+            tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")
+        else:
+            records.append(rescaled(record, points))
+    if not records:
+        raise KataError(f"{paths.shown(folder)} holds no results; run `kata grade` first, or name its --out")
+    return records

@@ -1,0 +1,144 @@
+"""Scores as a CSV that Canvas's gradebook imports.
+
+The columns are those of Canvas's own export, which its importer expects (`lib/gradebook_exporter.rb` and
+`lib/gradebook_importer.rb` of instructure/canvas-lms; "How do I import grades in the Gradebook?" in Canvas's
+guides): Student, ID, SIS User ID, SIS Login ID, Section, then a column `Assignment (id)` for each
+assignment, and as second row the points possible. Canvas knows a student by ID, else by SIS ids, else by
+name, and an assignment by its id, else by its exact title. What it calculates itself is read only.
+
+Only Canvas knows those ids: an export of its gradebook, saved as `canvas.csv` among the results, gives them.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Catalog
+from grader.export.tables import number, points, score, text
+from grader.records.records import StudentRecord
+
+ROSTER = "canvas.csv"
+STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+POINTS = "    Points Possible"
+TOTAL = "Final Points"
+READ_ONLY = "(read only)"
+
+
+@dataclass(frozen=True)
+class Roster:
+    """What an export of Canvas's gradebook says: its students' columns, and the headers of assignments."""
+
+    students: Sequence[Mapping[str, str]] = ()
+    assignments: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, student: str) -> Mapping[str, str] | None:
+        """The row of a student: by the id that Canvas puts into file names, by SIS ids, by name."""
+        canvas = re.fullmatch(r".+_(\d+)", student)
+        keys = [("ID", canvas[1])] if canvas else []
+        keys += [(column, student) for column in ("SIS Login ID", "SIS User ID", "Student", "ID")]
+        for column, value in keys:
+            for row in self.students:
+                if row.get(column) == value or (
+                    column == "Student" and _turned(row.get(column, "")) == value
+                ):
+                    return row
+        return None
+
+
+def to_canvas(
+    records: Iterable[StudentRecord],
+    catalog: Catalog,
+    out: TextIO,
+    roster: Roster | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> None:
+    """A row for each student; what was not judged is an empty cell.
+
+    With a roster, the columns are those exercises and sections that are assignments in Canvas; without
+    one, or where it has none of them, each exercise by its slug.
+    """
+    students = list(records)
+    columns = _columns(students, catalog, roster or Roster())
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*STUDENT, *columns, TOTAL])
+    possible = [number(points(catalog, slugs)) for slugs in columns.values()]
+    writer.writerow([POINTS, *[""] * (len(STUDENT) - 1), *possible, READ_ONLY])
+    unknown = []
+    for student in students:
+        row = roster.find(student.student) if roster else None
+        if roster and row is None:
+            unknown.append(student.student)
+        judged = [slug for slugs in columns.values() for slug in slugs]
+        writer.writerow(
+            [
+                *(text(cell) for cell in (_known(row) if row else _guessed(student.student))),
+                *(score(student, slugs) for slugs in columns.values()),
+                score(student, list(dict.fromkeys(judged))),
+            ]
+        )
+    if unknown:
+        tell(f"{ROSTER} has no row for {', '.join(unknown)}; Canvas will ask who that is")
+
+
+def _columns(students: Iterable[StudentRecord], catalog: Catalog, roster: Roster) -> dict[str, list[str]]:
+    """The exercises that each column counts, by its header."""
+    judged = {slug for student in students for slug in student.exercises}
+    every: dict[str, list[str]] = {}
+    known: dict[str, list[str]] = {}
+    for section in catalog.sections:
+        slugs = [e.slug for e in section.exercises if e.slug in judged]
+        names = [(e.slug, e.title, [e.slug]) for e in section.exercises if e.slug in judged]
+        for name, title, counted in [*names, (section.name, section.title, slugs)]:
+            header = roster.assignments.get(name) or roster.assignments.get(title)
+            if header and counted:
+                known[header] = counted
+        every |= {slug: [slug] for slug in slugs}
+    return known or every
+
+
+def _known(row: Mapping[str, str]) -> list[str]:
+    return [row.get(column) or "" for column in STUDENT]
+
+
+def _guessed(student: str) -> list[str]:
+    """The columns of a student whom no roster tells: Canvas's own file names hold the id."""
+    canvas = re.fullmatch(r"(.+)_(\d+)", student)
+    return [canvas[1], canvas[2], "", "", ""] if canvas else [student, "", "", student, ""]
+
+
+def _turned(name: str) -> str:
+    """`Ada Lovelace` for `Lovelace, Ada`."""
+    last, comma, first = name.partition(", ")
+    return f"{first} {last}" if comma else name
+
+
+def load_roster(results: Path) -> Roster | None:
+    """The roster among the results, if there is one."""
+    file = results / ROSTER
+    if not file.is_file():
+        return None
+    try:
+        content = file.read_text("utf-8-sig")
+        first = content.partition("\n")[0]
+        between = ";" if first.count(";") > first.count(",") else ","  # as the instructor's language has it
+        rows = [row for row in csv.reader(io.StringIO(content, newline=""), delimiter=between) if any(row)]
+        header = rows[0]
+        if header[:2] != list(STUDENT[:2]) or "Section" not in header:
+            raise ValueError("its first columns are not Student, ID, …, Section")
+    except (OSError, UnicodeError, csv.Error, ValueError, IndexError) as broken:
+        raise KataError(
+            f"{paths.shown(file)} is no export of Canvas's gradebook ({broken}); export it again there, "
+            "or take the file away"
+        ) from None
+    assignments = {}
+    for cell in header[header.index("Section") + 1 :]:
+        if titled := re.fullmatch(r"(.+?) \(\d+\)", cell):
+            assignments[titled[1]] = cell
+    students = [dict(zip(header, row, strict=False)) for row in rows[1:] if POINTS.strip() not in row[0]]
+    return Roster(students, assignments)

@@ -1,0 +1,66 @@
+"""Results as Gradescope shows them: a `results.json` for each submission.
+
+Its keys are those of "Output format" in the autograder specifications
+(https://gradescope-autograders.readthedocs.io/en/latest/specs/). An exercise is a test case with its own
+score; what was not judged has none, and the points are those of the assignment in Gradescope.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import KataError
+from grader.core.sanitize import plain
+from grader.course.catalog import Catalog, Exercise
+from grader.records.comments import comment
+from grader.records.records import ExerciseRecord, StudentRecord, write_json
+
+RESULTS = "results.json"
+
+
+def result(record: StudentRecord, catalog: Catalog) -> dict[str, Any]:
+    """What Gradescope reads of one submission."""
+    held = [(e, record.exercises[e.slug]) for e in catalog.exercises if e.slug in record.exercises]
+    return {
+        "score": record.score,
+        "output": "\n".join(plain(note) for note in record.notes),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "extra_data": {"student": record.student, "seed": record.seed, "points": record.points},
+        "tests": [_test(exercise, judged) for exercise, judged in held],
+    }
+
+
+def _test(exercise: Exercise, judged: ExerciseRecord) -> dict[str, Any]:
+    case: dict[str, Any] = {
+        "name": f"{exercise.slug}: {exercise.title}",
+        "output": comment(judged) or "",
+        "output_format": "text",
+        "name_format": "text",
+        "tags": [exercise.section, judged.status],
+        "visibility": "visible",
+        "extra_data": {"slug": exercise.slug, "status": judged.status},
+    }
+    if not judged.needs_manual_grade:
+        case["score"] = judged.score
+        case["max_score"] = judged.points
+        case["status"] = "passed" if judged.status == "passed" else "failed"
+    return case
+
+
+def to_gradescope(records: Iterable[StudentRecord], catalog: Catalog, folder: Path) -> int:
+    """Write `folder/<student>/results.json` for each; return how many."""
+    count = 0
+    for record in records:
+        file = folder / Path(record.student).name / RESULTS
+        try:
+            write_json(file, result(record, catalog))
+        except OSError as error:
+            raise KataError(
+                f"cannot write {file}: {error.strerror}; choose another folder with --to"
+            ) from None
+        count += 1
+    return count

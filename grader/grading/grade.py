@@ -1,0 +1,234 @@
+"""Submissions to results: plans, deduplicates, schedules, resumes.
+
+Every verdict is kept under the address of what it depends on: the answer's bytes, the suites, the
+reference, the grader, torch and the seed. So a file that many students hand in is judged once, a changed
+test regrades only its exercise, and a run that was killed goes on where it stopped.
+"""
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, silent
+from grader.course import paths
+from grader.course.catalog import Exercise, load
+from grader.engine.pool import Pool
+from grader.grading import cache_key, oracle_match
+from grader.grading.references import Judges, References
+from grader.grading.score import unjudged, unreadable, untouched
+from grader.protocol.messages import Request
+from grader.records.records import (
+    ExerciseRecord,
+    StudentRecord,
+    exercise_from_json,
+    exercise_to_json,
+    merged,
+    read_json,
+    read_student,
+    student_to_json,
+    write_json,
+)
+from grader.submissions.class_folder import Submission
+
+
+@dataclass(frozen=True)
+class Task:
+    """One different answer, and everyone who handed it in."""
+
+    exercise: Exercise
+    answer: bytes
+    key: str
+
+
+MOST_SEEDS = 2**48
+"""A seed below it is a number for every reader of JSON, and cannot be found by trying."""
+
+StartJudges = Callable[[Sequence[Exercise]], AbstractContextManager[Judges]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to grade: where results go, the run's seed, workers at a time, confined or not.
+
+    `cluster` starts judges elsewhere; without it, this machine judges.
+    """
+
+    out: Path
+    seed: int
+    jobs: int
+    confined: bool
+    cluster: StartJudges | None = None
+
+
+def grade(
+    submissions: Sequence[Submission],
+    exercises: Sequence[Exercise],
+    settings: Settings,
+    progress: Progress = silent,
+) -> list[StudentRecord]:
+    """Judge every submission and write `results/<student>.json` for each.
+
+    Exercises that this run does not judge stay in the records as they are there.
+
+    Raises:
+        KataError: there is no sandbox, or results cannot be written. What was judged is kept.
+    """
+    _expect_writable(settings.out)
+    tasks = _plan(submissions, exercises, settings)
+    store = _Store(settings.out)
+    missing = [task for task in tasks.values() if store.get(task.key) is None]
+    if missing:
+        _judge(missing, settings, store, progress)
+    known = {exercise.slug: exercise.points for exercise in load().exercises}
+    files = [settings.out / f"{submission.student}.json" for submission in submissions]
+    found = (_student(submission, exercises, settings, store) for submission in submissions)
+    records = [merged(read_student(f), r, known) for f, r in zip(files, found, strict=True)]
+    with ThreadPoolExecutor() as threads:  # each waits for the disk, most of its time
+        list(threads.map(_write, files, map(student_to_json, records)))
+    return records
+
+
+def seed_of(out: Path, given: int | None) -> int:
+    """The seed of a folder of results: the given one, else the one it has, else a new one that nobody knows.
+
+    The folder keeps it for the runs to come, so that nothing is judged twice.
+
+    Raises:
+        KataError: the folder cannot be written.
+    """
+    _expect_writable(out)
+    file = out / ".seed"
+    kept = read_json(file)
+    known = kept if isinstance(kept, int) else secrets.randbelow(MOST_SEEDS)
+    seed = known if given is None else given
+    if seed != kept:
+        _write(file, seed)
+    return seed
+
+
+def _expect_writable(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".writable"
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        raise KataError(
+            f"cannot write results to {out}: {error.strerror}; choose another folder with --out"
+        ) from None
+
+
+class _Store:
+    """Verdicts by the address of what they depend on."""
+
+    def __init__(self, out: Path) -> None:
+        self.folder = out / ".judged"
+        self.faults: dict[str, ExerciseRecord] = {}
+        self._known: dict[str, ExerciseRecord] = {}
+
+    def _file(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
+
+    def get(self, key: str) -> ExerciseRecord | None:
+        """The verdict, or None where there is none or its file is damaged: it is judged again then."""
+        if key not in self._known:
+            data = read_json(self._file(key))
+            try:
+                self._known[key] = exercise_from_json(data)
+            except (TypeError, KeyError):
+                return None
+        return self._known[key]
+
+    def put(self, key: str, record: ExerciseRecord) -> None:
+        _write(self._file(key), exercise_to_json(record), durable=False)
+        self._known[key] = record
+
+
+def _write(file: Path, data: Any, *, durable: bool = True) -> None:
+    try:
+        write_json(file, data, durable=durable)
+    except OSError as error:
+        raise KataError(
+            f"cannot write {paths.shown(file)}: {error.strerror}; mend that and run again: "
+            "what has been judged is kept, and nothing wrong was written"
+        ) from None
+
+
+def _plan(
+    submissions: Iterable[Submission], exercises: Iterable[Exercise], settings: Settings
+) -> dict[str, Task]:
+    """Every different answer once, by its key."""
+    tasks: dict[str, Task] = {}
+    chosen = list(exercises)
+    for submission in submissions:
+        for exercise in chosen:
+            answer = submission.answers.get(exercise.slug)
+            if answer is not None and not exercise.is_start(answer):
+                key = _key(exercise, answer, settings)
+                tasks.setdefault(key, Task(exercise, answer, key))
+    return tasks
+
+
+def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
+    return cache_key.of(exercise, answer, settings.seed, confined=settings.confined)
+
+
+def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
+    exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
+    starting = _judges(exercises, settings, len(tasks))
+    oracle_match.prepare()
+    with starting as judges:
+        references = References(judges, settings.seed)
+        requests = _requests(tasks, references, store)
+        for done, (request, findings) in enumerate(judges.judge(requests), start=1):
+            record = references.verdict(request.exercise, findings)
+            key = _key(request.exercise, request.answer, settings)
+            if record.status != "grader_fault":
+                store.put(key, record)
+            else:
+                store.faults[key] = record
+            progress(done, len(tasks))
+
+
+def _requests(tasks: Sequence[Task], references: References, store: _Store) -> Iterator[Request]:
+    """The answers to judge. Where the reference does not pass itself, they are faults without being judged.
+
+    A reference is judged when the first answer is asked for, while those before it are judged.
+    """
+    for task in tasks:
+        if trouble := references.of(task.exercise).trouble:
+            store.faults[task.key] = unjudged(task.exercise, trouble)
+        else:
+            yield Request(task.exercise, task.answer, references.seed)
+
+
+def _judges(
+    exercises: Sequence[Exercise], settings: Settings, answers: int
+) -> AbstractContextManager[Judges]:
+    if settings.cluster is not None:
+        return settings.cluster(exercises)
+    return Pool(exercises, jobs=min(settings.jobs, answers), confined=settings.confined)
+
+
+def _student(
+    submission: Submission, exercises: Iterable[Exercise], settings: Settings, store: _Store
+) -> StudentRecord:
+    found: dict[str, ExerciseRecord] = {}
+    for exercise in exercises:
+        answer = submission.answers.get(exercise.slug)
+        problem = submission.problems.get(exercise.slug)
+        if exercise.slug in submission.kept:
+            continue
+        if problem is not None:
+            found[exercise.slug] = unreadable(exercise, problem)
+        elif answer is None or exercise.is_start(answer):
+            found[exercise.slug] = untouched(exercise)
+        else:
+            key = _key(exercise, answer, settings)
+            found[exercise.slug] = store.get(key) or store.faults[key]
+    return StudentRecord(submission.student, settings.seed, found, submission.notes)

@@ -1,0 +1,97 @@
+"""Reference solutions, judged as answers are before any answer counts, and verdicts by what they give.
+
+Where a reference does not pass, no answer to that exercise is judged: its suite is at fault, or this machine.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from grader.course.catalog import Exercise
+from grader.grading import cache_key
+from grader.grading.score import unjudged, verdict
+from grader.protocol.messages import Expected, Findings, Request
+from grader.records.records import ExerciseRecord
+
+
+class Judges(Protocol):
+    """Whoever judges answers: this machine's engine (`grader.engine.pool.Pool`), or a cluster's.
+
+    `inventory` holds the checks that answers of each exercise are to pass.
+    """
+
+    inventory: dict[str, list[Expected]]
+
+    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]: ...
+
+    def reference(self, request: Request) -> Findings: ...
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a reference's oracle gives, encoded; `trouble` says why the exercise cannot be judged by it."""
+
+    oracle: Any = None
+    trouble: str = ""
+
+
+class References:
+    """Each reference is judged once, with one seed, when it is asked for."""
+
+    def __init__(self, judges: Judges, seed: int) -> None:
+        self._judges = judges
+        self.seed = seed
+        self._known: dict[str, Reference] = {}
+
+    def of(self, exercise: Exercise) -> Reference:
+        """What the reference gives, or why the exercise cannot be judged."""
+        if exercise.slug not in self._known:
+            found = self._judged(exercise)
+            # A neighbour may have used up the machine.
+            self._known[exercise.slug] = self._judged(exercise) if found.trouble else found
+        return self._known[exercise.slug]
+
+    def verdict(self, exercise: Exercise, findings: Findings) -> ExerciseRecord:
+        """The record of an answer that was judged with this seed."""
+        reference = self.of(exercise)
+        if reference.trouble:
+            return unjudged(exercise, reference.trouble)
+        return verdict(exercise, self._checks(exercise), findings, reference.oracle)
+
+    def _checks(self, exercise: Exercise) -> list[Expected]:
+        return self._judges.inventory.get(exercise.slug, [])
+
+    def _judged(self, exercise: Exercise) -> Reference:
+        solution = cache_key.content(exercise.file("solutions"))
+        findings = self._judges.reference(Request(exercise, solution, self.seed))
+        oracle = oracle_in(findings)
+        wanted = ["n"] if oracle is None else oracle  # there is none, and the record is to say why
+        # Workers of a cluster may have what this machine lacks.
+        lacking = {line["check"] for line in findings.lines if line.get("outcome") == "not_graded"}
+        expected = self._checks(exercise)
+        checks = [replace(check, lacks="not here") if check.id in lacking else check for check in expected]
+        record = verdict(exercise, checks, findings, wanted)
+        if oracle is not None and record.status in ("passed", "not_graded"):
+            return Reference(oracle)
+        return Reference(trouble=_trouble(exercise, record))
+
+
+def oracle_in(findings: Findings) -> Any:
+    """What the oracle gave, encoded, or None."""
+    return next((line["oracle"] for line in findings.lines if "oracle" in line), None)
+
+
+def _trouble(exercise: Exercise, record: ExerciseRecord) -> str:
+    """Why a reference does not pass."""
+    if record.status == "grader_fault":
+        return record.flags[0]
+    if record.flags:
+        return f"the reference is {record.status}: {record.flags[0]}"
+    missed = [check for check in record.checks if check.outcome not in ("passed", "not_graded")]
+    told = sorted(missed, key=lambda check: check.outcome == "missing")  # which says nothing itself
+    if not told:
+        return "there is nothing that the reference must pass"
+    lines = told[0].message.splitlines()
+    if lines and lines[0].startswith(f"{exercise.slug} · "):
+        del lines[0]
+    return f"the reference fails {told[0].id}: {' '.join(lines[:1]) or record.status}"

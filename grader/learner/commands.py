@@ -1,0 +1,123 @@
+"""The verbs of a learner: `hint`, `reset`, `solution`."""
+
+import difflib
+import subprocess
+import time
+from pathlib import Path
+
+from grader.core.errors import KataError
+from grader.course import paths, starts
+from grader.course.catalog import Exercise, load
+from grader.records import progress
+
+BACKUPS = paths.STATE / "backups"
+
+
+def hint(name: str, reveal: str = "") -> str:
+    """The next hint, and how many there are; after the last one all of them, and how the solution is had.
+
+    Args:
+        name: the exercise.
+        reveal: what is to be typed for it, where that is not `kata solution`.
+    """
+    exercise = load().find(name)
+    slug, count = exercise.slug, len(exercise.hints)
+    if not exercise.hints:
+        raise KataError(f"{slug} has no hints; its statement is in {paths.shown(exercise.file('exercises'))}")
+    given = progress.next_hint(slug, count)
+    if given is not None:
+        last = " (the last one)" if given + 1 == count else ""
+        return f"hint {given + 1}/{count}{last}  {exercise.hints[given]}"
+    told = [f"hint {number}/{count}  {text}" for number, text in enumerate(exercise.hints, start=1)]
+    told.append("there are no more hints")
+    if exercise.file("solutions").exists() and may_reveal(exercise):
+        how = reveal or f"`kata solution {slug} --reveal`"
+        told[-1] += f": {how} shows the solution, and `kata status` will say so"
+    return "\n".join(told)
+
+
+def reset(name: str) -> str:
+    """Put the start back and keep what was there; where it is kept, for printing."""
+    exercise = load().find(name)
+    file = exercise.file("exercises")
+    if starts.is_untouched(exercise):
+        return f"{paths.shown(file)} is at its start already"
+    start = _start(exercise)
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(start)
+        return f"{paths.shown(file)} is back at its start"
+    kept = _keep(exercise, file)
+    file.write_bytes(start)
+    progress.forget(exercise.slug)
+    return f"{paths.shown(file)} is back at its start; your version is in {paths.shown(kept)}"
+
+
+def _keep(exercise: Exercise, file: Path) -> Path:
+    BACKUPS.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    kept = BACKUPS / f"{exercise.stem}-{stamp}.py"
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = BACKUPS / f"{exercise.stem}-{stamp}-{number}.py"
+    kept.write_bytes(file.read_bytes())
+    return kept
+
+
+def _start(exercise: Exercise) -> bytes:
+    """The start, from git: the newest version that is it; others hold the learner's own work."""
+    place = exercise.file("exercises").relative_to(paths.ROOT).as_posix()
+    for commit in _git("log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
+        content = _git("show", f"{commit}:./{place}")
+        if exercise.is_start(content):
+            return content
+    raise KataError(
+        f"no commit here holds the start of {exercise.slug} that the catalog knows: "
+        f"take {place} from where you got this copy"
+    )
+
+
+def _git(*arguments: str) -> bytes:
+    try:
+        done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise KataError(f"git cannot be asked about {paths.ROOT}; reset needs git and a clone") from None
+    return done.stdout
+
+
+def may_reveal(exercise: Exercise) -> bool:
+    """Whether the solution of what is not solved may be had now, and was not yet: all hints were given."""
+    is_open = progress.state(exercise) == "done" or exercise.slug in progress.revealed()
+    return not is_open and not progress.hints_left(exercise.slug, len(exercise.hints))
+
+
+def solution(name: str, reveal: bool = False) -> str:
+    """A diff from the learner's answer to the reference.
+
+    Args:
+        name: the exercise.
+        reveal: show it although the exercise is not solved, once all hints were given, and note that.
+    """
+    exercise = load().find(name)
+    slug = exercise.slug
+    reference = exercise.file("solutions")
+    if not reference.exists():
+        raise KataError(f"there is no solution of {slug} here: this copy was released without them")
+    if may_reveal(exercise):
+        if not reveal:
+            raise KataError(
+                f"{slug} is not solved yet; there are no more hints, so `kata solution {slug} --reveal` "
+                "shows it all the same, and `kata status` will say so"
+            )
+        progress.reveal(slug)
+    elif progress.state(exercise) != "done" and slug not in progress.revealed():
+        raise KataError(
+            f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it. After the "
+            "last hint the solution can be revealed"
+        )
+    file = exercise.file("exercises")
+    mine = file.read_text("utf-8", "replace").splitlines() if file.exists() else []
+    theirs = reference.read_text("utf-8").splitlines()
+    lines = list(difflib.unified_diff(mine, theirs, "yours", "reference", lineterm=""))
+    return "\n".join(lines) if lines else "yours is the reference, letter for letter"

@@ -1,0 +1,249 @@
+"""Watch `exercises/` and judge each file as it is saved.
+
+Threads only wait and put what happens into one queue: files that change, keys, verdicts. The main loop
+takes one event at a time and draws the screen.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Catalog, Exercise, load
+from grader.engine.backend import Judge, is_warm, judge
+from grader.learner import commands
+from grader.learner.watch import keyboard, screen
+from grader.learner.watch.events import Event, Key, Resized, Saved, saves
+from grader.learner.watch.keyboard import Keyboard
+from grader.learner.watch.runs import Judged, Runs
+from grader.learner.watch.window import Window
+from grader.records import progress
+from grader.records.progress import State
+
+
+def run(out: Console) -> None:
+    """Judge every exercise that is saved, until somebody quits."""
+    catalog = load()
+    told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
+    jobs = (os.cpu_count() or 1) + 1  # one is left for what is saved while all are checked
+    events: SimpleQueue[Event] = SimpleQueue()
+    try:
+        # What is saved meanwhile is judged once all is warm.
+        with saves(events):
+            out.print(f"warming up: {told}")
+            with judge(catalog.exercises, jobs) as warm:
+                Watcher(out, catalog, warm, jobs, events).run()
+    except KeyboardInterrupt:
+        pass
+    out.print("until next time")
+
+
+class Watcher:
+    """The loop: one exercise in focus, and what was seen of all others."""
+
+    def __init__(
+        self, out: Console, catalog: Catalog, warm: Judge, jobs: int, events: SimpleQueue[Event]
+    ) -> None:
+        self.catalog = catalog
+        self.events = events
+        self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
+        self.runs = Runs(warm, jobs, self.events.put, self._begun)
+        self.states: dict[str, State] = progress.states(catalog)
+        self.files = {e.file("exercises"): e for e in catalog.exercises}
+        self.focus = self._first_unfinished()
+        self.started = 0.0  # when the run of the focus began
+        self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
+        self.is_map = False  # the map of the course is shown, while all are checked
+        file = paths.shown(self.focus.file("exercises"))
+        keys = screen.KEYS if self.keyboard.is_heard else screen.NO_KEYS
+        self.window = Window(out, catalog, f"ready. Open {file}, read the statement, write, save.", keys)
+        self.is_news = False  # the note outlives the next save, which is our own
+
+    def run(self) -> None:
+        """Show verdicts and take keys, until the person quits."""
+        if hasattr(signal, "SIGWINCH"):
+            # A SimpleQueue may be put to from a signal handler, even while it is waited for.
+            signal.signal(signal.SIGWINCH, lambda *_: self.events.put(Resized()))
+        with self.keyboard.listening():
+            self._draw(self.window.body)
+            try:
+                while self.handle(self._next_event()):
+                    pass
+            finally:
+                self.runs.close()
+
+    def _first_unfinished(self) -> Exercise:
+        return next(
+            (e for e in self.catalog.exercises if self.states[e.slug] != "done"), self.catalog.exercises[0]
+        )
+
+    def _next_event(self) -> Event | None:
+        """What happens next; None after a second in which nothing did while the focus is judged."""
+        is_ticking = self.window.out.is_terminal and not self.is_map and self.runs.is_open(self.focus.slug)
+        try:
+            return self.events.get(timeout=1.0 if is_ticking else None)
+        except Empty:
+            return None
+
+    def handle(self, event: Event | None) -> bool:
+        """Do what an event asks for; False to leave."""
+        if event is None:
+            self._tick()
+        elif isinstance(event, Resized):
+            self._draw(self.window.body)
+        elif isinstance(event, Saved):
+            self._saved(event.files)
+        elif isinstance(event, Judged):
+            self._judged(event)
+        elif self.asked is not None:
+            self._answer(event.letter, self.asked)
+        elif event.letter == "q":
+            return False
+        else:
+            self._press(event.letter)
+        return True
+
+    def _saved(self, files: frozenset[Path]) -> None:
+        exercises = [self.files[file] for file in sorted(files) if file in self.files]
+        if not exercises:
+            return
+        there = [e for e in exercises if e.file("exercises").exists()]
+        if len(there) == 1:  # several at once: git, not the learner's editor
+            self.focus = there[0]
+        self.is_map, self.asked = False, None
+        self.window.note = self.window.note if self.is_news else None
+        self.is_news = False
+        for exercise in there:
+            self.runs.begin(exercise)
+        if self.focus in exercises and self.focus not in there:
+            self._tell_gone()
+
+    def _tell_gone(self) -> None:
+        file = paths.shown(self.focus.file("exercises"))
+        self._draw(Text(f"{file} is gone; r puts its start back", "yellow"))
+
+    def _begun(self, exercise: Exercise, is_there: bool) -> None:
+        if exercise is self.focus and not is_there:
+            self._tell_gone()
+        elif exercise is self.focus and not self.is_map:
+            self.started = monotonic()
+            self._draw(Text(f"checking {exercise.slug} …", "dim"))
+
+    def _judged(self, event: Judged) -> None:
+        exercise, state = event.lesson.exercise, event.lesson.mark
+        is_latest = self.runs.ended(event)
+        if is_latest:
+            self.states[exercise.slug] = state
+        if self.is_map:
+            self._draw(self._map())
+        elif is_latest and exercise is self.focus:
+            self._draw(screen.lesson(event.lesson, self.catalog, has_keys=self.keyboard.is_heard))
+        elif is_latest:
+            self._draw(self.window.body)  # the bars have moved
+        if is_latest:
+            progress.remember({exercise: state})  # after the verdict is shown: it waits for the disk
+
+    def _tick(self) -> None:
+        """The focus takes its time: say how long, and how long it may."""
+        seconds, most = monotonic() - self.started, self.focus.seconds
+        told = f"checking {self.focus.slug} … {seconds:.0f} s"
+        self._draw(Text(f"{told} (it may take {most:g} s; save again at any time)", "dim"))
+
+    def _press(self, letter: str) -> None:
+        keys = {
+            "n": self._next,
+            "h": lambda: self._say(commands.hint(self.focus.slug, reveal="s")),
+            "s": self._solve,
+            "l": self._list,
+            "a": self._check_all,
+            "r": self._restart,
+            "e": self._edit,
+        }
+        if letter not in keys:
+            return
+        self.is_map = False
+        self.window.note = None
+        try:
+            keys[letter]()
+        except KataError as error:
+            self._say(str(error))
+
+    def _next(self) -> None:
+        """Go on to the next unfinished exercise; only ever on demand."""
+        everything = self.catalog.exercises
+        place = everything.index(self.focus) + 1
+        rest = [*everything[place:], *everything[:place]]
+        following = next((e for e in rest if self.states[e.slug] != "done"), None)
+        if following is None:
+            raise KataError("everything is done; `kata status` shows the map")
+        self.focus = following
+        self.runs.begin(following)
+
+    def _list(self) -> None:
+        section = self.catalog.section(self.focus)
+        self._draw(screen.listing(section, self.states, self.focus))
+
+    def _check_all(self) -> None:
+        self.is_map = True
+        self.runs.begin_all(self.catalog.exercises)
+        self._draw(self._map())
+
+    def _map(self) -> RenderableType:
+        left = self.runs.left()
+        told = f"checking all, {left} to go …" if left else "all are checked"
+        return Group(progress.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
+
+    def _solve(self) -> None:
+        """Show the reference, or offer to where all hints were given."""
+        slug = self.focus.slug
+        if commands.may_reveal(self.focus):
+            self._ask(
+                f"Show the solution of {slug}? `kata status` will say that you saw it. y / n", self._reveal
+            )
+        else:
+            self._reveal()
+
+    def _reveal(self) -> None:
+        text = commands.solution(self.focus.slug, reveal=True)
+        file = paths.shown(self.focus.file("solutions"))
+        self.window.note = Text(f"all of it: {file}, or `kata solution {self.focus.slug}`", "yellow")
+        self._draw(Text(text))
+
+    def _restart(self) -> None:
+        def restart() -> None:
+            self._say(commands.reset(self.focus.slug))
+            self.is_news = True
+
+        file = paths.shown(self.focus.file("exercises"))
+        self._ask(f"Put the start of {file} back? Your version is kept. y / n", restart)
+
+    def _ask(self, question: str, asked: Callable[[], None]) -> None:
+        self.asked = asked
+        self._say(question)
+
+    def _answer(self, letter: str, asked: Callable[[], None]) -> None:
+        self.asked = None
+        try:
+            asked() if letter == "y" else self._say("nothing was changed")
+        except KataError as error:
+            self._say(str(error))
+
+    def _edit(self) -> None:
+        with self.keyboard.lent():
+            keyboard.edit(self.focus.file("exercises"))
+        self.runs.begin(self.focus)
+
+    def _say(self, note: str) -> None:
+        """Show a note below the verdict, until the next save."""
+        self.window.note = Text(note, "yellow")
+        self._draw(self.window.body)
+
+    def _draw(self, body: RenderableType) -> None:
+        self.window.draw(body, self.focus, self.states)

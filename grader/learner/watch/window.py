@@ -1,0 +1,43 @@
+"""The terminal that `kata watch` draws on: a verdict, a note below it, and what is always there."""
+
+from collections.abc import Mapping
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from grader.course import paths
+from grader.course.catalog import Catalog, Exercise
+from grader.learner.watch import screen
+from grader.records.progress import State
+
+
+class Window:
+    """Keeps what is shown, so that it can be drawn again with a note or in another size."""
+
+    def __init__(self, out: Console, catalog: Catalog, welcome: str, keys: str = screen.KEYS) -> None:
+        self.out = out
+        self.catalog = catalog
+        self.keys = keys
+        self.body: RenderableType = Text(welcome)
+        self.note: RenderableType | None = None
+
+    def draw(self, body: RenderableType, focus: Exercise, states: Mapping[str, State]) -> None:
+        """Show `body`, laid out for and cut to what the window holds."""
+        self.body = body
+        below: list[RenderableType] = [
+            *([] if self.note is None else [Text(), self.note]),
+            Text(),
+            screen.bars(self.catalog.section(focus), self.catalog, states),
+            Text(f"{paths.shown(focus.file('exercises'))}\n{self.keys}", "dim"),
+        ]
+        with self.out:  # all in one go, or the screen flickers
+            if self.out.is_terminal:
+                self.out.clear()
+                body = self._cut(body, below)
+            self.out.print(Group(body, *below), soft_wrap=False)
+
+    def _cut(self, body: RenderableType, below: list[RenderableType]) -> RenderableType:
+        options = self.out.options
+        rows = self.out.height - 1 - screen.Room(self.out, options).taken(below)  # the cursor's line stays
+        room = screen.Room(self.out, options.update(height=max(rows, screen.LEAST)))
+        return room.cut([body], room.rows)

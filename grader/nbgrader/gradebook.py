@@ -1,0 +1,176 @@
+"""Write results into an nbgrader gradebook: a section is an assignment, an exercise a grade cell."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from grader.core.progress_bar import Progress, silent
+from grader.course.catalog import Catalog, Exercise
+from grader.course.cell_names import answer_cell
+from grader.nbgrader.connection import first_line, one_students, opened, place
+from grader.nbgrader.lateness import Arrival, Penalties, enter_time
+from grader.records.comments import comment
+from grader.records.records import ExerciseRecord, StudentRecord
+
+
+def write(
+    url: str,
+    records: Iterable[StudentRecord],
+    catalog: Catalog,
+    arrivals: Mapping[str, Arrival] | None = None,
+    progress: Progress = silent,
+) -> list[str]:
+    """Enter every record's scores and comments; return the problems, one line for each.
+
+    `url` is any SQLAlchemy URL, or a bare path, which means SQLite. Manual scores, extra credit
+    and manual comments stay as they are, and writing the same records again changes nothing.
+    A student is written in one transaction: wholly or not at all. A student who cannot be
+    written is a problem that is returned, and the next one follows; a gradebook that cannot be
+    written raises `KataError`. `arrivals` tells by student when the work came: penalties for what came late
+    are those of the course's `nbgrader_config.py`, which lies beside the gradebook or in the current folder.
+    """
+    students = list(records)
+    where = place(url)
+    penalties = Penalties(where.folder)
+    with opened(where) as gradebook:
+        problems = _prepare(gradebook, students, catalog)
+        for done, record in enumerate(students):
+            progress(done, len(students))
+            try:
+                came = (arrivals or {}).get(record.student, Arrival())
+                problems += _write_student(gradebook, record, catalog, came, penalties)
+            except one_students() as mistake:
+                gradebook.db.rollback()
+                problems.append(f"{record.student}: not written to the gradebook: {first_line(mistake)}")
+    return problems
+
+
+def times(url: str) -> dict[tuple[str, str], datetime | None]:
+    """When each student's work on each section came, as far as the gradebook knows."""
+    from nbgrader.api import SubmittedAssignment
+
+    with opened(place(url)) as gradebook:
+        return {(one.student.id, one.name): one.timestamp for one in gradebook.db.query(SubmittedAssignment)}
+
+
+def _known(record: StudentRecord, catalog: Catalog) -> list[tuple[Exercise, ExerciseRecord]]:
+    return [(e, record.exercises[e.slug]) for e in catalog.exercises if e.slug in record.exercises]
+
+
+def _prepare(gradebook: Any, students: list[StudentRecord], catalog: Catalog) -> list[str]:
+    """Make the assignments and cells that the records need; return a line for each unknown exercise.
+
+    All cells come before the first submission, which copies the cells that it finds.
+    """
+    slugs = {slug for record in students for slug in record.exercises}
+    for section in catalog.sections:
+        exercises = [e for e in section.exercises if e.slug in slugs]
+        if not exercises:
+            continue
+        gradebook.update_or_create_assignment(section.name)
+        gradebook.update_or_create_notebook(section.name, section.name)
+        for exercise in exercises:
+            home = (section.name, section.name)
+            points, answer = float(exercise.points), answer_cell(exercise.slug)
+            _rescale(gradebook, exercise, points)
+            gradebook.update_or_create_grade_cell(exercise.slug, *home, max_score=points, cell_type="code")
+            gradebook.update_or_create_solution_cell(answer, *home)
+            for cell in (exercise.slug, answer):
+                gradebook.update_or_create_source_cell(cell, *home, cell_type="code")
+    unknown = sorted(slugs - {e.slug for e in catalog.exercises})
+    return [f"{slug}: not written to the gradebook: the catalog has no such exercise" for slug in unknown]
+
+
+def _rescale(gradebook: Any, exercise: Exercise, points: float) -> None:
+    """Bring the automatic scores of an exercise whose points have changed to the new scale.
+
+    What a person has entered stays, and is to be looked at again.
+    """
+    from nbgrader.api import Grade, MissingEntry
+
+    try:
+        cell = gradebook.find_grade_cell(exercise.slug, exercise.section, exercise.section)
+    except MissingEntry:
+        return
+    if not cell.max_score or cell.max_score == points:
+        return
+    for grade in gradebook.db.query(Grade).filter(Grade.cell_id == cell.id, Grade.auto_score.isnot(None)):
+        grade.auto_score = round(grade.auto_score * points / cell.max_score, 4)
+        grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is not None
+
+
+def _write_student(
+    gradebook: Any, record: StudentRecord, catalog: Catalog, came: Arrival, penalties: Penalties
+) -> list[str]:
+    """Enter one student; return what could not be entered of it."""
+    from nbgrader.api import MissingEntry, Student
+
+    # The session is used directly because every method of nbgrader's that adds something commits.
+    try:
+        student = gradebook.find_student(record.student)
+    except MissingEntry:
+        student = Student(id=record.student)
+        gradebook.db.add(student)
+    exercises = _known(record, catalog)
+    problems = []
+    for section in dict.fromkeys(exercise.section for exercise, _ in exercises):
+        grades, comments = _cells(gradebook, section, student)
+        for exercise, judged in exercises:
+            if exercise.section == section:
+                _enter(grades[exercise.slug], judged, exercise)
+                comments[answer_cell(exercise.slug)].auto_comment = comment(judged)
+        notebook = next(iter(grades.values())).notebook
+        try:
+            enter_time(notebook.assignment, section, came)
+        except ValueError as unread:
+            problems.append(f"{record.student}: {unread}; entered without a time")
+        gradebook.db.flush()
+        penalties.assign(notebook)
+    gradebook.db.commit()
+    return problems
+
+
+def _cells(gradebook: Any, section: str, student: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The student's grades and comments in the section, by exercise.
+
+    Does what nbgrader's `add_submission` does, and also for a submission that is older than
+    some of the assignment's cells.
+    """
+    from nbgrader.api import Comment, Grade, MissingEntry, SubmittedAssignment, SubmittedNotebook
+
+    db = gradebook.db
+    assignment = gradebook.find_assignment(section)
+    try:
+        submission = gradebook.find_submission(section, student.id)
+    except MissingEntry:
+        submission = SubmittedAssignment(assignment=assignment, student=student)
+        db.add(submission)
+    grades, comments = {}, {}
+    submitted = {one.notebook_id: one for one in submission.notebooks}
+    for notebook in assignment.notebooks:
+        mine = submitted.get(notebook.id) or SubmittedNotebook(notebook=notebook, assignment=submission)
+        db.add(mine)
+        graded = {grade.cell_id: grade for grade in mine.grades}
+        commented = {remark.cell_id: remark for remark in mine.comments}
+        for cell in [*notebook.grade_cells, *notebook.task_cells]:
+            if cell.id not in graded:
+                graded[cell.id] = Grade(cell_id=cell.id, notebook=mine)
+        for cell in [*notebook.solution_cells, *notebook.task_cells]:
+            if cell.id not in commented:
+                commented[cell.id] = Comment(cell_id=cell.id, notebook=mine)
+        db.add_all([*graded.values(), *commented.values()])
+        if notebook.name == section:
+            grades = {cell.name: graded[cell.id] for cell in notebook.grade_cells}
+            comments = {cell.name: commented[cell.id] for cell in notebook.solution_cells}
+    return grades, comments
+
+
+def _enter(grade: Any, judged: ExerciseRecord, exercise: Exercise) -> None:
+    """Set the automatic score, between zero and the points: nbgrader would accept 99 of 4."""
+    score = None if judged.needs_manual_grade else min(max(0.0, judged.score), float(exercise.points))
+    changed, grade.auto_score = grade.auto_score != score, score
+    if grade.manual_score is None:
+        grade.needs_manual_grade = score is None
+    elif changed:
+        # As nbgrader does: somebody graded what has changed since, and should look again.
+        grade.needs_manual_grade = True

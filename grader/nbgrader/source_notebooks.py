@@ -1,0 +1,158 @@
+"""An nbgrader course: of every section a source notebook, made from the same five places as all else."""
+
+import ast
+import json
+import re
+import secrets
+import textwrap
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from grader.core import atomic_write
+from grader.core.errors import KataError
+from grader.course import paths, starts
+from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.cell_names import answer_cell
+from grader.grading.grade import MOST_SEEDS
+from grader.submissions.notebook_answer import split
+
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+CONFIG = '''"""What nbgrader must know about this course. Run its commands in this folder."""
+
+c = get_config()  # noqa: F821
+
+# A cell holds the start that students get, and below it the reference: nothing takes the reference's place.
+c.ClearSolutions.code_stub = {"python": ""}
+
+# The first check starts an engine; a check then takes as long as its exercise may.
+c.Execute.timeout = 300
+
+# Answers are judged as `kata grade` does it: in a sandbox, with the same scores. A student's notebook is not
+# run. Delete this to have nbgrader run notebooks itself, with all that students wrote, unconfined.
+c.Autograde.autograde_preprocessors = [
+    "grader.nbgrader.autograder.JudgeAnswers",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "grader.nbgrader.autograder.EnterScores",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# Where bubblewrap cannot run: "off" judges without the sandbox.
+c.JudgeAnswers.sandbox = "required"
+
+# From this the inputs of checks are drawn: keep it to yourself.
+c.JudgeAnswers.seed = {seed}
+'''
+
+
+def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
+    """Write the course to `target`, a new or empty folder; returns its assignments.
+
+    Raises:
+        KataError: `target` holds something or cannot be written, there are no solutions here, or an
+            exercise's file is not its start.
+    """
+    chosen = set(catalog.select(only))
+    atomic_write.expect_room(target)
+    lacking = [e.slug for e in chosen if not e.file("solutions").is_file()]
+    if lacking:
+        raise KataError(
+            f"there is no solution of {min(lacking)} here; make notebooks in a clone that was not released"
+        )
+    starts.expect(catalog.select(only))
+    made = []
+    try:
+        for section in catalog.sections:
+            exercises = [e for e in section.exercises if e in chosen]
+            if exercises:
+                folder = target / "source" / section.name
+                folder.mkdir(parents=True)
+                text = json.dumps(notebook(section, exercises), ensure_ascii=False, indent=1)
+                (folder / f"{section.name}.ipynb").write_text(f"{text}\n", "utf-8")
+                made.append(section.name)
+        text = CONFIG.replace("{seed}", str(secrets.randbelow(MOST_SEEDS)))
+        (target / "nbgrader_config.py").write_text(text, "utf-8")
+    except OSError as error:
+        raise KataError(f"cannot write {target}: {error.strerror}; choose another folder") from None
+    return made
+
+
+def notebook(section: Section, exercises: Iterable[Exercise]) -> dict[str, Any]:
+    """The source notebook of a section: its chapter, then three cells for each exercise."""
+    cells = [_text("chapter", _chapter(section))]
+    for exercise in exercises:
+        cells.append(_text(f"{exercise.slug}-statement", _statement(exercise)))
+        cells.append(_code(answer_cell(exercise.slug), _answer(exercise), solution=True))
+        cells.append(_code(exercise.slug, _checks(exercise), grade=True, locked=True, points=exercise.points))
+    metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _chapter(section: Section) -> str:
+    file = paths.EXERCISES / section.name / "README.md"
+    return file.read_text("utf-8") if file.is_file() else f"# {section.title}"
+
+
+def _statement(exercise: Exercise) -> str:
+    docstring = ast.get_docstring(ast.parse(split(exercise.file("exercises"))[0])) or ""
+    points = f"{exercise.points:g} point{'s' if exercise.points != 1 else ''}"
+    title = f"## {exercise.order}. {exercise.title} ({points})"
+    return f"{title}\n\n{_markdown(docstring)}\n\nTo read: {exercise.reading}"
+
+
+def _markdown(text: str) -> str:
+    """A docstring as Markdown. Indented code gets fences: below a list it would look like the list's text."""
+    blocks = re.split(r"\n(?:[ \t]*\n)+", text)
+    runs = [(code, [*run]) for code, run in groupby(blocks, lambda block: block.startswith("    "))]
+    return "\n\n".join(
+        _fenced("\n\n".join(run)) if code else _escaped("\n\n".join(run)) for code, run in runs
+    )
+
+
+def _fenced(block: str) -> str:
+    code = textwrap.dedent(block)
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        return f"```\n{code}\n```"
+    return f"```python\n{code}\n```"
+
+
+def _escaped(text: str) -> str:
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(p if p.startswith("`") else re.sub(r"([*_$<])", r"\\\1", p) for p in pieces)
+
+
+def _answer(exercise: Exercise) -> str:
+    """The start, as students get it, and the reference in a region that nbgrader takes out."""
+    start, reference = (split(exercise.file(tree))[1].strip("\n") for tree in ("exercises", "solutions"))
+    return f"{start}\n### BEGIN SOLUTION\n{reference}\n### END SOLUTION"
+
+
+def _checks(exercise: Exercise) -> str:
+    """What students run, and what only grading runs: a line each, so that no suite is ever shown."""
+    seen = f'from grader import check\n\ncheck("{exercise.slug}")'
+    hidden = f'from grader import score\n\nscore("{exercise.slug}")'
+    return f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+
+
+def _text(name: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source.splitlines(keepends=True)}
+
+
+def _code(name: str, source: str, **about: Any) -> dict[str, Any]:
+    flags = {"grade": False, "locked": False, "solution": False, "task": False, **about}
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": {"nbgrader": {**flags, "grade_id": name, "schema_version": 3}},
+        "outputs": [],
+        "source": source.splitlines(keepends=True),
+    }

@@ -1,0 +1,1 @@
+"""What pytest sees: options, fixtures, markers, feedback, the summary at the end."""

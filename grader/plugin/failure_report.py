@@ -1,0 +1,208 @@
+"""From what a check raised to the lines that a learner reads."""
+
+import builtins
+import linecache
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Literal
+
+import pytest
+
+from grader.checks.error_words import error_line, likely, unusable
+from grader.checks.failure import BrokenRule, CheckFailure
+from grader.core.timeout import TooSlow
+from grader.course import paths
+from grader.course.catalog import Exercise
+from grader.diagnose.diff import describe
+from grader.plugin.load_answer import Answers
+
+MOST_LINES = 15
+MOST_COLUMNS = 90
+
+
+class NoAnswer(Exception):
+    """The place under judgement has no file for this exercise."""
+
+
+class Untouched(Exception):
+    """The file for this exercise is what its author made it start with."""
+
+
+class DoesNotImport(Exception):
+    """The answer raised while it was imported; holds what it raised."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+@dataclass(frozen=True)
+class Told:
+    """What becomes of a check that did not pass, and what the learner reads of it.
+
+    `unwritten` names the function that says of itself that it is still to write.
+    """
+
+    verdict: Literal["todo", "failed", "not_graded"]
+    text: str
+    is_rule: bool = False
+    """Whether the answer breaks a rule of the statement, which is told before any wrong number."""
+    unwritten: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the answer that was running."""
+
+    file: Path
+    line: int
+    values: str
+    replaced: str
+
+    def __str__(self) -> str:
+        source = linecache.getline(str(self.file), self.line).strip()
+        return f"  {paths.shown(self.file)}:{self.line}   {source}"
+
+
+def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, answers: Answers) -> Told:
+    """The verdict on one check that raised, and its feedback."""
+    excinfo = call.excinfo
+    assert excinfo is not None
+    error = excinfo.value
+    file = answers.path(exercise)
+    # Only the plugin skips, before the answer runs. A skip from inside the answer is a failure.
+    if isinstance(error, pytest.skip.Exception) and call.when == "setup":
+        return Told("not_graded", str(error))
+    if isinstance(error, NoAnswer):
+        return Told("todo", str(error))
+    if isinstance(error, Untouched):
+        return Told("todo", f"todo: {exercise.relative} is as it was")
+    if is_todo(excinfo, file):
+        name, place = _unwritten(excinfo, file), paths.shown(file) if file else exercise.relative
+        return Told("todo", f"todo: {place}{f', {name}' if name else ''}", unwritten=name)
+    body = _body(excinfo, exercise, file)
+    head = f"{exercise.slug} · {title_of(item)}"
+    tail = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
+    where = [f"  {paths.shown(file)}"] if file and f"{file.name}:" not in "\n".join(body) else []
+    room = MOST_LINES - 1 - len(where) - len(tail)
+    text = "\n".join([head, *body[:room], *where, *tail])
+    return Told("failed", text, isinstance(error, BrokenRule))
+
+
+def title_of(item: pytest.Item) -> str:
+    """The check's sentence: its test's docstring on one line."""
+    text = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return " ".join(text.split())
+
+
+def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> bool:
+    """Whether the answer itself says that it is not written yet.
+
+    torch raises NotImplementedError too, for operations that a device lacks; only a `raise`
+    statement in the answer counts.
+    """
+    if not isinstance(excinfo.value, NotImplementedError) or file is None:
+        return False
+    last = excinfo.traceback[-1]
+    if Path(last.path) == file:
+        source = linecache.getline(str(file), last.lineno + 1)
+        return source.strip().startswith("raise NotImplementedError")
+    return type(excinfo.value).__name__ == "RankTodo"
+
+
+def _unwritten(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> str:
+    """The function of the answer that is still to write; "" where it was called on a rank."""
+    last = excinfo.traceback[-1]
+    if Path(last.path) != file:
+        return ""
+    code = last.frame.code.raw
+    return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")  # Python 3.10 has none
+
+
+def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file: Path | None) -> list[str]:
+    error = excinfo.value
+    place = _place(excinfo, file)
+    if isinstance(error, CheckFailure):
+        # Raised below the answer, by what stands in for a debugger, say: its line is worth knowing.
+        return [*str(error).splitlines(), *([str(place)] if place else [])]
+    if isinstance(error, DoesNotImport):
+        return import_trouble(error.cause, file)
+    if isinstance(error, TooSlow):
+        return [f"{error}: an endless loop?", *_where(place)]
+    if place is not None:
+        return [f"your code raised {error_line(error)}", *_where(place), *likely(error)]
+    if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == exercise.stem:
+        return [f"`{error.name}` is missing: the statement asks for it under this name"]
+    if isinstance(error, TypeError) and "argument" in str(error):
+        return [f"wrong signature: {error}", "  likely  a parameter was renamed, added or removed"]
+    return unusable(error)
+
+
+def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
+    """Why the answer does not import, and at which of its lines."""
+    name = paths.shown(file) if file else "the answer"
+    if isinstance(cause, SyntaxError):
+        source = (cause.text or "").strip()
+        return ["the file does not import, so nothing can be judged", f"  {name}:{cause.lineno}   {source}",
+                f"  {type(cause).__name__}: {cause.msg}"]  # fmt: skip
+    line = _last_line_in(cause, file)
+    source = linecache.getline(str(file), line).strip()
+    return [
+        "the file does not import, so nothing can be judged",
+        f"  {name}:{line}   {source}".rstrip(),
+        f"  {error_line(cause)}",
+    ]
+
+
+def _last_line_in(error: BaseException, file: Path | None) -> int:
+    trace, line = error.__traceback__, 1
+    while trace is not None:
+        if file is not None and Path(trace.tb_frame.f_code.co_filename) == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> Place | None:
+    """The innermost line of the answer, with the tensors and numbers it held."""
+    inside = [entry for entry in excinfo.traceback if entry.frame.code.raw.co_filename == str(file)]
+    if not inside:
+        return None
+    entry = inside[-1]
+    values = [
+        f"{name} {describe(value)}"
+        for name, value in entry.frame.f_locals.items()
+        if not name.startswith("__")
+        and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
+    ]
+    line = entry.lineno + 1
+    calls = re.findall(r"(?<![\w.])(\w+)\(", linecache.getline(str(file), line))
+    return Place(Path(entry.path), line, _fitting(values), _replaced(calls, entry.frame.f_globals))
+
+
+def _replaced(calls: Iterable[str], names: Mapping[str, Any]) -> str:
+    """The first of Python's own functions that is another here, as `max` is after `from torch import *`."""
+    own = vars(builtins).keys() & names.keys()
+    return next((name for name in calls if name in own and not isinstance(names[name], FunctionType)), "")
+
+
+def _fitting(values: list[str]) -> str:
+    """As many of the values as fit into a line."""
+    line = ""
+    for value in values:
+        if len(line) + len(value) > MOST_COLUMNS:
+            break
+        line = f"{line}, {value}" if line else value
+    return line
+
+
+def _where(place: Place | None) -> list[str]:
+    if place is None:
+        return []
+    lines = [str(place), *([f"  where  {place.values}"] if place.values else [])]
+    if place.replaced:
+        lines.append(f"  likely  `{place.replaced}` is not Python's own here: an `import *` replaces it")
+    return lines

@@ -1,0 +1,53 @@
+"""What checks are marked with: what they need of a machine, and how long they may take."""
+
+from collections.abc import Iterable
+
+import pytest
+import torch
+
+from grader.course.catalog import SLOW_SECONDS
+
+MARKERS = {
+    "gpu": "needs a CUDA device",
+    "mps": "needs an Apple GPU",
+    "multi_gpu": "needs two CUDA devices or more",
+    "multi_process": "starts several ranks",
+    "slow": "takes seconds: compiles with inductor, or starts fresh processes",
+}
+
+
+def needs_ranks(items: Iterable[pytest.Item]) -> bool:
+    """Whether one of these checks starts ranks."""
+    return any(item.get_closest_marker("multi_process") for item in items)
+
+
+def needs_device(items: Iterable[pytest.Item]) -> bool:
+    """Whether one of these checks takes the simulated device."""
+    return any("device" in getattr(item, "fixturenames", ()) for item in items)
+
+
+def needs_gpu(item: pytest.Item) -> bool:
+    """Whether this check computes on CUDA devices."""
+    return any(item.get_closest_marker(name) for name in ("gpu", "multi_gpu"))
+
+
+def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
+    """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
+    slow = any(item.get_closest_marker("slow") for item in items)
+    return seconds + (SLOW_SECONDS if slow else 0.0)
+
+
+def lacking(item: pytest.Item) -> str | None:
+    """What this machine lacks for a check, or None where it can run."""
+    gpus = torch.cuda.device_count()  # asks no driver, which would not survive a fork
+    if item.get_closest_marker("gpu") and gpus < 1:
+        return "needs pytest itself and a CUDA device"
+    if item.get_closest_marker("multi_gpu") and gpus < 2:
+        return "needs pytest itself and two CUDA devices"
+    if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
+        return "needs an Apple GPU"
+    if item.get_closest_marker("multi_process"):
+        from grader.checks import distributed
+
+        return distributed.is_available()
+    return None

@@ -1,0 +1,1 @@
+"""What is asked of a judge and what comes back, as plain data."""

@@ -1,0 +1,111 @@
+"""A repository for students: statements, public suites, the learner's verbs, and no answers."""
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader.core import atomic_write
+from grader.core.errors import KataError
+from grader.course import paths, starts
+from grader.course.catalog import Exercise, Tree, load
+
+_WHOLE = (
+    *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
+    *("grader", "docs", ".devcontainer", ".github/workflows/learn.yml"),
+)
+_TREES: tuple[Tree, ...] = ("exercises", "public")
+_SKIPPED = shutil.ignore_patterns(
+    "__pycache__", "*.pyc", "catalog", "record.py", "instructors.md", "cluster.md"
+)
+
+
+def release(target: Path, only: list[str] | None) -> int:
+    """Write the students' repository to `target`, a new or empty folder; returns how many exercises it holds.
+
+    Raises:
+        KataError: `target` holds something, lies inside this clone, or cannot be written, or an exercise's
+            file is not its start.
+    """
+    exercises = load().select(only)
+    starts.expect(exercises)
+    _expect_room(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name in _WHOLE:
+            _copy(paths.ROOT / name, target / name)
+        for exercise in exercises:
+            for tree in _TREES:
+                _copy(exercise.file(tree), target / exercise.file(tree).relative_to(paths.ROOT))
+        _copy_sections(exercises, target)
+        _write_catalog(exercises, target / paths.CATALOG.relative_to(paths.ROOT))
+        (target / "README.md").write_text(
+            _for_learners((paths.ROOT / "README.md").read_text("utf-8")), "utf-8"
+        )
+        (target / "Makefile").write_text(
+            _without_grading((paths.ROOT / "Makefile").read_text("utf-8")), "utf-8"
+        )
+    except OSError as error:
+        raise KataError(f"cannot write {target}: {error.strerror}; choose another folder") from None
+    return len(exercises)
+
+
+def _expect_room(target: Path) -> None:
+    if target.resolve().is_relative_to(paths.ROOT):
+        raise KataError(f"{target} lies inside this clone; release to a folder outside it")
+    atomic_write.expect_room(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=_SKIPPED)
+    elif source.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
+    """What belongs to a section as a whole: its chapter, and what makes folders importable."""
+    folders = {file.parent for e in exercises for tree in _TREES for file in [e.file(tree)]}
+    for folder in {*folders, *(folder.parent for folder in folders), paths.ROOT / "tests"}:
+        for name in ("__init__.py", "README.md"):
+            _copy(folder / name, target / (folder / name).relative_to(paths.ROOT))
+
+
+def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
+    """The rows of the released exercises, as they stand."""
+    target.mkdir()
+    chosen = {exercise.slug for exercise in exercises}
+    for section in {exercise.section for exercise in exercises}:
+        text = (paths.CATALOG / f"{section}.toml").read_text("utf-8")
+        head, *rows = re.split(r"^(?=\[exercise\.)", text, flags=re.MULTILINE)
+        kept = [row for row in rows if row.split("]")[0].removeprefix("[exercise.") in chosen]
+        (target / f"{section}.toml").write_text(head + "".join(kept), "utf-8")
+
+
+_GRADING = """## How it is graded
+
+The checks in `tests/public` are not all: hidden ones grade too. They ask for nothing that the statement does
+not name, so read it to the end. An exercise is worth its points times the share of its hidden checks that
+pass, and nothing if the public checks fail or its results differ from the reference on fresh inputs.
+"""
+
+
+def _for_learners(readme: str) -> str:
+    """The README without its chapters for instructors and authors, and with one on what grades."""
+    parts = re.split(r"^(?=## )", readme, flags=re.MULTILINE)
+    kept = [part for part in parts if not part.startswith(("## Teach", "## Work on it"))]
+    return re.sub(r"^\| `kata solution .*\n", "", "".join(kept), flags=re.MULTILINE) + _GRADING
+
+
+def _without_grading(makefile: str) -> str:
+    """The Makefile without the targets that need what a release does not hold."""
+    targets = (
+        "grade test check lint test-suites test-grader audit sandbox browser database .venv/.class .venv/.dev"
+    )
+    gone = (*(f"{target}:" for target in targets.split()), "PARTS", ".PHONY: gradescope")
+    blocks = [b for b in makefile.split("\n\n") if not b.startswith(gone)]
+    text = re.sub(
+        r"^\.PHONY: learn .*$", ".PHONY: learn setup clean", "\n\n".join(blocks), flags=re.MULTILINE
+    )
+    return text.replace("Three verbs to start with; each sets up", "One verb to start with; it sets up")

@@ -1,0 +1,1 @@
+"""What judging says of students and learners, and the files that keep it."""

@@ -1,0 +1,166 @@
+"""What judging says: plain records, and the JSON files that hold them."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.core import atomic_write
+from grader.core.sanitize import one_line
+
+SCHEMA = 1
+
+Outcome = Literal["passed", "failed", "not_graded", "missing"]
+Status = Literal[
+    "passed",
+    "partial",
+    "failed",
+    "todo",
+    "broken",
+    "timeout",
+    "crashed",
+    "memory",
+    "tampered",
+    "not_graded",
+    "grader_fault",
+]
+
+
+@dataclass(frozen=True)
+class CheckRecord:
+    """One check's verdict. `title` is the sentence a learner reads, `message` the feedback."""
+
+    id: str
+    title: str
+    outcome: Outcome
+    message: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class ExerciseRecord:
+    """One exercise of one student. `flags` holds what an instructor may want to look at."""
+
+    status: Status
+    score: float
+    points: float
+    checks: tuple[CheckRecord, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def needs_manual_grade(self) -> bool:
+        """Nothing was judged, so there is no score to give: neither zero nor full."""
+        return self.status in ("not_graded", "grader_fault")
+
+
+@dataclass(frozen=True)
+class StudentRecord:
+    """All of one student's exercises, by slug in the catalog's order.
+
+    `notes` tells what was odd about the submission itself: unknown files, links, bad encoding.
+    """
+
+    student: str
+    seed: int
+    exercises: dict[str, ExerciseRecord] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return round(sum(e.score for e in self.exercises.values()), 4)
+
+    @property
+    def points(self) -> float:
+        """The points that could be earned: exercises that were not judged count for nothing."""
+        return round(sum(e.points for e in self.exercises.values() if not e.needs_manual_grade), 4)
+
+
+def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
+    """What JSON holds of a record; `exercise_from_json` reads it."""
+    return {**vars(record), "checks": [dict(vars(check)) for check in record.checks]}
+
+
+def exercise_from_json(data: Any) -> ExerciseRecord:
+    """Raises TypeError or KeyError where the data is no record."""
+    checks = tuple(CheckRecord(**check) for check in data["checks"])
+    flags = tuple(map(one_line, data["flags"]))  # older records hold more than that
+    return ExerciseRecord(data["status"], data["score"], data["points"], checks, flags)
+
+
+def student_to_json(record: StudentRecord) -> dict[str, Any]:
+    """What `results/<student>.json` holds."""
+    return {
+        "schema": SCHEMA,
+        "student": record.student,
+        "seed": record.seed,
+        "score": record.score,
+        "points": record.points,
+        "exercises": {slug: exercise_to_json(e) for slug, e in record.exercises.items()},
+        "notes": list(record.notes),
+    }
+
+
+def student_from_json(data: dict[str, Any]) -> StudentRecord:
+    exercises = {slug: exercise_from_json(e) for slug, e in data["exercises"].items()}
+    return StudentRecord(data["student"], data["seed"], exercises, tuple(data.get("notes", ())))
+
+
+def read_student(path: Path) -> StudentRecord | None:
+    """The record in a file, or None where there is none of this version."""
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        return None
+    try:
+        record = student_from_json(data)
+        numbers = [n for e in record.exercises.values() for n in (e.score, e.points)]
+        return record if all(math.isfinite(n) for n in numbers) else None
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def rescaled(record: StudentRecord, points: Mapping[str, float]) -> StudentRecord:
+    """The record with each known exercise worth what it is worth now, and so all records on one scale."""
+    exercises = {slug: _worth(e, points.get(slug, e.points)) for slug, e in record.exercises.items()}
+    return replace(record, exercises=exercises)
+
+
+def _worth(record: ExerciseRecord, points: float) -> ExerciseRecord:
+    if points == record.points or not record.points:
+        return record
+    return replace(record, score=round(record.score * points / record.points, 4), points=points)
+
+
+def merged(earlier: StudentRecord | None, later: StudentRecord, known: Mapping[str, float]) -> StudentRecord:
+    """The later record, with those of the known exercises that only the earlier one has, in their order.
+
+    `known` holds what exercises are worth now.
+    """
+    if earlier is None or earlier.student != later.student:
+        return later
+    both = {**rescaled(earlier, known).exercises, **later.exercises}
+    exercises = {slug: both[slug] for slug in known if slug in both} | later.exercises
+    kept = exercises.keys() - later.exercises.keys()
+    notes = later.notes
+    if kept and earlier.seed != later.seed:
+        notes += (f"judged in an earlier run, with seed {earlier.seed}: {len(kept)} of the exercises",)
+    return replace(later, exercises=exercises, notes=notes)
+
+
+def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
+    """Write `data` so that a reader sees the old file or the new one, never a part of it.
+
+    What need not be durable, as it can be made again where a machine stopped too early, is one line of text
+    and takes a fraction of the time.
+    """
+    text = json.dumps(data, ensure_ascii=True, indent=1 if durable else None)
+    atomic_write.write(path, f"{text}\n", durable=durable)
+
+
+def read_json(path: Path) -> Any | None:
+    """The file's content, or None where there is none or it was cut short."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,222 @@
+"""What a class handed in: a folder or an archive with something of every student's.
+
+`<student>/<section>/<exercise>.py` mirrors `exercises/`. A student's part may as well be a clone, an archive,
+loose files or notebooks, named as Canvas, Moodle, GitHub Classroom or nbgrader name them: `platforms` tells
+whose it is, `student` what answers which exercise. The files are other people's.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, silent
+from grader.course import paths
+from grader.course.catalog import Catalog
+from grader.submissions import platforms
+from grader.submissions.decode import MAX_BYTES
+from grader.submissions.io import archives
+from grader.submissions.io.folders import FOLDER, LINK, Directory, Folder, Refused, escaped, why
+from grader.submissions.owners import (
+    Part,
+    expect_no_download,
+    hidden,
+    is_class,
+    is_timed,
+    is_work,
+    parts_in,
+    unwrapped,
+    visible,
+    whose,
+)
+from grader.submissions.student import CLONE, Homework
+
+__all__ = ["MAX_BYTES", "Classwork", "Submission", "collect", "escaped"]
+
+MAX_NAMED = 10
+_MAX_NAME = 160
+"""Bytes of a student's name, which becomes a file's."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's answers, by slug in no particular order.
+
+    A file that is there but cannot be judged is in `problems`, with the reason; an exercise in
+    neither was not handed in. `student` is the folder's name, with what cannot be printed
+    written as an escape: it is safe in a file name, in JSON and on a terminal.
+
+    `kept` are exercises of which there is only what `kata grade` wrote for formgrader: their records stay.
+    `times` holds nbgrader's time stamps by section, as they stand in `timestamp.txt`. `late` is what
+    a platform tells without a time; None where it tells nothing.
+    """
+
+    student: str
+    answers: Mapping[str, bytes] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    times: Mapping[str, str] = field(default_factory=dict)
+    late: bool | None = None
+    kept: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Classwork:
+    """A class's submissions, sorted by student. `notes` tells what in the folder is no student's.
+
+    `is_one` tells that not a class but one student's work was named.
+    """
+
+    submissions: tuple[Submission, ...]
+    notes: tuple[str, ...] = ()
+    is_one: bool = False
+
+
+def collect(folder: Path, catalog: Catalog, progress: Progress = silent) -> Classwork:
+    """Read what a class handed in: a folder or an archive with something of every student's.
+
+    One student's folder or archive may be named as well. In a folder of a clone and beside it, the first
+    answer to an exercise counts; of files that a platform numbered, the newest.
+    """
+    shown = escaped(paths.shown(folder))
+    if folder.resolve() in (paths.ROOT, paths.EXERCISES):
+        raise KataError(f"{shown} is this clone itself; name a folder that holds one folder per student")
+    try:
+        with _top(folder) as top:
+            place = folder.absolute() if folder.name not in ("", "..") else folder.resolve()
+            return _class(top, place, shown, catalog, progress)
+    except Refused as refused:
+        raise KataError(
+            f"{shown} {why(refused)}; name another archive, or the folder it unpacks to"
+        ) from None
+    except OSError as refused:
+        raise KataError(
+            f"submissions in {shown} {why(refused)}; name a folder that holds one folder per student"
+        ) from None
+
+
+@contextmanager
+def _top(folder: Path) -> Iterator[Folder]:
+    if archives.is_archive(folder.name) and folder.is_file():
+        with folder.open("rb") as file, archives.opened(file, archives.CLASS) as top:
+            yield top
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield Directory(handle)
+    finally:
+        os.close(handle)
+
+
+def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Progress) -> Classwork:
+    kinds = visible(top)
+    origin = whose(place)
+    if origin.platform or is_work(kinds, catalog) or is_timed(origin, place.parent.name):
+        return _alone(top, place, shown, catalog)
+    if platforms.is_course({*kinds}):
+        with top.entered(platforms.SUBMITTED) as inner:
+            return _class(inner, place / platforms.SUBMITTED, shown, catalog, progress)
+    strays = list(getattr(top, "oddities", ()))
+    with ExitStack() as stack:
+        if isinstance(top, archives.Unpacked):
+            inside, parent = unwrapped(top, archives.stem(place.name), catalog, stack)
+        else:
+            inside, parent = top, place.name
+            expect_no_download(top, shown)
+        students: dict[str, list[Part]] = {}
+        for part in parts_in(inside, parent, strays):
+            students.setdefault(_name(part.origin.student), []).append(part)
+        found: list[Submission] = []
+        for name in sorted(students):
+            progress(len(found), len(students))
+            found.append(_submission(name, students[name], catalog))
+        unread = _listed("begins with a dot, not read", hidden(inside))
+    if not found:
+        told = f" ({unread[0]})" if unread else ""
+        raise KataError(
+            f"{shown} holds no student's folder{told}; answers lie in <student>/<section>/<exercise>.py"
+        )
+    notes = _listed("no student's folder, ignored", strays) + unread
+    if len(found) == 1 and isinstance(inside, archives.Unpacked):
+        notes += (f"{shown} holds one student: {found[0].student}",)
+    return Classwork(tuple(found), notes)
+
+
+def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
+    """One student, named by the folder around all sections."""
+    if isinstance(top, archives.Unpacked) and is_class(top):
+        raise KataError(
+            f"{shown} is named like one student's upload and holds a whole class; if it is your download of "
+            "the class, rename it to submissions.zip"
+        )
+    while place.name in {CLONE, *(section.name for section in catalog.sections)}:
+        place = place.parent
+    origin = whose(place)
+    student = _name(origin.student)
+    work = Homework(catalog)
+    work.refused += getattr(top, "oddities", ())
+    work.read(top, timed=is_timed(origin, place.parent.name))
+    told = f"{shown} is one student's work; graded as {student}"
+    return Classwork((_finished(student, work, [origin.late]),), (told,), is_one=True)
+
+
+def _submission(student: str, parts: Sequence[Part], catalog: Catalog) -> Submission:
+    work = Homework(catalog)
+    for part in sorted(parts, key=lambda part: _rank(part, work)):
+        own = part.origin.own or part.name
+        if part.kind in (FOLDER, LINK):
+            read = partial(work.read, timed=part.timed)
+            work.enter(part.name, part.home, "the student's folder", catalog.exercises, read)
+        elif exercise := work.exercise(part.name):
+            work.answer(part.name, part.home, own, exercise)
+        elif own.endswith(".ipynb"):
+            work.notebook(part.name, part.home, own)
+        elif archives.is_archive(own):
+            work.archive(part.name, part.home, own)
+        else:
+            work.unknown.append(own)
+    return _finished(student, work, [part.origin.late for part in parts])
+
+
+def _rank(part: Part, work: Homework) -> tuple[int, int, int, str]:
+    """Folders, answers, notebooks, archives; of each the newest first."""
+    own = part.origin.own or part.name
+    kinds = (part.kind in (FOLDER, LINK), work.exercise(part.name), own.endswith(".ipynb"), True)
+    first = next(rank for rank, is_kind in enumerate(kinds) if is_kind)
+    return (first, -part.origin.upload, -platforms.original(own)[1], part.name)
+
+
+def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Submission:
+    work.finish()
+    notes = [*_listed("not read", work.refused), *_listed("no exercise's file, ignored", work.unknown)]
+    if not work.answers and not work.problems and not work.kept:
+        notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
+    told = [one for one in late if one is not None]
+    is_late = any(told) if told else None
+    notes += ["handed in late"] if is_late else []
+    return Submission(
+        student, work.answers, work.problems, tuple(notes), work.times, is_late, frozenset(work.kept)
+    )
+
+
+def _name(student: str) -> str:
+    """A name that can be a file's: printable, and short enough with a digest for what was left out."""
+    name = escaped(student)
+    if len(name.encode("utf-8", "replace")) <= _MAX_NAME:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
+    return name.encode("utf-8", "replace")[: _MAX_NAME - 16].decode("utf-8", "ignore") + f"...{digest}"
+
+
+def _listed(what: str, names: list[str]) -> tuple[str, ...]:
+    """One note, or none, that names the first few."""
+    if not names:
+        return ()
+    told = [escaped(name) for name in names[:MAX_NAMED]]
+    if len(names) > MAX_NAMED:
+        told.append(f"and {len(names) - MAX_NAMED} more")
+    return (f"{what}: {'; '.join(told)}",)

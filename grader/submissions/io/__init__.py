@@ -1,0 +1,1 @@
+"""Folders, archives and streams of other people, read without trust."""

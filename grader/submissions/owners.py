@@ -1,0 +1,112 @@
+"""What in a class's folder or archive is whose."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog
+from grader.submissions import platforms
+from grader.submissions.io import archives
+from grader.submissions.io.folders import FILE, FOLDER, LINK, Folder, Refused, escaped
+from grader.submissions.platforms import Origin
+from grader.submissions.student import CLONE, FOREIGN, quiet
+
+_TOOLS = frozenset({".git", ".github", ".idea", ".ipynb_checkpoints", ".venv", ".vscode"})
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something of a student's: a folder, an archive or a file, in a folder of the class.
+
+    It is `timed` where nbgrader keeps the times: what it did not put there, a student could have written.
+    """
+
+    home: Folder
+    name: str
+    kind: str
+    origin: Origin
+    timed: bool = False
+
+
+def is_timed(origin: Origin, parent: str) -> bool:
+    """Whether nbgrader collected it, and wrote the time of each assignment into it."""
+    return parent == platforms.SUBMITTED and not origin.platform
+
+
+def visible(folder: Folder) -> dict[str, str]:
+    """The entries of a folder, without what systems and editors leave."""
+    return {n: k for n, k in folder.kinds().items() if not n.startswith(".") and n not in FOREIGN}
+
+
+def hidden(folder: Folder) -> list[str]:
+    """What could be students' work, were its names not hidden ones that no system or editor leaves."""
+    return [
+        name
+        for name, kind in folder.kinds().items()
+        if name.startswith(".") and not name.startswith(("._", ".Trash")) and name not in _TOOLS
+        if kind in (FOLDER, LINK) or archives.is_archive(name)
+    ]
+
+
+def is_work(kinds: Mapping[str, str], catalog: Catalog) -> bool:
+    """Whether one student's work looks so: a section, a clone's folder, or nothing but answers."""
+    if any(section.name in kinds for section in catalog.sections) or CLONE in kinds:
+        return True
+    files = {f"{exercise.stem}.py" for exercise in catalog.exercises}
+    return bool(files & {*kinds}) and all(kind == FILE for kind in kinds.values())
+
+
+def whose(place: Path) -> Origin:
+    """Whose it is, if what lies there is one student's."""
+    of = platforms.of_archive if archives.is_archive(place.name) else platforms.of_folder
+    return of(place.name, place.parent.name)
+
+
+def unwrapped(top: Folder, parent: str, catalog: Catalog, stack: ExitStack) -> tuple[Folder, str]:
+    """An archive of a class, or the one folder that it wraps the class in, with its name."""
+    kinds = visible(top)
+    if [*kinds.values()] == [FOLDER]:
+        (name,) = kinds
+        inner = stack.enter_context(top.entered(name))
+        if not platforms.of_folder(name, parent).platform and not is_work(visible(inner), catalog):
+            return inner, name
+    return top, parent
+
+
+def expect_no_download(folder: Folder, shown: str) -> None:
+    """A platform's download is to be named itself: in a folder, an archive is a student's, whatever is in it.
+
+    Otherwise a student's archive could hand in for classmates.
+    """
+    name, *others = [*(name for name in visible(folder) if not quiet(name)), ""]
+    if len(others) != 1 or not name.lower().endswith(".zip") or platforms.of_file(name):
+        return
+    try:
+        with folder.stream(name) as stream, archives.opened(stream, archives.CLASS) as within:
+            is_download = is_class(within)
+    except (Refused, OSError):
+        return  # told once it is read as a student's
+    if is_download:
+        raise KataError(f"{shown} holds a whole class in one archive; name that: {shown}/{escaped(name)}")
+
+
+def is_class(folder: Folder) -> bool:
+    """Whether a platform has put a class's work into it."""
+    return any(platforms.of_file(n) or platforms.of_folder(n, "").platform for n in folder.kinds())
+
+
+def parts_in(folder: Folder, parent: str, strays: list[str]) -> Iterator[Part]:
+    """What belongs to students in a folder or archive of the class."""
+    for name, kind in visible(folder).items():
+        if kind in (FOLDER, LINK):  # a linked folder is still somebody's, who is told why nothing was read
+            of = platforms.of_archive if kind == LINK and archives.is_archive(name) else platforms.of_folder
+            origin = of(name, parent)
+            yield Part(folder, name, kind, origin, is_timed(origin, parent))
+        elif kind == FILE and (known := platforms.of_file(name)):
+            yield Part(folder, name, kind, known)
+        elif kind == FILE and archives.is_archive(name):
+            yield Part(folder, name, kind, platforms.of_archive(name, parent))
+        elif not quiet(name):
+            strays.append(name)
