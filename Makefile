@@ -1,5 +1,5 @@
 # Three verbs to start with; each sets up what it needs on a fresh machine.
-.PHONY: learn grade test setup sandbox browser database clean
+.PHONY: learn grade test check lint test-suites test-grader audit setup sandbox browser database clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,12 +14,30 @@ grade: .venv/.class sandbox ## grade the sample class into a gradebook and an HT
 	@$(BIN)/kata grade samples/class --out results --gradebook gradebook.db
 	@$(BIN)/kata report --results results --to report
 
-test: .venv/.dev sandbox browser database ## everything the project checks of itself
+PARTS := lint test-suites test-grader audit
+
+test: .venv/.dev sandbox browser database ## everything the project checks of itself, and what took how long
+	@for part in $(PARTS); do \
+	  began=$$(date +%s); \
+	  $(MAKE) --no-print-directory $$part || exit 1; \
+	  took="$$took  $$part $$(($$(date +%s) - began)) s"; \
+	done; echo "took$$took"
+
+check: lint test-suites ## what needs no system package, in three minutes
+
+lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-suites: .venv/.dev
 	$(BIN)/python -m pytest -q -p no:randomly -n 2 --answers solutions
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --reruns 1 tests/grader # browsers and servers time out on a busy machine
+
+test-grader: .venv/.dev # browsers and servers time out on a busy machine
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --reruns 1 tests/grader
+
+audit: .venv/.dev
 	$(BIN)/kata audit
 
 .PHONY: gradescope
