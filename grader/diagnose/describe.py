@@ -32,7 +32,7 @@ def is_tensor(value: object) -> bool:
     return issubclass(type(value), Tensor)
 
 
-def plain(value: Tensor) -> Tensor | None:
+def readable(value: Tensor) -> Tensor | None:
     """The values as an ordinary dense tensor on the CPU, without history; None where they cannot be read."""
     try:
         with torch._C.DisableTorchFunctionSubclass():
@@ -119,7 +119,7 @@ def _name(kind: type) -> str:
 
 
 def _cut(text: str, longest: int = LONGEST) -> str:
-    plain = "".join(c if c.isprintable() else " " for c in text[: 4 * longest])
+    shown = "".join(c if c.isprintable() else " " for c in text[: 4 * longest])
     if "\n" in text[: 4 * longest]:  # as of a module of modules
-        plain = " ".join(plain.split())
-    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+        shown = " ".join(shown.split())
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

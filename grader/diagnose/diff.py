@@ -8,9 +8,16 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes import Case, Suspects, cause_of_shape, cause_of_type, cause_of_values, make_case
+from grader.diagnose.causes import (
+    Evidence,
+    Suspects,
+    cause_of_shape,
+    cause_of_type,
+    cause_of_values,
+    make_evidence,
+)
 from grader.diagnose.causes.evidence import to_double
-from grader.diagnose.describe import describe, is_tensor, plain, tensor_text
+from grader.diagnose.describe import describe, is_tensor, readable, tensor_text
 from grader.diagnose.facts import in_short, value_facts
 from grader.diagnose.heatmap import differs, picture
 
@@ -34,8 +41,8 @@ class _Asked:
     suspects: Suspects = field(default_factory=dict)
     before: Tensor | None = None
 
-    def case(self, yours: Tensor, wanted: Tensor) -> Case:
-        return make_case(
+    def case(self, yours: Tensor, wanted: Tensor) -> Evidence:
+        return make_evidence(
             yours, wanted, self.dims, self.inputs, self.rtol, self.atol, self.suspects, self.before
         )
 
@@ -77,21 +84,21 @@ def explain(
         return None
     names = tuple(dims) if len(dims) == wanted.ndim else ()
     given = {
-        n: t for n, value in (inputs or {}).items() if is_tensor(value) and (t := plain(value)) is not None
+        n: t for n, value in (inputs or {}).items() if is_tensor(value) and (t := readable(value)) is not None
     }
-    was = plain(before) if before is not None and before.shape == wanted.shape else None
+    was = readable(before) if before is not None and before.shape == wanted.shape else None
     asked = _Asked(call, names, rtol, atol, check_dtype, given, suspects or {}, was)
     if not is_tensor(yours):
         return _other_type(yours, wanted, asked)
     assert isinstance(yours, Tensor)
-    y, w = plain(yours), plain(wanted)
+    y, w = readable(yours), readable(wanted)
     if y is None or w is None:
         return _unreadable(yours, wanted, asked, y is None)
     return _other_tensor(yours, wanted, y, w, asked)
 
 
 def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> str:
-    w = plain(wanted)
+    w = readable(wanted)
     told = cause_of_type(yours, wanted if w is None else w, asked.rtol, asked.atol)
     if yours is None and not _is_whole_result(asked.call):
         told = None
@@ -192,7 +199,7 @@ def _both(yours: str, wanted: str, dims: Sequence[str]) -> list[str]:
     return [f"yours   {yours}", f"wanted  {wanted}" + (f"   ({', '.join(dims)})" if dims else "")]
 
 
-def _cast(case: Case, yours: Tensor, wanted: Tensor) -> str | None:
+def _cast(case: Evidence, yours: Tensor, wanted: Tensor) -> str | None:
     if yours.device.type != wanted.device.type:
         where = (
             "made on or moved to the CPU: device=x.device?" if yours.device.type == "cpu" else "moved away?"

@@ -25,7 +25,7 @@ _ADVICE = (
 
 
 @dataclass(frozen=True)
-class Place:
+class Database:
     """Where a gradebook is.
 
     Args:
@@ -43,7 +43,7 @@ class Place:
         return Path(self.url.database or "").absolute().parent if is_file else Path.cwd()
 
 
-def place(url: str) -> Place:
+def place(url: str) -> Database:
     """The gradebook that is meant by a SQLAlchemy URL, or by a bare path, which means SQLite."""
     try:
         from sqlalchemy.engine import URL, make_url
@@ -53,7 +53,7 @@ def place(url: str) -> Place:
     if not url.strip():
         raise KataError("the gradebook has no name; give a file such as gradebook.db or a database URL")
     if "://" not in url:
-        return Place(URL.create("sqlite", database=url), url)
+        return Database(URL.create("sqlite", database=url), url)
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):
@@ -63,11 +63,11 @@ def place(url: str) -> Place:
         ) from None
     if address.get_backend_name() == "sqlite" and address.database in (None, "", ":memory:"):
         raise KataError(f"the gradebook {url} would be lost at once; name a file: sqlite:///gradebook.db")
-    return Place(address, address.render_as_string(hide_password=True))
+    return Database(address, address.render_as_string(hide_password=True))
 
 
 @contextmanager
-def opened(where: Place) -> Iterator[Any]:
+def opened(where: Database) -> Iterator[Any]:
     """nbgrader's gradebook; what goes wrong with the database becomes one line."""
     from sqlalchemy.exc import SQLAlchemyError
 

@@ -54,7 +54,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Place:
+class AnswerLine:
     """A line of the answer that was running."""
 
     file: Path
@@ -166,7 +166,7 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
     return line
 
 
-def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> Place | None:
+def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> AnswerLine | None:
     """The innermost line of the answer, with the tensors and numbers it held."""
     inside = [entry for entry in excinfo.traceback if entry.frame.code.raw.co_filename == str(file)]
     if not inside:
@@ -180,7 +180,7 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> P
     ]
     line = entry.lineno + 1
     calls = re.findall(r"(?<![\w.])(\w+)\(", linecache.getline(str(file), line))
-    return Place(Path(entry.path), line, _fitting(values), _replaced(calls, entry.frame.f_globals))
+    return AnswerLine(Path(entry.path), line, _fitting(values), _replaced(calls, entry.frame.f_globals))
 
 
 def _replaced(calls: Iterable[str], names: Mapping[str, Any]) -> str:
@@ -199,7 +199,7 @@ def _fitting(values: list[str]) -> str:
     return line
 
 
-def _where(place: Place | None) -> list[str]:
+def _where(place: AnswerLine | None) -> list[str]:
     if place is None:
         return []
     lines = [str(place), *([f"  where  {place.values}"] if place.values else [])]

@@ -28,7 +28,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedExercise:
     """One exercise on the page."""
 
     slug: str
@@ -67,10 +67,10 @@ class Section:
     title: str
     score: str
     points: str
-    exercises: list[Judged]
+    exercises: list[JudgedExercise]
 
     @property
-    def shown(self) -> list[Judged]:
+    def shown(self) -> list[JudgedExercise]:
         """Those that there is something to say about."""
         return [e for e in self.exercises if e.status != "todo" or e.checks]
 
@@ -135,10 +135,10 @@ def _share(score: float, points: float) -> int:
     return percent(score / points) if points > 0 else 0
 
 
-def _judged(exercise: Exercise, record: ExerciseRecord) -> Judged:
+def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
     mark, word = MARKS[record.status]
     unsolved = record.status not in ("passed", "not_graded", "grader_fault")
-    return Judged(
+    return JudgedExercise(
         exercise.slug,
         exercise.title,
         f"{exercise.relative}" if exercise.section else "",

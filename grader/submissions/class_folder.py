@@ -22,7 +22,7 @@ from grader.submissions.decode import MAX_BYTES
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FOLDER, LINK, Directory, Folder, Refused, escaped, why
 from grader.submissions.owners import (
-    Part,
+    Belonging,
     expect_no_download,
     hidden,
     is_class,
@@ -127,7 +127,7 @@ def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Pro
         else:
             inside, parent = top, place.name
             expect_no_download(top, shown)
-        students: dict[str, list[Part]] = {}
+        students: dict[str, list[Belonging]] = {}
         for part in parts_in(inside, parent, strays):
             students.setdefault(_name(part.origin.student), []).append(part)
         found: list[Submission] = []
@@ -164,7 +164,7 @@ def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
     return Classwork((_finished(student, work, [origin.late]),), (told,), is_one=True)
 
 
-def _submission(student: str, parts: Sequence[Part], catalog: Catalog) -> Submission:
+def _submission(student: str, parts: Sequence[Belonging], catalog: Catalog) -> Submission:
     work = Homework(catalog)
     for part in sorted(parts, key=lambda part: _rank(part, work)):
         own = part.origin.own or part.name
@@ -182,7 +182,7 @@ def _submission(student: str, parts: Sequence[Part], catalog: Catalog) -> Submis
     return _finished(student, work, [part.origin.late for part in parts])
 
 
-def _rank(part: Part, work: Homework) -> tuple[int, int, int, str]:
+def _rank(part: Belonging, work: Homework) -> tuple[int, int, int, str]:
     """Folders, answers, notebooks, archives; of each the newest first."""
     own = part.origin.own or part.name
     kinds = (part.kind in (FOLDER, LINK), work.exercise(part.name), own.endswith(".ipynb"), True)

@@ -17,7 +17,7 @@ _TOOLS = frozenset({".git", ".github", ".idea", ".ipynb_checkpoints", ".venv", "
 
 
 @dataclass(frozen=True)
-class Part:
+class Belonging:
     """Something of a student's: a folder, an archive or a file, in a folder of the class.
 
     It is `timed` where nbgrader keeps the times: what it did not put there, a student could have written.
@@ -97,16 +97,16 @@ def is_class(folder: Folder) -> bool:
     return any(platforms.of_file(n) or platforms.of_folder(n, "").platform for n in folder.kinds())
 
 
-def parts_in(folder: Folder, parent: str, strays: list[str]) -> Iterator[Part]:
+def parts_in(folder: Folder, parent: str, strays: list[str]) -> Iterator[Belonging]:
     """What belongs to students in a folder or archive of the class."""
     for name, kind in visible(folder).items():
         if kind in (FOLDER, LINK):  # a linked folder is still somebody's, who is told why nothing was read
             of = platforms.of_archive if kind == LINK and archives.is_archive(name) else platforms.of_folder
             origin = of(name, parent)
-            yield Part(folder, name, kind, origin, is_timed(origin, parent))
+            yield Belonging(folder, name, kind, origin, is_timed(origin, parent))
         elif kind == FILE and (known := platforms.of_file(name)):
-            yield Part(folder, name, kind, known)
+            yield Belonging(folder, name, kind, known)
         elif kind == FILE and archives.is_archive(name):
-            yield Part(folder, name, kind, platforms.of_archive(name, parent))
+            yield Belonging(folder, name, kind, platforms.of_archive(name, parent))
         elif not quiet(name):
             strays.append(name)

@@ -27,7 +27,7 @@ class Frame(NamedTuple):
     function: str
 
 
-class Place(NamedTuple):
+class RankPlace(NamedTuple):
     """Where a rank is: `wait` names what it waits in ("" if it runs), `line` is the answer's (0: none)."""
 
     wait: str
@@ -48,11 +48,11 @@ def of_dump(text: str) -> tuple[Frame, ...]:
     return tuple(Frame(m[1], int(m[2]), m[3]) for m in reversed(found) if m)
 
 
-def locate(frames: Sequence[Frame], answer: str) -> Place:
+def locate(frames: Sequence[Frame], answer: str) -> RankPlace:
     """The innermost line of the answer, and what was called from there."""
     mine = [number for number, frame in enumerate(frames) if frame.file == answer]
     inner = frames[mine[-1] + 1 :] if mine else frames
-    return Place(_waiting_in(frames, inner), frames[mine[-1]].line if mine else 0)
+    return RankPlace(_waiting_in(frames, inner), frames[mine[-1]].line if mine else 0)
 
 
 def _waiting_in(frames: Sequence[Frame], inner: Sequence[Frame]) -> str:

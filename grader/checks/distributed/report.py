@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.checks.distributed.places import Place, locate
+from grader.checks.distributed.places import RankPlace, locate
 from grader.checks.distributed.process import Ending
 from grader.checks.failure import CheckFailure
 from grader.course import paths
@@ -33,7 +33,7 @@ class _Same:
     """Ranks that ended the same way at the same line."""
 
     ending: Ending
-    place: Place
+    place: RankPlace
     ranks: list[int]
 
     @property

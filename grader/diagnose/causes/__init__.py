@@ -1,14 +1,14 @@
 """The likely cause of a wrong tensor: at most one, and only where the numbers bear it out.
 
 Every cause is a hypothesis about the whole tensor. It is told when what came back follows from it
-within tolerance and `Case.agree` finds that no accident; the most specific ones are tried first.
+within tolerance and `Evidence.agree` finds that no accident; the most specific ones are tried first.
 """
 
 from collections.abc import Callable
 
 from grader.diagnose.causes.before import stepped
 from grader.diagnose.causes.error import cause_of_error
-from grader.diagnose.causes.evidence import Case, Suspects, make_case
+from grader.diagnose.causes.evidence import Evidence, Suspects, make_evidence
 from grader.diagnose.causes.factor import additive, factor, factor_along
 from grader.diagnose.causes.formula import formula, nearly_float32, one_value, rounded, softmaxed
 from grader.diagnose.causes.nonfinite import nonfinite
@@ -19,13 +19,13 @@ from grader.diagnose.causes.triangle import masked
 from grader.diagnose.causes.type import cause_of_type
 
 __all__ = [
-    "Case",
+    "Evidence",
     "Suspects",
     "cause_of_error",
     "cause_of_shape",
     "cause_of_type",
     "cause_of_values",
-    "make_case",
+    "make_evidence",
 ]
 
 LARGEST = 1 << 22
@@ -34,7 +34,7 @@ LARGEST = 1 << 22
 EXACT = 2.0**53
 """Integers from here on are no longer told apart in double precision."""
 
-ON_SIGHT: tuple[Callable[[Case], str | None], ...] = (
+ON_SIGHT: tuple[Callable[[Evidence], str | None], ...] = (
     suspected,
     stepped,
     nonfinite,
@@ -43,7 +43,7 @@ ON_SIGHT: tuple[Callable[[Case], str | None], ...] = (
     one_value,
     rounded,
 )
-BY_NUMBERS: tuple[Callable[[Case], str | None], ...] = (
+BY_NUMBERS: tuple[Callable[[Evidence], str | None], ...] = (
     reordered,
     factor,
     additive,
@@ -55,7 +55,7 @@ BY_NUMBERS: tuple[Callable[[Case], str | None], ...] = (
 )
 
 
-def cause_of_values(case: Case) -> str | None:
+def cause_of_values(case: Evidence) -> str | None:
     """Why a tensor of the right shape holds wrong values; None where nothing fits or chance would do."""
     if not _readable(case):
         return None
@@ -67,12 +67,12 @@ def cause_of_values(case: Case) -> str | None:
     return next((told for cause in BY_NUMBERS if (told := cause(case))), None)
 
 
-def cause_of_shape(case: Case) -> str | None:
+def cause_of_shape(case: Evidence) -> str | None:
     """How a tensor of the wrong shape relates to the wanted one; None where nothing fits."""
     return (suspected(case) or unchanged_input(case) or misshapen(case)) if _readable(case) else None
 
 
-def _readable(case: Case) -> bool:
+def _readable(case: Evidence) -> bool:
     if not case.yours.numel() or not case.wanted.numel():
         return False
     if case.yours.numel() > LARGEST or case.wanted.numel() > LARGEST:

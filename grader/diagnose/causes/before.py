@@ -3,14 +3,14 @@
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import Case, resolution
+from grader.diagnose.causes.evidence import Evidence, resolution
 
 ROUNDING = 32.0
 MOST_TIMES = 10
 ENOUGH = 4
 
 
-def stepped(case: Case) -> str | None:
+def stepped(case: Evidence) -> str | None:
     """How yours has changed since, where a word can tell it."""
     before = case.before
     if before is None or case.is_complex or before.shape != case.yours.shape:
@@ -35,7 +35,7 @@ def _are(one: Tensor, other: Tensor, room: float) -> bool:
     return bool(torch.allclose(one, other, rtol=0.0, atol=room))
 
 
-def _times(case: Case, before: Tensor, room: float) -> str | None:
+def _times(case: Evidence, before: Tensor, room: float) -> str | None:
     """Any other multiple of the step proves something only where there are several numbers."""
     step, moved = case.wanted - before, case.yours - before
     place = step.abs().argmax()

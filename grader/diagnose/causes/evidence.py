@@ -35,7 +35,7 @@ Suspects = Mapping[str, Callable[[], Any]]
 
 
 @dataclass(frozen=True)
-class Case:
+class Evidence:
     """What came back and what was wanted, both in double precision on the CPU.
 
     `rtol` and `atol` say when two numbers count as the same for a cause: the check's own tolerance,
@@ -190,7 +190,7 @@ def orders(ndim: int) -> tuple[tuple[int, ...], ...]:
     return tuple(sorted(found, key=lambda p: sum(a != b for a, b in zip(p, plain, strict=True))))
 
 
-def make_case(
+def make_evidence(
     yours: Tensor,
     wanted: Tensor,
     dims: Sequence[str],
@@ -199,7 +199,7 @@ def make_case(
     atol: float,
     suspects: Suspects | None = None,
     before: Tensor | None = None,
-) -> Case:
+) -> Evidence:
     """Widen everything to double precision and set the tolerance by which causes are judged."""
     eps = resolution(yours.dtype, wanted.dtype)
     y, w = to_double(yours, wanted)
@@ -214,4 +214,4 @@ def make_case(
     readable = {name: t.to(y.dtype) for name, t in inputs.items() if y.is_complex() or not t.is_complex()}
     names = tuple(dims) if len(dims) == wanted.ndim else ()
     was = None if before is None or before.is_complex() else before.double()
-    return Case(y, w, names, readable, rtol, atol, yours.dtype, wanted.dtype, suspects or {}, was)
+    return Evidence(y, w, names, readable, rtol, atol, yours.dtype, wanted.dtype, suspects or {}, was)

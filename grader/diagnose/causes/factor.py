@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import torch
 
-from grader.diagnose.causes.evidence import Case, sample
+from grader.diagnose.causes.evidence import Evidence, sample
 
 Factor = tuple[float, str]
 
@@ -24,7 +24,7 @@ BASES: list[Factor] = [
 ]
 
 
-def factor(case: Case) -> str | None:
+def factor(case: Evidence) -> str | None:
     """Every value is the same multiple of the wanted one."""
     families = (
         [(-1.0, "the sign is flipped")],
@@ -56,7 +56,7 @@ def _times(ratio: complex) -> str:
     return f"every value is {ratio:.{digits}g} × the wanted one"
 
 
-def additive(case: Case) -> str | None:
+def additive(case: Evidence) -> str | None:
     """Every value is too large or too small by the same amount."""
     few = sample(case.wanted.numel(), min(case.wanted.numel(), 64))
     gaps = (case.yours.flatten()[few] - case.wanted.flatten()[few]).flatten()
@@ -72,12 +72,12 @@ def additive(case: Case) -> str | None:
     return f"{told}: off by one?" if counts else told
 
 
-def _is_slight(case: Case, error: complex, size: complex) -> bool:
+def _is_slight(case: Evidence, error: complex, size: complex) -> bool:
     """Whether an error in a number of this size is hardly more than what is granted."""
     return abs(error) <= BEYOND * (case.atol + case.rtol * abs(size))
 
 
-def factor_along(case: Case) -> str | None:
+def factor_along(case: Evidence) -> str | None:
     """Off by a factor, or a term, that is the same all along one dim."""
     if int(case.close(case.yours, case.wanted).sum()) > case.wanted.numel() // 10:
         return None  # an error in few places is better told by where it is
@@ -102,7 +102,7 @@ def factor_along(case: Case) -> str | None:
     return None
 
 
-def _sizes(case: Case) -> dict[int, str]:
+def _sizes(case: Evidence) -> dict[int, str]:
     """The counts that a formula may divide by, and what each of them counts."""
     found: dict[int, str] = {}
     for d, name in enumerate(case.dims):
@@ -121,7 +121,7 @@ def _sizes(case: Case) -> dict[int, str]:
     return {n: label for n, label in found.items() if n > 1}
 
 
-def _counts(case: Case) -> Iterator[Factor]:
+def _counts(case: Evidence) -> Iterator[Factor]:
     for n, label in _sizes(case).items():
         yield float(n), f"every value is {n} × the wanted one, and {n} is {label}: a sum for a mean?"
         yield 1 / n, f"every value is 1/{n} of the wanted one, and {n} is {label}: a mean for a sum?"
@@ -132,7 +132,7 @@ def _doubled() -> Iterator[Factor]:
     yield 0.5, "every value is half the wanted one"
 
 
-def _roots(case: Case) -> list[Factor]:
+def _roots(case: Evidence) -> list[Factor]:
     return [
         (ratio, f"every value is {name} × the wanted one, and {n} is {label}")
         for n, label in _sizes(case).items()
@@ -140,7 +140,7 @@ def _roots(case: Case) -> list[Factor]:
     ]
 
 
-def _bessel(case: Case) -> list[Factor]:
+def _bessel(case: Evidence) -> list[Factor]:
     found: list[Factor] = []
     for n, label in _sizes(case).items():
         too_large = f"divided by n - 1 where n is wanted (correction=0), n = {n}, {label}"

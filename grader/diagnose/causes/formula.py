@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import SAMPLE, Case, at, grain, sample
+from grader.diagnose.causes.evidence import SAMPLE, Evidence, at, grain, sample
 
 Formula = tuple[Callable[[Tensor], Tensor], str]
 
@@ -33,7 +33,7 @@ REAL_FORMULAS: tuple[Formula, ...] = (
 )
 
 
-def one_value(case: Case) -> str | None:
+def one_value(case: Evidence) -> str | None:
     """Yours is one number everywhere, where wanted is not."""
     value = case.yours.flatten()[0]
     if not bool((case.yours == value).all()) or not case.informative(case.wanted):
@@ -51,7 +51,7 @@ def one_value(case: Case) -> str | None:
     )
 
 
-def rounded(case: Case) -> str | None:
+def rounded(case: Evidence) -> str | None:
     """Yours holds only numbers of a narrower dtype, and is right up to the rounding of that dtype."""
     if case.is_complex or not case.wanted_dtype.is_floating_point:
         return None
@@ -70,7 +70,7 @@ def rounded(case: Case) -> str | None:
     return None
 
 
-def _is_told_apart(case: Case, dtype: torch.dtype) -> bool:
+def _is_told_apart(case: Evidence, dtype: torch.dtype) -> bool:
     """Whether rounding shows in enough numbers: of float32 in float64, 29 bits of 0 in one are no chance."""
     differ = case.wanted != case.wanted.to(dtype)
     if dtype == torch.float32:
@@ -78,7 +78,7 @@ def _is_told_apart(case: Case, dtype: torch.dtype) -> bool:
     return int(differ.sum()) >= max(3, case.wanted.numel() // 2)
 
 
-def nearly_float32(case: Case) -> str | None:
+def nearly_float32(case: Evidence) -> str | None:
     """Yours is off by as much as float32 rounds, with no pattern that a formula would leave."""
     if case.is_complex or case.yours_dtype != torch.float64 or case.wanted_dtype != torch.float64:
         return None
@@ -94,7 +94,7 @@ def nearly_float32(case: Case) -> str | None:
     return "errors of the size of float32's rounding: is float32 used on the way, or another eps?"
 
 
-def formula(case: Case) -> str | None:
+def formula(case: Evidence) -> str | None:
     """One function of each element turns wanted into yours."""
     choices = FORMULAS if case.is_complex else (*FORMULAS, *REAL_FORMULAS)
     for function, told in choices:
@@ -105,7 +105,7 @@ def formula(case: Case) -> str | None:
     return None
 
 
-def softmaxed(case: Case) -> str | None:
+def softmaxed(case: Evidence) -> str | None:
     """Softmax, or log-softmax, over the wrong dim, applied twice, or not applied."""
     if case.is_complex or not case.wanted_dtype.is_floating_point:
         return None

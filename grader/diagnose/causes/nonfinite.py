@@ -7,13 +7,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import Case
+from grader.diagnose.causes.evidence import Evidence
 
 ENOUGH = 8
 """Elements that have to be NaN, or inf, all of them, before that says something by itself."""
 
 
-def nonfinite(case: Case) -> str | None:
+def nonfinite(case: Evidence) -> str | None:
     """Told only where NaN or inf is the whole of the mistake, or all there is in yours."""
     if case.is_complex or not case.yours_dtype.is_floating_point:
         return None
@@ -32,14 +32,14 @@ def nonfinite(case: Case) -> str | None:
     return _inf(case, inf, alone, everywhere) if bool(inf.any()) else None
 
 
-def _carried(case: Case) -> str | None:
+def _carried(case: Evidence) -> str | None:
     for name, value in case.inputs.items():
         if bool(value.isnan().any()):
             return f"NaN comes in with {name} and spreads: mask it before it is used, not after"
     return None
 
 
-def _exp_overflow(case: Case, wrong: Tensor) -> str | None:
+def _exp_overflow(case: Evidence, wrong: Tensor) -> str | None:
     """inf / inf is NaN, and anything else / inf is 0: what exp of a large input leaves behind."""
     if not bool((case.yours.isnan() | (case.yours == 0))[wrong].all()):
         return None
@@ -53,7 +53,7 @@ def _exp_overflow(case: Case, wrong: Tensor) -> str | None:
     return None
 
 
-def _nan_sources(case: Case) -> Iterator[tuple[Tensor, str]]:
+def _nan_sources(case: Evidence) -> Iterator[tuple[Tensor, str]]:
     for name, value in case.inputs.items():
         if value.shape == case.wanted.shape:
             yield value < 0, f"NaN exactly where {name} is negative: log or sqrt of it?"
@@ -63,7 +63,7 @@ def _nan_sources(case: Case) -> Iterator[tuple[Tensor, str]]:
     yield case.wanted.isinf(), "NaN exactly where inf is wanted: inf - inf or inf / inf?"
 
 
-def _inf(case: Case, inf: Tensor, alone: bool, everywhere: bool) -> str | None:
+def _inf(case: Evidence, inf: Tensor, alone: bool, everywhere: bool) -> str | None:
     if not bool(torch.isfinite(case.wanted[inf]).all()):
         return None
     half = torch.finfo(torch.float16)

@@ -6,20 +6,20 @@ import math
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import SAMPLE, Case, orders, sample
+from grader.diagnose.causes.evidence import SAMPLE, Evidence, orders, sample
 
 SORTABLE = 100_000
 FARTHEST_SHIFT = 4
 
 
-def unchanged_input(case: Case) -> str | None:
+def unchanged_input(case: Evidence) -> str | None:
     for name, value in case.inputs.items():
         if value.shape == case.yours.shape and case.agree(value, tried=len(case.inputs)):
             return f"this is {name} itself, unchanged"
     return None
 
 
-def reordered(case: Case) -> str | None:
+def reordered(case: Evidence) -> str | None:
     """Yours holds the numbers of wanted at other positions of the same shape."""
     if not _same_sums(case):
         return None
@@ -36,7 +36,7 @@ def reordered(case: Case) -> str | None:
     )
 
 
-def permuted(case: Case) -> str | None:
+def permuted(case: Evidence) -> str | None:
     """Also for another shape: yours has the dims of wanted in another order."""
     choices = orders(case.wanted.ndim)
     for order in choices:
@@ -50,7 +50,7 @@ def permuted(case: Case) -> str | None:
     return None
 
 
-def _same_sums(case: Case) -> bool:
+def _same_sums(case: Evidence) -> bool:
     """A cheap necessary condition for the same numbers in any order."""
     yours, wanted = (
         t if torch.isfinite(t.sum()) else torch.where(torch.isfinite(t), t, 0)
@@ -63,7 +63,7 @@ def _same_sums(case: Case) -> bool:
     return abs(float(torch.linalg.vector_norm(yours)) - norm) <= room
 
 
-def _same_numbers(case: Case) -> bool:
+def _same_numbers(case: Evidence) -> bool:
     """Whether yours may be wanted in any order: sorted, both are then the same, within tolerance too.
 
     Two sorts for some two hundred orders that need not be tried.
@@ -73,7 +73,7 @@ def _same_numbers(case: Case) -> bool:
     return case.same(case.wanted.flatten().sort().values, case.yours.flatten().sort().values)
 
 
-def _reversed(case: Case) -> str | None:
+def _reversed(case: Evidence) -> str | None:
     long = [d for d, n in enumerate(case.wanted.shape) if n > 1][:4]
     subsets = [s for k in range(1, len(long) + 1) for s in itertools.combinations(long, k)]
     for subset in subsets:
@@ -82,7 +82,7 @@ def _reversed(case: Case) -> str | None:
     return None
 
 
-def _rolled(case: Case) -> str | None:
+def _rolled(case: Evidence) -> str | None:
     tries = sum(case.wanted.shape)
     for d, n in enumerate(case.wanted.shape):
         # Where along d does wanted hold what yours starts with? A few columns are enough to tell.
@@ -102,7 +102,7 @@ def _rolled(case: Case) -> str | None:
     return None
 
 
-def shifted(case: Case) -> str | None:
+def shifted(case: Evidence) -> str | None:
     """All that overlaps after a small shift agrees; the numbers shifted in may be anything."""
     tries = 2 * FARTHEST_SHIFT * case.wanted.ndim
     for d, n in enumerate(case.wanted.shape):
@@ -120,14 +120,14 @@ def shifted(case: Case) -> str | None:
     return None
 
 
-def _still_in_input_order(case: Case) -> str | None:
+def _still_in_input_order(case: Evidence) -> str | None:
     for name, value in case.inputs.items():
         if value.shape != case.yours.shape and case.agree(value, tried=len(case.inputs)):
             return f"the numbers are still in the order of {name}: permute or transpose before the reshape"
     return None
 
 
-def _reshaped(case: Case) -> str | None:
+def _reshaped(case: Evidence) -> str | None:
     """Yours was reshaped to a shape for which dims should have been permuted, merged or split."""
     w = case.wanted
     views = [w.permute(order) for order in orders(w.ndim)]
@@ -146,7 +146,7 @@ def _split(values: Tensor, dim: int, outer: int) -> Tensor:
     return values.view(shape)
 
 
-def _sorted(case: Case) -> str | None:
+def _sorted(case: Evidence) -> str | None:
     if _orderless(case):
         return None
     for d in range(case.wanted.ndim):
@@ -161,7 +161,7 @@ def _sorted(case: Case) -> str | None:
     return None
 
 
-def _shuffled(case: Case) -> str | None:
+def _shuffled(case: Evidence) -> str | None:
     n = case.wanted.numel()
     if _orderless(case) or not case.informative(case.wanted, _shuffles(n)):
         return None
@@ -170,7 +170,7 @@ def _shuffled(case: Case) -> str | None:
     return None
 
 
-def _orderless(case: Case) -> bool:
+def _orderless(case: Evidence) -> bool:
     """That both hold the same numbers would prove nothing: indices, as of a sort, always do."""
     if case.is_complex or case.wanted.numel() > SORTABLE:
         return True

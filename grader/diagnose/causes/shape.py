@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import Case, orders
+from grader.diagnose.causes.evidence import Evidence, orders
 from grader.diagnose.causes.order import permuted
 
 Shape = tuple[int, ...]
@@ -19,7 +19,7 @@ REDUCTIONS: tuple[tuple[str, Callable[[Tensor, int], Tensor]], ...] = (
 )
 
 
-def misshapen(case: Case) -> str | None:
+def misshapen(case: Evidence) -> str | None:
     """The first relation between the two that the numbers bear out."""
     relations = (
         _reshaped,
@@ -35,7 +35,7 @@ def misshapen(case: Case) -> str | None:
     return next((told for relation in relations if (told := relation(case))), None)
 
 
-def _reshaped(case: Case) -> str | None:
+def _reshaped(case: Evidence) -> str | None:
     """The right numbers in the right order."""
     if not case.agree(case.wanted):
         return None
@@ -61,14 +61,14 @@ def _at(positions: list[int]) -> str:
     return f"dim at position {where}" if len(positions) == 1 else f"dims at positions {where}"
 
 
-def _scrambled(case: Case) -> str | None:
+def _scrambled(case: Evidence) -> str | None:
     views = [case.wanted.permute(order) for order in orders(case.wanted.ndim)]
     if any(case.agree(view, tried=len(views)) for view in views):
         return "right values in another order and shape: permute or transpose before the reshape"
     return None
 
 
-def _repeated(case: Case) -> str | None:
+def _repeated(case: Evidence) -> str | None:
     """wanted, broadcast to a larger shape."""
     yours, wanted = case.yours, case.wanted
     if yours.numel() <= wanted.numel() or yours.ndim < wanted.ndim:
@@ -82,7 +82,7 @@ def _repeated(case: Case) -> str | None:
     return f"right values, repeated along dim {' and '.join(dims)}: broadcast where it should not be?"
 
 
-def _crossed(case: Case) -> str | None:
+def _crossed(case: Evidence) -> str | None:
     """(B,) met (B, 1): wanted is the diagonal of yours."""
     for a, b in itertools.combinations(range(case.yours.ndim), 2):
         n = case.yours.shape[a]
@@ -95,7 +95,7 @@ def _crossed(case: Case) -> str | None:
     return None
 
 
-def _cropped(case: Case) -> str | None:
+def _cropped(case: Evidence) -> str | None:
     """One dim is too long or too short; the rest of the numbers is right."""
     yours, wanted = case.yours, case.wanted
     unequal = [
@@ -113,7 +113,7 @@ def _cropped(case: Case) -> str | None:
     return None
 
 
-def _selected(case: Case) -> str | None:
+def _selected(case: Evidence) -> str | None:
     """One of the two is the other at one index of a dim."""
     large, small = case.wanted, case.yours
     if large.ndim < small.ndim:
@@ -130,7 +130,7 @@ def _selected(case: Case) -> str | None:
     return None
 
 
-def _indices(case: Case) -> str | None:
+def _indices(case: Evidence) -> str | None:
     """Scores or one-hot vectors where indices are wanted, or the other way round."""
     yours, wanted = case.yours, case.wanted
     if case.is_complex:
@@ -147,7 +147,7 @@ def _indices(case: Case) -> str | None:
     return None
 
 
-def _same_indices(case: Case, found: Tensor, indices: Tensor) -> bool:
+def _same_indices(case: Evidence, found: Tensor, indices: Tensor) -> bool:
     return found.shape == indices.shape and case.agree(found.double(), indices)
 
 
@@ -155,7 +155,7 @@ def _is_one_hot(values: Tensor, dim: int) -> bool:
     return bool(((values == 0) | (values == 1)).all()) and bool((values.sum(dim) == 1).all())
 
 
-def _reductions(case: Case) -> str | None:
+def _reductions(case: Evidence) -> str | None:
     """A reduction is missing, or one too many."""
     if case.is_complex:
         return None

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import Case, resolution, to_double
-from grader.diagnose.describe import plain
+from grader.diagnose.causes.evidence import Evidence, resolution, to_double
+from grader.diagnose.describe import readable
 
 ENOUGH = 5.0
 """Bits of agreement: the check's author expects this mistake, which takes less than a guess from numbers."""
 
 
-def suspected(case: Case) -> str | None:
+def suspected(case: Evidence) -> str | None:
     """The first suspect whose tensor is yours, where that one can be told from what is wanted."""
     for told, make in case.suspects.items():
         try:
-            made = plain(make())
+            made = readable(make())
         except Exception:  # it works on inputs that the answer may have changed
             continue
         if made is None or made.shape != case.yours.shape:
@@ -28,7 +28,7 @@ def suspected(case: Case) -> str | None:
     return None
 
 
-def _is_made(case: Case, guess: Tensor) -> bool:
+def _is_made(case: Evidence, guess: Tensor) -> bool:
     """Of numbers that might be anything, few are enough, and of 0, 1, True and the like, many."""
     near = replace(case, rtol=max(case.rtol, 16 * resolution(case.yours_dtype, case.wanted_dtype)))
     if not near.same(guess):

@@ -5,12 +5,12 @@ import math
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import CHANCE, Case
+from grader.diagnose.causes.evidence import CHANCE, Evidence
 
 LOWER, UPPER = "lower", "upper"
 
 
-def masked(case: Case) -> str | None:
+def masked(case: Evidence) -> str | None:
     """What is kept (not 0, False or -inf) differs between yours and wanted as one mask from another."""
     if case.is_complex:
         return None
@@ -40,7 +40,7 @@ def masked(case: Case) -> str | None:
     return _told(yours, wanted) if bits >= CHANCE + 2 * math.log2(2 * (rows + columns)) else None
 
 
-def _filling(case: Case, to_keep: Tensor) -> str:
+def _filling(case: Evidence, to_keep: Tensor) -> str:
     """What stands where -inf is wanted: a large negative number is no mask."""
     rest = case.yours[~to_keep]
     value = float(rest[0])
@@ -58,7 +58,7 @@ def _are_weights(values: Tensor) -> bool:
     return bool(((values.sum(-1) - 1).abs() <= 1e-4).all())
 
 
-def _kept(case: Case) -> tuple[Tensor, Tensor]:
+def _kept(case: Evidence) -> tuple[Tensor, Tensor]:
     hidden = float("-inf")
     if bool((case.wanted == hidden).any()) or bool((case.yours == hidden).any()):
         return case.yours != hidden, case.wanted != hidden

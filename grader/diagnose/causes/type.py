@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import make_case
-from grader.diagnose.describe import is_tensor, plain
+from grader.diagnose.causes.evidence import make_evidence
+from grader.diagnose.describe import is_tensor, readable
 
 MOST_ITEMS = 64
 
@@ -30,7 +30,7 @@ def cause_of_type(yours: Any, wanted: Tensor, rtol: float, atol: float) -> str |
         return "a Python list: return a tensor, without .tolist()"
     if not items or len(items) > MOST_ITEMS or not all(map(is_tensor, items)):
         return None
-    return _among(kind, [plain(item) for item in items], wanted, rtol, atol)
+    return _among(kind, [readable(item) for item in items], wanted, rtol, atol)
 
 
 def _among(kind: type, items: list[Tensor | None], wanted: Tensor, rtol: float, atol: float) -> str | None:
@@ -54,5 +54,5 @@ def _among(kind: type, items: list[Tensor | None], wanted: Tensor, rtol: float, 
 def _is_wanted(item: Tensor | None, wanted: Tensor, rtol: float, atol: float) -> bool:
     if item is None or item.shape != wanted.shape or not item.numel():
         return False
-    case = make_case(item, wanted, (), {}, rtol, atol)
+    case = make_evidence(item, wanted, (), {}, rtol, atol)
     return case.agree(case.wanted)

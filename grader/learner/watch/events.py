@@ -10,7 +10,7 @@ from queue import SimpleQueue
 import watchfiles
 
 from grader.course import paths
-from grader.learner.watch.runs import Judged
+from grader.learner.watch.runs import JudgedVersion
 
 DEBOUNCE, STEP = 50, 5
 """Milliseconds: how long a burst of changes may be gathered, and the pause that ends one."""
@@ -35,7 +35,7 @@ class Resized:
     """The window has another size."""
 
 
-Event = Saved | Key | Judged | Resized
+Event = Saved | Key | JudgedVersion | Resized
 
 
 @contextmanager

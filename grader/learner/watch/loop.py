@@ -22,7 +22,7 @@ from grader.learner import commands
 from grader.learner.watch import keyboard, screen
 from grader.learner.watch.events import Event, Key, Resized, Saved, saves
 from grader.learner.watch.keyboard import Keyboard
-from grader.learner.watch.runs import Judged, Runs
+from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.window import Window
 from grader.records import progress
 from grader.records.progress import State
@@ -100,7 +100,7 @@ class Watcher:
             self._draw(self.window.body)
         elif isinstance(event, Saved):
             self._saved(event.files)
-        elif isinstance(event, Judged):
+        elif isinstance(event, JudgedVersion):
             self._judged(event)
         elif self.asked is not None:
             self._answer(event.letter, self.asked)
@@ -136,7 +136,7 @@ class Watcher:
             self.started = monotonic()
             self._draw(Text(f"checking {exercise.slug} …", "dim"))
 
-    def _judged(self, event: Judged) -> None:
+    def _judged(self, event: JudgedVersion) -> None:
         exercise, state = event.lesson.exercise, event.lesson.mark
         is_latest = self.runs.ended(event)
         if is_latest:

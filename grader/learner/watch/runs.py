@@ -16,7 +16,7 @@ AT_ONCE = 2
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedVersion:
     """The verdict on one version of an answer."""
 
     lesson: Lesson
@@ -37,7 +37,7 @@ class Runs:
         self,
         warm: Judge,
         jobs: int,
-        judged: Callable[[Judged], None],
+        judged: Callable[[JudgedVersion], None],
         tell: Callable[[Exercise, bool], None],
     ) -> None:
         self._warm = warm
@@ -101,9 +101,9 @@ class Runs:
             findings = Findings(lost=f"{type(error).__name__}: {error}")
         expected = self._warm.inventory.get(exercise.slug, [])
         lesson = learn(exercise, expected, findings, is_start=exercise.is_start(answer))
-        self._judged(Judged(lesson, version))
+        self._judged(JudgedVersion(lesson, version))
 
-    def ended(self, event: Judged) -> bool:
+    def ended(self, event: JudgedVersion) -> bool:
         """Begin what waits for the end of this run; whether its verdict is on the latest version."""
         exercise = event.lesson.exercise
         slug = exercise.slug
