@@ -1,6 +1,7 @@
 """Who judges single answers for a learner: a warm engine, or where there is no fork, fresh processes."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -25,7 +26,8 @@ class Judge(Protocol):
 
 def is_warm() -> bool:
     """Whether answers can be judged by forking a process that has torch imported."""
-    return hasattr(os, "fork")
+    # macOS has fork too, but may leave its system libraries unusable in the child: nobody has seen it work.
+    return sys.platform == "linux" and hasattr(os, "fork")
 
 
 def judge(exercises: Sequence[Exercise], jobs: int) -> AbstractContextManager[Judge]:
