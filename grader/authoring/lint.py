@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.course import paths, starts
-from grader.course.catalog import Catalog, Exercise, Section, Tree
+from grader.course.catalog import Catalog, Exercise, Section, Tree, section_file
 
 TREES: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden", "specimens")
 _HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md"}
@@ -59,7 +59,7 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
 
 def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
     if not starts.is_untouched(exercise):
-        place = f"{paths.shown(paths.CATALOG / exercise.section)}.toml"
+        place = paths.shown(section_file(exercise.section))
         yield (
             exercise.slug,
             f"the catalog knows another start; if this is the new one, `kata audit --write-starts --only "

@@ -7,7 +7,7 @@ from rich.console import Console
 from grader.core.errors import KataError
 from grader.core.progress_bar import bar
 from grader.course import paths, starts
-from grader.course.catalog import Tree, digest, load
+from grader.course.catalog import Tree, digest, load, section_file
 
 
 def audit(
@@ -153,7 +153,7 @@ def _write(section: str, stem: str, texts: dict[Tree, str]) -> list[str]:
 
 
 def _append(section: str, row: str) -> str:
-    file = paths.CATALOG / f"{section}.toml"
+    file = section_file(section)
     with file.open("a", encoding="utf-8") as stream:
         stream.write(row)
     return paths.shown(file)

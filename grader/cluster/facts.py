@@ -59,7 +59,7 @@ def difference(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str | None
         slugs = [name.removeprefix(SUITES) for name in differing]
         more = f" and {len(slugs) - MOST_NAMED} more" if len(slugs) > MOST_NAMED else ""
         named = ", ".join(slugs[:MOST_NAMED])
-        return f"it has other suites of {named}{more}; copy tests/ and grader/catalog/ from here to there"
+        return f"it has other suites of {named}{more}; copy tests/ and exercises/ from here to there"
     has = f"it has {first} {theirs.get(first, 'missing')}, and this machine {ours[first]}"
     wanted = f"a Python {ours[first]}" if first == "Python" else f"{first}=={ours[first]}"
     return f"{has}; install {wanted} there"

@@ -1,7 +1,7 @@
 """The catalog: order, title, points, difficulty, needs, concepts and hints of every exercise.
 
-One TOML file per section lies beside this module. It is the only home of metadata, because
-learners break or forge what they edit.
+Each section's folder of exercises holds it as `section.toml`. That is the only home of metadata, because
+learners break or forge what they edit; of what they hand in, it is never read.
 """
 
 import hashlib
@@ -29,6 +29,8 @@ _FOLDERS: dict[Tree, Path] = {
     "hidden": paths.HIDDEN,
     "specimens": paths.SPECIMENS,
 }
+
+SECTION = "section.toml"
 
 SLOW_SECONDS = 120.0
 """What a check that is marked `slow` may take beyond its exercise's `seconds`: interpreters start slowly."""
@@ -214,7 +216,7 @@ def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exe
 def read(folder: Path) -> Catalog:
     """Read every section's file in `folder`, in the order of the sections' names."""
     sections = []
-    for source in sorted(folder.glob("e*.toml")):
+    for source in sorted(folder.glob(f"e*/{SECTION}")):
         try:
             table = tomllib.loads(source.read_text("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
@@ -222,12 +224,18 @@ def read(folder: Path) -> Catalog:
         if "title" not in table:
             raise KataError(f"{paths.shown(source)} lacks the section's title; add it")
         found = table.get("exercise", {}).items()  # a section that is to come has none yet
-        rows = [_exercise(source.stem, slug, row, source) for slug, row in found]
-        sections.append(Section(source.stem, table["title"], tuple(sorted(rows, key=lambda e: e.order))))
+        name = source.parent.name
+        rows = [_exercise(name, slug, row, source) for slug, row in found]
+        sections.append(Section(name, table["title"], tuple(sorted(rows, key=lambda e: e.order))))
     return Catalog(tuple(sections))
+
+
+def section_file(section: str) -> Path:
+    """Where the catalog's rows of a section stand."""
+    return paths.EXERCISES / section / SECTION
 
 
 @cache
 def load() -> Catalog:
     """The catalog of this clone."""
-    return read(paths.CATALOG)
+    return read(paths.EXERCISES)

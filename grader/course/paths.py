@@ -9,7 +9,6 @@ SOLUTIONS = ROOT / "solutions"
 PUBLIC = ROOT / "tests" / "public"
 HIDDEN = ROOT / "tests" / "hidden"
 SPECIMENS = ROOT / "tests" / "specimens"
-CATALOG = ROOT / "grader" / "catalog"
 STATE = ROOT / ".kata"
 """A learner's local state: backups, progress. A cache; deleting it loses nothing that matters."""
 

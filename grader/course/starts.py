@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Exercise, digest
+from grader.course.catalog import Exercise, digest, section_file
 
 _ROWS = re.compile(r"^(?=\[exercise\.)", re.MULTILINE)
 _START = re.compile(r"^start *=.*$", re.MULTILINE)
@@ -37,7 +37,7 @@ def write(exercises: Iterable[Exercise]) -> list[str]:
     """Take the files as they are for the starts; the slugs of those whose rows had to change."""
     changed = [e for e in exercises if e.file("exercises").is_file() and not is_untouched(e)]
     for section in sorted({e.section for e in changed}):
-        file = paths.CATALOG / f"{section}.toml"
+        file = section_file(section)
         rows = {f"[exercise.{e.slug}]": row(e) for e in changed if e.section == section}
         parts = _ROWS.split(file.read_text("utf-8"))
         parts = [_with(part, rows.get(part.partition("\n")[0].strip())) for part in parts]

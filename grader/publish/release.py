@@ -8,16 +8,14 @@ from pathlib import Path
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths, starts
-from grader.course.catalog import Exercise, Tree, load
+from grader.course.catalog import Exercise, Tree, load, section_file
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
     *("grader", "docs", ".devcontainer", ".github/workflows/learn.yml"),
 )
 _TREES: tuple[Tree, ...] = ("exercises", "public")
-_SKIPPED = shutil.ignore_patterns(
-    "__pycache__", "*.pyc", "catalog", "record.py", "instructors.md", "cluster.md"
-)
+_SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "record.py", "instructors.md", "cluster.md")
 
 
 def release(target: Path, only: list[str] | None) -> int:
@@ -38,7 +36,7 @@ def release(target: Path, only: list[str] | None) -> int:
             for tree in _TREES:
                 _copy(exercise.file(tree), target / exercise.file(tree).relative_to(paths.ROOT))
         _copy_sections(exercises, target)
-        _write_catalog(exercises, target / paths.CATALOG.relative_to(paths.ROOT))
+        _write_catalog(exercises, target)
         (target / "README.md").write_text(
             _for_learners((paths.ROOT / "README.md").read_text("utf-8")), "utf-8"
         )
@@ -74,13 +72,13 @@ def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
 
 def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
     """The rows of the released exercises, as they stand."""
-    target.mkdir()
     chosen = {exercise.slug for exercise in exercises}
     for section in {exercise.section for exercise in exercises}:
-        text = (paths.CATALOG / f"{section}.toml").read_text("utf-8")
+        file = section_file(section)
+        text = file.read_text("utf-8")
         head, *rows = re.split(r"^(?=\[exercise\.)", text, flags=re.MULTILINE)
         kept = [row for row in rows if row.split("]")[0].removeprefix("[exercise.") in chosen]
-        (target / f"{section}.toml").write_text(head + "".join(kept), "utf-8")
+        (target / file.relative_to(paths.ROOT)).write_text(head + "".join(kept), "utf-8")
 
 
 _GRADING = """## How it is graded

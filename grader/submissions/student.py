@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import SECTION, Catalog, Exercise
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
@@ -234,7 +234,7 @@ class Homework:
 
 def quiet(name: str) -> bool:
     """Names that come along without anybody meaning anything by it."""
-    return name.startswith((".", "README", "LICENSE")) or name in ("__pycache__", "__init__.py")
+    return name.startswith((".", "README", "LICENSE")) or name in ("__pycache__", "__init__.py", SECTION)
 
 
 def _newest(name: str) -> tuple[int, int, str]:

@@ -77,7 +77,7 @@ class Clone:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        ours = shutil.ignore_patterns("__pycache__", "e*.toml")
+        ours = shutil.ignore_patterns("__pycache__")
         shutil.copytree(paths.ROOT / "grader", root / "grader", ignore=ours)
         for name in ("conftest.py", "pyproject.toml"):
             shutil.copy(paths.ROOT / name, root / name)
@@ -87,7 +87,7 @@ class Clone:
                 (folder / "__init__.py").touch()
         (root / "tests" / "__init__.py").touch()
         (root / "exercises" / "e01_tensors" / "README.md").write_text("Tensors.")
-        self.catalog = root / "grader" / "catalog" / "e01_tensors.toml"
+        self.catalog = root / "exercises" / "e01_tensors" / "section.toml"
         self.catalog.write_text('title = "The tensor"\n')
         self.count = 0
 

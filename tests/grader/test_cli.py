@@ -54,7 +54,9 @@ def test_status_is_the_default(clone):
 
 
 def test_the_map_has_sections_that_are_to_come(clone):
-    clone.catalog.with_name("e02_autograd.toml").write_text('title = "Gradients"\n')
+    section = clone.catalog.parent.with_name("e02_autograd")
+    section.mkdir()
+    (section / clone.catalog.name).write_text('title = "Gradients"\n')
     code, lines = clone.kata()
     assert code == 0
     assert lines[1].split() == ["e02_autograd", "Gradients", "to", "come"]

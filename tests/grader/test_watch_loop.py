@@ -92,8 +92,8 @@ def loop(tmp_path, monkeypatch):
         ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]', start=start)
         for order, slug in enumerate(SLUGS, start=1)
     ]
-    (tmp_path / "e01_tensors.toml").write_text('title = "Tensors"\n' + "".join(rows))
     (tmp_path / "e01_tensors").mkdir()
+    (tmp_path / "e01_tensors" / "section.toml").write_text('title = "Tensors"\n' + "".join(rows))
     loop = Loop(tmp_path)
     for number in (1, 2, 3):
         loop.file(number).write_text(STUB)
