@@ -155,7 +155,7 @@ class Child:
         tell = self._tell
         ours = (self, self.judged, self.judged.answers, self.suites, self.guard)
         looks = self.guard.looks(self.job.slug)
-        changed = lookout.remember(looks, ours, hooked=self.job.mode != "check")
+        changed = lookout.remember(looks, ours, strict=self.job.mode != "check")
 
         def untouched(*others: Kept) -> None:
             with quiet():

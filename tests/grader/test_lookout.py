@@ -55,7 +55,7 @@ def guard():
 
 
 def test_a_learners_debugger_is_no_tampering(judged):
-    changed = {hooked: lookout.remember((), [judged], hooked=hooked) for hooked in (False, True)}
+    changed = {strict: lookout.remember((), [judged], strict=strict) for strict in (False, True)}
     before = sys.getprofile()
     sys.setprofile(AnyHook())
     try:
@@ -67,7 +67,7 @@ def test_a_learners_debugger_is_no_tampering(judged):
 
 
 def test_what_an_object_of_ours_stands_for_is_kept(judged):
-    changed = lookout.remember((), [judged], hooked=False)
+    changed = lookout.remember((), [judged], strict=True)
     judged.seconds, judged.loaded["double"], judged.left = 1.0, sys, ["a setting"]
     judged.note = "an attribute more hides nothing"
     assert changed() is None
@@ -79,20 +79,20 @@ def test_what_an_object_of_ours_stands_for_is_kept(judged):
 
 
 def test_a_class_that_is_another_is_named(judged):
-    changed = lookout.remember((), [judged], hooked=False)
+    changed = lookout.remember((), [judged], strict=True)
     judged.__class__ = type("Other", (Judged,), {})
     assert changed() == "replaces grader.plugin.plugin.Judged"
 
 
 @pytest.mark.parametrize("name", ["broken", "_same_values", "_watched"])
 def test_a_guard_that_looks_away_is_named(guard, name):
-    changed = lookout.remember(guard.looks("double"), [guard], hooked=False)
+    changed = lookout.remember(guard.looks("double"), [guard], strict=True)
     setattr(guard.looks("double")[0], name, lambda: None)
     assert changed() == f"replaces grader.engine.integrity.spaces.Look.{name}"
 
 
 def test_a_guard_that_takes_what_is_there_for_known_by_itself_is_nothing(guard, monkeypatch):
-    changed = lookout.remember(guard.looks("double"), [guard], hooked=False)
+    changed = lookout.remember(guard.looks("double"), [guard], strict=True)
     for number in range(1000):  # until names lie elsewhere
         monkeypatch.setattr(sys.modules["json"], f"more_{number}", number, raising=False)
     before = [look._same_layout for look in guard.looks("double")]

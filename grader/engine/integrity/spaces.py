@@ -46,6 +46,9 @@ class _Watched(NamedTuple):
 
     @classmethod
     def of(cls, space: Space) -> "_Watched":
+        if not words.KNOWN:
+            nothing = words.Words.at(())
+            return cls(space, nothing, nothing, space.broken, nothing.hold, nothing.hold)
         layout = words.of_layout(space.now, growing=not space.hidden_by_new)
         values = words.of_values(space.now, space.names), words.of_code(space.functions)
         joined = words.Words.joined(values)
@@ -63,6 +66,8 @@ class Look:
 
     def broken(self) -> str | None:
         """The first known name that now stands for something else, or None."""
+        if not words.KNOWN:
+            return self.by_names()
         # In this order: where the layout has changed, the values lie elsewhere.
         if self._same_layout() and self._same_values():
             return None
@@ -75,6 +80,10 @@ class Look:
             watched.append(each if same else _Watched.of(each.space))
         self._join(watched)
         return None
+
+    def by_names(self) -> str | None:
+        """The same without a look at the interpreter's memory: slower, which one look may be."""
+        return next(filter(None, (each.broken() for each in self._watched)), None)
 
     def _join(self, watched: Sequence[_Watched]) -> None:
         self._watched = tuple(watched)

@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+KNOWN = sys.implementation.name == "cpython" and sys.version_info < (3, 14)
+"""Whether this interpreter's objects are known to lie as they are read here; else, names are compared."""
+
 SIZE = 8
 _IN_USE, _KEYS = 2, 4
 """Words of a `PyDictObject`: how many keys it holds, and where they are (Python 3.10 to 3.13)."""
