@@ -26,11 +26,11 @@ for line in sys.stdin:
         status = 255
         try:
             status = pytest.main(arguments)
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except SystemExit as left:
+        except SystemExit as left:  # pytest itself has ended there
             status = left.code
         finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
             os._exit(status)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
