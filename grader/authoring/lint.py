@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.course import paths, starts
-from grader.course.catalog import Catalog, Exercise, Section, Tree, section_file
+from grader.course.catalog import SECTION, Catalog, Exercise, Section, Tree, section_file
 
 TREES: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden", "specimens")
-_HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md"}
+_HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION}
 
 
 def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tuple[str, str]]:

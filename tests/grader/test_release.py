@@ -103,7 +103,7 @@ def test_that_more_is_graded_than_seen_is_said(folder, monkeypatch):
 
 
 def test_the_starts_are_known_there(folder):
-    exercises = read(folder / "grader" / "catalog").exercises
+    exercises = read(folder / "exercises").exercises
     assert len(exercises) == len(load().exercises)
     assert all(e.is_start((folder / "exercises" / e.relative).read_bytes()) for e in exercises)
 
