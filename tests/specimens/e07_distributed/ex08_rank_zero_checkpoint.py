@@ -242,7 +242,7 @@ SPECIMENS = [
     ),
     Wrong(
         "all files are called .pt",
-        edits=[("                Path(path),\n", '                Path(path).with_suffix(".pt"),\n')],
+        edits=[("_write(Path(path), ", '_write(Path(path).with_suffix(".pt"), ')],
         check="test_failed_save",
     ),
     Wrong(
