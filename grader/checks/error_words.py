@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from grader.checks.failure import why_cut
 from grader.diagnose.causes import cause_of_error
-from grader.diagnose.describe import without_addresses
-from grader.diagnose.diff import describe
+from grader.diagnose.describe import describe, without_addresses
 
 LONG_ERROR, ERROR_COLUMNS = 160, 120
 

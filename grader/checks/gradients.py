@@ -8,7 +8,8 @@ from torch import Tensor
 from grader.checks.failure import CheckFailure, why_cut
 from grader.checks.values import tolerance
 from grader.diagnose.causes import Suspects
-from grader.diagnose.diff import describe, explain, is_same
+from grader.diagnose.describe import describe
+from grader.diagnose.diff import explain, is_same
 
 Function = Callable[..., Tensor]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from grader.checks.failure import CheckFailure
-from grader.diagnose.diff import describe
+from grader.diagnose.describe import describe
 
 
 def expect_raises(

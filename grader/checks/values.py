@@ -12,7 +12,8 @@ from grader.checks.failure import CheckFailure
 from grader.checks.numbers import near
 from grader.core.tolerance import resolution
 from grader.diagnose.causes import Suspects
-from grader.diagnose.diff import describe, explain, is_same
+from grader.diagnose.describe import describe
+from grader.diagnose.diff import explain, is_same
 
 PLAIN = {int, float, bool, str, type(None), torch.dtype}
 SMALL = 100

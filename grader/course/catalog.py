@@ -235,6 +235,11 @@ def section_file(section: str) -> Path:
     return paths.EXERCISES / section / SECTION
 
 
+def rows_of(text: str) -> list[str]:
+    """What stands before the exercises in a section's file, and the table of each, as they are written."""
+    return re.split(r"^(?=\[exercise\.)", text, flags=re.MULTILINE)
+
+
 @cache
 def load() -> Catalog:
     """The catalog of this clone."""

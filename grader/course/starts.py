@@ -5,9 +5,8 @@ from collections.abc import Iterable
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Exercise, digest, section_file
+from grader.course.catalog import Exercise, digest, rows_of, section_file
 
-_ROWS = re.compile(r"^(?=\[exercise\.)", re.MULTILINE)
 _START = re.compile(r"^start *=.*$", re.MULTILINE)
 
 
@@ -39,7 +38,7 @@ def write(exercises: Iterable[Exercise]) -> list[str]:
     for section in sorted({e.section for e in changed}):
         file = section_file(section)
         rows = {f"[exercise.{e.slug}]": row(e) for e in changed if e.section == section}
-        parts = _ROWS.split(file.read_text("utf-8"))
+        parts = rows_of(file.read_text("utf-8"))
         parts = [_with(part, rows.get(part.partition("\n")[0].strip())) for part in parts]
         file.write_text("".join(parts), "utf-8")
     return [e.slug for e in changed]

@@ -19,9 +19,7 @@ from grader.diagnose.causes import (
 from grader.diagnose.causes.evidence import to_double
 from grader.diagnose.describe import describe, is_tensor, readable, tensor_text
 from grader.diagnose.facts import in_short, value_facts
-from grader.diagnose.heatmap import differs, picture
-
-__all__ = ["describe", "explain", "is_same", "picture"]
+from grader.diagnose.heatmap import differs
 
 WIDTH = 100
 

@@ -16,7 +16,7 @@ from grader.checks.failure import BrokenRule, CheckFailure
 from grader.core.timeout import TooSlow
 from grader.course import paths
 from grader.course.catalog import Exercise
-from grader.diagnose.diff import describe
+from grader.diagnose.describe import describe
 from grader.plugin.load_answer import Answers
 
 MOST_LINES = 15

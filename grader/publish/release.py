@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths, starts
-from grader.course.catalog import Exercise, Tree, load, section_file
+from grader.course.catalog import Exercise, Tree, load, rows_of, section_file
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
@@ -76,7 +76,7 @@ def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
     for section in {exercise.section for exercise in exercises}:
         file = section_file(section)
         text = file.read_text("utf-8")
-        head, *rows = re.split(r"^(?=\[exercise\.)", text, flags=re.MULTILINE)
+        head, *rows = rows_of(text)
         kept = [row for row in rows if row.split("]")[0].removeprefix("[exercise.") in chosen]
         (target / file.relative_to(paths.ROOT)).write_text(head + "".join(kept), "utf-8")
 

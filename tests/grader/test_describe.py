@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.diagnose.diff import describe, explain
+from grader.diagnose.describe import describe
+from grader.diagnose.diff import explain
 from tests.grader.telling import numbers, told
 
 

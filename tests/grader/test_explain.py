@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from grader.diagnose.causes import LARGEST
-from grader.diagnose.diff import describe, explain
+from grader.diagnose.describe import describe
+from grader.diagnose.diff import explain
 from tests.grader.fresh_device import on_device
 from tests.grader.telling import numbers, told
 

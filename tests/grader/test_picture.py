@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.diagnose.diff import picture
+from grader.diagnose.heatmap import picture
 from tests.grader.telling import numbers, told
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.checks.cost.dispatch import DispatchMode
 from grader.checks.failure import CheckFailure
-from grader.diagnose.diff import describe
+from grader.diagnose.describe import describe
 
 
 def shares_storage(a: Tensor, b: Tensor) -> bool:
