@@ -1,0 +1,76 @@
+"""The audit, run on a small clone with planted faults: each is reported, and a sound exercise is not."""
+
+import pytest
+
+from tests.grader.support.clone import CONSTANT, HIDDEN, MUTATING, SOLUTION, STUB, Clone
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    clone = Clone(tmp_path_factory.mktemp("clone"))
+    clone.add("sound")
+    right = 'Wrong("rounds", code="def double(x): return x + x")'
+    clone.add("lenient", specimens=[MUTATING, CONSTANT, right])
+    clone.add("idle", specimens=[CONSTANT])
+    both = 'Wrong("both", code="def double(x): return x.zero_()", check="test_values")'
+    clone.add("besides", specimens=[CONSTANT, both])
+    clone.add("elsewhere", specimens=[MUTATING.replace("test_input", "test_values"), CONSTANT])
+    clone.add("wordless", specimens=[MUTATING, CONSTANT.replace("wrong values", "sideways")])
+    wide = 'Right("in float64", code="def double(x): return x.double() * 2")'
+    clone.add("strict", specimens=[MUTATING, CONSTANT, wide])
+    clone.add("giveaway", stub=STUB.replace("raise NotImplementedError", "return x + x"))
+    clone.add("unlike", stub=STUB.replace("Twice x", "Two x"))
+    clone.add("telling", hints='["Write return x * 2.0 there."]')
+    clone.add("silent", hints="[]")
+    clone.add("needy", needs='["sound", "lonely", "nothing"]')
+    clone.add("lonely", hidden=None)
+    clone.add("mistaken", solution=SOLUTION.replace("2.0", "3.0"), specimens=[MUTATING, CONSTANT])
+    clone.add("misfit", specimens=['Wrong("edit", edits=[("no such text", "x")])'])
+    drawn = "torch.randn(9, generator=gen)"
+    clone.add("uniform", hidden=HIDDEN.replace(drawn, "torch.ones(9)"))
+    clone.add("scanty", hidden=HIDDEN.replace(drawn, "torch.randint(9, (1,), generator=gen).expand(9)"))
+    (clone.root / "solutions" / "e01_tensors" / "notes.txt").write_text("stray")
+    code, lines = clone.kata("audit")
+    assert code == 1
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("lenient", "'rounds' gets full marks"),
+        ("idle", "no wrong answer fails test_input"),
+        ("elsewhere", "is not caught by test_values, only by test_input"),
+        ("wordless", "lacks 'sideways'"),
+        ("strict", "in float64"),
+        ("giveaway", "the stub earns 1 of 1 points"),
+        ("unlike", "differ in the signature or docstring of double"),
+        ("telling", "a hint quotes the solution"),
+        ("silent", "0 hints"),
+        ("needy", "needs 'lonely', which does not come earlier"),
+        ("needy", "needs 'nothing', which is no exercise"),
+        ("lonely", "is missing"),
+        ("mistaken", "the solution (seed 0) is right but"),
+        ("misfit", "occurs 0 times"),
+        ("uniform", "differ by 0 bits, and 64 are wanted; draw its inputs"),
+        ("scanty", "the oracle hardly depends on the seed"),
+        ("e01_tensors", "notes.txt belongs to no exercise"),
+    ],
+)
+def test_a_planted_fault_is_reported(reported, where, words):
+    assert any(line.startswith(f"{where}: ") and words in line for line in reported), reported
+
+
+def test_a_sound_exercise_is_not_reported(reported):
+    assert not any(line.startswith("sound: ") for line in reported)
+
+
+def test_a_check_may_be_failed_by_an_answer_that_names_another(reported):
+    assert not any(line.startswith("besides: ") for line in reported)
+
+
+def test_a_clean_clone_is_clean(tmp_path):
+    clone = Clone(tmp_path)
+    clone.add("sound")
+    code, lines = clone.kata("audit")
+    assert (code, lines[-1]) == (0, "audit: 1 exercises, no problems")

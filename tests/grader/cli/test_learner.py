@@ -1,0 +1,221 @@
+"""The verbs, run in a small clone: what they do, and one line for bad input."""
+
+import hashlib
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from grader import cli
+from tests.grader.support.clone import SOLUTION, STUB, Clone
+
+VERBS = {
+    "status",
+    "watch",
+    "hint",
+    "reset",
+    "solution",
+    "release",
+    "notebooks",
+    "grade",
+    "export",
+    "report",
+    "similar",
+    "audit",
+    "new",
+}
+
+
+@pytest.fixture
+def clone(tmp_path):
+    clone = Clone(tmp_path)
+    clone.add("double", hints='["First.", "Second."]')
+    clone.add("twice")
+    return clone
+
+
+def test_the_verbs_are_frozen():
+    assert {command.name or command.callback.__name__ for command in cli.app.registered_commands} == VERBS
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_every_verb_explains_itself(verb):
+    result = CliRunner().invoke(cli.app, [verb, "--help"])
+    assert result.exit_code == 0
+    assert "Usage" in result.stdout
+
+
+def test_status_is_the_default(clone):
+    code, lines = clone.kata()
+    assert code == 0
+    assert (code, lines) == clone.kata("status")
+    assert "0/2  ··" in lines[0]
+    assert "next: double" in lines[-1]
+
+
+def test_the_map_has_sections_that_are_to_come(clone):
+    section = clone.catalog.parent.with_name("e02_autograd")
+    section.mkdir()
+    (section / clone.catalog.name).write_text('title = "Gradients"\n')
+    code, lines = clone.kata()
+    assert code == 0
+    assert lines[1].split() == ["e02_autograd", "Gradients", "to", "come"]
+
+
+def test_the_legend_explains_what_the_map_shows(clone):
+    assert "further" not in clone.kata()[1][-2]
+    rows = clone.catalog.read_text().rpartition('path = "core"')
+    clone.catalog.write_text('path = "further"'.join(rows[::2]))
+    code, lines = clone.kata()
+    assert code == 0
+    assert lines[0].rstrip().endswith("· | ·")
+    assert "core | further" in lines[-2]
+
+
+def remember(clone, state, text):
+    """Write an answer, and what was seen of it."""
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file.write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    (clone.root / ".kata").mkdir(exist_ok=True)
+    seen = {"states": {"double": [state, digest]}}
+    (clone.root / ".kata" / "progress.json").write_text(json.dumps(seen))
+    return file
+
+
+def test_a_state_counts_for_the_file_that_was_judged(clone):
+    file = remember(clone, "done", SOLUTION)
+    assert "1/2  ✓·" in clone.kata()[1][0]
+    file.write_text(STUB)
+    assert "0/2  ··" in clone.kata()[1][0]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"states": 3, "hints": []}', '{"states": {"double": "done"}}'])
+def test_a_damaged_cache_is_none(clone, text):
+    (clone.root / ".kata").mkdir()
+    (clone.root / ".kata" / "progress.json").write_text(text)
+    assert "0/2  ··" in clone.kata()[1][0]
+    assert clone.kata("hint", "double")[1][0].startswith("hint 1/2")
+
+
+def test_hints_come_one_at_a_time_and_the_last_one_is_called_so(clone):
+    first, second, after = (clone.kata("hint", "double")[1] for _ in range(3))
+    assert first == ["hint 1/2  First."] and second == ["hint 2/2 (the last one)  Second."]
+    assert after[:2] == ["hint 1/2  First.", "hint 2/2  Second."]
+    assert after[2].startswith("there are no more hints: `kata solution double --reveal` shows the solution")
+
+
+def test_after_the_last_hint_the_solution_can_be_revealed_which_is_noted(clone):
+    clone.kata("hint", "double")
+    assert clone.kata("solution", "double", "--reveal")[0] == 2  # there is a hint left
+    clone.kata("hint", "double")
+    code, lines = clone.kata("solution", "double")
+    assert code == 2 and "`kata solution double --reveal` shows it" in lines[0]
+    assert not any("revealed" in line for line in clone.kata()[1])
+    code, lines = clone.kata("solution", "double", "--reveal")
+    assert code == 0 and "+    return x * 2.0" in lines
+    assert "solution revealed: double" in clone.kata()[1]
+    assert clone.kata("solution", "double")[0] == 0  # once seen, it is seen
+    assert clone.kata("hint", "double")[1][-1] == "there are no more hints"
+    clone.commit()
+    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
+    clone.kata("reset", "double", "--yes")
+    assert "solution revealed: double" in clone.kata()[1]
+    assert clone.kata("hint", "double")[1] == ["hint 1/2  First."]
+
+
+def test_a_learners_verbs_find_an_exercise_by_its_file(clone):
+    file = "exercises/e01_tensors/ex01_double.py"
+    assert "First." in clone.kata("hint", file)[1][0]
+    assert "already" in clone.kata("reset", file, "--yes")[1][0]
+    assert "double is not solved yet" in clone.kata("solution", file)[1][0]
+
+
+def test_reset_puts_the_start_back_and_keeps_a_backup(clone):
+    clone.commit()
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file.write_text("my work")
+    code, lines = clone.kata("reset", "double", "--yes")
+    assert code == 0
+    assert file.read_text() == STUB
+    (kept,) = (clone.root / ".kata" / "backups").iterdir()
+    assert kept.read_text() == "my work"
+    assert kept.name in lines[0]
+    assert "already" in clone.kata("reset", "double", "--yes")[1][0]
+
+
+def test_reset_asks_first(clone):
+    clone.commit()
+    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file.write_text("my work")
+    assert clone.kata("reset", "double", answer="n\n")[0] == 1
+    assert file.read_text() == "my work"
+
+
+def test_the_solution_is_shown_once_the_exercise_passes(clone):
+    code, lines = clone.kata("solution", "double")
+    assert code == 2
+    assert "not solved yet" in lines[0]
+    remember(clone, "done", SOLUTION.replace("x * 2.0", "x + x"))
+    code, lines = clone.kata("solution", "double")
+    assert code == 0
+    assert "-    return x + x" in lines
+    assert "+    return x * 2.0" in lines
+
+
+def test_new_makes_an_exercise_that_the_audit_reads(clone):
+    code, lines = clone.kata("new", "e01", "third_one")
+    assert code == 0
+    assert len(lines) == 6
+    code, lines = clone.kata("audit", "--only", "third_one")
+    assert code == 1
+    assert any("0 hints" in line for line in lines)
+
+
+def test_only_may_be_given_several_times(clone):
+    clone.add("thrice")
+    code, lines = clone.kata("audit", "--only", "twice", "--only", "double", "--only", "twice", "--json")
+    assert code == 0
+    assert json.loads("".join(lines))["exercises"] == ["double", "twice"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["hint", "dubble"], "did you mean 'double'?"),
+        (["hint", "zzz"], "no exercise is called 'zzz'"),
+        (["audit", "--only", "e99"], "no exercise is called"),
+        (["audit", "--only", "dubble", "--only", "twice"], "did you mean 'double'?"),
+        (["new", "e99", "x"], "no section is called"),
+        (["new", "e01", "double"], "already"),
+        (["new", "e01", "No-Slug"], "is no slug"),
+        (["new", "e01", "third", "--kind", "odd"], "neither build nor fix"),
+        (["reset", "dubble"], "did you mean 'double'?"),
+        (["notebooks", "grader"], "not empty"),
+        (["notebooks", "out", "--only", "dubble"], "did you mean 'double'?"),
+        (["grade", "nowhere"], "nowhere"),
+        (["export", "--results", "nowhere"], "nowhere"),
+        (["report", "--results", "nowhere"], "nowhere"),
+        (["similar", "nowhere"], "nowhere"),
+        (["export", "--format", "xls"], "there is no such format"),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else "",
+)
+def test_bad_input_gets_one_line(clone, arguments, words):
+    code, lines = clone.kata(*arguments)
+    assert code == 2
+    assert len(lines) == 1
+    assert lines[0].startswith("kata: ")
+    assert words in lines[0]
+
+
+def test_a_broken_catalog_is_told_in_one_line(clone):
+    clone.catalog.write_text("title = [")
+    code, lines = clone.kata("status")
+    assert code == 2
+    assert len(lines) == 1
+    assert "not valid TOML" in lines[0]
+    clone.catalog.write_text("[exercise]")
+    code, lines = clone.kata("status")
+    assert (code, len(lines)) == (2, 1)
+    assert "lacks the section's title" in lines[0]

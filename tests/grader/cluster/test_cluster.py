@@ -1,0 +1,335 @@
+"""A real Dask scheduler with real worker processes on loopback; each test finds them all alive."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from grader import sandbox
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load
+from grader.engine.pool import Pool
+from grader.grading import grade
+from grader.protocol import messages
+from grader.protocol.messages import Findings, Request
+from grader.submissions.class_folder import Submission
+
+pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[class]")
+
+from grader.cluster import facts, member, parent, plain, replies, roster
+from tests.grader.support.misbehaving import Touching, answer_with_an_object
+
+EXERCISES = (load().exercise("merge_heads"),)
+SOLUTION = EXERCISES[0].file("solutions").read_text("utf-8")
+ODD = {
+    "bob": SOLUTION.replace("side_by_side.reshape", "side_by_side.clone().reshape"),
+    "eve": "import os\nos._exit(0)\n",
+    "fay": "def merge_heads(x:\n",
+    "gus": SOLUTION + "\nimport torch\ntorch.equal = torch.allclose = lambda *a, **k: True\n",
+}
+CLASS = [
+    Submission(name, {"merge_heads": text.encode()})
+    for name, text in {**{f"s{n:02d}": f"{SOLUTION}\n# {n}, å\n" for n in range(20)}, **ODD}.items()
+]
+CONFINED = sandbox.unavailable() is None
+OTHER_TORCH = """
+import importlib.metadata as installed
+def version(name, real=installed.version):
+    return "2.0.1" if name == "torch" else real(name)
+installed.version = version
+"""
+
+
+class Processes:
+    """A scheduler, two workers, and a worker that claims another torch."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.running = {}
+        (folder / "other").mkdir()
+        (folder / "other" / "sitecustomize.py").write_text(OTHER_TORCH)
+
+    @property
+    def address(self):
+        return json.loads((self.folder / "scheduler.json").read_text())["address"]
+
+    def complete(self):
+        """Start whatever does not run."""
+        file = self.folder / "scheduler.json"
+        if self._start("scheduler", "--port", "0", "--scheduler-file", str(file)):
+            for name in ("first", "second", "other"):
+                self.kill(name)
+            while not (file.exists() and file.stat().st_size):
+                assert self.running["scheduler"].poll() is None
+                time.sleep(0.05)
+        options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder)]
+        for name in ("first", "second"):
+            self._start("worker", self.address, "--name", name, *options, name=name)
+        self._start("worker", self.address, "--name", "other", *options, name="other")
+        while not all(
+            "Registered to" in self._log(name).read_text() for name in ("first", "second", "other")
+        ):
+            assert all(process.poll() is None for process in self.running.values())
+            time.sleep(0.05)
+        return self
+
+    def _log(self, name):
+        return self.folder / f"{name}.log"
+
+    def _start(self, kind, *options, name=None):
+        process = self.running.get(name or kind)
+        if process is not None and process.poll() is None:
+            return False
+        (self.folder / "scheduler.json").unlink(missing_ok=True) if kind == "scheduler" else None
+        command = [sys.executable, "-m", "dask", kind, "--host", "127.0.0.1", "--no-dashboard", *options]
+        places = [str(self.folder / "other")] if name == "other" else []
+        with self._log(name or kind).open("w") as log:
+            self.running[name or kind] = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join([*places, str(paths.ROOT)])},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        return True
+
+    def kill(self, name):
+        process = self.running.pop(name, None)
+        if process is not None:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    processes = Processes(tmp_path_factory.mktemp("cluster"))
+    try:
+        yield processes
+    finally:
+        for name in list(processes.running):
+            processes.kill(name)
+
+
+@pytest.fixture
+def cluster(processes):
+    return processes.complete()
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Pool(EXERCISES, jobs=2, confined=CONFINED) as pool:
+        yield pool
+
+
+@pytest.fixture
+def warm(engine, monkeypatch):
+    """Spare this test a start of the parent's own engine."""
+    kept = SimpleNamespace(inventory=engine.inventory, reference=engine.reference, close=lambda: None)
+    kept.__enter__ = lambda: kept
+    monkeypatch.setattr(roster, "Pool", lambda *arguments, **options: kept)
+
+
+def run(out, address, told=None, progress=lambda done, total: None):
+    def tell(line):
+        print(line)  # for the report of a failure
+        (told if told is not None else []).append(line)
+
+    return judged_by(partial(parent.Cluster, address, jobs=1, confined=CONFINED, tell=tell), out, progress)
+
+
+def judged_by(judges, out, progress=lambda done, total: None):
+    grade.grade(CLASS, EXERCISES, grade.Settings(out, 7, 2, CONFINED, judges), progress)
+    return read(out)
+
+
+def read(out):
+    found = {file.name: json.loads(file.read_text()) for file in sorted(out.glob("*.json"))}
+    for record in found.values():
+        for check in record["exercises"]["merge_heads"]["checks"]:
+            check["seconds"] = 0
+    return found
+
+
+@pytest.fixture(scope="module")
+def local(engine, tmp_path_factory):
+    return judged_by(lambda exercises: nullcontext(engine), tmp_path_factory.mktemp("local"))
+
+
+def test_results_are_those_of_a_local_run_and_an_odd_worker_is_refused(cluster, local, tmp_path):
+    told, seen = [], []
+    assert run(tmp_path, cluster.address, told, lambda *counts: seen.append(counts)) == local
+    assert seen == [(n, len(CLASS)) for n in range(1, len(CLASS) + 1)]
+    (line,) = [line for line in told if "waiting" not in line]
+    assert line.startswith("worker tcp://127.0.0.1:")
+    assert "judges nothing: it has torch 2.0.1, and this machine" in line
+    assert line.endswith("there") and "install torch==" in line
+
+
+def test_what_a_killed_worker_had_is_judged_elsewhere(cluster, local, warm, tmp_path):
+    def kill(done, total):
+        if done == 3:
+            cluster.kill("first")
+
+    assert run(tmp_path, cluster.address, progress=kill) == local
+
+
+def test_a_lost_scheduler_is_one_line_and_the_run_resumes(cluster, local, warm, tmp_path):
+    def kill(done, total):
+        if done == 3:
+            cluster.kill("scheduler")
+
+    with pytest.raises(KataError, match=r"is gone \(.*\); what was judged is kept: start it and run") as lost:
+        run(tmp_path, cluster.address, progress=kill)
+    assert "\n" not in str(lost.value)
+    kept = len(list(tmp_path.glob(".judged/*.json")))
+    assert 3 <= kept < len(CLASS)
+    left = []
+    again = run(tmp_path, cluster.complete().address, progress=lambda done, total: left.append(total))
+    assert again == local
+    assert left[0] == len(CLASS) - kept
+
+
+def test_where_no_worker_is_like_this_machine_grading_stops(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(roster, "facts", lambda slugs: {**facts.facts(slugs), "pytest": "0.1"})
+    monkeypatch.setattr(roster, "SETTLE", 0.0)
+    told = []
+    with pytest.raises(KataError, match=r"no worker at tcp://.* can judge, for the reasons above"):
+        run(tmp_path, cluster.address, told)
+    assert any("install pytest==0.1 there" in line for line in told)
+
+
+def test_a_worker_that_replies_an_object_is_refused(cluster, warm, tmp_path, monkeypatch):
+    monkeypatch.setattr(parent.remote, "judge", answer_with_an_object)
+    monkeypatch.setattr(roster, "RESTART", 0.0)
+    monkeypatch.setenv("KATA_TOUCHED", str(tmp_path / "touched"))
+    told = []
+    with pytest.raises(KataError, match=r"no worker at tcp://.* can judge"):
+        run(tmp_path / "out", cluster.address, told)
+    assert sum("cannot be understood" in line for line in told) == 2
+    assert not (tmp_path / "touched").exists()
+
+
+class Unlucky:
+    """Stands in for a roster: its only worker is lost whenever it judges what `kills`."""
+
+    def __init__(self, kills):
+        self.kills = kills
+        self.batches = []
+        self.worker = member.Worker("tcp://x", 1, "{}")
+
+    def ready(self):
+        return [] if self.worker.tasks else [self.worker]
+
+    def send(self, worker, function, settings, text, batch):
+        self.batches.append([answer.request.answer for answer in batch])
+        worker.tasks[text] = member.Task(batch, None)
+
+    def look(self):
+        batches = [task.batch for task in self.worker.tasks.values()]
+        answers = [answer for batch in batches for answer in batch]
+        is_lost = any(self.kills(answer.request) for answer in answers)
+        self.judged = [] if is_lost else batches
+        self.worker.tasks.clear()
+        return answers if is_lost else []
+
+    def replies(self):
+        for batch in self.judged:
+            yield self.worker, batch, {"findings": [messages.to_json(Findings(exit=3))] * len(batch)}
+
+
+def test_an_answer_that_takes_workers_along_is_judged_alone_and_left_to_a_person():
+    cluster = parent.Cluster("tcp://x", EXERCISES, jobs=1, confined=False, tell=print)
+    cluster._roster = Unlucky(lambda request: request.answer == b"7")
+    requests = [Request(EXERCISES[0], b"%d" % n, 0) for n in range(12)]
+    found = {request.answer: one for request, one in cluster.judge(requests)}
+    assert found.pop(b"7").lost
+    assert set(found.values()) == {Findings(exit=3)} and len(found) == 11
+    with_it = [batch for batch in cluster._roster.batches if b"7" in batch]
+    assert [len(batch) for batch in with_it] == [2, 1, 1]
+
+
+@pytest.mark.parametrize("reply", [{}, {"findings": []}, {"findings": [1]}, {"findings": ["{}"]}])
+def test_replies_without_findings_are_refused(reply):
+    with pytest.raises(replies.Refused, match="cannot be understood"):
+        parent._findings(reply, 1)
+
+
+def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(roster, "CONNECT", 0.3)
+    with pytest.raises(KataError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9 \(.*\); start one"):
+        run(tmp_path, "tcp://127.0.0.1:9")
+
+
+def test_without_dask_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(KataError, match=r"pip install 'torchkata\[class\]'"):
+        run(tmp_path, "tcp://127.0.0.1:9")
+
+
+def test_pickles_are_data_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("KATA_TOUCHED", str(tmp_path / "touched"))
+    assert isinstance(plain.loads(pickle.dumps(Touching())), plain.Unread)
+    assert isinstance(plain.loads(pickle.dumps(ValueError("no"))), plain.Unread)
+    assert plain.loads(pickle.dumps([str, {"a": (1, b"b", None, 2.5)}])) == [str, {"a": (1, b"b", None, 2.5)}]
+    assert not (tmp_path / "touched").exists()
+
+
+def test_dask_unpickles_by_our_rules_while_a_cluster_is_in_use(tmp_path, monkeypatch):
+    from distributed import client
+    from distributed.protocol import deserialize, serialize
+
+    monkeypatch.setenv("KATA_TOUCHED", str(tmp_path / "touched"))
+    header, frames = serialize(Touching())
+    category = pickle.dumps(Touching())
+    with plain.plain_data_only():
+        assert isinstance(deserialize(header, frames), plain.Unread)
+        assert isinstance(client.pickle.loads(category), plain.Unread)
+        assert client.Client._default_event_handlers == {}
+    assert client.pickle is pickle
+    assert not (tmp_path / "touched").exists()
+
+
+@pytest.mark.parametrize(
+    "change", [{"exit": "0"}, {"lines": [1]}, {"lines": None}, {"more": 1}, {"exit": True}]
+)
+def test_malformed_findings_are_refused(change):
+    whole = Findings(({"check": "a", "seconds": 0.5},), signal=9)
+    assert messages.from_json(messages.to_json(whole)) == whole
+    with pytest.raises(ValueError):
+        messages.from_json(json.dumps({**json.loads(messages.to_json(whole)), **change}))
+    for text in ("", "[]", "{}", "null"):
+        with pytest.raises(ValueError):
+            messages.from_json(text)
+
+
+def test_findings_that_are_nested_too_deeply_are_garbled():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert messages.from_json(messages.to_json(Findings(({"oracle": deep},)))).lines == ({"garbled": True},)
+    text = messages.to_json(Findings()).replace("[]", '[{"oracle": ' + "[" * 100_000 + "]" * 100_000 + "}]")
+    assert messages.from_json(text).lines == ({"garbled": True},)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "words"),
+    [
+        ({}, None),
+        ({"Python": "3.9"}, "it has Python 3.9, and this machine 3.11; install a Python 3.11 there"),
+        ({"grader": "b"}, "another version of torchkata"),
+        ({"suites of a": "", "suites of b": ""}, "other suites of a, b; copy tests/"),
+    ],
+)
+def test_differences_are_told_with_what_to_do(theirs, words):
+    ours = {"Python": "3.11", "torch": "2", "grader": "a", **{f"suites of {s}": "x" for s in "abcde"}}
+    told = facts.difference({**ours, **theirs}, ours)
+    assert (told is None) if words is None else (words in told)

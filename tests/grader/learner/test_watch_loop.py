@@ -1,0 +1,377 @@
+"""The watcher's decisions, event by event, with a judge that answers when it is told to."""
+
+import io
+import threading
+import time
+from queue import SimpleQueue
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from grader.course import catalog
+from grader.learner import commands
+from grader.learner.watch import screen, terminal
+from grader.learner.watch.events import Key, Resized, Saved
+from grader.learner.watch.loop import Watcher
+from grader.protocol.messages import Expected, Findings
+from grader.records import progress
+from tests.grader.support.clone import ROW, SOLUTION, STUB
+
+SLUGS = ("double", "twice", "thrice")
+PASSED = Findings(({"check": "public::t", "outcome": "passed"}, {"done": True}))
+FAILED = Findings(
+    ({"check": "public::t", "outcome": "failed", "message": "double · It doubles.\nwrong"}, {"done": True})
+)
+
+
+class Judge:
+    """Holds every request until the test answers it."""
+
+    def __init__(self):
+        self.inventory = {slug: [Expected("public::t", "It doubles.", None)] for slug in SLUGS}
+        self.asked = SimpleQueue()
+
+    def judge_one(self, request):
+        answered = threading.Event()
+        box = []
+        self.asked.put((request, box, answered))
+        answered.wait(30)
+        return box[0]
+
+    def close(self):
+        pass
+
+
+class Loop:
+    """A watcher and what it shows."""
+
+    def __init__(self, folder, height=40, width=80):
+        self.folder = folder
+        self.judge = Judge()
+        out = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
+        self.out = out
+        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue())
+        self.open = []
+
+    def file(self, number):
+        return self.folder / "e01_tensors" / f"ex{number:02d}_{SLUGS[number - 1]}.py"
+
+    def save(self, *numbers, text=None):
+        for number in numbers:
+            self.file(number).write_text(text or f"# {time.monotonic()}")
+        self.watcher.handle(Saved(frozenset(map(self.file, numbers))))
+
+    def press(self, letter):
+        return self.watcher.handle(Key(letter))
+
+    def answer(self, findings, slug=None):
+        """Answer the oldest open request, or the oldest one for `slug`, and handle its verdict."""
+        while not self.judge.asked.empty() or not self.open:
+            self.open.append(self.judge.asked.get(timeout=30))
+        found = next(one for one in self.open if slug is None or one[0].exercise.slug == slug)
+        self.open.remove(found)
+        _, box, answered = found
+        box.append(findings)
+        answered.set()
+        self.watcher.handle(self.watcher.events.get(timeout=30))
+
+    def shown(self):
+        """The last screen."""
+        return self.out.file.getvalue().split("\x1b[2J\x1b[H")[-1]
+
+
+@pytest.fixture
+def loop(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setattr(terminal, "here", lambda: "a terminal")
+    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    start = catalog.digest(STUB.encode())
+    rows = [
+        ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]', start=start)
+        for order, slug in enumerate(SLUGS, start=1)
+    ]
+    (tmp_path / "e01_tensors").mkdir()
+    (tmp_path / "e01_tensors" / "section.toml").write_text('title = "Tensors"\n' + "".join(rows))
+    loop = Loop(tmp_path)
+    for number in (1, 2, 3):
+        loop.file(number).write_text(STUB)
+    yield loop
+    for _, box, answered in [*loop.open, *iter_queue(loop.judge.asked)]:
+        box.append(PASSED)
+        answered.set()
+
+
+def iter_queue(queue):
+    while not queue.empty():
+        yield queue.get()
+
+
+def test_checking_is_shown_at_once_and_then_the_verdict(loop):
+    loop.save(1)
+    assert "checking double" in loop.shown()
+    loop.answer(FAILED)
+    assert "✗ double · It doubles." in loop.shown()
+    loop.save(1)
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+    assert "1/3" in loop.shown()
+
+
+def test_no_key_is_named_where_none_is_heard(loop, monkeypatch):
+    monkeypatch.setattr(terminal, "here", lambda: None)
+    deaf = Loop(loop.folder)
+    deaf.save(1)
+    deaf.answer(PASSED)
+    assert "press n" not in deaf.shown() and "[n]ext" not in deaf.shown()
+    assert "Ctrl-C ends" in deaf.shown()
+
+
+def test_it_never_goes_on_by_itself(loop):
+    loop.save(1)
+    loop.answer(PASSED)
+    assert loop.watcher.focus.slug == "double"
+    loop.press("n")
+    assert "checking twice" in loop.shown()
+
+
+def test_a_save_does_not_wait_for_the_run_before_it(loop):
+    loop.save(1)
+    loop.save(1)
+    loop.answer(PASSED)  # the older version: its verdict says nothing any more
+    assert "checking double" in loop.shown()
+    loop.answer(FAILED)
+    assert "✗ double" in loop.shown()
+
+
+def test_an_older_verdict_that_comes_late_changes_nothing(loop):
+    loop.save(1, text="old")
+    loop.save(1, text="new")
+    loop.watcher.handle(None)
+    old = loop.judge.asked.get(timeout=30)
+    loop.answer(PASSED)
+    loop.open.append(old)
+    loop.answer(FAILED)
+    assert "✓ double" in loop.shown()
+    assert loop.watcher.states["double"] == "done"
+
+
+def test_a_third_save_is_judged_when_a_run_has_ended(loop):
+    for _ in range(3):
+        loop.save(1)
+    loop.answer(FAILED)
+    loop.answer(FAILED)
+    assert "checking double" in loop.shown()
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+
+
+def test_a_run_that_takes_its_time_says_so(loop):
+    loop.save(1)
+    loop.watcher.handle(None)
+    assert "checking double … 0 s (it may take 10 s" in loop.shown()
+
+
+def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
+    monkeypatch.setattr(commands, "hint", lambda slug, reveal: f"hint 1/2  for {slug}")
+    loop.save(1)
+    loop.answer(FAILED)
+    loop.press("h")
+    assert "✗ double" in loop.shown()
+    assert "hint 1/2  for double" in loop.shown()
+    loop.save(1)
+    assert "hint 1/2" not in loop.shown()
+
+
+def test_after_the_last_hint_s_offers_to_reveal(loop, monkeypatch):
+    monkeypatch.setattr(commands, "load", lambda: loop.watcher.catalog)
+    monkeypatch.setitem(catalog._FOLDERS, "solutions", loop.folder / "solutions")
+    (loop.folder / "solutions" / "e01_tensors").mkdir(parents=True)
+    (loop.folder / "solutions" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
+    loop.press("s")
+    assert "double is not solved yet; `kata hint double` helps" in loop.shown()
+    loop.press("h")
+    assert "hint 1/2  One." in loop.shown()
+    loop.press("h")
+    assert "hint 2/2 (the last one)  Two." in loop.shown()
+    loop.press("h")
+    assert "hint 1/2  One." in loop.shown() and "no more hints: s shows the solution" in loop.shown()
+    loop.press("s")
+    assert "Show the solution of double?" in loop.shown()
+    loop.press("n")
+    assert "return x * 2.0" not in loop.shown() and not progress.revealed()
+    loop.press("s")
+    loop.press("y")
+    assert "+    return x * 2.0" in loop.shown() and progress.revealed() == {"double"}
+    loop.save(1)
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+    loop.press("s")
+    assert "+    return x * 2.0" in loop.shown()
+
+
+def test_verdicts_that_come_during_a_question_are_not_lost(loop, monkeypatch):
+    monkeypatch.setattr(commands, "reset", lambda slug: f"{slug} is back")
+    loop.save(1)
+    loop.press("r")
+    assert "y / n" in loop.shown()
+    loop.answer(FAILED)
+    assert "✗ double" in loop.shown()
+    assert "y / n" in loop.shown()
+    loop.press("x")
+    assert "nothing was changed" in loop.shown()
+    loop.press("r")
+    loop.press("y")
+    assert "double is back" in loop.shown()
+    loop.save(1)  # by the reset itself
+    loop.answer(FAILED)
+    assert "double is back" in loop.shown()
+    loop.save(1)
+    loop.answer(FAILED)
+    assert "double is back" not in loop.shown()
+
+
+def test_a_file_that_goes_is_told(loop):
+    loop.file(1).rename(loop.file(1).with_name("elsewhere.py"))
+    loop.watcher.handle(Saved(frozenset([loop.file(1), loop.file(1).with_name("elsewhere.py")])))
+    assert "ex01_double.py is gone; r puts its start back" in loop.shown()
+    loop.save(1)
+    loop.answer(PASSED)
+    assert "✓ double" in loop.shown()
+
+
+def test_files_that_change_together_do_not_move_the_focus(loop):
+    loop.save(1, 2, 3)
+    assert loop.watcher.focus.slug == "double"
+    for slug in SLUGS:
+        loop.answer(PASSED, slug)
+    assert "✓ double" in loop.shown()
+    assert "3/3" in loop.shown()
+
+
+def test_files_of_no_exercise_change_nothing(loop):
+    before = loop.shown()
+    loop.watcher.handle(Saved(frozenset([loop.folder / "e01_tensors" / "notes.py", loop.folder / "x"])))
+    assert loop.shown() == before
+
+
+def test_what_nobody_has_begun_is_not_run(loop):
+    loop.save(2)
+    loop.answer(FAILED)
+    loop.press("a")
+    assert "checking all, 1 to go" in loop.shown()
+    loop.save(2, text=STUB)
+    loop.answer(FAILED)
+    loop.answer(FAILED)
+    assert "still to do" in loop.shown()
+    assert loop.watcher.states["twice"] == "todo"
+
+
+def test_all_are_run_while_a_save_goes_first(loop):
+    for number in (1, 2, 3):
+        loop.file(number).write_text("# begun")
+    loop.press("a")
+    assert "checking all, 3 to go" in loop.shown()
+    loop.answer(PASSED)
+    assert "2 to go" in loop.shown()
+    loop.save(2)
+    loop.answer(FAILED, "twice")
+    loop.answer(FAILED, "twice")
+    assert "✗ double · It doubles." in loop.shown()  # the message is the judge's
+    loop.answer(PASSED)
+    loop.press("a")
+    assert "to go" in loop.shown()
+
+
+def test_every_key_says_something_when_all_is_done(loop):
+    loop.save(1, 2, 3)
+    for slug in SLUGS:
+        loop.answer(PASSED, slug)
+    loop.press("n")
+    assert "everything is done" in loop.shown()
+    loop.press("l")
+    assert "> ✓  1 double" in loop.shown()
+    loop.press("?")
+    assert "> ✓  1 double" in loop.shown()
+    assert loop.press("q") is False
+
+
+def test_the_screen_fits_into_the_window(loop):
+    low = Loop(loop.folder, height=14)
+    low.save(1)
+    message = "\n".join(["double · It doubles.", *map(str, range(30))])
+    low.answer(Findings(({"check": "public::t", "outcome": "failed", "message": message}, {"done": True})))
+    assert len(low.shown().splitlines()) <= 14
+    assert "lines more" in low.shown()
+    low.watcher.handle(Resized())
+    assert screen.KEYS in low.shown()
+
+
+LONG = "Scores that are not asked for, say those of a head that was switched off, leave every other as it is."
+
+
+def many(outcome, count=14, printed=""):
+    """Findings in which so many checks have ended alike."""
+    lines = [
+        {
+            "check": f"public::t{i}",
+            "outcome": outcome,
+            "message": f"double · {i}. {LONG}\n  wrong\n" + "  more\n" * 9,
+        }
+        for i in range(count)
+    ]
+    return Findings(({**lines[0], "printed": printed}, *lines[1:], {"done": True}))
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30), (80, 16), (60, 24), (100, 40)])
+@pytest.mark.parametrize("printed", ["", "word " * 60 + "\n", "short\n" * 40], ids=["", "wide", "flood"])
+def test_titles_give_way_before_the_way_on_does(loop, width, height, printed):
+    here = Loop(loop.folder, height, width)
+    here.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
+    here.save(1)
+    here.answer(many("passed", printed=printed))
+    rows = here.shown().splitlines()
+    assert len(rows) < height and max(map(cell_len, rows)) <= width
+    assert "press n" in here.shown() and "read       https" in here.shown()
+    assert "14 passed" in here.shown() or f"✓ 0. {LONG[:40]}" in here.shown()
+    assert ("printed:" in here.shown()) == bool(printed) or height < 20
+    here.save(1)
+    here.answer(many("failed", printed=printed))
+    rows = here.shown().splitlines()
+    assert len(rows) < height and max(map(cell_len, rows)) <= width
+    assert ("13 more" in here.shown() and "lines more" in here.shown()) or height > 16
+
+
+def test_of_two_functions_the_one_that_is_still_to_write_is_named(loop):
+    loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"Check {i}.", None) for i in range(4)]
+    todo = {"check": "public::t3", "outcome": "todo", "unwritten": "halve"}
+    passed = [{"check": f"public::t{i}", "outcome": "passed"} for i in range(3)]
+    loop.save(1)
+    loop.answer(Findings((*passed, todo, {"done": True})))
+    assert "· double · still to write: halve" in loop.shown()
+    assert all(f"✓ Check {i}." in loop.shown() for i in range(3))
+    failed = {"check": "public::t0", "outcome": "failed", "message": "double · Check 0.\nwrong"}
+    loop.save(1)
+    loop.answer(Findings((failed, *passed[1:], todo, {"done": True})))
+    assert "✗ double · Check 0." in loop.shown() and "· still to write: halve" in loop.shown()
+
+
+def test_a_note_makes_the_verdict_lower_and_another_window_makes_it_anew(loop):
+    loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
+    loop.save(1)
+    loop.answer(many("passed"))
+    assert "13. Scores" in loop.shown()
+    loop.out.height = 20
+    loop.watcher.handle(Resized())
+    assert "passed" not in loop.shown() and " more\n" in loop.shown() and "press n" in loop.shown()
+    loop.press("r")
+    assert "press n" in loop.shown() and "y / n" in loop.shown()
+    assert len(loop.shown().splitlines()) < 20
+
+
+def test_a_fault_of_the_judge_does_not_end_the_loop(loop):
+    loop.judge.judge_one = lambda request: 1 / 0
+    loop.save(1)
+    loop.watcher.handle(loop.watcher.events.get(timeout=30))
+    assert "the engine failed: ZeroDivisionError" in loop.shown()

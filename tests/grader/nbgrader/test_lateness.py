@@ -1,0 +1,190 @@
+"""Late submissions: the course's own nbgrader plugin decides what they cost."""
+
+import datetime
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.core.errors import KataError
+from grader.course.cell_names import answer_cell
+from grader.nbgrader import gradebook
+from grader.nbgrader.lateness import Arrival, arrival
+from grader.records.records import ExerciseRecord
+from grader.submissions.class_folder import Submission
+from tests.grader.nbgrader.test_gradebook import CATALOG, NOT_GRADED, PARTIAL, PASSED, dump, opened, student
+
+pytest.importorskip("nbgrader.api", reason="the gradebook is an optional extra: torchkata[class]")
+
+DUE = datetime.datetime(2026, 1, 2, 3, 0, 0)
+AN_HOUR_LATE = Arrival({"e01_one": "2026-01-02 04:00:00.000000 UTC"})
+PER_HOUR = """
+from nbgrader.plugins import BasePlugin
+
+class PerHour(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        assert student_id != "eve", "no rule for eve"
+        return {"bob": 99, "cat": -1, "dan": None}.get(student_id, total_seconds_late / 3600)
+"""
+ZERO = "c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose first section is due, with a plugin of its own."""
+    folder = tmp_path_factory.mktemp("course")
+    gradebook.write(str(folder / "gradebook.db"), [], CATALOG)
+    with opened(str(folder / "gradebook.db")) as book:
+        book.add_assignment("e01_one", duedate=DUE)
+    (folder / "per_hour.py").write_text(PER_HOUR)
+    return folder
+
+
+@pytest.fixture
+def db(course: Path, tmp_path: Path) -> str:
+    shutil.copytree(course, tmp_path / "course")
+    return str(tmp_path / "course" / "gradebook.db")
+
+
+def configure(db: str, text: str) -> None:
+    Path(db).with_name("nbgrader_config.py").write_text(text)
+
+
+def plugin(db: str) -> None:
+    configure(db, "c = get_config()\nc.AssignLatePenalties.plugin_class = 'per_hour.PerHour'\n")
+
+
+def penalty(db: str, name: str, section: str = "e01_one") -> tuple[float | None, float, float]:
+    """The penalty, the score and the seconds late."""
+    with opened(db) as book:
+        notebook = book.find_submission_notebook(section, section, name)
+        return notebook.late_submission_penalty, notebook.score, notebook.assignment.total_seconds_late
+
+
+def test_the_courses_plugin_decides(db):
+    plugin(db)
+    names = ("ada", "bob", "cat", "dan", "fay")
+    arrivals = dict.fromkeys(names[:4], AN_HOUR_LATE)
+    records = [student(name, first=PARTIAL, second=PASSED, third=PASSED) for name in names]
+    assert gradebook.write(db, records, CATALOG, arrivals) == []
+    assert penalty(db, "ada") == (1, 3.5, 3600)
+    assert penalty(db, "bob") == (3.5, 3.5, 3600), "never more than the score"
+    assert penalty(db, "cat") == (0, 3.5, 3600), "never a gift"
+    assert penalty(db, "dan") == (None, 3.5, 3600)
+    assert penalty(db, "fay") == (None, 3.5, 0)
+    assert penalty(db, "ada", "e02_two") == (None, 2, 0)
+    before = dump(db)
+    assert gradebook.write(db, records, CATALOG, arrivals) == []
+    assert dump(db) == before
+
+
+def test_nbgraders_own_rule_and_its_export(db):
+    configure(db, ZERO)
+    gradebook.write(db, [student("ada", first=PARTIAL)], CATALOG, {"ada": AN_HOUR_LATE})
+    assert penalty(db, "ada") == (1.5, 1.5, 3600)
+    with opened(db) as book:
+        submission = book.find_submission("e01_one", "ada")
+        assert submission.late_submission_penalty == 1.5
+        assert submission.to_dict()["timestamp"] == "2026-01-02T04:00:00"
+
+
+def test_without_a_rule_nothing_is_taken_off(db):
+    gradebook.write(db, [student("ada", first=PARTIAL)], CATALOG, {"ada": AN_HOUR_LATE})
+    assert penalty(db, "ada") == (None, 1.5, 3600)
+
+
+def test_a_manual_score_counts_and_a_regrade_of_one_exercise_keeps_the_penalty_right(db):
+    plugin(db)
+    configure(db, ZERO)
+    gradebook.write(db, [student("ada", first=PARTIAL, second=PASSED)], CATALOG, {"ada": AN_HOUR_LATE})
+    assert penalty(db, "ada")[0] == 3.5
+    with opened(db) as book:
+        by_hand = book.find_grade("second", "e01_one", "e01_one", "ada")
+        by_hand.manual_score, by_hand.needs_manual_grade = 4.0, False
+        book.find_comment(answer_cell("second"), "e01_one", "e01_one", "ada").manual_comment = "well done"
+        book.db.commit()
+    gradebook.write(db, [student("ada", first=PASSED)], CATALOG)
+    assert penalty(db, "ada") == (6, 6, 3600), "the time of the first run stays"
+    with opened(db) as book:
+        assert book.find_grade("second", "e01_one", "e01_one", "ada").manual_score == 4
+        assert book.find_comment(answer_cell("second"), "e01_one", "e01_one", "ada").comment == "well done"
+
+
+def test_an_extension_counts(db):
+    configure(db, ZERO)
+    gradebook.write(db, [student("ada", first=PASSED)], CATALOG)
+    with opened(db) as book:
+        book.grant_extension("e01_one", "ada", hours=2)
+    late = Arrival(late={"e01_one": True})
+    gradebook.write(db, [student("ada", first=PASSED)], CATALOG, {"ada": late})
+    assert penalty(db, "ada") == (None, 2, 0)
+    gradebook.write(db, [student("ada", first=PASSED)], CATALOG, {"ada": AN_HOUR_LATE})
+    assert penalty(db, "ada") == (None, 2, 0)
+    with opened(db) as book:
+        book.grant_extension("e01_one", "ada", minutes=30)
+    gradebook.write(db, [student("ada", first=NOT_GRADED)], CATALOG)
+    assert penalty(db, "ada") == (0, 0, 1800)
+
+
+def test_canvas_tells_only_that_it_was_late(db):
+    configure(db, ZERO)
+    record = student("ada", first=PASSED, third=PASSED)
+    late = {section: True for section in ("e01_one", "e02_two")}
+    gradebook.write(db, [record], CATALOG, {"ada": Arrival(late=late)})
+    assert penalty(db, "ada") == (2, 2, 1)
+    assert penalty(db, "ada", "e02_two") == (None, 2, 0), "nothing is due there"
+    gradebook.write(db, [record], CATALOG, {"ada": Arrival(late={"e01_one": False})})
+    assert penalty(db, "ada") == (None, 2, 0)
+
+
+def test_what_a_submission_tells_of_its_time():
+    times = {"e01_one": "2026"}
+    assert arrival(Submission("ada", {"first": b""}, times=times), CATALOG) == Arrival(times)
+    assert arrival(Submission("ada", {"third": b""}, late=True), CATALOG) == Arrival(late={"e02_two": True})
+    assert arrival(Submission("ada", {}, {"first": "x"}, late=False), CATALOG).late == {"e01_one": False}
+
+
+@pytest.mark.parametrize("text", ["soon", "9" * 200, "2026-01-02 99:00:00 UTC", "a b c"])
+def test_a_time_that_is_none_is_told_and_the_scores_are_entered(db, text):
+    told = gradebook.write(db, [student("ada", first=PASSED)], CATALOG, {"ada": Arrival({"e01_one": text})})
+    assert len(told) == 1
+    assert "timestamp.txt of e01_one" in told[0]
+    assert penalty(db, "ada")[1:] == (2, 0)
+
+
+def test_a_plugin_that_fails_costs_nobody_else(db):
+    plugin(db)
+    arrivals = dict.fromkeys(("eve", "fay"), AN_HOUR_LATE)
+    told = gradebook.write(
+        db, [student("eve", first=PASSED), student("fay", first=PASSED)], CATALOG, arrivals
+    )
+    assert told == [
+        "eve: not written to the gradebook: the late submission plugin failed: "
+        "AssertionError('no rule for eve')"
+    ]
+    assert penalty(db, "fay")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("c = get_config(\n", "SyntaxError"),
+        ("c = get_config()\nc.AssignLatePenalties.plugin_class = 'no_such.Plugin'\n", "no_such"),
+    ],
+)
+def test_a_configuration_that_cannot_be_loaded_is_one_line(db, text, words):
+    configure(db, text)
+    with pytest.raises(KataError, match=words) as told:
+        gradebook.write(db, [student("ada", first=PASSED)], CATALOG, {"ada": AN_HOUR_LATE})
+    assert "\n" not in str(told.value)
+    assert gradebook.write(db, [student("ada", first=PASSED)], CATALOG) == [], "nobody is late"
+
+
+def test_scores_of_a_student_are_not_entered_by_half(db):
+    plugin(db)
+    gradebook.write(db, [student("eve", first=PASSED)], CATALOG)
+    told = gradebook.write(
+        db, [student("eve", first=ExerciseRecord("failed", 0.0, 2.0))], CATALOG, {"eve": AN_HOUR_LATE}
+    )
+    assert len(told) == 1
+    assert penalty(db, "eve") == (None, 2, 0)

@@ -1,0 +1,278 @@
+"""The pytest face, run as a learner runs it."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from grader.course import paths
+from grader.course.catalog import load
+from tests.grader.support.clone import SOLUTION as DOUBLE
+from tests.grader.support.clone import Clone
+
+MERGE = load().exercise("merge_heads")
+BUILD = next(e for e in load().exercises if e.kind == "build")
+SOLUTION = MERGE.file("solutions").read_text("utf-8")
+WRONG = SOLUTION.replace("x.transpose(1, 2)", "x")
+
+
+def suites(exercise):
+    return [str(exercise.file(tree)) for tree in ("public", "hidden")]
+
+
+def written(folder, text, name=None):
+    file = folder / f"{name or MERGE.stem}.py"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_an_unwritten_stub_is_todo_and_no_failure(run_pytest):
+    code, told = run_pytest("--answers", str(paths.EXERCISES), *suites(BUILD))
+    assert code == 0
+    assert "todo" in told
+    assert "failed" not in told
+    assert f"next: {BUILD.slug}" in told
+    assert f"kata hint {BUILD.slug}" in told
+
+
+def test_a_right_answer_passes_and_the_section_says_so(run_pytest):
+    code, told = run_pytest("--answers", "solutions", *suites(MERGE))
+    assert code == 0
+    assert "1/1" in told
+
+
+def test_one_file_is_judged_alone(run_pytest, tmp_path):
+    code, told = run_pytest("--answers", str(written(tmp_path, SOLUTION)))
+    assert code == 0
+    assert "deselected" in told
+    assert "1/1" in told
+
+
+def test_a_file_named_by_its_slug_is_judged(run_pytest, tmp_path):
+    assert run_pytest("--answers", str(written(tmp_path, SOLUTION, "merge_heads")), *suites(MERGE))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("ex99_nothing.py", "no exercise has this name"), (None, "no such file or folder")]
+)
+def test_bad_answers_get_one_line(run_pytest, tmp_path, name, words):
+    place = tmp_path / "absent" if name is None else written(tmp_path, SOLUTION, name.removesuffix(".py"))
+    code, told = run_pytest("--answers", str(place), *suites(MERGE))
+    assert code == 4
+    assert words in told
+    assert "Traceback" not in told
+
+
+def test_a_missing_file_in_a_folder_is_todo(run_pytest, tmp_path):
+    code, told = run_pytest("--answers", str(tmp_path), *suites(MERGE))
+    assert code == 0
+    assert "todo" in told
+
+
+def test_xdist_tells_the_same(tmp_path):
+    wrong = written(tmp_path, WRONG)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "2", "--answers", str(wrong)]
+    done = subprocess.run([*command, *suites(MERGE)], cwd=paths.ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "permute" in done.stdout
+    assert "1 failing" in done.stdout
+
+
+def test_junit_xml_holds_the_feedback(run_pytest, tmp_path):
+    report = tmp_path / "report.xml"
+    run_pytest(f"--junit-xml={report}", "--answers", str(written(tmp_path, WRONG)), *suites(MERGE))
+    failures = ElementTree.parse(report).findall(".//failure")
+    assert failures
+    assert all("kata hint merge_heads" in failure.text for failure in failures)
+    assert not any("Traceback" in failure.text for failure in failures)
+
+
+def test_a_mistake_is_told_once_and_who_else_sees_it_by_title(run_pytest, tmp_path):
+    text = SOLUTION.replace("return side", 'raise RuntimeError(f"at {x.shape}")\n    return side')
+    arguments = ["--answers", str(written(tmp_path, text)), *suites(MERGE)]
+    code, told = run_pytest(*arguments)
+    assert code == 1
+    assert told.count("your code raised RuntimeError: at torch.Size(") == 1
+    assert told.count("    Every dtype comes out as it went in.\n") == 1
+    (count,) = re.findall(r"(\d+) failed", told)
+    assert f"  the same in {int(count) - 1} more checks:\n" in told
+    assert run_pytest("-v", *arguments)[1].count("your code raised RuntimeError: at ") == int(count)
+
+
+def test_what_is_half_written_names_the_function_that_is_not(run_pytest, tmp_path):
+    exercise = load().exercise("stable_softmax")
+    text = exercise.file("solutions").read_text("utf-8")
+    assert text.count("powers, peak = _shifted_exp(x, dim)") == 1
+    text = text.replace("powers, peak = _shifted_exp(x, dim)", "raise NotImplementedError")
+    code, told = run_pytest("--answers", str(written(tmp_path, text, exercise.stem)), *suites(exercise))
+    assert code == 0
+    assert "stable_softmax: 14 of 29 checks pass; still to write: logsumexp" in told
+
+
+def test_warnings_of_libraries_are_left_out(run_pytest, tmp_path):
+    text = SOLUTION.replace(
+        "return side_by_side", 'import warnings; warnings.warn("old")\n    return side_by_side'
+    )
+    arguments = ["--answers", str(written(tmp_path, text)), *suites(MERGE)]
+    assert "UserWarning: old" not in run_pytest(*arguments)[1]
+    assert "UserWarning: old" in run_pytest("-v", *arguments)[1]
+
+
+def test_the_first_failure_ends_the_run_where_that_is_asked_for(run_pytest, tmp_path):
+    code, told = run_pytest("-x", "--answers", str(written(tmp_path, WRONG)), *suites(MERGE))
+    assert code == 1
+    assert "1 failed" in told
+    assert "next: merge_heads" in told
+
+
+def test_another_seed_draws_other_inputs_and_judges_alike(run_pytest):
+    for seed in ("1", "2"):
+        assert run_pytest("--answers", "solutions", "--seed", seed, *suites(MERGE))[0] == 0
+
+
+def test_markers_are_known(run_pytest):
+    code, told = run_pytest("--markers")
+    assert code == 0
+    for marker in ("gpu", "mps", "multi_gpu", "multi_process", "slow"):
+        assert f"@pytest.mark.{marker}:" in told
+
+
+ADAPTER = """
+import json, os
+
+found = {}
+
+def tell(**line):
+    with open(os.environ["TOLD"], "a") as stream:
+        stream.write(json.dumps(line) + "\\n")
+
+def pytest_collection_finish(session):
+    for item in session.items:
+        doc = item.function.__doc__
+        root = str(session.config.rootpath)
+        tell(id=item.nodeid, path=str(item.path), line=item.location[1], doc=doc, root=root)
+
+def pytest_report_teststatus(report, config):
+    if report.when == "call":
+        tell(ran=report.nodeid, outcome=report.outcome)
+
+def pytest_exception_interact(node, call, report):
+    tell(failed=node.nodeid, message=report.longreprtext, error=repr(call.excinfo.value))
+"""
+
+
+def test_an_editor_that_lists_and_runs_single_checks(run_pytest, tmp_path, monkeypatch):
+    """What the test explorers of editors do: collect with a plugin of their own, then run by node id."""
+    (tmp_path / "editor_adapter.py").write_text(ADAPTER)
+    told = tmp_path / "told.jsonl"
+    script = "import os, sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    environment = {"PYTHONPATH": str(tmp_path), "TOLD": str(told), "PATH": "/usr/bin:/bin"}
+
+    def explore(*arguments):
+        command = [
+            sys.executable,
+            "-c",
+            script,
+            "-p",
+            "editor_adapter",
+            f"--rootdir={paths.ROOT}",
+            *arguments,
+        ]
+        subprocess.run(command, cwd=paths.ROOT, env=environment, capture_output=True, check=False)
+        lines = [json.loads(line) for line in told.read_text().splitlines()]
+        told.unlink()
+        return lines
+
+    items = explore("--collect-only", *suites(MERGE))
+    ids = [item["id"] for item in items]
+    assert len(ids) == len(set(ids))
+    assert {item["path"] for item in items} == set(suites(MERGE))
+    assert all(item["doc"] and item["line"] > 0 and item["root"] == str(paths.ROOT) for item in items)
+    chosen = next(i for i in ids if "worked_example" in i)
+    lines = explore("--answers", str(written(tmp_path, WRONG)), chosen)
+    assert [line["ran"] for line in lines if "ran" in line] == [chosen]
+    (failure,) = [line for line in lines if "failed" in line]
+    assert failure["failed"] == chosen
+    assert "wrong values from merge_heads(x)" in failure["message"]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    clone = Clone(tmp_path_factory.mktemp("clone"))
+    for slug in ("double", "twice", "thrice"):
+        clone.add(slug)
+    return clone
+
+
+def answered(clone, *texts):
+    for number, (slug, text) in enumerate(zip(("double", "twice", "thrice"), texts, strict=True), start=1):
+        (clone.root / "exercises" / "e01_tensors" / f"ex{number:02d}_{slug}.py").write_text(text)
+
+
+def seen(clone):
+    file = clone.root / ".kata" / "progress.json"
+    states = json.loads(file.read_text())["states"] if file.exists() else {}
+    file.unlink(missing_ok=True)
+    return {slug: state for slug, (state, _) in states.items()}
+
+
+TRIPLE = DOUBLE.replace("2.0", "3.0")
+
+
+def test_many_failures_are_told_by_the_first_of_each_exercise(run_pytest, clone):
+    answered(clone, TRIPLE, DOUBLE.replace("x * 2.0", "x.mul_(2.0)"), DOUBLE)
+    code, told = run_pytest(folder=clone.root)
+    assert code == 1
+    assert "3 failed, 6 passed" in told
+    assert "1 more check fails: pytest -k double" in told
+    assert told.count("wrong values from double(x)") == 1
+    assert "changes its input x" in told
+    assert "next: double   exercises/e01_tensors/ex01_double.py   (kata hint double)" in told
+    assert run_pytest("-v", folder=clone.root)[1].count("wrong values from double(x)") == 2
+
+
+def test_what_was_judged_whole_is_remembered(run_pytest, clone):
+    answered(clone, DOUBLE, TRIPLE, DOUBLE)
+    seen(clone)
+    _, told = run_pytest("-k", "double", folder=clone.root)
+    assert "next: twice" in told
+    assert seen(clone) == {"double": "done"}
+    run_pytest(folder=clone.root)
+    assert seen(clone) == {"double": "done", "twice": "failing", "thrice": "done"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["tests/public"],
+        ["-k", "test_example"],
+        ["tests/hidden/e01_tensors/test_ex01_double.py::test_values", "tests/public"],
+        ["-x"],
+    ],
+    ids=" ".join,
+)
+def test_a_part_that_passes_proves_nothing(run_pytest, clone, arguments):
+    answered(clone, DOUBLE, TRIPLE, DOUBLE)
+    seen(clone)
+    run_pytest(*arguments, folder=clone.root)
+    assert "done" not in seen(clone).values()
+
+
+def test_what_failed_last_is_run_first(run_pytest, clone):
+    answered(clone, DOUBLE, TRIPLE, DOUBLE)
+    run_pytest("--lf", folder=clone.root)
+    code, told = run_pytest("--lf", folder=clone.root)
+    assert code == 1
+    assert "2 failed" in told
+    assert "passed" not in told
+
+
+def test_a_state_is_kept_with_the_file(run_pytest, clone):
+    answered(clone, DOUBLE, DOUBLE, DOUBLE)
+    run_pytest(folder=clone.root)
+    states = json.loads((clone.root / ".kata" / "progress.json").read_text())["states"]
+    assert states["double"] == ["done", hashlib.sha256(DOUBLE.encode()).hexdigest()[:16]]
