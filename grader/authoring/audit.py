@@ -6,12 +6,12 @@ fail is judged by the checks that ought to fail first, and in full only where th
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from grader.authoring import lint, nulls, specimen, variety
-from grader.authoring.specimen import Wrong
+from grader.authoring import lint, nulls, specimen, statement, variety
+from grader.authoring.specimen import Right, Specimen, Works, Wrong
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course.catalog import Catalog, Exercise
@@ -21,6 +21,9 @@ from grader.grading.score import verdict
 from grader.records.records import CheckRecord, ExerciseRecord
 
 SEEDS = (0, 1, 2)
+
+LEAST = 2
+"""Specimens of `Works` and of `Right`, of an exercise that tells the job from the fine print."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Problem:
 class Trial:
     """One answer to try, and what is expected of it."""
 
-    kind: Literal["stub", "null", "right", "wrong"]
+    kind: Literal["stub", "null", "right", "works", "wrong"]
     about: str
     request: Request
     specimen: Wrong | None = None
@@ -48,7 +51,9 @@ def audit(catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress 
     trials: list[Trial] = []
     for exercise in complete:
         try:
-            trials += _trials(exercise)
+            kept = specimen.read(exercise.file("specimens"))
+            trials += _trials(exercise, kept)
+            found += [Problem(exercise.slug, what) for what in _too_few(exercise, kept)]
         except (KataError, SyntaxError) as broken:
             found.append(Problem(exercise.slug, f"its specimens cannot be read: {broken}"))
     found += _run(complete, trials, progress)
@@ -56,7 +61,17 @@ def audit(catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress 
     return sorted(found, key=lambda p: (place.get(p.where, -1), p.where))
 
 
-def _trials(exercise: Exercise) -> Iterator[Trial]:
+def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]:
+    """Which specimens are still wanted of an exercise that tells the job from the fine print."""
+    if statement.read(exercise).fine is None:
+        return
+    for kind in (Works, Right):
+        count = sum(isinstance(one, kind) for one in specimens)
+        if count < LEAST:
+            yield f"{count} specimens are {kind.__name__}, and {LEAST} are wanted"
+
+
+def _trials(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[Trial]:
     solution = exercise.file("solutions").read_text("utf-8")
     stub = exercise.file("exercises").read_bytes()
     yield Trial("stub", "the stub", Request(exercise, stub, 0))
@@ -64,13 +79,14 @@ def _trials(exercise: Exercise) -> Iterator[Trial]:
         yield Trial("null", f"the null answer that {about}", Request(exercise, source.encode(), 0))
     for seed in SEEDS:
         yield Trial("right", f"the solution (seed {seed})", _shuffled(exercise, solution, seed))
-    for number, kept in enumerate(specimen.read(exercise.file("specimens"))):
+    for number, kept in enumerate(specimens):
         source = kept.source(solution)
         if isinstance(kept, Wrong):
             yield Trial("wrong", kept.about, Request(exercise, source.encode(), 0), kept)
         else:
             seed = SEEDS[number % len(SEEDS)]
-            yield Trial("right", f"{kept.about} (seed {seed})", _shuffled(exercise, source, seed))
+            kind: Literal["works", "right"] = "works" if isinstance(kept, Works) else "right"
+            yield Trial(kind, f"{kept.about} (seed {seed})", _shuffled(exercise, source, seed))
 
 
 def _shuffled(exercise: Exercise, source: str, seed: int) -> Request:
@@ -91,9 +107,9 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
             if trial.request.only and not _fails(trial, record):
                 unsettled.append(_limited(trial, ()))
             else:
-                yield from _judge(trial, record)
+                yield from _judge(trial, record, _fine(checks[trial.request.exercise.slug]))
         for trial, record in session.records(unsettled):
-            yield from _judge(trial, record)
+            yield from _judge(trial, record, _fine(checks[trial.request.exercise.slug]))
         wrong = [t for t in trials if t.kind == "wrong"]
         idle = {slug: _idle(checks[slug], session.killers[slug]) for slug in checks}
         again = [_limited(t, idle[t.request.exercise.slug]) for t in wrong if idle[t.request.exercise.slug]]
@@ -109,7 +125,7 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
 
 
 class _Session:
-    """Judges trials, one list after the other, and remembers which checks wrong answers fail."""
+    """Judges trials, one list after the other, and remembers which checks answers fail that need not pass."""
 
     def __init__(self, pool: Pool, progress: Progress) -> None:
         self.killers: dict[str, set[str]] = defaultdict(set)
@@ -130,7 +146,7 @@ class _Session:
             trial, exercise = by_request[id(request)], request.exercise
             expected = self._pool.inventory.get(exercise.slug, [])
             record = verdict(exercise, expected, findings, self._oracle(exercise, request.seed))
-            if trial.kind == "wrong":
+            if trial.kind in ("wrong", "works"):
                 self.killers[exercise.slug] |= {
                     _function(c.id) for c in record.checks if c.outcome == "failed"
                 }
@@ -153,8 +169,12 @@ def _short(trial: Trial, checks: Iterable[Expected]) -> Trial:
     """Limited to the checks that ought to fail: the public ones, or the one that a specimen names."""
     if trial.kind in ("stub", "null"):
         return _limited(trial, tuple(c.id for c in checks if c.id.startswith("public::")))
-    name = trial.specimen.check if trial.specimen else ""
-    return _limited(trial, tuple(c.id for c in checks if name and _function(c.id) == name))
+    wrong = trial.specimen
+    if wrong is None or not wrong.check:
+        return trial
+    named = [c for c in checks if _function(c.id) == wrong.check]
+    settled = wrong.rung == "fine" or not any(c.fine for c in named)
+    return _limited(trial, tuple(c.id for c in named) if settled else ())
 
 
 def _limited(trial: Trial, only: tuple[str, ...]) -> Trial:
@@ -166,7 +186,15 @@ def _fails(trial: Trial, record: ExerciseRecord) -> bool:
     return any(c.outcome == "failed" and c.id in trial.request.only for c in record.checks)
 
 
-def _judge(trial: Trial, record: ExerciseRecord) -> Iterator[Problem]:
+def _fine(checks: Iterable[Expected]) -> frozenset[str]:
+    return frozenset(check.id for check in checks if check.fine)
+
+
+def _does_job(record: ExerciseRecord, fine: frozenset[str]) -> bool:
+    return all(c.outcome in ("passed", "not_graded") for c in record.checks if c.id not in fine)
+
+
+def _judge(trial: Trial, record: ExerciseRecord, fine: frozenset[str]) -> Iterator[Problem]:
     where = trial.request.exercise.slug
     if record.status == "grader_fault":
         yield Problem(where, f"{trial.about}: the grader failed: {'; '.join(record.flags)}")
@@ -176,6 +204,11 @@ def _judge(trial: Trial, record: ExerciseRecord) -> Iterator[Problem]:
         yield Problem(
             where, f"{trial.about} is right but {record.status}: {_reasons(record.checks, record.flags)}"
         )
+    elif trial.kind == "works" and not _does_job(record, fine):
+        job = [c for c in record.checks if c.id not in fine]
+        yield Problem(where, f"{trial.about} does not work: {_reasons(job, record.flags)}")
+    elif trial.specimen is not None and trial.specimen.rung == "job" and _does_job(record, fine):
+        yield Problem(where, f"wrong answer {trial.about!r} works: only checks of the fine print fail on it")
     elif trial.specimen is not None:
         yield from _judge_wrong(trial.specimen, record, where)
 
@@ -209,6 +242,6 @@ def _function(check: str) -> str:
 
 
 def _idle(expected: Iterable[Expected], killers: set[str]) -> tuple[str, ...]:
-    """The hidden checks that no wrong answer has failed so far."""
+    """The hidden checks that no answer has failed so far that need not pass."""
     hidden = [e.id for e in expected if e.id.startswith("hidden::") and not e.lacks]
     return tuple(check for check in hidden if _function(check) not in killers)

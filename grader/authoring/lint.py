@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.authoring import statement
 from grader.course import paths, starts
 from grader.course.catalog import SECTION, Catalog, Exercise, Section, Tree, section_file
 
@@ -24,6 +25,8 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
         if not missing:
             yield from _start_problems(exercise)
             yield from _agreement_problems(exercise)
+            for problem in statement.read(exercise).problems():
+                yield exercise.slug, problem
             yield from _hint_problems(exercise)
 
 
@@ -75,7 +78,7 @@ def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
         elif name not in stub:
             if not any(part.startswith("_") for part in name.split(".")):
                 yield exercise.slug, f"the stub lacks {name}"
-        elif stub[name] != solution[name]:
+        elif stub[name][0] != solution[name][0] or solution[name][1] not in ("", stub[name][1]):
             yield exercise.slug, f"stub and solution differ in the signature or docstring of {name}"
 
 

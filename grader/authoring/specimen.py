@@ -1,4 +1,4 @@
-"""Answers kept to try the suites on: wrong ones that must fail, right ones that must pass.
+"""Answers kept to try the suites on: wrong ones must fail, natural ones must work, right ones must pass.
 
 Each file under `tests/specimens/` defines `SPECIMENS`, a list of these. An answer is written out
 in `code`, or as edits to the reference solution in `edits`: pairs of a text that occurs in it
@@ -9,6 +9,7 @@ import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from grader.core.errors import KataError
 
@@ -41,15 +42,28 @@ class Specimen:
 
 @dataclass(frozen=True)
 class Wrong(Specimen):
-    """A wrong answer: `check` is the test that must fail on it, `says` words its feedback must contain."""
+    """A wrong answer: `check` is the test that must fail on it, `says` words its feedback must contain.
+
+    One of the rung "job" must not work: a check of the job or the oracle must fail on it. One of the rung
+    "fine" must not pass, and may work.
+    """
 
     check: str = ""
     says: str = ""
+    rung: Literal["job", "fine"] = "fine"
+
+
+@dataclass(frozen=True)
+class Works(Specimen):
+    """A natural answer that does the job, as textbooks and well-known code write it.
+
+    The oracle agrees and every check of the job passes; those of the fine print need not.
+    """
 
 
 @dataclass(frozen=True)
 class Right(Specimen):
-    """A right answer that is written differently."""
+    """A right answer that is written differently: every check passes."""
 
 
 def read(file: Path) -> list[Specimen]:

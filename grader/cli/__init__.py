@@ -256,11 +256,17 @@ def audit(
     write_starts: Annotated[
         bool, typer.Option("--write-starts", help="first take the files in exercises/ for the starts")
     ] = False,
+    redundant: Annotated[
+        bool, typer.Option("--redundant", help="only list wrong specimens that fail as another does")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Try every suite on stubs, null answers, solutions and specimens."""
     from grader.cli import author
 
+    if redundant:
+        author.redundant(only, as_json, out, err)
+        return
     if not author.audit(only, as_json, out, err, write_starts=write_starts):
         raise typer.Exit(1)
 

@@ -37,6 +37,22 @@ def audit(
     return not found
 
 
+def redundant(only: list[str] | None, as_json: bool, out: Console, err: Console) -> None:
+    """Print wrong specimens that tell the suites no more than another."""
+    from grader.authoring.redundant import groups
+
+    with bar(err, "trying answers") as progress:
+        found = list(groups(load().select(only), progress))
+    if as_json:
+        out.print_json(data=[{"where": group.where, "about": list(group.about)} for group in found])
+        return
+    for group in found:
+        out.print(str(group), markup=False)
+    spare = sum(len(group.about) - 1 for group in found)
+    what = "wrong specimen fails" if spare == 1 else "wrong specimens fail"
+    out.print(f"{spare or 'no'} {what} as another does")
+
+
 _STUB = '''"""{title}.
 
 The task in a few lines, a worked example, the rules, bad input and the error that it gets.

@@ -56,8 +56,8 @@ def inventory(told: Any) -> Inventory:
         raise Refused(NO_REPLY) from None
 
 
-def _expected(id: str, title: str, lacks: str | None) -> Expected:
-    return Expected(str(id), str(title), None if lacks is None else plain(str(lacks))[:80])
+def _expected(id: str, title: str, lacks: str | None, fine: bool = False) -> Expected:
+    return Expected(str(id), str(title), None if lacks is None else plain(str(lacks))[:80], bool(fine))
 
 
 def lacking(inventory: Inventory | None) -> set[tuple[str, str]]:

@@ -27,7 +27,7 @@ from grader.course.catalog import Exercise
 from grader.engine import oracle
 from grader.plugin import failure_report, process_state
 from grader.plugin.failure_report import title_of
-from grader.plugin.markers import lacking
+from grader.plugin.markers import is_fine, lacking
 from grader.plugin.plugin import Judged, time_limit
 from grader.plugin.selection import exercise_of
 
@@ -55,6 +55,7 @@ class Check:
     title: str
     item: pytest.Item
     lacks: str | None
+    fine: bool
     plain: bool
 
 
@@ -129,7 +130,8 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
         exercise = exercise_of(item.path)
         if exercise is not None:
             kind = item.path.parent.parent.name
-            check = Check(f"{kind}::{item.name}", title_of(item), item, lacking(item), _is_plain(item))
+            name, needs = f"{kind}::{item.name}", lacking(item)
+            check = Check(name, title_of(item), item, needs, is_fine(item), _is_plain(item))
             if exercise.slug not in faults:
                 checks[exercise.slug].append(check)
             suite: ModuleType = item.module  # type: ignore[attr-defined]

@@ -106,7 +106,7 @@ class Engine:
     def inventory(self) -> dict[str, Any]:
         """Every check that an answer is expected to pass, and what this machine lacks for it."""
         checks = {
-            slug: [{"id": c.id, "title": c.title, "lacks": c.lacks} for c in found]
+            slug: [{"id": c.id, "title": c.title, "lacks": c.lacks, "fine": c.fine} for c in found]
             for slug, found in self.suites.checks.items()
         }
         return {"torch": torch.__version__, "checks": {slug: [] for slug in self.suites.faults} | checks}

@@ -1,4 +1,4 @@
-"""What checks are marked with: what they need of a machine, and how long they may take."""
+"""What checks are marked with: their rung, what they need of a machine, and how long they may take."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,18 @@ import torch
 from grader.course.catalog import SLOW_SECONDS
 
 MARKERS = {
+    "fine": "a check of the fine print; without it, a check is of the job",
     "gpu": "needs a CUDA device",
     "mps": "needs an Apple GPU",
     "multi_gpu": "needs two CUDA devices or more",
     "multi_process": "starts several ranks",
     "slow": "takes seconds: compiles with inductor, or starts fresh processes",
 }
+
+
+def is_fine(item: pytest.Item) -> bool:
+    """Whether this check is of the fine print."""
+    return item.get_closest_marker("fine") is not None
 
 
 def needs_ranks(items: Iterable[pytest.Item]) -> bool:

@@ -131,10 +131,15 @@ def _id(path: str, name: str) -> str:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     from grader.plugin.failure_report import title_of
-    from grader.plugin.markers import lacking
+    from grader.plugin.markers import is_fine, lacking
 
     checks = [
-        {"id": _id(str(item.path), item.name), "title": title_of(item), "lacks": lacking(item)}
+        {
+            "id": _id(str(item.path), item.name),
+            "title": title_of(item),
+            "lacks": lacking(item),
+            "fine": is_fine(item),
+        }
         for item in session.items
     ]
     _tell(expected=checks)

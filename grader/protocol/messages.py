@@ -15,11 +15,12 @@ MOST_LINES = 10_000
 
 @dataclass(frozen=True)
 class Expected:
-    """A check that an answer is to pass, and what this machine lacks to run it."""
+    """A check that an answer is to pass, what this machine lacks to run it, and whether it is fine print."""
 
     id: str
     title: str
     lacks: str | None
+    fine: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,17 @@
 
 import pytest
 
-from tests.grader.support.clone import CONSTANT, HIDDEN, MUTATING, SOLUTION, STUB, Clone
+from tests.grader.support.clone import ADDING, CONSTANT, HIDDEN, MUTATING, SOLUTION, STUB, Clone
+
+FINE = "import pytest\n" + HIDDEN.replace("def test_input", "@pytest.mark.fine\ndef test_input")
+SHORT = STUB.replace("Double a tensor.", "Double a tensor.\n\nFine print:\n- x stays as it is.\n")
+WORDY = SHORT.replace("Fine", f"{'many words ' * 60}\n\n    {'code ' * 30}\n\nFine") + "\n"
+WORKING = 'Works("in place, and returned", code="def double(x): return x.mul_(2.0)")'
+HASTY = 'Works("three times", code="def double(x): return x * 3")'
+RIGHT = 'Right("by the function", code="import torch\\ndef double(x): return torch.mul(x, 2)")'
+JOB = 'Wrong("only mutates", code="def double(x): return x.mul_(2)", check="test_input", rung="job")'
+BARE = SOLUTION.replace('"""Double a tensor."""\n\n\n', "").replace('    """Twice x."""\n', "")
+NEW = [MUTATING, CONSTANT, ADDING, RIGHT, WORKING, WORKING]
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +39,12 @@ def reported(tmp_path_factory):
     drawn = "torch.randn(9, generator=gen)"
     clone.add("uniform", hidden=HIDDEN.replace(drawn, "torch.ones(9)"))
     clone.add("scanty", hidden=HIDDEN.replace(drawn, "torch.randint(9, (1,), generator=gen).expand(9)"))
+    clone.add("proper", stub=SHORT, solution=BARE, hidden=FINE, specimens=NEW)
+    clone.add("wordy", stub=WORDY, solution=BARE, hidden=FINE, specimens=NEW)
+    clone.add("endless", stub=SHORT.replace("is.\n", "is.\n" * 13), solution=BARE, hidden=FINE, specimens=NEW)
+    clone.add("lacking", stub=SHORT, solution=BARE, hidden=FINE)
+    clone.add("hasty", stub=SHORT, solution=BARE, hidden=FINE, specimens=[*NEW, HASTY])
+    clone.add("harmless", stub=SHORT, solution=BARE, hidden=FINE, specimens=[*NEW, JOB])
     (clone.root / "solutions" / "e01_tensors" / "notes.txt").write_text("stray")
     code, lines = clone.kata("audit")
     assert code == 1
@@ -54,6 +70,12 @@ def reported(tmp_path_factory):
         ("misfit", "occurs 0 times"),
         ("uniform", "differ by 0 bits, and 64 are wanted; draw its inputs"),
         ("scanty", "the oracle hardly depends on the seed"),
+        ("wordy", "the job has 123 words, and 120 are room enough"),
+        ("endless", "the fine print has 13 lines, and 12 are room enough"),
+        ("lacking", "0 specimens are Works, and 2 are wanted"),
+        ("lacking", "1 specimens are Right, and 2 are wanted"),
+        ("hasty", "three times (seed 0) does not work: public::test_example failed"),
+        ("harmless", "'only mutates' works: only checks of the fine print fail on it"),
         ("e01_tensors", "notes.txt belongs to no exercise"),
     ],
 )
@@ -61,8 +83,9 @@ def test_a_planted_fault_is_reported(reported, where, words):
     assert any(line.startswith(f"{where}: ") and words in line for line in reported), reported
 
 
-def test_a_sound_exercise_is_not_reported(reported):
-    assert not any(line.startswith("sound: ") for line in reported)
+@pytest.mark.parametrize("slug", ["sound", "proper"])
+def test_a_sound_exercise_is_not_reported(reported, slug):
+    assert not any(line.startswith(f"{slug}: ") for line in reported)
 
 
 def test_a_check_may_be_failed_by_an_answer_that_names_another(reported):
@@ -74,3 +97,17 @@ def test_a_clean_clone_is_clean(tmp_path):
     clone.add("sound")
     code, lines = clone.kata("audit")
     assert (code, lines[-1]) == (0, "audit: 1 exercises, no problems")
+
+
+def test_wrong_answers_that_fail_alike_are_listed(tmp_path):
+    clone = Clone(tmp_path)
+    clone.add("sound", specimens=[MUTATING, CONSTANT, MUTATING.replace("in place", "in place again")])
+    assert clone.kata("audit", "--redundant") == (
+        0,
+        [
+            "sound: hidden::test_input: double(x) changes its input x",
+            "  in place",
+            "  in place again",
+            "1 wrong specimen fails as another does",
+        ],
+    )

@@ -110,7 +110,8 @@ class Clone:
             f"solutions/e01_tensors/{stem}.py": solution,
             f"tests/public/e01_tensors/test_{stem}.py": public,
             f"tests/hidden/e01_tensors/test_{stem}.py": hidden,
-            f"tests/specimens/e01_tensors/{stem}.py": "from grader.authoring.specimen import Right, Wrong\n\n"
+            f"tests/specimens/e01_tensors/{stem}.py": "from grader.authoring.specimen import Right, Works, "
+            "Wrong\n\n"
             f"SPECIMENS = [{', '.join(specimens)}]\n",
         }
         for name, text in texts.items():
