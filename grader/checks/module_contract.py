@@ -21,6 +21,17 @@ from grader.checks.gradients import expect_gradients
 from grader.checks.registered import randomize, state_of, tensors_of
 from grader.checks.values import expect_close, expect_equal, expect_that
 
+__all__ = [
+    "Case",
+    "expect_casts",
+    "expect_copies",
+    "expect_functional",
+    "expect_loads",
+    "expect_moves",
+    "expect_trains",
+    "in_evaluation",
+]
+
 State = Mapping[str, Tensor]
 
 

@@ -9,6 +9,8 @@ from grader.checks.devices import on_host
 from grader.checks.failure import CheckFailure
 from grader.checks.values import expect_close, expect_equal, expect_that
 
+__all__ = ["expect_registered", "expect_weights", "randomize", "state_of"]
+
 
 def expect_registered(
     module: nn.Module,

@@ -6,6 +6,8 @@ from torch import Tensor
 from grader.checks.failure import CheckFailure
 from grader.diagnose.diff import explain
 
+__all__ = ["expect_rounded"]
+
 
 def rounding_error(exact: Tensor, dtype: torch.dtype, roundings: float = 1.0) -> Tensor:
     """How far from `exact` so many roundings to `dtype` may lead, number by number, in float64.

@@ -8,6 +8,8 @@ from typing import Any
 
 from grader.checks.failure import CheckFailure
 
+__all__ = ["exchange", "post"]
+
 App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Any]
 
 

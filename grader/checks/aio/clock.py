@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 from grader.checks.failure import CheckFailure
 
+__all__ = ["START", "run"]
+
 T = TypeVar("T")
 Events = list[tuple[selectors.SelectorKey, int]]
 

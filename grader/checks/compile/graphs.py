@@ -20,6 +20,8 @@ from grader.checks.failure import CheckFailure
 from grader.checks.values import expect_close, expect_equal
 from grader.course import paths
 
+__all__ = ["compiled", "expect_compiles"]
+
 _TORCH = str(Path(torch.__file__).parent)
 
 

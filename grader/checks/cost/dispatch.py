@@ -6,6 +6,8 @@ from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
+__all__ = ["DispatchMode"]
+
 _HIDDEN = "__dynamo_disable"
 """Where torch keeps, on a mode's `__torch_dispatch__`, what the compiler does not look into."""
 

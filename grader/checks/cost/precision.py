@@ -12,6 +12,8 @@ from torch.utils._pytree import tree_leaves
 from grader.checks.cost.dispatch import DispatchMode
 from grader.checks.failure import CheckFailure
 
+__all__ = ["compute_dtypes", "default_dtype", "expect_all_in", "expect_products_in"]
+
 Dtypes = Mapping[str, set[torch.dtype]]
 """By operation, the dtypes of the floating tensors that went into it."""
 

@@ -26,6 +26,8 @@ from grader.checks.dataloader.report import expect_picklable, failure_of
 from grader.checks.processes import cpu_seconds
 from grader.core.timeout import at_most_the_alarm
 
+__all__ = ["FORKED", "PICKLED", "imported_anew", "signed", "spawned_epochs"]
+
 FORKED: str = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
 """The cheaper start method that this system has: a worker that is spawned imports torch anew."""
 

@@ -26,18 +26,9 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from grader.checks.devices import autocast, backend, kernels
 from grader.checks.devices.rules import DEVICE
 from grader.checks.devices.simulated import SimTensor, wrap
-from grader.checks.devices.traffic import Traffic, count_traffic, expect_no_traffic
+from grader.checks.devices.traffic import count_traffic, expect_no_traffic
 
-__all__ = [
-    "Traffic",
-    "count_traffic",
-    "expect_no_traffic",
-    "install",
-    "is_simulated",
-    "on_host",
-    "prepare",
-    "to_device",
-]
+__all__ = ["count_traffic", "expect_no_traffic", "is_simulated", "on_host"]
 
 _NAME = "sim"
 _libraries: list[torch.library.Library] = []

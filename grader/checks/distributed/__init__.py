@@ -14,23 +14,13 @@ from typing import Any
 
 import torch.distributed as dist
 
-from grader.checks.distributed.collectives import Call, Collectives, count_collectives, in_words
+from grader.checks.distributed.collectives import count_collectives, in_words
 from grader.checks.distributed.launcher import Launcher
 from grader.checks.distributed.process import Ending, Job
-from grader.checks.distributed.report import RankFailure, RankTodo, failure_of
+from grader.checks.distributed.report import RankFailure, failure_of
 from grader.core.timeout import at_most_the_alarm
 
-__all__ = [
-    "Call",
-    "Collectives",
-    "RankFailure",
-    "RankTodo",
-    "count_collectives",
-    "in_words",
-    "is_available",
-    "prepare",
-    "run_ranks",
-]
+__all__ = ["RankFailure", "count_collectives", "in_words", "run_ranks"]
 
 _launcher: Launcher | None = None
 

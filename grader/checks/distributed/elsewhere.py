@@ -14,6 +14,8 @@ from typing import Any
 from grader.checks import distributed
 from grader.checks.failure import CheckFailure
 
+__all__ = ["elsewhere"]
+
 
 def elsewhere(fn: Callable[..., Any], *args: Any, call: str) -> Any:
     """What `fn(*args)` returns there.

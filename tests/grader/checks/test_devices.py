@@ -6,7 +6,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grader.checks import CheckFailure, devices
-from grader.checks.devices import Traffic, count_traffic, expect_no_traffic, is_simulated, on_host, to_device
+from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host, to_device
+from grader.checks.devices.traffic import Traffic
 from tests.grader.support.fresh_device import counted, mixed, on_device, same
 
 

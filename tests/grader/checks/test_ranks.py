@@ -24,11 +24,11 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import distributed
-from grader.checks.distributed import RankFailure, RankTodo, count_collectives, run_ranks
+from grader.checks.distributed import RankFailure, count_collectives, run_ranks
 from grader.checks.distributed.launcher import Launcher
 from grader.checks.distributed.places import Frame
 from grader.checks.distributed.process import Ending
-from grader.checks.distributed.report import failure_of
+from grader.checks.distributed.report import RankTodo, failure_of
 from grader.checks.failure import CheckFailure
 from tests.grader.support.warm_worker import WarmWorker
 

@@ -6,9 +6,16 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_copy, expect_equal, expect_raises, expect_that, unchanged
+from grader.checks import (
+    CheckFailure,
+    expect_close,
+    expect_copy,
+    expect_equal,
+    expect_raises,
+    expect_that,
+    unchanged,
+)
 from grader.checks.devices import is_simulated
-from grader.checks.failure import CheckFailure
 from grader.checks.module_contract import (
     Case,
     expect_casts,

@@ -7,9 +7,8 @@ from types import MappingProxyType
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_equal, expect_that, unchanged
+from grader.checks import CheckFailure, expect_close, expect_equal, expect_that, unchanged
 from grader.checks.cost.precision import default_dtype
-from grader.checks.failure import CheckFailure
 from grader.checks.module_contract import (
     Case,
     expect_casts,
