@@ -54,11 +54,11 @@ gradescope: .venv/.learner ## build/gradescope.zip, an autograder to upload: mak
 	@touch $@
 
 .venv/.class: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e '.[class]'
+	$(PIP) install -c constraints.txt -e '.[class,deploy]'
 	@touch $@ .venv/.learner
 
 .venv/.dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e '.[class,dev]'
+	$(PIP) install -c constraints.txt -e '.[class,deploy,dev]'
 	@touch $@ .venv/.class .venv/.learner
 
 sandbox: ## bubblewrap, through the system's package manager where we may

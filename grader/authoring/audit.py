@@ -101,7 +101,8 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
             if not checks[exercise.slug]:
                 lost = pool.judge_one(Request(exercise, b"", 0)).lost
                 yield Problem(exercise.slug, lost or "its suites hold no check")
-        trials = [trial for trial in trials if checks[trial.request.exercise.slug]]
+        here = {slug for slug, found in checks.items() if not all(check.lacks for check in found)}
+        trials = [trial for trial in trials if trial.request.exercise.slug in here]
         unsettled = []
         for trial, record in session.records([_short(t, checks[t.request.exercise.slug]) for t in trials]):
             if trial.request.only and not _fails(trial, record):

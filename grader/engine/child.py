@@ -126,6 +126,11 @@ class Child:
 
     def run(self) -> None:
         """Judge the answer."""
+        if all(check.lacks for check in self.checks):  # what the answer imports may not be here either
+            for check, outcome in collection.run(self.checks, self.judged):
+                self._tell_check(check, outcome, 0.0)
+            self._tell(done=True)
+            return
         untouched = self._lookout()
         kept = (*((Kept.of(check), Kept.of(check.item)) for check in self.checks), ())
         if not self._imports(untouched):

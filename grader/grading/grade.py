@@ -128,7 +128,7 @@ class _Store:
 
     def __init__(self, out: Path) -> None:
         self.folder = out / ".judged"
-        self.faults: dict[str, ExerciseRecord] = {}
+        self.unjudged: dict[str, ExerciseRecord] = {}
         self._known: dict[str, ExerciseRecord] = {}
 
     def _file(self, key: str) -> Path:
@@ -188,10 +188,10 @@ def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: P
         for done, (request, findings) in enumerate(judges.judge(requests), start=1):
             record = references.verdict(request.exercise, findings)
             key = _key(request.exercise, request.answer, settings)
-            if record.status != "grader_fault":
-                store.put(key, record)
+            if record.needs_manual_grade:  # the next run may have what this one lacks
+                store.unjudged[key] = record
             else:
-                store.faults[key] = record
+                store.put(key, record)
             progress(done, len(tasks))
 
 
@@ -202,7 +202,7 @@ def _requests(tasks: Sequence[Task], references: References, store: _Store) -> I
     """
     for task in tasks:
         if trouble := references.of(task.exercise).trouble:
-            store.faults[task.key] = unjudged(task.exercise, trouble)
+            store.unjudged[task.key] = unjudged(task.exercise, trouble)
         else:
             yield Request(task.exercise, task.answer, references.seed)
 
@@ -230,5 +230,5 @@ def _student(
             found[exercise.slug] = untouched(exercise)
         else:
             key = _key(exercise, answer, settings)
-            found[exercise.slug] = store.get(key) or store.faults[key]
+            found[exercise.slug] = store.get(key) or store.unjudged[key]
     return StudentRecord(submission.student, settings.seed, found, submission.notes)

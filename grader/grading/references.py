@@ -62,13 +62,15 @@ class References:
         return self._judges.inventory.get(exercise.slug, [])
 
     def _judged(self, exercise: Exercise) -> Reference:
+        expected = self._checks(exercise)
+        if expected and all(check.lacks for check in expected):
+            return Reference()  # nobody is judged by it
         solution = cache_key.content(exercise.file("solutions"))
         findings = self._judges.reference(Request(exercise, solution, self.seed))
         oracle = oracle_in(findings)
         wanted = ["n"] if oracle is None else oracle  # there is none, and the record is to say why
         # Workers of a cluster may have what this machine lacks.
         lacking = {line["check"] for line in findings.lines if line.get("outcome") == "not_graded"}
-        expected = self._checks(exercise)
         checks = [replace(check, lacks="not here") if check.id in lacking else check for check in expected]
         record = verdict(exercise, checks, findings, wanted)
         if oracle is not None and record.status in ("passed", "not_graded"):
@@ -89,6 +91,8 @@ def _trouble(exercise: Exercise, record: ExerciseRecord) -> str:
         return f"the reference is {record.status}: {record.flags[0]}"
     missed = [check for check in record.checks if check.outcome not in ("passed", "not_graded")]
     told = sorted(missed, key=lambda check: check.outcome == "missing")  # which says nothing itself
+    if record.status == "not_graded" and record.checks:
+        return "this machine lacks what the reference needs"
     if not told:
         return "there is nothing that the reference must pass"
     lines = told[0].message.splitlines()

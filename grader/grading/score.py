@@ -38,6 +38,9 @@ def verdict(
         findings: what the child wrote, which may be forged, and how it ended, which is not.
         wanted_oracle: the encoded oracle of the reference, for the same seed.
     """
+    if expected and all(check.lacks for check in expected):  # nor does the reference run here
+        skipped = tuple(_check(check, findings) for check in expected)
+        return ExerciseRecord("not_graded", 0.0, exercise.points, skipped)
     if len(findings.lines) > MOST_LINES:
         findings = replace(findings, lines=(*findings.lines[:MOST_LINES], GARBLED))
     forged = _forgery(findings)

@@ -149,7 +149,7 @@ class Verdict:
         if found.trouble:
             return f"✗ {found.exercise.slug}\n{found.trouble}{_printed(found)}"
         if found.state == "todo":
-            lines = [f"✓ {title}" for title in found.passed] if found.rest else []
+            lines = [f"✓ {title}" for title in found.passed] if found.rest else _not_here(found)
             return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
         lines = [f"✗ {failure.message}" for failure in found.failures[:1]]
         lines += [f"✗ {title}" for title in _others(found)]
@@ -166,6 +166,7 @@ class Verdict:
         parts += [_failure(failure.message) for failure in found.failures[:1]]
         parts += [_line("✗", title, "#d9534f") for title in _others(found)]
         parts += [_line("✓", title, "#2e7d32") for title in found.passed]
+        parts += [_text(line) for line in _not_here(found)]
         if found.state == "done":
             link = html.escape(found.exercise.reading, quote=True)
             parts.append(f'<div>read <a href="{link}">{link}</a></div>')
@@ -177,6 +178,10 @@ class Verdict:
 def _others(found: Lesson) -> list[str]:
     """What else fails, each sentence once: a check that runs on several inputs says the same each time."""
     return [t for t in dict.fromkeys(f.title for f in found.failures[1:]) if t != found.failures[0].title]
+
+
+def _not_here(found: Lesson) -> list[str]:
+    return [f"– not judged here: {title}" for title in found.skipped]
 
 
 def _printed(found: Lesson) -> str:

@@ -1,6 +1,7 @@
 """What checks are marked with: their rung, what they need of a machine, and how long they may take."""
 
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ MARKERS = {
     "mps": "needs an Apple GPU",
     "multi_gpu": "needs two CUDA devices or more",
     "multi_process": "starts several ranks",
+    "needs(*packages)": "needs packages that torchkata does without",
     "slow": "takes seconds: compiles with inductor, or starts fresh processes",
 }
 
@@ -52,6 +54,8 @@ def lacking(item: pytest.Item) -> str | None:
         return "needs pytest itself and two CUDA devices"
     if item.get_closest_marker("mps") and not torch.backends.mps.is_available():
         return "needs an Apple GPU"
+    if packages := [name for mark in item.iter_markers("needs") for name in mark.args if not find_spec(name)]:
+        return f"needs `pip install {' '.join(packages)}`"
     if item.get_closest_marker("multi_process"):
         from grader.checks import distributed
 

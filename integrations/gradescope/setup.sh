@@ -10,4 +10,4 @@ python3 -m venv .venv
 pip=(.venv/bin/python -m pip --disable-pip-version-check --no-cache-dir install -c constraints.txt)
 # torch first and from its own index: the build without CUDA is a tenth of the size.
 "${pip[@]}" --index-url https://download.pytorch.org/whl/cpu torch
-"${pip[@]}" -e . pyseccomp
+"${pip[@]}" -e '.[deploy]' pyseccomp

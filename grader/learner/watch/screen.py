@@ -88,6 +88,7 @@ def lesson(found: Lesson, catalog: Catalog, *, has_keys: bool = True) -> Rendera
 def _todo(found: Lesson, room: Room) -> list[RenderableType]:
     if not found.rest:
         first = [todo(found.exercise)]
+        first += _not_here(found, room, room.rows - room.taken(first))
         return [*first, *_printed(found, room, room.rows - room.taken(first))]
     head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
     left = room.rows - room.taken([head])
@@ -164,11 +165,14 @@ def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[Rende
     left = room.rows - room.taken([head, *after])
     printed = _printed(found, room, left - 1)
     left -= room.taken(printed)
-    lines = [f"  – not judged here: {title}" for title in found.skipped]
-    count = f"  – {len(lines)} not judged here"
-    skipped = _fitting(lines, count, "dim", room, min(MOST_OTHERS, left - 1))
+    skipped = _not_here(found, room, left - 1)
     passed = _checks_passed(found, room, left - room.taken(skipped))
     return [head, *passed, *skipped, *after, *printed]
+
+
+def _not_here(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
+    lines = [f"  – not judged here: {title}" for title in found.skipped]
+    return _fitting(lines, f"  – {len(lines)} not judged here", "dim", room, min(MOST_OTHERS, rows))
 
 
 def _checks_passed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:

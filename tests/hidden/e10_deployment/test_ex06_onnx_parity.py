@@ -14,8 +14,10 @@ from torch import nn
 
 from grader.checks import CheckFailure, expect_close, expect_equal, expect_that, modes_kept, unchanged
 
-# of the exporters of PyTorch
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.needs("onnx", "onnxruntime", "onnxscript"),
+    pytest.mark.filterwarnings("ignore"),  # of the exporters of PyTorch
+]
 
 
 class Warm(nn.Module):

@@ -7,10 +7,11 @@ import math
 
 import pytest
 import torch
-from starlette.concurrency import run_in_threadpool
 
 from grader.checks import CheckFailure, expect_close, expect_equal, expect_that
 from grader.checks.aio.asgi import exchange, post
+
+pytestmark = pytest.mark.needs("starlette")
 
 LARGEST = torch.finfo(torch.float32).max
 
@@ -391,6 +392,8 @@ def test_paths_and_methods(answer):
 
 def test_overlapping_requests(answer):
     """Requests that overlap, right and wrong ones, and two applications do not disturb each other."""
+    from starlette.concurrency import run_in_threadpool
+
     first, second = answer.make_app(Model(), 3, max_rows=2), answer.make_app(Model(2, 1), 2, max_bytes=60)
     recording, left = set(), set()
 

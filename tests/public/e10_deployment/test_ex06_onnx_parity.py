@@ -7,8 +7,10 @@ from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_raises, expect_that
 
-# of the exporters of PyTorch
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.needs("onnx", "onnxruntime", "onnxscript"),
+    pytest.mark.filterwarnings("ignore"),  # of the exporters of PyTorch
+]
 
 
 def example():

@@ -8,6 +8,8 @@ import torch
 from grader.checks import expect_equal, expect_raises, expect_that
 from grader.checks.aio.asgi import post
 
+pytestmark = pytest.mark.needs("starlette")
+
 BAD = {
     "no JSON": (b"{", 400, "json"),
     "a row too short": (b'{"inputs": [[1, 2, 3], [4, 5]]}', 422, "shape"),
