@@ -7,6 +7,11 @@ class CheckFailure(AssertionError):
     """An answer failed a check. The message is the feedback: facts first, at most one likely cause.
 
     It is shown to the learner as it stands, so it holds whole lines without a traceback.
+
+    Example:
+        def test_options(answer):
+            if answer.options().keys() != {"lr", "momentum"}:
+                raise CheckFailure("options() has other keys than lr and momentum")
     """
 
 

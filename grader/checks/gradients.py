@@ -39,7 +39,12 @@ def expect_gradients(
         call: the call as a learner would write it.
         names: the inputs' names, in order: ``"x weight"``.
         second_order: also compare the gradients of a random combination of the gradients.
-        ulps, scale: see `grader.checks.values.tolerance`.
+        ulps, scale: see `tolerance`.
+
+    Example:
+        def test_gradients(answer, gen):
+            x, w = torch.randn(4, 3, generator=gen), torch.randn(3, generator=gen)
+            expect_gradients(answer.score, [x, w], torch.mv, gen=gen, call="score(x, w)", names="x w")
     """
     labels = names.split() or [f"input {i}" for i in range(len(inputs))]
     exact = [_leaf(x, torch.float64) for x in inputs]
@@ -83,7 +88,13 @@ def expect_gradient(
 ) -> None:
     """Fail unless the gradient `yours`, found in `.grad` or by autograd, is `wanted`.
 
-    For `scale`, `suspects` and `before`, what stood in `.grad` earlier, see `grader.checks.values`.
+    `before` is what stood in `.grad` earlier. For `scale` and `suspects` see `expect_close`.
+
+    Example:
+        def test_backward(answer):
+            w = torch.tensor([1.0, 2.0], requires_grad=True)
+            answer.penalty(w).backward()
+            expect_gradient(w.grad, torch.tensor([2.0, 4.0]), "penalty(w) for w")
     """
     if yours is None:
         why = why_cut("no backward came here, `.grad` was cleared, or the graph is cut")

@@ -45,6 +45,16 @@ class Case:
         reference: what the call returns, a tensor or a dict of tensors, from the parameters and buffers
             by name and the inputs, in any dtype.
         call: the module as a learner would build it: ``"Linear(4, 3)"``.
+
+    Example:
+        def case(answer):
+            x = torch.ones(2, 3)
+            return Case(lambda: answer.Scale(3), [x], lambda state, x: x * state["weight"], "Scale(3)")
+
+
+        def test_reference(answer):
+            layer, scale = answer.Scale(3), case(answer)
+            expect_close(layer(*scale.inputs), scale.wanted(state_of(layer)), "Scale(3)(x)")
     """
 
     make: Callable[[], nn.Module]
@@ -68,12 +78,22 @@ class Case:
 
 
 def in_evaluation(case: Case) -> Case:
-    """The same module in evaluation mode."""
+    """The same module in evaluation mode.
+
+    Example:
+        def test_evaluation(answer, gen):
+            expect_copies(in_evaluation(case(answer)), gen)  # `case` as for `Case`
+    """
     return replace(case, make=lambda: case.make().eval(), call=f"{case.call}.eval()")
 
 
 def expect_moves(case: Case, device: torch.device, gen: torch.Generator) -> None:
-    """Fail unless a model that contains the module moves with all of its tensors, and computes there."""
+    """Fail unless a model that contains the module moves with all of its tensors, and computes there.
+
+    Example:
+        def test_moves(answer, device, gen):
+            expect_moves(case(answer), device, gen)  # `case` as for `Case`
+    """
     module = _used(case, gen)
     wanted = case.wanted(state_of(module))
     nn.ModuleDict({"part": module}).to(device)
@@ -90,7 +110,12 @@ def expect_moves(case: Case, device: torch.device, gen: torch.Generator) -> None
 
 
 def expect_casts(case: Case, dtype: torch.dtype, gen: torch.Generator, *, ulps: float | None = None) -> None:
-    """Fail unless a model that contains the module can be cast, and then computes in that dtype."""
+    """Fail unless a model that contains the module can be cast, and then computes in that dtype.
+
+    Example:
+        def test_casts(answer, gen):
+            expect_casts(case(answer), torch.bfloat16, gen)  # `case` as for `Case`
+    """
     module = _used(case, gen)
     nn.ModuleDict({"part": module}).to(dtype)
     for name, t in tensors_of(module).items():
@@ -102,7 +127,12 @@ def expect_casts(case: Case, dtype: torch.dtype, gen: torch.Generator, *, ulps: 
 
 
 def expect_loads(case: Case, gen: torch.Generator) -> None:
-    """Fail unless a saved state dict makes a fresh module compute what the saved one did."""
+    """Fail unless a saved state dict makes a fresh module compute what the saved one did.
+
+    Example:
+        def test_loads(answer, gen):
+            expect_loads(case(answer), gen)  # `case` as for `Case`
+    """
     first, second = _fresh(case, gen), case.make()
     file = io.BytesIO()
     torch.save(first.state_dict(), file)
@@ -121,7 +151,12 @@ def expect_loads(case: Case, gen: torch.Generator) -> None:
 
 
 def expect_copies(case: Case, gen: torch.Generator) -> None:
-    """Fail unless a deep copy computes the same, and shares nothing with the original."""
+    """Fail unless a deep copy computes the same, and shares nothing with the original.
+
+    Example:
+        def test_copies(answer, gen):
+            expect_copies(case(answer), gen)  # `case` as for `Case`
+    """
     original = _fresh(case, gen)
     before = state_of(original)
     wanted = case.wanted(before)
@@ -143,7 +178,12 @@ def expect_copies(case: Case, gen: torch.Generator) -> None:
 
 
 def expect_functional(case: Case, gen: torch.Generator) -> None:
-    """Fail unless `torch.func.functional_call` with other parameters gives their values and gradients."""
+    """Fail unless `torch.func.functional_call` with other parameters gives their values and gradients.
+
+    Example:
+        def test_functional(answer, gen):
+            expect_functional(case(answer), gen)  # `case` as for `Case`
+    """
     module = case.make()
     before = state_of(module)
     names = [name for name, _ in module.named_parameters()]
@@ -175,7 +215,12 @@ def expect_functional(case: Case, gen: torch.Generator) -> None:
 
 
 def expect_trains(case: Case, gen: torch.Generator, *, steps: int = 3, lr: float = 0.1) -> None:
-    """Fail unless steps of gradient descent move every parameter as they move the reference's."""
+    """Fail unless steps of gradient descent move every parameter as they move the reference's.
+
+    Example:
+        def test_trains(answer, gen):
+            expect_trains(case(answer), gen, steps=2)  # `case` as for `Case`
+    """
     module = _fresh(case, gen).double()
     inputs = [_double(x) for x in case.inputs]
     names = [name for name, _ in module.named_parameters()]

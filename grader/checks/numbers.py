@@ -20,6 +20,10 @@ def expect_number(
     """Fail unless `yours`, which `call` gave, is a float and `wanted` up to rtol·|wanted| or `atol`.
 
     For `suspects` see `expect_close`; here they make numbers.
+
+    Example:
+        def test_mean(answer):
+            expect_number(answer.mean([1.0, 2.0]), 1.5, "mean([1.0, 2.0])", suspects={"the sum": lambda: 3.0})
     """
     if type(yours) is not float:
         raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  a Python float")

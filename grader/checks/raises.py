@@ -17,6 +17,10 @@ def expect_raises(
 
     An error of another type is told with what it said. A stub's NotImplementedError passes through,
     so that it still counts as todo.
+
+    Example:
+        def test_odd_number(answer):
+            expect_raises(ValueError, lambda: answer.halves(3), "halves(3)", words="3 even")
     """
     kinds = error if isinstance(error, tuple) else (error,)
     wanted = " or ".join(kind.__name__ for kind in kinds)

@@ -25,6 +25,10 @@ def expect_registered(
 
     Parameters have to require gradients, buffers must not. `buffers` are saved with the state dict, `unsaved`
     ones are not.
+
+    Example:
+        def test_parameters(answer):
+            expect_registered(answer.Scale(3), "Scale(3)", parameters={"weight": (3,)})
     """
     saved, unsaved = buffers or {}, unsaved or {}
     _expect_shapes(dict(module.named_parameters(remove_duplicate=False)), parameters, f"parameters of {call}")
@@ -57,6 +61,16 @@ def expect_weights(
 
     Several steps of training add up the rounding of each; the tolerance is for weights near one in float64.
     `before` is the `state_of` the module before them.
+
+    Example:
+        def test_one_step(answer):
+            model, twin = nn.Linear(3, 1).double(), nn.Linear(3, 1).double()
+            twin.load_state_dict(model.state_dict())
+            for net in (model, twin):
+                net(torch.ones(2, 3).double()).sum().backward()
+            answer.sgd_step(model, lr=0.1)
+            torch.optim.SGD(twin.parameters(), lr=0.1).step()
+            expect_weights(model, twin, "sgd_step(model, lr=0.1)")
     """
     for (name, p), right in zip(module.named_parameters(), wanted.parameters(), strict=True):
         expect_close(
@@ -75,7 +89,14 @@ def tensors_of(module: nn.Module) -> dict[str, Tensor]:
 
 
 def randomize(module: nn.Module, gen: torch.Generator) -> None:
-    """Overwrite what the state dict saves: parameters with normal numbers, buffers with some near one."""
+    """Overwrite what the state dict saves: parameters with normal numbers, buffers with some near one.
+
+    Example:
+        def test_weight_is_used(answer, gen):
+            layer = answer.Scale(3)
+            randomize(layer, gen)
+            expect_close(layer(torch.ones(3)), layer.weight, "Scale(3)(torch.ones(3))")
+    """
     buffers = dict(module.named_buffers(remove_duplicate=False))
     for name, t in module.state_dict().items():
         if t.is_floating_point():
@@ -84,7 +105,15 @@ def randomize(module: nn.Module, gen: torch.Generator) -> None:
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
-    """Copies on the CPU of all parameters and buffers, by name."""
+    """Copies on the CPU of all parameters and buffers, by name.
+
+    Example:
+        def test_a_call_leaves_the_state_alone(answer):
+            layer = answer.Scale(3)
+            before = state_of(layer)
+            layer(torch.ones(2, 3))
+            expect_equal(state_of(layer), before, "the state of Scale(3) after a call")
+    """
     return {name: on_host(t) for name, t in tensors_of(module).items()}
 
 

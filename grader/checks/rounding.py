@@ -42,6 +42,11 @@ def expect_rounded(
         slack: what the computation before the last rounding may be off, absolute; a tensor for one
             bound per number.
         dims: the names of the dimensions of `exact`.
+
+    Example:
+        def test_bfloat16(answer, gen):
+            x = torch.randn(8, generator=gen).bfloat16()
+            expect_rounded(answer.exp(x), x.double().exp(), torch.bfloat16, "exp(x)", roundings=2)
     """
     wanted = exact.detach().to(dtype)
     if isinstance(yours, Tensor) and (yours.shape, yours.dtype) == (wanted.shape, dtype):

@@ -20,6 +20,12 @@ def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
     """Fail if the block changes one of the named tensors: values, shape, dtype or requires_grad.
 
     Compared with a clone, because writes through `.data` and `.numpy()` leave no other trace.
+
+    Example:
+        def test_input_is_left_alone(answer, gen):
+            x = torch.randn(4, generator=gen)
+            with unchanged("center(x)", x=x):
+                answer.center(x)
     """
     before = {name: (t.detach().clone(), t.requires_grad) for name, t in tensors.items()}
     yield
@@ -43,6 +49,12 @@ def modes_kept(call: str, *models: nn.Module) -> Iterator[None]:
     """Fail if the block leaves a layer of `models` in another mode, or gradients switched on or off.
 
     Put the call of an answer that must raise into the block together with what catches its error.
+
+    Example:
+        def test_mode_is_kept(answer):
+            model = nn.Sequential(nn.Linear(3, 2), nn.Dropout())
+            with modes_kept("predict(model, x)", model):
+                answer.predict(model, torch.ones(1, 3))
     """
     modes = [(name, m, m.training) for model in models for name, m in model.named_modules()]
     was_enabled = torch.is_grad_enabled()
@@ -62,7 +74,13 @@ def modes_kept(call: str, *models: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def global_rng_untouched(call: str) -> Iterator[None]:
-    """Fail if the block draws from, or seeds, torch's global random stream."""
+    """Fail if the block draws from, or seeds, torch's global random stream.
+
+    Example:
+        def test_draws_from_the_generator(answer, gen):
+            with global_rng_untouched("shuffled(8, gen)"):
+                answer.shuffled(8, gen)
+    """
     before = torch.get_rng_state()
     yield
     if not torch.equal(before, torch.get_rng_state()):

@@ -28,6 +28,14 @@ def tolerance(
 
     `dtype` is by default that of `wanted`. `scale` is the size of the numbers that were added up:
     by default the largest finite number in `wanted`. Give it where large numbers cancel.
+
+    Example:
+        def test_long_sum(answer, gen):
+            x = torch.randn(10_000, generator=gen)
+            exact = float(x.double().sum())
+            _, atol = tolerance(x.sum(), scale=float(x.abs().sum()))
+            yours = float(answer.total(x))
+            expect_that(abs(yours - exact) <= atol, "total(x) is off", yours=yours, wanted=exact)
     """
     relative = resolution(str(dtype or wanted.dtype).removeprefix("torch."), ulps)
     if relative == 0.0:
@@ -68,6 +76,13 @@ def expect_close(
             for a wrong answer, and told where that one is what they give.
         before: for a weight, a buffer or a `.grad`, what it was before the call: what did not change,
             or changed the wrong way, is told.
+
+    Example:
+        def test_values(answer, gen):
+            x = torch.randn(4, 3, generator=gen)
+            wanted = x.softmax(dim=1)
+            mistakes = {"the sum is over the batch": lambda: x.softmax(dim=0)}
+            expect_close(answer.softmax(x), wanted, "softmax(x)", dims="batch classes", suspects=mistakes)
     """
     if is_same(yours, wanted):  # which needs no tolerance
         return
@@ -94,6 +109,10 @@ def expect_equal(
 
     Containers are compared item by item. `True` is not `1`, and `1` is not `1.0`. For `suspects` see
     `expect_close`; for other values than tensors they make such values.
+
+    Example:
+        def test_sizes(answer):
+            expect_equal(answer.sizes(torch.zeros(2, 3)), [2, 3], "sizes(torch.zeros(2, 3))")
     """
     _expect_equal(yours, wanted, call, "", dims, suspects)
 
@@ -184,7 +203,14 @@ def _whole(values: Any) -> str:
 
 
 def expect_that(condition: bool, what: str, **facts: object) -> None:
-    """Fail with the sentence `what` and the given facts, one line each, unless `condition` holds."""
+    """Fail with the sentence `what` and the given facts, one line each, unless `condition` holds.
+
+    Example:
+        def test_same_tensor(answer):
+            x = torch.ones(3)
+            yours = answer.scale_(x)
+            expect_that(yours is x, "scale_(x) does not return x", yours=yours, wanted="the same tensor")
+    """
     if condition is not True:
         lines = [f"  {name.replace('_', ' '):<7} {_fact(value)}" for name, value in facts.items()]
         raise CheckFailure("\n".join([what, *lines]))

@@ -49,6 +49,14 @@ async def exchange(
 
     An error that the application raises is answered as a server does: with status 500, unless a response
     has begun. `body` may come in chunks, and may be endless.
+
+    Example:
+        def test_two_at_once(answer):
+            async def main():
+                both = (exchange(answer.app, "POST", "/sum", b"[1, 2]") for _ in range(2))
+                return [reply.status for reply in await asyncio.gather(*both)]
+
+            expect_equal(asyncio.run(main()), [200, 200], "the status of two requests")
     """
     reply, done = Reply(), asyncio.Event()
     chunks = iter((body,) if isinstance(body, bytes) else body)
@@ -95,5 +103,12 @@ async def exchange(
 def post(
     app: App, path: str, body: bytes | Iterable[bytes], headers: Mapping[str, str] | None = None
 ) -> Reply:
-    """POST one request, on an event loop of its own."""
+    """POST one request, on an event loop of its own.
+
+    Example:
+        def test_sum(answer):
+            reply = post(answer.app, "/sum", b"[1, 2]")
+            expect_equal(reply.status, 200, "the status of POST /sum")
+            expect_equal(reply.json("POST /sum"), {"sum": 3}, "the body of POST /sum")
+    """
     return asyncio.run(exchange(app, "POST", path, body, headers))

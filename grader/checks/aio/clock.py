@@ -25,7 +25,12 @@ T = TypeVar("T")
 Events = list[tuple[selectors.SelectorKey, int]]
 
 START = 1000.0
-"""What the clock says at first: not 0, which is the default of too much."""
+"""What the clock says at first: not 0, which is the default of too much.
+
+Example:
+    def test_now(answer):
+        expect_equal(run(answer.now(), "now()"), START, "now()")
+"""
 _TURNS = 20_000
 """How often the loop may turn while its clock stands still."""
 
@@ -126,6 +131,14 @@ def run(main: Coroutine[Any, Any, T], call: str, *, seconds: float = 60.0) -> T:
 
     Raises:
         CheckFailure: nothing can happen any more, the clock has gone too far, or the loop never rests.
+
+    Example:
+        def test_half_a_minute(answer):
+            async def main():
+                await answer.pause(30.0)
+                return asyncio.get_running_loop().time() - START
+
+            expect_equal(run(main(), "pause(30.0)"), 30.0, "the seconds that pause(30.0) takes")
     """
     loop = JumpingLoop(call, START + seconds)
     try:

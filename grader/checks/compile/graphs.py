@@ -82,6 +82,13 @@ def compiled(
         fn: the answer.
         call: the call as a learner would write it.
         fullgraph, dynamic: as `torch.compile` takes them.
+
+    Example:
+        def test_one_graph_for_all_sizes(answer):
+            with compiled(answer.gram, "gram(x)", dynamic=True) as gram:
+                for rows in (3, 4, 5):
+                    gram(torch.ones(rows, 2))
+            expect_equal(len(gram.graphs), 1, "the number of graphs for three sizes")
     """
     import torch._dynamo
 
@@ -121,6 +128,11 @@ def expect_compiles(
         call: the call as a learner would write it.
         graphs: how many graphs serve all batches together; more means that it was compiled again.
         dynamic: as `torch.compile` takes it.
+
+    Example:
+        def test_compiles(answer, gen):
+            batches = [[torch.randn(3, generator=gen)] for _ in range(2)]
+            expect_compiles(answer.clipped, batches, "clipped(x)")
     """
     plain = [_run(fn, batch) for batch in batches]
     with compiled(fn, call, dynamic=dynamic) as captured:

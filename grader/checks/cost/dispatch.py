@@ -17,6 +17,20 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
 
     torch hides each mode's `__torch_dispatch__` from the compiler, and imports it to do so, for half a second
     and more. Before anybody has imported it, there is nothing to hide from.
+
+    Example:
+        class Copies(DispatchMode):
+            count = 0
+
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                self.count += func is torch.ops.aten.clone.default
+                return func(*args, **(kwargs or {}))
+
+
+        def test_one_copy(answer):
+            with Copies() as copies:
+                answer.snapshot(torch.ones(2, 3))
+            expect_equal(copies.count, 1, "the copies in snapshot(x)")
     """
 
     def __enter__(self) -> Any:

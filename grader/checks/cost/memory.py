@@ -13,14 +13,26 @@ from grader.diagnose.describe import describe
 
 
 def shares_storage(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors look at the same memory."""
+    """Whether two tensors look at the same memory.
+
+    Example:
+        def test_parts_are_apart(answer):
+            first, second = answer.parts(torch.arange(4))
+            expect_that(not shares_storage(first, second), "the parts of parts(x) share memory")
+    """
     return (
         a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() and a.untyped_storage().nbytes() > 0
     )
 
 
 def expect_view(yours: object, base: Tensor, call: str) -> None:
-    """Fail unless `yours` is a view into the memory of `base`: nothing was copied."""
+    """Fail unless `yours` is a view into the memory of `base`: nothing was copied.
+
+    Example:
+        def test_columns_are_a_view(answer):
+            x = torch.ones(2, 3)
+            expect_view(answer.columns(x), x, "columns(x)")
+    """
     if not isinstance(yours, Tensor) or not shares_storage(yours, base):
         raise CheckFailure(
             f"{call} copies\n"
@@ -30,7 +42,13 @@ def expect_view(yours: object, base: Tensor, call: str) -> None:
 
 
 def expect_copy(yours: object, base: Tensor, call: str) -> None:
-    """Fail if writing to `yours` would write to `base`."""
+    """Fail if writing to `yours` would write to `base`.
+
+    Example:
+        def test_snapshot_is_apart(answer):
+            x = torch.ones(2, 3)
+            expect_copy(answer.snapshot(x), x, "snapshot(x)")
+    """
     if not isinstance(yours, Tensor) or shares_storage(yours, base):
         raise CheckFailure(
             f"{call} returns a view of its input\n"
@@ -86,7 +104,14 @@ def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
 
 
 def peak_bytes(fn: Callable[[], object]) -> int:
-    """The most bytes of new tensors alive at once while `fn` runs. Inputs do not count, nor "meta"."""
+    """The most bytes of new tensors alive at once while `fn` runs. Inputs do not count, nor "meta".
+
+    Example:
+        def test_memory(answer):
+            x = torch.ones(1000)  # 4000 bytes
+            used = peak_bytes(lambda: answer.total(x))
+            expect_that(used < x.nbytes, "total(x) makes a tensor as large as x", yours=f"{used} bytes")
+    """
     mode = _Storages()
     with mode:
         result = fn()
@@ -95,7 +120,14 @@ def peak_bytes(fn: Callable[[], object]) -> int:
 
 
 def saved_bytes(fn: Callable[[], object]) -> int:
-    """Bytes that autograd keeps for backward while `fn` runs, each storage counted once."""
+    """Bytes that autograd keeps for backward while `fn` runs, each storage counted once.
+
+    Example:
+        def test_saved_for_backward(answer):
+            x = torch.ones(1000, requires_grad=True)
+            saved = saved_bytes(lambda: answer.penalty(x))
+            expect_that(saved <= x.nbytes, "penalty(x) saves more than x", yours=f"{saved} bytes")
+    """
     storages: dict[int, int] = {}
 
     def pack(x: Tensor) -> Tensor:
@@ -115,6 +147,12 @@ def held_bytes(fn: Callable[[], object]) -> int:
 
     `saved_bytes` sees what autograd saves; this sees what closures and attributes hold as well. Inputs
     do not count.
+
+    Example:
+        def test_nothing_else_is_held(answer):
+            x = torch.ones(1000, requires_grad=True)
+            held = held_bytes(lambda: answer.penalty(x))
+            expect_that(held < 100, "penalty(x) holds more than x and its result", yours=f"{held} bytes")
     """
     mode = _Storages()
     with mode:
@@ -143,6 +181,13 @@ def marked(x: Tensor) -> tuple[Tensor, "weakref.ref[object]"]:
     """A copy of `x` with its gradient, and a reference that is alive as long as the graph of this copy.
 
     A backward frees what the graph has saved, but not the graph: a sum of losses still holds it.
+
+    Example:
+        def test_graphs_are_let_go(answer):
+            loss, graph = marked(torch.ones(2, requires_grad=True).sum())
+            mean = answer.running_mean([loss])
+            del loss
+            expect_that(graph() is None, "the running mean holds the graphs of the losses", yours=mean)
     """
     mark = _Mark()
     return _Marked.apply(x, mark), weakref.ref(mark)

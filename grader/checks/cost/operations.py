@@ -36,7 +36,13 @@ def _name(func: Any) -> str:
 
 
 def count_operations(fn: Callable[[], object]) -> Counter[str]:
-    """The ATen operations that `fn` runs on this thread, by name without underscores."""
+    """The ATen operations that `fn` runs on this thread, by name without underscores.
+
+    Example:
+        def test_one_product(answer):
+            products = count_operations(lambda: answer.gram(torch.ones(4, 3)))["mm"]
+            expect_equal(products, 1, "the number of matrix products in gram(x)")
+    """
     with _Operations() as mode:
         fn()
     count: Counter[str] = mode.count
@@ -47,6 +53,11 @@ def count_steps(fn: Callable[[], object]) -> int:
     """Bytecode steps that `fn` takes in code that belongs to no library.
 
     This sees the loops that `count_operations` cannot: over `.tolist()`, NumPy scalars, dictionaries.
+
+    Example:
+        def test_no_python_loop(answer):
+            few, many = [count_steps(lambda n=n: answer.indices(n)) for n in (5, 50)]
+            expect_that(few == many, "indices(n) takes a step for each index", yours=f"{few}, {many}")
     """
     steps = 0
 
@@ -83,6 +94,14 @@ def expect_flat_cost(
 
     `make(n)` prepares inputs of size n and returns the call to count. Chunks of a fixed count and a
     logarithmic number of steps pass; one step per element does not.
+
+    Example:
+        def test_no_loop(answer):
+            def make(n):
+                x = torch.ones(n, 3)
+                return lambda: answer.gram(x)
+
+            expect_flat_cost(make, "gram(x)", over="rows")
     """
     small, large = sizes
     calls = {n: make(n) for n in sizes}
@@ -127,6 +146,11 @@ def forbid(call: str, *names: str) -> Iterator[None]:
     `names` are bare: ``"softmax"`` stands for `torch.softmax`, `Tensor.softmax`,
     `torch.nn.functional.softmax` and `torch.ops.aten._softmax`. The calls are seen where they
     happen, so an alias does not hide them and a mention in a comment does no harm.
+
+    Example:
+        def test_by_hand(answer):
+            with forbid("softmax(x)", "softmax", "log_softmax"):
+                answer.softmax(torch.ones(2, 3))
     """
     functions = _Forbidding(frozenset(names))
     with functions, _Operations() as operations:

@@ -42,7 +42,14 @@ class _Recording(DispatchMode):
 
 @contextmanager
 def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """PyTorch's default dtype is `dtype` in the block, and what it was before afterwards."""
+    """PyTorch's default dtype is `dtype` in the block, and what it was before afterwards.
+
+    Example:
+        def test_dtype_is_fixed(answer):
+            with default_dtype(torch.float64):
+                yours = answer.positions(3)
+            expect_equal(yours.dtype, torch.float32, "the dtype of positions(3)")
+    """
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -57,6 +64,12 @@ def compute_dtypes() -> Iterator[Dtypes]:
 
     Names are without underscores. Copies and casts are not counted: they compute nothing.
     Seen below autocast, so with its casts applied. Blocks may nest.
+
+    Example:
+        def test_mean_in_float32(answer):
+            with compute_dtypes() as seen:
+                answer.mean_square(torch.ones(3, dtype=torch.bfloat16))
+            expect_equal(seen["mean"], {torch.float32}, "the dtypes of the mean in mean_square(x)")
     """
     with _Recording() as mode:
         yield mode.seen
@@ -68,7 +81,14 @@ def product_dtypes(seen: Dtypes) -> set[torch.dtype]:
 
 
 def expect_products_in(seen: Dtypes, dtype: torch.dtype, where: str) -> None:
-    """Fail unless there are matrix products among the operations, all of them in `dtype`."""
+    """Fail unless there are matrix products among the operations, all of them in `dtype`.
+
+    Example:
+        def test_products_in_bfloat16(answer):
+            with compute_dtypes() as seen:
+                answer.project(torch.ones(2, 3), torch.ones(3, 4))
+            expect_products_in(seen, torch.bfloat16, "project(x, w)")
+    """
     found = product_dtypes(seen)
     if found != {dtype}:
         yours = ", ".join(sorted(map(str, found))) or "none at all"
@@ -78,7 +98,14 @@ def expect_products_in(seen: Dtypes, dtype: torch.dtype, where: str) -> None:
 
 
 def expect_all_in(seen: Dtypes, dtype: torch.dtype, where: str) -> None:
-    """Fail if an operation computes with floating numbers of another dtype than `dtype`."""
+    """Fail if an operation computes with floating numbers of another dtype than `dtype`.
+
+    Example:
+        def test_all_in_float32(answer):
+            with compute_dtypes() as seen:
+                answer.mean_square(torch.ones(3, dtype=torch.bfloat16))
+            expect_all_in(seen, torch.float32, "mean_square(x)")
+    """
     wrong = [(name, other) for name, dtypes in seen.items() for other in dtypes - {dtype}]
     if wrong:
         yours = ", ".join(f"{name} in {other}" for name, other in sorted(wrong, key=str)[:4])

@@ -29,7 +29,13 @@ from grader.core.timeout import at_most_the_alarm
 __all__ = ["FORKED", "PICKLED", "imported_anew", "signed", "spawned_epochs"]
 
 FORKED: str = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-"""The cheaper start method that this system has: a worker that is spawned imports torch anew."""
+"""The cheaper start method that this system has: a worker that is spawned imports torch anew.
+
+Example:
+    def test_two_workers(answer):
+        loader = DataLoader(answer.Squares(), None, num_workers=2, multiprocessing_context=FORKED)
+        expect_equal(list(loader), [0, 1, 4, 9], "the squares from two workers")
+"""
 
 TICK = 0.1
 SILENCE, RESTING = 15.0, 0.005
@@ -80,11 +86,24 @@ class _Pickled(context.SpawnContext):
 
 
 PICKLED: context.BaseContext = _Pickled() if hasattr(os, "fork") else multiprocessing.get_context("spawn")
-"""Start workers as "spawn" does: what they work on is pickled. Without the seconds that importing takes."""
+"""Start workers as "spawn" does: what they work on is pickled. Without the seconds that importing takes.
+
+Example:
+    def test_workers_that_get_it_by_pickle(answer):
+        loader = DataLoader(answer.Squares(), None, num_workers=2, multiprocessing_context=PICKLED)
+        expect_equal(list(loader), [0, 1, 4, 9], "the squares from two workers")
+"""
 
 
 def signed(data: Any) -> tuple[int, Any]:
-    """A `collate_fn` that changes nothing, and says which worker it ran in."""
+    """A `collate_fn` that changes nothing, and says which worker it ran in.
+
+    Example:
+        def test_workers_take_turns(answer):
+            options = {"num_workers": 2, "collate_fn": signed, "multiprocessing_context": FORKED}
+            found = list(DataLoader(answer.Squares(), None, **options))
+            expect_equal(found, [(0, 0), (1, 1), (0, 4), (1, 9)], "worker and square, in order")
+    """
     worker = get_worker_info()
     return (-1 if worker is None else worker.id), data
 
@@ -93,6 +112,11 @@ def imported_anew(answer: ModuleType, what: str, *values: Any) -> tuple[Any, ...
     """The answer's module as a spawned worker would import it, and the values as it would get them.
 
     What an answer keeps in its module is gone there. It takes milliseconds; a spawned worker takes seconds.
+
+    Example:
+        def test_a_spawned_worker_has_it(answer):
+            anew, squares = imported_anew(answer, "dataset", answer.Squares())
+            expect_equal(squares[2], 4, "Squares()[2] in a spawned worker")
     """
     for value in values:
         expect_picklable(what, value)
@@ -121,6 +145,12 @@ def spawned_epochs(
 
     Raises:
         CheckFailure: something cannot be pickled, a worker raised or died, or time ran out.
+
+    Example:
+        @pytest.mark.slow
+        def test_spawned_workers(answer):
+            for squares in spawned_epochs(answer, answer.Squares(), batch_size=None):
+                expect_equal(squares, [0, 1, 4, 9], "the squares from two spawned workers")
     """
     expect_picklable("dataset", dataset)
     for name in ("collate_fn", "worker_init_fn"):

@@ -77,12 +77,24 @@ def install() -> torch.device:
 
 
 def is_simulated(value: object) -> bool:
-    """Whether `value` is a tensor on the simulated device."""
+    """Whether `value` is a tensor on the simulated device.
+
+    Example:
+        def test_result_is_on_the_device(answer, device):
+            yours = answer.center(torch.ones(3, device=device))
+            expect_that(is_simulated(yours), "center(x) leaves the device", yours=yours)
+    """
     return isinstance(value, SimTensor)
 
 
 def on_host(tensor: Tensor) -> Tensor:
-    """A detached copy of the values as a plain CPU tensor, without being counted."""
+    """A detached copy of the values as a plain CPU tensor, without being counted.
+
+    Example:
+        def test_values_on_the_device(answer, device):
+            yours = answer.center(torch.tensor([1.0, 3.0], device=device))
+            expect_close(on_host(yours), torch.tensor([-1.0, 1.0]), "center(x) on another device")
+    """
     return tensor.host_values.clone() if isinstance(tensor, SimTensor) else tensor.detach().clone()
 
 

@@ -11,11 +11,12 @@ from grader.checks.values import expect_that
 class Traffic:
     """Counted as on CUDA.
 
-    `to_device`: copies from the host: one for `x.to(device)`, one for `torch.tensor(data, device=device)`.
-    `to_host`: copies to the host (`.cpu()`, `.item()`, `.tolist()`, `bool(x)`, printing).
-    `numbers`: how many numbers the copies to the host brought.
-    `syncs`: times that the host had to wait for the device: every blocking copy to the host, every
-    result whose shape depends on values (`nonzero`, `x[mask]`, `unique`), every `synchronize()`.
+    Attributes:
+        to_device: copies from the host: one for `x.to(device)`, one for `torch.tensor(data, device=device)`.
+        to_host: copies to the host (`.cpu()`, `.item()`, `.tolist()`, `bool(x)`, printing).
+        numbers: how many numbers the copies to the host brought.
+        syncs: times that the host had to wait for the device: every blocking copy to the host, every
+            result whose shape depends on values (`nonzero`, `x[mask]`, `unique`), every `synchronize()`.
     """
 
     to_device: int = 0
@@ -29,7 +30,15 @@ _open: list[Traffic] = []
 
 @contextmanager
 def count_traffic() -> Iterator[Traffic]:
-    """Count what the block sends to and fetches from the simulated device. Blocks may nest."""
+    """Count what the block sends to and fetches from the simulated device. Blocks may nest.
+
+    Example:
+        def test_the_host_does_not_wait(answer, device):
+            x = torch.ones(3, device=device)
+            with count_traffic() as traffic:
+                answer.center(x)
+            expect_equal(traffic.syncs, 0, "how often the host waits in center(x)")
+    """
     traffic = Traffic()
     _open.append(traffic)
     try:
@@ -40,7 +49,15 @@ def count_traffic() -> Iterator[Traffic]:
 
 
 def expect_no_traffic(traffic: Traffic, call: str, *, waits: bool = False) -> None:
-    """Fail if anything was copied between host and device; with `waits`, also if the host waited."""
+    """Fail if anything was copied between host and device; with `waits`, also if the host waited.
+
+    Example:
+        def test_nothing_is_copied(answer, device):
+            x = torch.ones(3, device=device)
+            with count_traffic() as traffic:
+                answer.center(x)
+            expect_no_traffic(traffic, "center(x)", waits=True)
+    """
     counts = {"to the device": traffic.to_device, "to the host": traffic.to_host}
     if waits:
         counts["waits"] = traffic.syncs

@@ -77,6 +77,16 @@ def run_ranks(
     Raises:
         RankFailure: a rank raised or died, the ranks wait for each other, or time ran out.
         RankTodo: a rank reached a stub that is not filled in.
+
+    Example:
+        def average(rank, world_size, answer):
+            return answer.all_mean(torch.tensor([float(rank)]))
+
+
+        @pytest.mark.multi_process
+        def test_mean_over_ranks(answer):
+            for mean in run_ranks(2, average, answer=answer):
+                expect_close(mean, torch.tensor([0.5]), "all_mean(x)")
     """
     file = str(answer.__file__)
     job = Job(

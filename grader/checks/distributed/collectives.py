@@ -69,7 +69,14 @@ class Collectives:
 
 
 def in_words(count: Mapping[str, int]) -> str:
-    """`Collectives.count` for a line of feedback: "2 all_gather, 1 broadcast", or "none"."""
+    """`Collectives.count` for a line of feedback: "2 all_gather, 1 broadcast", or "none".
+
+    Example:
+        @pytest.mark.multi_process
+        def test_messages(answer):
+            for found in run_ranks(2, count, answer=answer):  # `count` as for `count_collectives`
+                expect_that(len(found) == 1, "all_mean(x) sends too much", yours=in_words(found))
+    """
     return ", ".join(f"{number} {kind}" for kind, number in sorted(count.items())) or "none"
 
 
@@ -108,6 +115,18 @@ def count_collectives() -> Iterator[Collectives]:
     """Count the collectives that this rank issues, whoever issues them; use it inside a worker.
 
     Not seen: what other threads of the rank issue, such as callbacks of futures.
+
+    Example:
+        def count(rank, world_size, answer):
+            with count_collectives() as seen:
+                answer.all_mean(torch.ones(3))
+            return seen.count
+
+
+        @pytest.mark.multi_process
+        def test_one_message(answer):
+            for found in run_ranks(2, count, answer=answer):
+                expect_equal(found, {"all_reduce": 1}, "the collectives of all_mean(x)")
     """
     seen = Collectives()
     with _Counting(seen):

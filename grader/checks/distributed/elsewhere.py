@@ -18,12 +18,23 @@ __all__ = ["elsewhere"]
 
 
 def elsewhere(fn: Callable[..., Any], *args: Any, call: str) -> Any:
-    """What `fn(*args)` returns there.
+    """What `fn(*args)` returns in a process that has never seen the answer.
 
     Args:
         fn: a module-level function of the suite. It and its arguments and result are pickled:
             tensors and plain data.
         call: what it does, as feedback should tell it where it raises: ``"loading the file"``.
+
+    Example:
+        def load(path):
+            return torch.load(path, weights_only=True)
+
+
+        @pytest.mark.multi_process
+        def test_file_needs_no_code(answer, tmp_path):
+            answer.save(answer.Scale(3), tmp_path / "scale.pt")
+            state = elsewhere(load, tmp_path / "scale.pt", call="torch.load of your file")
+            expect_equal(list(state), ["weight"], "the names in your file")
     """
     with tempfile.TemporaryDirectory(prefix="kata-elsewhere-") as folder:
         nobody = ModuleType("nobody")  # ranks load the module under judgement: here there is none

@@ -21,7 +21,18 @@ _ABORTED = "  likely  it got more than it expected, which ends gloo: ranks diffe
 
 
 class RankFailure(CheckFailure):
-    """A rank raised, died, or waits for one that does not come."""
+    """A rank raised, died, or waits for one that does not come.
+
+    Example:
+        def empty(rank, world_size, answer):
+            answer.all_mean(torch.ones(0))
+
+
+        @pytest.mark.multi_process
+        def test_empty_input(answer):
+            with pytest.raises(RankFailure, match="ValueError"):
+                run_ranks(2, empty, answer=answer)
+    """
 
 
 class RankTodo(NotImplementedError):
