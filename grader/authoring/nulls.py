@@ -7,6 +7,8 @@ without public methods, such as a dataset, the special ones are replaced, apart 
 import ast
 from typing import TypeGuard
 
+from grader.authoring._compat import PYTREE
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KINDS = {
     "returns None": "lambda *args, **kwargs: None",
@@ -20,7 +22,7 @@ import contextlib as _contextlib
 import copy as _copy
 import inspect as _inspect
 import torch as _torch
-from torch.utils._pytree import tree_map as _tree_map
+from {pytree} import tree_map as _tree_map
 
 
 def _zero(leaf):
@@ -82,7 +84,7 @@ def sources(solution: str) -> dict[str, str]:
         for name in _methods(owner)
     ]
     return {
-        about: solution + _ENDING.format(body=body, functions=functions, methods=methods)
+        about: solution + _ENDING.format(pytree=PYTREE, body=body, functions=functions, methods=methods)
         for about, body in KINDS.items()
     }
 

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._pytree import tree_leaves, tree_map_only
 
+from grader.checks._compat import tree_leaves, tree_map_only
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
 from grader.checks.failure import CheckFailure
 from grader.checks.gradients import expect_gradients

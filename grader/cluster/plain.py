@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from grader.cluster._compat import EVENT_HANDLERS
+
 _PLAIN = ("bool", "bytes", "dict", "float", "int", "list", "str", "tuple")
 
 
@@ -52,7 +54,7 @@ def plain_data_only() -> Iterator[None]:
     exchanged: list[tuple[Any, str, Any]] = [
         (dask_pickle, "pickle", ours),
         (client, "pickle", ours),
-        (client.Client, "_default_event_handlers", {}),
+        (client.Client, EVENT_HANDLERS, {}),
     ]
     before = [getattr(owner, name) for owner, name, _ in exchanged]
     try:

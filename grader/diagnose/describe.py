@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from grader.diagnose._compat import without_subclasses
+
 LONGEST = 60
 SHOWN = 3
 DEEPEST = 2
@@ -35,7 +37,7 @@ def is_tensor(value: object) -> bool:
 def readable(value: Tensor) -> Tensor | None:
     """The values as an ordinary dense tensor on the CPU, without history; None where they cannot be read."""
     try:
-        with torch._C.DisableTorchFunctionSubclass():
+        with without_subclasses():
             read = Tensor.detach(value)
             if read.device.type == "meta":
                 return None
@@ -54,7 +56,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 def tensor_text(value: Tensor, *, always_device: bool = False) -> str:
     """dtype and shape, and the device where it is not the CPU (or in any case)."""
-    with torch._C.DisableTorchFunctionSubclass():
+    with without_subclasses():
         device = f" on {value.device}" if always_device or value.device.type != "cpu" else ""
         layout = "" if value.layout is torch.strided else f" {str(value.layout).removeprefix('torch.')}"
         return f"{dtype_name(value.dtype)}{[int(n) for n in value.shape]}{layout}{device}"

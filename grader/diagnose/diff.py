@@ -8,6 +8,7 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
+from grader.diagnose._compat import without_subclasses
 from grader.diagnose.causes import (
     Evidence,
     Suspects,
@@ -168,7 +169,7 @@ def _is_alike(yours: object, wanted: Tensor) -> TypeGuard[Tensor]:
 
 
 def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
-    with torch._C.DisableTorchFunctionSubclass():
+    with without_subclasses():
         found = {
             "shape": yours.shape != wanted.shape,
             "dtype": check_dtype and yours.dtype != wanted.dtype,

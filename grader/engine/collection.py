@@ -1,9 +1,4 @@
-"""Suites collected once, run many times: the only module that uses pytest's private names.
-
-pytest's own entry point collects and runs in one go. The engine collects in a parent and runs
-single items in forked children, which pytest offers no public way to do. The range of pytest
-versions in `pyproject.toml` is pinned for this module's sake.
-"""
+"""Suites collected once, run many times."""
 
 import sys
 from collections import defaultdict
@@ -15,16 +10,13 @@ from typing import Literal
 
 import pytest
 import torch
-from _pytest.config import _prepareconfig
-from _pytest.main import Session
-from _pytest.runner import runtestprotocol
 
 from grader.checks import devices, rng
 from grader.core.errors import KataError
 from grader.core.timeout import TooSlow
 from grader.course import paths
 from grader.course.catalog import Exercise
-from grader.engine import oracle
+from grader.engine import _compat, oracle
 from grader.plugin import failure_report, process_state
 from grader.plugin.failure_report import title_of
 from grader.plugin.markers import is_fine, lacking
@@ -115,9 +107,8 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
     files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
     with pytest.MonkeyPatch.context() as patches:
         patches.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        config = _prepareconfig([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
-    config._do_configure()
-    session = Session.from_config(config)
+        config = _compat.configured([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
+    session = _compat.start(config)
     problems: list[pytest.CollectReport] = []
     config.pluginmanager.register(_Problems(problems))
     config.hook.pytest_sessionstart(session=session)
@@ -198,7 +189,7 @@ def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcom
             yield check, _run_plain(item, judged)
         else:
             # No next item: everything is torn down, for a plain check may come in between.
-            yield check, _of_reports(runtestprotocol(item, log=False, nextitem=None))
+            yield check, _of_reports(_compat.run_alone(item))
 
 
 _FIXTURES = frozenset({"answer", "gen", "device", "monkeypatch"})
@@ -213,7 +204,8 @@ def _is_plain(item: pytest.Item) -> bool:
         return False
     parameters = item.callspec.params.keys() if hasattr(item, "callspec") else set()
     indirect = any(mark.kwargs.get("indirect") for mark in item.iter_markers("parametrize"))
-    return item.cls is None and not indirect and set(item._fixtureinfo.initialnames) <= _FIXTURES | parameters
+    asked, _ = _compat.fixtures_of(item)
+    return item.cls is None and not indirect and set(asked) <= _FIXTURES | parameters
 
 
 def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
@@ -237,7 +229,7 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
         finally:
             patches.undo()
 
-    names = item._fixtureinfo.argnames
+    _, names = _compat.fixtures_of(item)
     with process_state.kept():
         call = pytest.CallInfo.from_call(check, when="call")
     if call.excinfo is None:

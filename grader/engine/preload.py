@@ -4,11 +4,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 import torch
 
 from grader.checks import devices
 from grader.course.catalog import Exercise, Tree
+from grader.engine._compat import COMPILER
 from grader.engine.child import quiet
 from grader.plugin import load_answer
 
@@ -41,7 +43,7 @@ def warm_up(exercises: Sequence[Exercise]) -> None:
     if "grader.checks.compile.graphs" in sys.modules:  # a suite compiles
         _compile_once()
     elif any(map(_optimizes, exercises)):
-        import torch._dynamo  # the first optimizer would do so: half a second
+        import_module(COMPILER)  # the first optimizer would do so: half a second
 
 
 def _count_gpus() -> None:
@@ -61,7 +63,7 @@ def _compile_once() -> None:
 
     graphs.warm_up()
     torch.compile(torch.nn.Linear(4, 2), backend="eager")(torch.ones(3, 4))
-    torch._dynamo.reset()
+    torch.compiler.reset()
 
 
 def _optimizes(exercise: Exercise) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from grader.core.errors import KataError
 from grader.course.catalog import Catalog
+from grader.nbgrader._compat import checked_penalty
 from grader.submissions.class_folder import Submission
 
 _MARK = timedelta(seconds=1)
@@ -94,7 +95,7 @@ class Penalties:
         rule = self._rule = self._rule or self._loaded()
         try:
             penalty = rule.plugin_inst.late_submission_penalty(submission.student.id, notebook.score, late)
-            penalty = None if penalty is None else float(rule._check_late_penalty(notebook, penalty))
+            penalty = None if penalty is None else checked_penalty(rule, notebook, penalty)
         except Exception as failed:  # the course's own code may raise anything
             raise ValueError(f"the late submission plugin failed: {failed!r}") from None
         notebook.late_submission_penalty = penalty

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
 
+from grader.checks._compat import compiler, compiler_defaults, tree_leaves, tree_map_only
 from grader.checks.failure import CheckFailure
 from grader.checks.values import expect_close, expect_equal
 from grader.course import paths
@@ -31,10 +31,10 @@ def warm_up() -> None:
     The first compilation of a process switches the checks of torch.distributions off, for everything that
     is judged there afterwards. So it happens here, and they are switched on again.
     """
-    for name in ("torch._dynamo", "functorch.compile"):
-        import_module(name)
+    compiler()
+    import_module("functorch.compile")
     torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
-    torch._dynamo.reset()
+    torch.compiler.reset()
     torch.distributions.Distribution.set_default_validate_args(__debug__)
 
 
@@ -52,17 +52,15 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `fn` returns. Raises CheckFailure where it cannot be captured, or is captured too often."""
-        from torch._dynamo.exc import FailOnRecompileLimitHit, TorchDynamoException
-
         try:
             return self._compiled(*args, **kwargs)
-        except FailOnRecompileLimitHit:
+        except compiler().exc.FailOnRecompileLimitHit:
             raise CheckFailure(
                 f"{self._call} is compiled again and again\n"
                 f"  yours   {_counted(len(self.graphs))}, and the compiler's limit is reached\n"
                 "  wanted  graphs that serve later calls as well"
             ) from None
-        except TorchDynamoException as error:
+        except compiler().exc.TorchDynamoException as error:
             raise CheckFailure(
                 f"{self._call} does not compile in one graph\n"
                 f"  yours   {_headline(error)}{_place(error)}\n"
@@ -90,23 +88,19 @@ def compiled(
                     gram(torch.ones(rows, 2))
             expect_equal(len(gram.graphs), 1, "the number of graphs for three sizes")
     """
-    import torch._dynamo
-
     changed = _changed_settings()
-    torch._dynamo.reset()
+    torch.compiler.reset()
     try:
-        with torch._dynamo.config.patch(changed):
+        with compiler().config.patch(changed):
             yield Compiled(fn, call, fullgraph=fullgraph, dynamic=dynamic)
     finally:
-        torch._dynamo.reset()
+        torch.compiler.reset()
 
 
 def _changed_settings() -> dict[str, Any]:
     """The default of every compiler setting that an answer has changed."""
-    config: Any = torch._dynamo.config
-    now = config.get_config_copy()
-    entries = {name: entry for name, entry in config._config.items() if name in now and entry.alias is None}
-    return {name: entry.default for name, entry in entries.items() if now[name] != entry.default}
+    now = compiler().config.get_config_copy()
+    return {name: default for name, default in compiler_defaults().items() if now[name] != default}
 
 
 def expect_compiles(

@@ -6,10 +6,9 @@ from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["DispatchMode"]
+from grader.checks._compat import COMPILER, HIDDEN
 
-_HIDDEN = "__dynamo_disable"
-"""Where torch keeps, on a mode's `__torch_dispatch__`, what the compiler does not look into."""
+__all__ = ["DispatchMode"]
 
 
 class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's modes are not typed
@@ -35,8 +34,8 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
 
     def __enter__(self) -> Any:
         dispatch = inspect.unwrap(type(self).__torch_dispatch__)
-        if "torch._dynamo" not in sys.modules:
-            setattr(dispatch, _HIDDEN, dispatch)
-        elif getattr(dispatch, _HIDDEN, None) is dispatch:
-            delattr(dispatch, _HIDDEN)
+        if COMPILER not in sys.modules:
+            setattr(dispatch, HIDDEN, dispatch)
+        elif getattr(dispatch, HIDDEN, None) is dispatch:
+            delattr(dispatch, HIDDEN)
         return super().__enter__()  # type: ignore[no-untyped-call]

@@ -67,10 +67,10 @@ class _Storages(DispatchMode):
         self.peak = 0
 
     def _follow(self, storage: torch.UntypedStorage, size: int) -> None:
-        if storage._cdata not in self.known:
-            self.known[storage._cdata] = size
+        if id(storage) not in self.known:  # torch keeps one object for each storage
+            self.known[id(storage)] = size
             self.live += size
-            weakref.finalize(storage, self._forget, storage._cdata)  # another may get its address
+            weakref.finalize(storage, self._forget, id(storage))  # another may get its id
 
     def _forget(self, key: int) -> None:
         self.live -= self.known.pop(key, 0)
@@ -133,7 +133,7 @@ def saved_bytes(fn: Callable[[], object]) -> int:
     def pack(x: Tensor) -> Tensor:
         if _has_storage(x):
             storage = x.untyped_storage()
-            storages[storage._cdata] = storage.nbytes()
+            storages[id(storage)] = storage.nbytes()
         return x
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):

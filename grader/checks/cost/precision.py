@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
+from grader.checks._compat import tree_leaves
 from grader.checks.cost.dispatch import DispatchMode
 from grader.checks.failure import CheckFailure
 

@@ -4,7 +4,6 @@ import atexit
 import contextlib
 import importlib.machinery
 import importlib.util
-import io
 import multiprocessing
 import os
 import pickle
@@ -14,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing import context, popen_fork, popen_spawn_posix, process, reduction
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,6 +21,7 @@ from unittest import mock
 
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
+from grader.checks.dataloader import _compat
 from grader.checks.dataloader.report import expect_picklable, failure_of
 from grader.checks.processes import cpu_seconds
 from grader.core.timeout import at_most_the_alarm
@@ -47,45 +47,9 @@ MOST_WORK = 20.0
 """Seconds of CPU time until there is a batch: importing torch takes two of them for each worker."""
 
 
-class _Popen(popen_fork.Popen):
-    """Forks, but the child runs what arrives by pickle, as a spawned one would."""
-
-    method = "spawn"
-    # Descriptors are handed over as numbers, when all is pickled: what is closed by then is lost.
-    DupFd = popen_spawn_posix._DupFd
-
-    def _launch(self, started: Any) -> None:
-        data = io.BytesIO()
-        context.set_spawning_popen(self)  # type: ignore[arg-type]
-        try:
-            reduction.dump(started, data)
-        finally:
-            context.set_spawning_popen(None)
-        data.seek(0)
-
-        class Arrived:
-            def _bootstrap(self, parent_sentinel: int) -> Any:
-                try:
-                    process_obj = pickle.load(data)
-                except BaseException:
-                    # Python 3.13 would end the other children of the process that forked this one.
-                    os._exit(1)
-                return process_obj._bootstrap(parent_sentinel)
-
-        super()._launch(Arrived())  # type: ignore[misc]
-
-
-class _Process(context.SpawnProcess):
-    @staticmethod
-    def _Popen(process_obj: process.BaseProcess) -> Any:
-        return _Popen(process_obj)
-
-
-class _Pickled(context.SpawnContext):
-    Process = _Process
-
-
-PICKLED: context.BaseContext = _Pickled() if hasattr(os, "fork") else multiprocessing.get_context("spawn")
+PICKLED: BaseContext = (
+    _compat.PickledContext() if hasattr(os, "fork") else multiprocessing.get_context("spawn")
+)
 """Start workers as "spawn" does: what they work on is pickled. Without the seconds that importing takes.
 
 Example:
@@ -248,7 +212,7 @@ class _Watch(threading.Thread):
         # Left to the collector, it would be some time. Meanwhile another worker may die, which raises.
         with contextlib.suppress(RuntimeError):
             if workers is not None:
-                workers._shutdown_workers()
+                _compat.end(workers)
         for worker in self._spawned():
             worker.kill()
             worker.join()

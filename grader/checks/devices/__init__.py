@@ -20,10 +20,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
-from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.checks.devices import autocast, backend, kernels
+from grader.checks._compat import tree_map_only
+from grader.checks.devices import _compat, autocast, backend, kernels
 from grader.checks.devices.rules import DEVICE
 from grader.checks.devices.simulated import SimTensor, wrap
 from grader.checks.devices.traffic import count_traffic, expect_no_traffic
@@ -63,14 +62,14 @@ def install() -> torch.device:
     """
     global _installed
     if not _installed:
-        taken = torch._C._get_privateuse1_backend_name()
+        taken = _compat.backend_name()
         if taken != "privateuseone":
             raise RuntimeError(
                 f"The simulated device needs PyTorch's slot for one extra device, which {taken!r} holds; "
                 f"run in an environment without the {taken!r} extension."
             )
         prepare()
-        _setup_privateuseone_for_python_backend(_NAME, backend)
+        _compat.install_backend(_NAME, backend)
         kernels.register_for_host(_libraries[0])
         _installed = True
     return DEVICE

@@ -5,7 +5,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
+
+from grader.checks._compat import tree_leaves, tree_map_only
+from grader.checks.devices._compat import without_autocast
 
 _LOW = """
     addbmm addmm addmv addr baddbmm bmm chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d
@@ -22,7 +24,6 @@ _FLOAT32 = """
     triplet_margin_loss
 """
 _WIDEST = "addcdiv addcmul atan2 bilinear cross dot grid_sampler index_put scatter_add tensordot vdot"
-_KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)  # type: ignore[attr-defined]
 
 
 def register(library: Any, fallbacks: Any) -> None:
@@ -45,7 +46,7 @@ def _casting(op: Any, choose: Callable[[Any], torch.dtype]) -> Callable[..., Any
         cast_args, cast_kwargs = tree_map_only(
             Tensor, lambda x: x.to(dtype) if _eligible(x) else x, (args, kwargs)
         )
-        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+        with without_autocast():
             return op(*cast_args, **cast_kwargs)
 
     return kernel

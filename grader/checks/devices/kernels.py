@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.checks.devices import backend
+from grader.checks.devices import _compat, backend
 from grader.checks.devices.autocast import overload
 from grader.checks.devices.recurrent_cells import FUSED_CELLS
 from grader.checks.devices.simulated import as_storage, copy_from, create
@@ -38,7 +38,7 @@ def register_for_host(library: Any) -> None:
     # pinned memory is ordinary memory here, that remembers having been asked for
     library.impl("_pin_memory", _pin_memory, "CPU")
     library.impl("is_pinned", _is_pinned, "CPU")
-    torch._C._accelerator_synchronizeDevice = backend.synchronize  # type: ignore[assignment]
+    _compat.on_synchronize(backend.synchronize)
     torch.serialization.register_package(0, _no_tag, _load_storage)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.checks._compat import schema_of
 from grader.checks.devices import traffic
+from grader.checks.devices._compat import is_composite
 
 DEVICE = torch.device("privateuseone", 0)
 """Reads "sim:0" once the device is installed."""
@@ -43,10 +45,11 @@ class Traits:
 
 @cache
 def traits_of(func: Any) -> Traits:
-    arguments = func._schema.arguments
+    schema = schema_of(func)
+    arguments = schema.arguments
     return Traits(
-        name=func._schema.name.removeprefix("aten::"),
-        composite=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
+        name=schema.name.removeprefix("aten::"),
+        composite=is_composite(func),
         view=any(a.alias_info is not None and not a.alias_info.is_write for a in arguments),
         pointwise=torch.Tag.pointwise in func.tags,
         random=torch.Tag.nondeterministic_seeded in func.tags,

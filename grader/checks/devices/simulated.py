@@ -6,14 +6,13 @@ the real values is a view: aliasing, in-place writes and storage sharing come fo
 """
 
 import copy
-from collections import OrderedDict
 from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.checks.devices import traffic
+from grader.checks.devices import _compat, traffic
 from grader.checks.devices.backend import random_stream
 from grader.checks.devices.recurrent_cells import FUSED_CELLS
 from grader.checks.devices.rules import DEVICE, check_operands, record, refuse_generator, traits_of
@@ -48,7 +47,7 @@ class SimTensor(torch.Tensor):
 
     __slots__ = ("host_values",)
     host_values: Tensor
-    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+    __torch_function__ = _compat.no_torch_function  # type: ignore[assignment]
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -114,9 +113,7 @@ class SimTensor(torch.Tensor):
 
     def __reduce_ex__(self, _protocol: Any) -> Any:
         # as a plain tensor on a "sim:0" storage, so that `map_location` decides where it is loaded
-        storage = self._typed_storage()  # type: ignore[no-untyped-call]
-        layout = (self.storage_offset(), tuple(self.shape), self.stride())
-        return torch._utils._rebuild_tensor_v2, (storage, *layout, self.requires_grad, OrderedDict())
+        return _compat.pickled(self)
 
 
 def wrap(real: Tensor) -> SimTensor:
@@ -125,7 +122,7 @@ def wrap(real: Tensor) -> SimTensor:
     place: dict[str, Any] = {}
     if real.layout is torch.strided:
         place = {"strides": real.stride(), "storage_offset": real.storage_offset()}
-    tensor: SimTensor = torch.Tensor._make_wrapper_subclass(
+    tensor: SimTensor = _compat.make_wrapper(
         SimTensor,
         real.shape,
         layout=real.layout,

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from grader.checks._compat import schema_of
 from grader.checks.cost.dispatch import DispatchMode
 from grader.checks.cost.memory import tensors_in
 
@@ -94,8 +95,9 @@ class _Counting(DispatchMode):
 
 
 def _calls(func: Any, args: Any, kwargs: Any) -> Iterator[Call]:
-    values = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
-    name = func._schema.name.split("::")[1].replace("_", "")
+    schema = schema_of(func)
+    values = dict(zip((argument.name for argument in schema.arguments), args, strict=False)) | kwargs
+    name = schema.name.split("::")[1].replace("_", "")
     if name == "batchp2pops":
         for kind, tensor in zip(values["op_list"], values["tensors"], strict=True):
             yield Call(_KINDS[kind], tensor.nbytes, dtype=tensor.dtype)

@@ -17,6 +17,7 @@ import warnings
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
+from grader.checks._compat import COMPILER, FUNCTIONAL_COLLECTIVES
 from grader.checks.distributed.group import RankGroup
 from grader.checks.distributed.process import end_with_parent
 
@@ -58,9 +59,9 @@ def _serve(channel: socket.socket, parent: int) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     end_with_parent(parent, signal.SIGTERM)
     _let_go(channel.fileno())
-    # DDP needs the first at its first backward, tensors the second to be unpickled. Imported here, they keep
-    # nobody waiting.
-    for name in ("torch._dynamo", "torch.utils.serialization.config"):
+    # DDP needs the first at its first backward, tensors the second to be unpickled, results the third to be
+    # handed in. Imported here, they keep nobody waiting.
+    for name in (COMPILER, "torch.utils.serialization.config", FUNCTIONAL_COLLECTIVES):
         importlib.import_module(name)
     gc.freeze()
     while True:

@@ -19,10 +19,9 @@ from typing import Any, Literal
 
 import torch
 import torch.distributed as dist
-from torch.distributed._functional_collectives import AsyncCollectiveTensor
-from torch.utils._pytree import tree_map_only
 
 from grader.checks import rng
+from grader.checks._compat import delivered
 from grader.checks.distributed import places
 from grader.checks.distributed.places import Frame
 from grader.checks.error_words import error_line
@@ -154,7 +153,7 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
             "torch.set_grad_enabled(False) by itself does not"
         )
     # Tensors from functional collectives may still be on their way, and are then pickled without numbers.
-    ready = tree_map_only(AsyncCollectiveTensor, lambda t: t.wait(), result)
+    ready = delivered(result)
     try:
         return pickle.dumps(ready)
     except Exception as error:

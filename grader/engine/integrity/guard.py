@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.engine import _compat
 from grader.engine.integrity import words
 from grader.engine.integrity.spaces import Look, Space
 
@@ -47,11 +48,7 @@ _MODULES = (
     "torch.optim",
     "torch.overrides",
     "torch.testing",
-    "torch.utils._python_dispatch",
-    "torch.utils._pytree",
-    "_pytest.runner",
-    "_pytest.python",
-    "_pytest.outcomes",
+    *_compat.WATCHED,
     "base64",
     "json",
     "weakref",
@@ -148,7 +145,7 @@ def _space_of_class(cls: type, mentioned: frozenset[str] | None = None) -> Space
 
 
 def _has_compiled() -> bool:
-    return hasattr(torch.manual_seed, "_torchdynamo_orig_callable")
+    return _compat.is_wrapped(torch.manual_seed)
 
 
 def _fixed(names: Mapping[str, Any]) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from grader.engine import _compat
 from grader.engine.integrity import words
 
 
@@ -46,7 +47,7 @@ class _Watched(NamedTuple):
 
     @classmethod
     def of(cls, space: Space) -> "_Watched":
-        if not words.KNOWN:
+        if not _compat.KNOWN:
             nothing = words.Words.at(())
             return cls(space, nothing, nothing, space.broken, nothing.hold, nothing.hold)
         layout = words.of_layout(space.now, growing=not space.hidden_by_new)
@@ -66,7 +67,7 @@ class Look:
 
     def broken(self) -> str | None:
         """The first known name that now stands for something else, or None."""
-        if not words.KNOWN:
+        if not _compat.KNOWN:
             return self.by_names()
         # In this order: where the layout has changed, the values lie elsewhere.
         if self._same_layout() and self._same_values():

@@ -15,12 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-KNOWN = sys.implementation.name == "cpython" and sys.version_info < (3, 14)
-"""Whether this interpreter's objects are known to lie as they are read here; else, names are compared."""
+from grader.engine._compat import IN_USE, KEYS
 
 SIZE = 8
-_IN_USE, _KEYS = 2, 4
-"""Words of a `PyDictObject`: how many keys it holds, and where they are (Python 3.10 to 3.13)."""
 
 
 class _Memory:
@@ -59,7 +56,7 @@ class Words(NamedTuple):
 def of_layout(names: Mapping[str, Any], *, growing: bool) -> Words:
     """What says where the values of a namespace lie; and unless it is `growing`, how many there are."""
     start = id(_dictionary(names))
-    return Words.at([start + word * SIZE for word in ((_KEYS,) if growing else (_KEYS, _IN_USE))])
+    return Words.at([start + word * SIZE for word in ((KEYS,) if growing else (KEYS, IN_USE))])
 
 
 def of_values(names: Mapping[str, Any], chosen: Iterable[str]) -> Words:
@@ -68,7 +65,7 @@ def of_values(names: Mapping[str, Any], chosen: Iterable[str]) -> Words:
     Raises LookupError where this Python keeps names in another way.
     """
     held = _dictionary(names)
-    start = _read(id(held) + _KEYS * SIZE, 1)[0]
+    start = _read(id(held) + KEYS * SIZE, 1)[0]
     words = _read(start, (sys.getsizeof(held) - dict.__basicsize__) // SIZE)
     where = {pair: place for place, pair in enumerate(pairwise(words))}
     pairs = {name: (id(name), id(value)) for name, value in held.items()}

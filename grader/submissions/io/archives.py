@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO
 
+from grader.submissions.io import _compat
 from grader.submissions.io.folders import FILE, FOLDER, KINDS, LINK, Folder, Refused, short, whole
 from grader.submissions.io.streams import Budget, Counted, Listing, decompressed
 
@@ -228,14 +229,12 @@ def _member() -> type[tarfile.TarInfo]:
     """Members whose extended headers are small: to search large ones takes old versions of Python hours."""
     left = _MAX_HEADERS
 
-    class Member(tarfile.TarInfo):
-        def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+    class Member(_compat.Member):
+        def before_header(self) -> None:
             nonlocal left
             left -= self.size
             if self.size > _MAX_HEADER or left < 0:
                 raise Refused("has headers that are too long; hand in a zip")
-            found: tarfile.TarInfo = super()._proc_pax(archive)  # type: ignore[misc]
-            return found
 
     return Member
 

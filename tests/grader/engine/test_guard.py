@@ -12,8 +12,8 @@ from grader import checks
 from grader.checks import side_effects, values
 from grader.checks.devices.traffic import Traffic
 from grader.course import paths
-from grader.engine import child, collection
-from grader.engine.integrity import lookout, words
+from grader.engine import _compat, child, collection
+from grader.engine.integrity import lookout
 from grader.engine.integrity.guard import Guard
 from grader.engine.integrity.spaces import Look, Space
 from grader.engine.integrity.words import Words
@@ -24,7 +24,7 @@ SLUG = "merge_heads"
 @pytest.fixture(params=["by memory", "by names"])
 def guard(request, monkeypatch):
     if request.param == "by names":  # as where nobody knows how the interpreter lays out its objects
-        monkeypatch.setattr(words, "KNOWN", False)
+        monkeypatch.setattr(_compat, "KNOWN", False)
     # The first compilation replaces a few of torch's own functions; the engine does one to get warm.
     torch.compile(torch.sin, backend="eager")(torch.ones(1))
     return Guard({SLUG: [sys.modules[__name__]]})
