@@ -15,7 +15,9 @@ _WHOLE = (
     *("grader", "docs", ".devcontainer", ".github/workflows/learn.yml"),
 )
 _TREES: tuple[Tree, ...] = ("exercises", "public")
-_SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "record.py", "instructors.md", "cluster.md")
+_SKIPPED = shutil.ignore_patterns(
+    "__pycache__", "*.pyc", "record.py", "instructors.md", "cluster.md", "checks.md"
+)
 
 
 def release(target: Path, only: list[str] | None) -> int:
