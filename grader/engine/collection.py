@@ -73,7 +73,7 @@ class Suites:
         """The oracle of one exercise; the first time, its hidden suite is read. What is wrong, it raises."""
         if slug not in self.oracles:
             try:
-                suites = [module for module in self.modules[slug] if hasattr(module, oracle.NAME)]
+                suites = [module for module in self.modules[slug] if oracle.is_in(module)]
                 if not suites:
                     raise KataError("the hidden suite defines no oracle")
                 self.oracles[slug] = oracle.apart(suites[0]).oracle

@@ -2,38 +2,67 @@
 
 An answer is called by the oracle, and can look at who calls it: up the stack, and into the names there. The
 suite holds slow, plain references to compare with, and whoever finds one has right values for free. So the
-oracle runs in a module of its own, made from those statements of the suite that it needs.
+oracle runs in a module of its own, made from those statements of the suite that it needs. A `Contract` comes
+along with no more than what its oracle needs (`grader.checks.contract.contract.APART`).
 """
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
+
+from grader.checks.contract.contract import APART, Contract
+from grader.checks.contract.oracle import oracle_of
 
 NAME = "oracle"
 
 
+def is_in(suite: ModuleType) -> bool:
+    """Whether a suite holds an oracle, or a contract that makes one."""
+    return hasattr(suite, NAME) or oracle_of(_contracts(suite)) is not None
+
+
 def apart(suite: ModuleType) -> ModuleType:
-    """A new module with the suite's `oracle` and what that uses, and nothing else."""
+    """A new module with the suite's `oracle` and what that uses, and nothing else.
+
+    Where the suite writes none, its contracts make it.
+    """
     file = Path(str(suite.__file__))
     tree = ast.parse(file.read_bytes(), str(file))
-    tree.body = _needed(tree.body)
+    contracts = [name for statement in tree.body for name in _cut(statement)]
+    written = any(NAME in _bound(statement) for statement in tree.body)
+    tree.body = _needed(tree.body, [NAME] if written else contracts)
     module = ModuleType(f"{NAME}_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # where compilers and pickle look for its functions
     exec(compile(tree, str(file), "exec"), vars(module))
+    if not written:
+        setattr(module, NAME, oracle_of(_contracts(module)))
     return module
 
 
-def _needed(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements that bind what the oracle mentions, and what these mention, in their order."""
+def _contracts(module: ModuleType) -> list[Contract]:
+    return [value for value in vars(module).values() if type(value) is Contract]
+
+
+def _cut(statement: ast.stmt) -> set[str]:
+    """Take from a contract what its oracle does not need; the names that it is given."""
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Contract"):
+        return set()
+    call.keywords = [keyword for keyword in call.keywords if keyword.arg in APART]
+    return _bound(statement)
+
+
+def _needed(body: Sequence[ast.stmt], roots: Iterable[str]) -> list[ast.stmt]:
+    """The statements that bind these names, and those that these mention, in their order."""
     binding: dict[str, set[int]] = {}
     for place, statement in enumerate(body):
         for name in _bound(statement):
             binding.setdefault(name, set()).add(place)
     kept = {n for n, s in enumerate(body) if isinstance(s, ast.ImportFrom) and s.module == "__future__"}
-    rest = [NAME]
+    rest = list(roots)
     while rest:
         for place in binding.pop(rest.pop(), set()) - kept:
             kept.add(place)

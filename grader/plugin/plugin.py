@@ -20,7 +20,7 @@ from grader.plugin.answers_option import no_garbage_collected
 from grader.plugin.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for
 from grader.plugin.selection import exercise_of, is_left_out, named
 
-pytest_plugins = ["grader.plugin.summary", "grader.plugin.gpu_process", "grader.plugin.leftovers"]
+pytest_plugins = [f"grader.plugin.{name}" for name in ("contracts", "summary", "gpu_process", "leftovers")]
 
 
 @dataclass

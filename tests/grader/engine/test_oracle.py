@@ -1,9 +1,12 @@
 """The oracle apart from its suite: what it needs comes along, and nothing else."""
 
+import pathlib
 import types
 
 import pytest
+import torch
 
+from grader.checks.contract import Contract
 from grader.course import paths
 from grader.engine import oracle
 
@@ -61,9 +64,61 @@ def test_it_has_what_it_mentions_and_nothing_else(suite):
     assert names == {"annotations", "math", "Ordered", "HALF", "LIMITS", "scaled", "Scale", "oracle"}
 
 
+CONTRACT = """
+import math
+import torch
+from grader.checks.contract import Contract, untouched, values
+
+
+def slow(x):
+    return math.prod([x, 2])
+
+
+def more(gen):
+    return [SCALE * torch.rand(3, generator=gen)]
+
+
+SCALE, SECRET = 3.0, 42
+contract = Contract(
+    "f(x)",
+    reference=slow,
+    example=([1.0], [SECRET]),
+    inputs=more,
+    gradient="x",
+    suspects={"it is cubed": lambda x: slow(x) ** 3},
+    job=[values(name="again", suspects={"": slow})],
+    fine=[untouched(inputs=lambda gen: [SECRET])],
+)
+"""
+
+
+@pytest.fixture
+def with_contract(suite):
+    pathlib.Path(suite.__file__).write_text(CONTRACT)
+    exec(CONTRACT, vars(suite))
+    return suite
+
+
+def test_a_contract_makes_an_oracle(with_contract):
+    assert oracle.is_in(with_contract)
+    answer = types.SimpleNamespace(f=lambda x: 2 * x)
+    found = oracle.apart(with_contract).oracle(answer, torch.Generator())
+    assert list(found) == ["shape (3,)", "the gradient"]
+
+
+def test_a_contract_apart_has_no_reference(with_contract):
+    apart = oracle.apart(with_contract)
+    names = {name for name in vars(apart) if not name.startswith("__")}
+    assert not names & {"slow", "math"} and {"more", "contract", "oracle"} <= names
+    kept = apart.contract
+    assert not (kept.reference or kept.suspects or kept.example or kept.job or kept.fine)
+
+
 def test_no_oracle_of_ours_has_a_check_or_a_reference_with_it():
     for file in sorted(paths.HIDDEN.rglob("test_ex*.py")):
         suite = types.ModuleType(file.stem)
         suite.__file__ = str(file)
         names = vars(oracle.apart(suite))
         assert not [name for name in names if name.startswith("test_") or "reference" in name], file.name
+        kept = [value for value in names.values() if isinstance(value, Contract)]
+        assert not any(contract.reference or contract.fine for contract in kept), file.name

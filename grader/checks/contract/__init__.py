@@ -1,0 +1,24 @@
+"""What recurs in suites, declared once: see `Contract`."""
+
+from grader.checks.contract.call import given
+from grader.checks.contract.computed import dtypes, empties, gradients, half_precision, strides, values
+from grader.checks.contract.conduct import device, errors, flat_cost, own_memory, untouched, views, without
+from grader.checks.contract.contract import Contract
+
+__all__ = [
+    "Contract",
+    "device",
+    "dtypes",
+    "empties",
+    "errors",
+    "flat_cost",
+    "given",
+    "gradients",
+    "half_precision",
+    "own_memory",
+    "strides",
+    "untouched",
+    "values",
+    "views",
+    "without",
+]

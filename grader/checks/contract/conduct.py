@@ -1,0 +1,143 @@
+"""Clauses about how it is done: arguments left alone, memory, devices, cost, errors, functions ruled out."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from grader.checks.contract.call import Inputs, as_given, tensors
+from grader.checks.contract.clause import Clause
+from grader.checks.contract.trial import Trial
+from grader.checks.cost.memory import expect_copy, expect_view
+from grader.checks.cost.operations import expect_flat_cost, forbid
+from grader.checks.devices import count_traffic, expect_no_traffic, on_host, to_device
+from grader.checks.raises import expect_raises
+from grader.checks.side_effects import unchanged
+from grader.checks.values import expect_equal
+
+
+def untouched(
+    *,
+    inputs: Inputs | None = None,
+    name: str = "arguments_are_left_alone",
+    title: str = "The arguments stay as they are.",
+) -> Clause:
+    """No tensor among the arguments is changed."""
+
+    def run(trial: Trial) -> None:
+        for case in trial.cases(inputs):
+            with unchanged(trial.text(case)(""), **trial.contract.signature.tensors(case.given)):
+                trial.run(case.given)
+
+    return Clause(name, title, run)
+
+
+def own_memory(
+    *,
+    inputs: Inputs | None = None,
+    name: str = "memory_of_its_own",
+    title: str = "The result has memory of its own.",
+) -> Clause:
+    """Writing to a result writes to no argument."""
+
+    def run(trial: Trial) -> None:
+        for case in trial.cases(inputs):
+            yours = trial.run(case.given)
+            for x in tensors(case.given):
+                for part in tree_leaves(yours):
+                    expect_copy(part, x, trial.text(case)(""))
+
+    return Clause(name, title, run)
+
+
+def views(
+    *,
+    inputs: Inputs | None = None,
+    name: str = "view",
+    title: str = "The result is a view: nothing is copied.",
+) -> Clause:
+    """The result looks at the memory of the first tensor."""
+
+    def run(trial: Trial) -> None:
+        for case in trial.cases(inputs):
+            expect_view(trial.run(case.given), next(tensors(case.given)), trial.text(case)(""))
+
+    return Clause(name, title, run)
+
+
+def device(
+    *,
+    inputs: Inputs | None = None,
+    name: str = "stays_on_the_device",
+    title: str = "What lies on another device is worked on there, without a trip through the CPU.",
+) -> Clause:
+    """On the simulated device, results are there too, and nothing is copied to or from the host."""
+
+    def run(trial: Trial) -> None:
+        for case in trial.cases(inputs):
+            wanted, there = trial.wanted(case.given), to_device(case.given)
+            text = trial.text(case)("")
+            with count_traffic() as traffic:
+                yours = trial.run(there)
+            for part in tree_leaves(yours):
+                if isinstance(part, Tensor):
+                    expect_equal(part.device, trial.device, f"the device of {text}")
+            trial.compare(tree_map_only(Tensor, on_host, yours), wanted, case)
+            expect_no_traffic(traffic, text)
+
+    return Clause(name, title, run, on_device=True)
+
+
+def flat_cost(
+    make: Callable[[int], Any],
+    *,
+    over: str,
+    name: str = "no_loop",
+    title: str = "",
+) -> Clause:
+    """The number of operations does not grow with n, where `make(n)` gives the arguments of a call."""
+
+    def run(trial: Trial) -> None:
+        def prepared(n: int) -> Callable[[], object]:
+            held = as_given(make(n))
+            return lambda: trial.run(held)
+
+        expect_flat_cost(prepared, trial.contract.call, over=over)
+
+    return Clause(name, title or f"The cost does not grow with {over}: there is no loop.", run)
+
+
+def errors(
+    kind: type[Exception] | tuple[type[Exception], ...],
+    inputs: Inputs,
+    *,
+    words: str = "",
+    name: str = "errors",
+    title: str = "",
+) -> Clause:
+    """Each of these calls raises `kind`, with `words` in its message."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+
+    def run(trial: Trial) -> None:
+        for case in trial.cases(inputs):
+            text = trial.text(case)("")
+            expect_raises(kind, lambda case=case: trial.run(case.given), text, words=words)  # type: ignore[misc]
+
+    return Clause(name, title or f"Bad input raises {' or '.join(k.__name__ for k in kinds)}.", run)
+
+
+def without(
+    *names: str,
+    inputs: Inputs | None = None,
+    name: str = "own_computation",
+    title: str = "The answer does it itself, without the functions that the statement rules out.",
+) -> Clause:
+    """None of these functions is used, under whatever path: see `grader.checks.forbid`."""
+
+    def run(trial: Trial) -> None:
+        for case in trial.cases(inputs):
+            with forbid(trial.text(case)(""), *names):
+                trial.run(case.given)
+
+    return Clause(name, title, run)
