@@ -115,14 +115,14 @@ def _imports(module: str, names: list[str]) -> str:
 
 
 def _described(home: str, name: str, told: set[str]) -> Iterator[str]:
-    """Signature and docstring, and those of the types that it gives, each of which is `told` once."""
-    node, told_here = _defined(home)[name], told | {name}
+    """Signature and docstring, and those of our types that it gives, where they are not yet `told`."""
+    node = _defined(home)[name]
     yield _code(_signature(home, node))
     yield from _prose(_doc(home, name))
     if methods := "\n".join(_methods(node)):
         yield methods
     for given in _given(node):
-        if given not in told_here and (where := _home(home, given)) and _doc(where, given):
+        if given not in told and (where := _home(home, given)) and _doc(where, given):
             told.add(given)
             yield f"`{given}`:"
             yield from _described(where, given, told)
@@ -148,22 +148,21 @@ def _sections(doc: str) -> dict[str, str]:
             lines = found.setdefault(heading[1], [])
         else:
             lines.append(line)
-    return {title: textwrap.dedent("\n".join(lines)).strip("\n") for title, lines in found.items()}
+    return {title: textwrap.dedent("\n".join(part)).strip("\n") for title, part in found.items()}
 
 
 def _methods(node: Definition) -> Iterator[str]:
-    """The public methods and properties of a class."""
+    """The public methods and properties of a class, as far as they have docstrings."""
     for part in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+        if isinstance(part, ast.FunctionDef) and not part.name.startswith("_") and ast.get_docstring(part):
             given = "" if part.decorator_list else f"({', '.join(a.arg for a in part.args.args[1:])})"
             yield f"- `.{part.name}{given}`: " + str(ast.get_docstring(part)).replace("\n", "\n  ")
 
 
 def _given(node: Definition) -> list[str]:
-    """The names in what a function returns, or in the fields of a class."""
-    types = [node.returns] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
-    types += [field.annotation for field in _fields(node)]
-    return [part.id for each in types if each for part in ast.walk(each) if isinstance(part, ast.Name)]
+    """The names in what a function returns."""
+    returns = node.returns if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+    return [part.id for part in ast.walk(returns) if isinstance(part, ast.Name)] if returns else []
 
 
 def _fields(node: Definition) -> list[ast.AnnAssign]:

@@ -53,6 +53,10 @@ class Collectives:
     """What one rank issued, in order. Kinds are named as in torch.distributed.
 
     Variants share a kind: `all_gather_into_tensor` is an `all_gather`, `isend` a `send`.
+
+    Attributes:
+        calls: one for each call, with its `kind`, the `bytes` that this rank handed in (`recv`: received),
+            the `peer` of a `send` or `recv` (its rank in the group, or None) and the first tensor's `dtype`.
     """
 
     calls: list[Call] = field(default_factory=list)
