@@ -17,8 +17,6 @@ from grader.course import paths
 CHECKS = "grader.checks"
 COLUMNS = 110
 PAGE = paths.ROOT / "docs" / "checks.md"
-CONTRACT = f"{CHECKS}.contract"
-"""Where one example shows everything: that of `Contract`, which its own tests try."""
 GROUPS = {
     "Contracts": ("contract.contract", "contract.call", "contract.computed", "contract.conduct"),
     "Values": ("values", "numbers", "rounding", "failure"),
@@ -103,8 +101,7 @@ def _group(group: str, members: list[Helper]) -> Iterator[str]:
     for helper in members:
         yield f"### `{helper.name}`"
         yield from _described(helper.home, helper.name, told)
-        if helper.example:
-            yield _code(helper.example)
+        yield _code(helper.example)
 
 
 def _imports(module: str, names: list[str]) -> str:

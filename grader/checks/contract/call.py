@@ -23,7 +23,18 @@ class Given(NamedTuple):
 
 
 def given(*args: Any, **kwargs: Any) -> Given:
-    """The arguments of one call, as it would be written: ``given(x, dim=1, correction=1)``."""
+    """The arguments of one call, as it would be written: ``given(x, dim=1, correction=1)``.
+
+    Example:
+        scaled = Contract(
+            "scaled(x, by)",
+            reference=lambda x, by=1.0: x * by,
+            inputs=lambda gen: {
+                "three numbers": given(torch.randn(3, generator=gen), 2.0),
+                "a table": given(torch.randn(2, 3, generator=gen), by=0.5),
+            },
+        )
+    """
     return Given(args, kwargs)
 
 

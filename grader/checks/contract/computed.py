@@ -24,7 +24,20 @@ def values(
     name: str = "values",
     title: str = "The values are right for ordinary inputs.",
 ) -> Clause:
-    """The results are the reference's, up to rounding; `suspects`, `ulps` and `scale` as in the contract."""
+    """The results are the reference's, up to rounding; `suspects`, `ulps` and `scale` as in the contract.
+
+    Example:
+        def large(gen):
+            return [1e30 * torch.rand(3, generator=gen)]
+
+
+        total = Contract(
+            "total(x)",
+            reference=torch.sum,
+            inputs=lambda gen: [torch.randn(3, generator=gen), torch.randn(2, 5, generator=gen)],
+            fine=[values(inputs=large, name="large", title="Large numbers are added up as well.")],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -43,7 +56,16 @@ def gradients(
     name: str = "gradients",
     title: str = "",
 ) -> Clause:
-    """The gradients for the parameters named in `of` ("x weight") are the reference's in float64."""
+    """The gradients for the parameters named in `of` ("x weight") are the reference's in float64.
+
+    Example:
+        scores = Contract(
+            "score(x, w)",
+            reference=torch.mv,
+            inputs=lambda gen: [given(torch.randn(4, 3, generator=gen), torch.randn(3, generator=gen))],
+            job=[gradients("x w")],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -100,7 +122,16 @@ def dtypes(
     name: str = "dtype_is_kept",
     title: str = "Every dtype comes out as it went in.",
 ) -> Clause:
-    """The first call again in other dtypes: its floating tensors, or all where none is floating."""
+    """The first call again in other dtypes: its floating tensors, or all where none is floating.
+
+    Example:
+        exponential_dtypes = Contract(
+            "exp(x)",
+            reference=torch.exp,
+            inputs=lambda gen: [torch.randn(3, generator=gen)],
+            fine=[dtypes(torch.float64, torch.bfloat16)],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for kind in kinds:
@@ -133,6 +164,14 @@ def half_precision(
     """In float16 and bfloat16 (or `kinds`) each number is one of the two nearest to the exact result.
 
     `scale` is the size of numbers from which on that is demanded: what is much smaller may be 0.
+
+    Example:
+        lengths = Contract(
+            "length(x)",
+            reference=lambda x: x.square().sum().sqrt(),
+            inputs=lambda gen: [100 * torch.randn(20, generator=gen)],
+            fine=[half_precision()],
+        )
     """
 
     def run(trial: Trial) -> None:
@@ -161,7 +200,16 @@ def strides(
     name: str = "strides",
     title: str = "Transposed and expanded inputs, and parts of larger tensors, are treated like any others.",
 ) -> Clause:
-    """Each call again with its tensors transposed in memory, part of larger ones, and expanded."""
+    """Each call again with its tensors transposed in memory, part of larger ones, and expanded.
+
+    Example:
+        first_columns = Contract(
+            "first_column(x)",
+            reference=lambda x: x[:, 0],
+            inputs=lambda gen: [torch.randn(4, 3, generator=gen)],
+            fine=[strides()],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -212,7 +260,16 @@ def empties(
     name: str = "empty",
     title: str = "An empty batch gives an empty result.",
 ) -> Clause:
-    """Calls without numbers; by default the first one with nothing along the first dimension."""
+    """Calls without numbers; by default the first one with nothing along the first dimension.
+
+    Example:
+        mean_rows = Contract(
+            "mean_row(x)",
+            reference=lambda x: x.sum(dim=0) / max(len(x), 1),
+            inputs=lambda gen: [torch.randn(4, 3, generator=gen)],
+            fine=[empties(title="The mean of no rows is 0.")],
+        )
+    """
 
     def run(trial: Trial) -> None:
         if inputs is not None:

@@ -23,7 +23,16 @@ def untouched(
     name: str = "arguments_are_left_alone",
     title: str = "The arguments stay as they are.",
 ) -> Clause:
-    """No tensor among the arguments is changed."""
+    """No tensor among the arguments is changed.
+
+    Example:
+        centered = Contract(
+            "center(x)",
+            reference=lambda x: x - x.mean(),
+            inputs=lambda gen: [torch.randn(4, generator=gen)],
+            fine=[untouched()],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -39,7 +48,16 @@ def own_memory(
     name: str = "memory_of_its_own",
     title: str = "The result has memory of its own.",
 ) -> Clause:
-    """Writing to a result writes to no argument."""
+    """Writing to a result writes to no argument.
+
+    Example:
+        snapshots = Contract(
+            "snapshot(x)",
+            reference=torch.clone,
+            inputs=lambda gen: [torch.randn(2, 3, generator=gen)],
+            job=[own_memory()],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -57,7 +75,16 @@ def views(
     name: str = "view",
     title: str = "The result is a view: nothing is copied.",
 ) -> Clause:
-    """The result looks at the memory of the first tensor."""
+    """The result looks at the memory of the first tensor.
+
+    Example:
+        columns = Contract(
+            "columns(x)",
+            reference=lambda x: x.mT,
+            inputs=lambda gen: [torch.randn(2, 3, generator=gen)],
+            job=[views()],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -72,7 +99,16 @@ def device(
     name: str = "stays_on_the_device",
     title: str = "What lies on another device is worked on there, without a trip through the CPU.",
 ) -> Clause:
-    """On the simulated device, results are there too, and nothing is copied to or from the host."""
+    """On the simulated device, results are there too, and nothing is copied to or from the host.
+
+    Example:
+        centered_there = Contract(
+            "center(x)",
+            reference=lambda x: x - x.mean(),
+            inputs=lambda gen: [torch.randn(4, generator=gen)],
+            fine=[device()],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
@@ -96,7 +132,16 @@ def flat_cost(
     name: str = "no_loop",
     title: str = "",
 ) -> Clause:
-    """The number of operations does not grow with n, where `make(n)` gives the arguments of a call."""
+    """The number of operations does not grow with n, where `make(n)` gives the arguments of a call.
+
+    Example:
+        grams = Contract(
+            "gram(x)",
+            reference=lambda x: x @ x.mT,
+            inputs=lambda gen: [torch.randn(4, 3, generator=gen)],
+            fine=[flat_cost(lambda n: torch.ones(n, 3), over="rows")],
+        )
+    """
 
     def run(trial: Trial) -> None:
         def prepared(n: int) -> Callable[[], object]:
@@ -116,7 +161,11 @@ def errors(
     name: str = "errors",
     title: str = "",
 ) -> Clause:
-    """Each of these calls raises `kind`, with `words` in its message."""
+    """Each of these calls raises `kind`, with `words` in its message.
+
+    Example:
+        halves = Contract("halves(n)", fine=[errors(ValueError, lambda gen: [3, 5], words="even")])
+    """
     kinds = kind if isinstance(kind, tuple) else (kind,)
 
     def run(trial: Trial) -> None:
@@ -133,7 +182,16 @@ def without(
     name: str = "own_computation",
     title: str = "The answer does it itself, without the functions that the statement rules out.",
 ) -> Clause:
-    """None of these functions is used, under whatever path: see `grader.checks.forbid`."""
+    """None of these functions is used, under whatever path: see `grader.checks.forbid`.
+
+    Example:
+        by_hand = Contract(
+            "softmax(x)",
+            reference=lambda x: x.softmax(dim=1),
+            inputs=lambda gen: [torch.randn(4, 3, generator=gen)],
+            job=[without("softmax", "log_softmax")],
+        )
+    """
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):

@@ -37,27 +37,10 @@ class Contract:
     """What an exercise demands of one function: a `Contract` of a suite's module is collected as its checks.
 
     One that is called `contract` makes `test_values` and so on, `softmax = Contract(…)` makes
-    `test_softmax_values`. A whole suite:
-
-        from grader.checks.contract import Contract, device, dtypes, given, untouched
-
-        contract = Contract(
-            "shares(sold, dim)",
-            reference=lambda sold, dim, base=1.0: base * sold / sold.sum(dim, keepdim=True),
-            example=(given(torch.tensor([[1.0, 3.0], [5.0, 5.0]]), 1), [[0.25, 0.75], [0.5, 0.5]]),
-            inputs=lambda gen: {
-                "as many shops as fruits": given(torch.rand(4, 4, generator=gen), 1),
-                "three shops": given(torch.rand(3, 4, generator=gen), 1),
-                "percentages by fruit": given(torch.rand(2, 5, generator=gen), dim=0, base=100.0),
-            },
-            gradient="sold",
-            suspects={"keepdim is missing": lambda sold, dim, base=1.0: base * sold / sold.sum(dim)},
-            fine=[dtypes(torch.float64, torch.bfloat16), untouched(), device()],
-        )
-
-    That is `test_worked_example`, `test_values` and `test_gradients`, of the job; three checks of the fine
-    print; and the oracle, whose cases are those of `inputs` and "the gradient". What is special to an
-    exercise stays written out beside it, as a test, and `def oracle` where this one does not do.
+    `test_softmax_values`. The example, a whole suite, makes `test_worked_example`, `test_values` and
+    `test_gradients`, of the job; three checks of the fine print; and the oracle, whose cases are those of
+    `inputs` and "the gradient". What is special to an exercise stays written out beside it, as a test, and
+    `def oracle` where this one does not do.
 
     Args:
         call: the function with its positional parameters: ``"standardize(x, dim)"``.
@@ -77,6 +60,21 @@ class Contract:
         use: how to call the answer, a function of its module and the arguments, where it is no
             function of that name: ``lambda answer, x: answer.Norm(4)(x)``.
         fine_inputs: draws calls for a `fine_oracle`; a clause (`values(inputs=…)`) is to check the same.
+
+    Example:
+        contract = Contract(
+            "shares(sold, dim)",
+            reference=lambda sold, dim, base=1.0: base * sold / sold.sum(dim, keepdim=True),
+            example=(given(torch.tensor([[1.0, 3.0], [5.0, 5.0]]), 1), [[0.25, 0.75], [0.5, 0.5]]),
+            inputs=lambda gen: {
+                "as many shops as fruits": given(torch.rand(4, 4, generator=gen), 1),
+                "three shops": given(torch.rand(3, 4, generator=gen), 1),
+                "percentages by fruit": given(torch.rand(2, 5, generator=gen), dim=0, base=100.0),
+            },
+            gradient="sold",
+            suspects={"keepdim is missing": lambda sold, dim, base=1.0: base * sold / sold.sum(dim)},
+            fine=[dtypes(torch.float64, torch.bfloat16), untouched(), device()],
+        )
     """
 
     call: str

@@ -9,7 +9,7 @@ import pytest
 from grader.authoring import reference
 
 ANSWERS = Path(__file__).parent / "examples"
-HELPERS = sorted((h for h in reference.helpers() if h.example), key=lambda helper: helper.home)
+HELPERS = sorted(reference.helpers(), key=lambda helper: helper.home)
 CONFTEST = """
 import importlib.util, sys
 import pytest

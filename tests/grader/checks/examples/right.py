@@ -108,6 +108,26 @@ def project(x, w):
     return x.bfloat16() @ w.bfloat16()
 
 
+def length(x):
+    return x.float().square().sum().sqrt().to(x.dtype)
+
+
+def first_column(x):
+    return x[:, 0]
+
+
+def mean_row(x):
+    return x.sum(dim=0) / max(len(x), 1)
+
+
+def scaled(x, by=1.0):
+    return x * by
+
+
+def shares(sold, dim, base=1.0):
+    return base * sold / sold.sum(dim, keepdim=True)
+
+
 class Scale(nn.Module):
     def __init__(self, features):
         super().__init__()

@@ -99,6 +99,26 @@ def project(x, w):
     return x @ w
 
 
+def length(x):
+    return x.square().sum().sqrt()
+
+
+def first_column(x):
+    return x.as_strided((len(x),), (x.shape[1],), x.storage_offset())
+
+
+def mean_row(x):
+    return x.mean(dim=0)
+
+
+def scaled(x, by=1.0):
+    return x / by
+
+
+def shares(sold, dim, base=1.0):
+    return base * sold / sold.sum(dim)
+
+
 class Scale(nn.Module):
     def __init__(self, features):
         super().__init__()
