@@ -10,10 +10,11 @@ from pathlib import Path
 from rich.console import Console
 
 from grader.course.catalog import load
-from grader.engine.pool import Pool, Request
+from grader.engine.pool import Pool
 from grader.learner.outcome import learn
 from grader.learner.watch import screen
 from grader.learner.watch.window import Window
+from grader.protocol.job import Job
 
 HERE = Path(__file__).parent
 WRONG = ("x.transpose(1, 2)", "x")
@@ -29,8 +30,8 @@ def main() -> None:
     with Pool([exercise], jobs=1, confined=False) as pool:
         for name, is_wrong in SCREENS.items():
             answer = solution.replace(*WRONG) if is_wrong else solution
-            findings = pool.judge_one(Request(exercise, answer.encode(), seed=0, mode="check"))
-            found = learn(exercise, pool.inventory[exercise.slug], findings)
+            transcript = pool.judge_one(Job(exercise, answer.encode(), seed=0, mode="check"))
+            found = learn(exercise, pool.inventory[exercise.slug], transcript)
             console = Console(record=True, width=100, height=40, file=io.StringIO(), force_terminal=True)
             states = {**before, exercise.slug: found.state}
             Window(console, catalog, "").draw(screen.lesson(found, catalog), exercise, states)

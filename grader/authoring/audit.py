@@ -15,9 +15,10 @@ from grader.authoring.specimen import Right, Specimen, Works, Wrong
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course.catalog import Catalog, Exercise
-from grader.engine.pool import Expected, Pool, Request
-from grader.grading.references import oracle_in
+from grader.engine.pool import Pool
 from grader.grading.score import verdict
+from grader.protocol.check import CheckSpec
+from grader.protocol.job import Job
 from grader.records.records import CheckRecord, ExerciseRecord
 
 SEEDS = (0, 1, 2)
@@ -40,7 +41,7 @@ class Trial:
 
     kind: Literal["stub", "null", "right", "works", "wrong"]
     about: str
-    request: Request
+    job: Job
     specimen: Wrong | None = None
 
 
@@ -74,23 +75,23 @@ def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]
 def _trials(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[Trial]:
     solution = exercise.file("solutions").read_text("utf-8")
     stub = exercise.file("exercises").read_bytes()
-    yield Trial("stub", "the stub", Request(exercise, stub, 0))
+    yield Trial("stub", "the stub", Job(exercise, stub, 0))
     for about, source in nulls.sources(solution).items():
-        yield Trial("null", f"the null answer that {about}", Request(exercise, source.encode(), 0))
+        yield Trial("null", f"the null answer that {about}", Job(exercise, source.encode(), 0))
     for seed in SEEDS:
         yield Trial("right", f"the solution (seed {seed})", _shuffled(exercise, solution, seed))
     for number, kept in enumerate(specimens):
         source = kept.source(solution)
         if isinstance(kept, Wrong):
-            yield Trial("wrong", kept.about, Request(exercise, source.encode(), 0), kept)
+            yield Trial("wrong", kept.about, Job(exercise, source.encode(), 0), kept)
         else:
             seed = SEEDS[number % len(SEEDS)]
             kind: Literal["works", "right"] = "works" if isinstance(kept, Works) else "right"
             yield Trial(kind, f"{kept.about} (seed {seed})", _shuffled(exercise, source, seed))
 
 
-def _shuffled(exercise: Exercise, source: str, seed: int) -> Request:
-    return Request(exercise, source.encode(), seed, shuffled=True)
+def _shuffled(exercise: Exercise, source: str, seed: int) -> Job:
+    return Job(exercise, source.encode(), seed, shuffled=True)
 
 
 def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progress) -> Iterator[Problem]:
@@ -99,21 +100,21 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
         checks = {e.slug: pool.inventory.get(e.slug, []) for e in exercises}
         for exercise in exercises:
             if not checks[exercise.slug]:
-                lost = pool.judge_one(Request(exercise, b"", 0)).lost
+                lost = pool.judge_one(Job(exercise, b"", 0)).ended.lost
                 yield Problem(exercise.slug, lost or "its suites hold no check")
         here = {slug for slug, found in checks.items() if not all(check.lacks for check in found)}
-        trials = [trial for trial in trials if trial.request.exercise.slug in here]
+        trials = [trial for trial in trials if trial.job.slug in here]
         unsettled = []
-        for trial, record in session.records([_short(t, checks[t.request.exercise.slug]) for t in trials]):
-            if trial.request.only and not _fails(trial, record):
+        for trial, record in session.records([_short(t, checks[t.job.slug]) for t in trials]):
+            if trial.job.only and not _fails(trial, record):
                 unsettled.append(_limited(trial, ()))
             else:
-                yield from _judge(trial, record, _fine(checks[trial.request.exercise.slug]))
+                yield from _judge(trial, record, _fine(checks[trial.job.slug]))
         for trial, record in session.records(unsettled):
-            yield from _judge(trial, record, _fine(checks[trial.request.exercise.slug]))
+            yield from _judge(trial, record, _fine(checks[trial.job.slug]))
         wrong = [t for t in trials if t.kind == "wrong"]
         idle = {slug: _idle(checks[slug], session.killers[slug]) for slug in checks}
-        again = [_limited(t, idle[t.request.exercise.slug]) for t in wrong if idle[t.request.exercise.slug]]
+        again = [_limited(t, idle[t.job.slug]) for t in wrong if idle[t.job.slug]]
         for _ in session.records(again):
             pass
         for exercise in exercises:
@@ -141,12 +142,12 @@ class _Session:
         return None if None in results else variety.problem(results)
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
-        by_request = {id(trial.request): trial for trial in trials}
+        by_job = {id(trial.job): trial for trial in trials}
         self._total += len(trials)
-        for request, findings in self._pool.judge(trial.request for trial in trials):
-            trial, exercise = by_request[id(request)], request.exercise
+        for job, found in self._pool.judge(trial.job for trial in trials):
+            trial, exercise = by_job[id(job)], job.exercise
             expected = self._pool.inventory.get(exercise.slug, [])
-            record = verdict(exercise, expected, findings, self._oracle(exercise, request.seed))
+            record = verdict(exercise, expected, found, self._oracle(exercise, job.seed))
             if trial.kind in ("wrong", "works"):
                 self.killers[exercise.slug] |= {
                     _function(c.id) for c in record.checks if c.outcome == "failed"
@@ -160,13 +161,11 @@ class _Session:
         key = exercise.slug, seed
         if key not in self._oracles:
             solution = exercise.file("solutions").read_bytes()
-            self._oracles[key] = oracle_in(
-                self._pool.reference(Request(exercise, solution, seed, mode="oracle"))
-            )
+            self._oracles[key] = self._pool.reference(Job(exercise, solution, seed, mode="oracle")).oracle
         return self._oracles[key]
 
 
-def _short(trial: Trial, checks: Iterable[Expected]) -> Trial:
+def _short(trial: Trial, checks: Iterable[CheckSpec]) -> Trial:
     """Limited to the checks that ought to fail: the public ones, or the one that a specimen names."""
     if trial.kind in ("stub", "null"):
         return _limited(trial, tuple(c.id for c in checks if c.id.startswith("public::")))
@@ -179,15 +178,15 @@ def _short(trial: Trial, checks: Iterable[Expected]) -> Trial:
 
 
 def _limited(trial: Trial, only: tuple[str, ...]) -> Trial:
-    return replace(trial, request=replace(trial.request, only=only))
+    return replace(trial, job=replace(trial.job, only=only))
 
 
 def _fails(trial: Trial, record: ExerciseRecord) -> bool:
     """Whether a check fails to which the trial is limited."""
-    return any(c.outcome == "failed" and c.id in trial.request.only for c in record.checks)
+    return any(c.outcome == "failed" and c.id in trial.job.only for c in record.checks)
 
 
-def _fine(checks: Iterable[Expected]) -> frozenset[str]:
+def _fine(checks: Iterable[CheckSpec]) -> frozenset[str]:
     return frozenset(check.id for check in checks if check.fine)
 
 
@@ -196,7 +195,7 @@ def _does_job(record: ExerciseRecord, fine: frozenset[str]) -> bool:
 
 
 def _judge(trial: Trial, record: ExerciseRecord, fine: frozenset[str]) -> Iterator[Problem]:
-    where = trial.request.exercise.slug
+    where = trial.job.slug
     if record.status == "grader_fault":
         yield Problem(where, f"{trial.about}: the grader failed: {'; '.join(record.flags)}")
     elif trial.kind in ("stub", "null") and record.score > 0.0:
@@ -242,7 +241,7 @@ def _function(check: str) -> str:
     return check.split("::")[-1].split("[")[0]
 
 
-def _idle(expected: Iterable[Expected], killers: set[str]) -> tuple[str, ...]:
+def _idle(expected: Iterable[CheckSpec], killers: set[str]) -> tuple[str, ...]:
     """The hidden checks that no answer has failed so far that need not pass."""
     hidden = [e.id for e in expected if e.id.startswith("hidden::") and not e.lacks]
     return tuple(check for check in hidden if _function(check) not in killers)

@@ -9,7 +9,9 @@ from grader.authoring import specimen
 from grader.authoring.specimen import Wrong
 from grader.core.progress_bar import Progress, silent
 from grader.course.catalog import Exercise
-from grader.engine.pool import Findings, Pool, Request
+from grader.engine.pool import Pool
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
 
 Signature = tuple[tuple[str, str], ...]
 
@@ -30,27 +32,27 @@ class Group:
 def groups(exercises: tuple[Exercise, ...], progress: Progress = silent) -> Iterator[Group]:
     """Groups of two and more, of which one specimen says as much as all."""
     about: dict[int, str] = {}
-    requests = []
+    jobs = []
     for exercise in exercises:
         solution = exercise.file("solutions").read_text("utf-8")
         for kept in specimen.read(exercise.file("specimens")):
             if isinstance(kept, Wrong):
-                requests.append(Request(exercise, kept.source(solution).encode(), 0, mode="check"))
-                about[id(requests[-1])] = kept.about
+                jobs.append(Job(exercise, kept.source(solution).encode(), 0, mode="check"))
+                about[id(jobs[-1])] = kept.about
     alike: dict[tuple[str, Signature], list[str]] = defaultdict(list)
     with Pool(exercises, jobs=os.cpu_count() or 1, confined=False) as pool:
-        for done, (request, findings) in enumerate(pool.judge(requests), start=1):
-            alike[request.exercise.slug, _signature(findings)].append(about[id(request)])
-            progress(done, len(requests))
-    for (slug, signature), found in sorted(alike.items()):
-        if len(found) > 1:
-            yield Group(slug, tuple(sorted(found)), signature)
+        for done, (job, found) in enumerate(pool.judge(jobs), start=1):
+            alike[job.slug, _signature(found)].append(about[id(job)])
+            progress(done, len(jobs))
+    for (slug, signature), same in sorted(alike.items()):
+        if len(same) > 1:
+            yield Group(slug, tuple(sorted(same)), signature)
 
 
-def _signature(findings: Findings) -> Signature:
+def _signature(transcript: Transcript) -> Signature:
     """The checks that failed, and what the first line of each one's feedback says after its title."""
-    failed = [line for line in findings.lines if line.get("outcome") in ("failed", "timeout")]
-    return tuple(sorted((line["check"], _headline(line["message"])) for line in failed))
+    failed = [each for each in transcript.checks.items() if each[1].outcome in ("failed", "timeout")]
+    return tuple(sorted((id, _headline(finding.message)) for id, finding in failed))
 
 
 def _headline(message: str) -> str:

@@ -17,7 +17,7 @@ from grader.records.records import ExerciseRecord, StudentRecord, read_student
 from grader.submissions.class_folder import Classwork, Submission, collect
 
 if TYPE_CHECKING:
-    from grader.grading.grade import StartJudges
+    from grader.grading.grade import StartJudge
 
 
 def grade(
@@ -66,8 +66,8 @@ def grade(
     return not problems and not faults
 
 
-def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudges":
-    """Judges on a cluster, to be started when there is something to judge."""
+def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudge":
+    """A judge on a cluster, to be started when there is something to judge."""
     from grader.cluster.parent import Cluster
 
     return partial(Cluster, address, jobs=jobs or 0, confined=confined, tell=partial(err.print, markup=False))

@@ -13,7 +13,8 @@ from grader.cluster.member import Worker
 from grader.cluster.replies import NO_REPLY, Refused
 from grader.cluster.roster import Roster
 from grader.course.catalog import Exercise
-from grader.protocol.messages import Findings, Request, from_json
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript, from_json, lost
 
 MOST_ANSWERS, MOST_BYTES = 16, 4 << 20
 """What one batch may hold."""
@@ -25,11 +26,14 @@ MOST_LOSSES = 3
 """Workers that may be lost with an answer, before it is left to a person."""
 
 
+_LOST = lost("the workers that judged it were lost")
+
+
 @dataclass(eq=False)
 class Answer:
     """An answer on its way, and how often what judged it was lost."""
 
-    request: Request
+    job: Job
     losses: int = 0
 
 
@@ -70,48 +74,52 @@ class Cluster:
     ) -> None:
         self._roster.close()
 
-    def reference(self, request: Request) -> Findings:
+    def close(self) -> None:
+        """Leave the scheduler, and end this machine's engine."""
+        self._roster.close()
+
+    def reference(self, job: Job) -> Transcript:
         """Run the oracle on a reference solution, on this machine: solutions do not travel."""
         assert self._roster.local is not None
-        return self._roster.local.reference(request)
+        return self._roster.local.reference(job)
 
-    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
+    def judge_one(self, job: Job) -> Transcript:
+        """Judge one answer, on any worker."""
+        return next(found for _, found in self.judge([job]))
+
+    def judge(self, asked: Iterable[Job]) -> Iterator[tuple[Job, Transcript]]:
         """Judge the answers, on whichever workers there are; in the order they finish."""
-        waiting = deque(map(Answer, requests))
+        waiting = deque(map(Answer, asked))
         left = len(waiting)
         while left:
-            back = [
-                (answer, Findings(lost="the workers that judged it were lost"))
-                for answer in self._roster.look()
-            ]
+            back = [(answer, _LOST) for answer in self._roster.look()]
             self._hand_out(waiting)
-            for answer, findings in [*back, *self._news()]:
-                answer.losses += bool(findings.lost)
-                if findings.lost and answer.losses < MOST_LOSSES:
+            for answer, found in [*back, *self._news()]:
+                answer.losses += bool(found.ended.lost)
+                if found.ended.lost and answer.losses < MOST_LOSSES:
                     waiting.appendleft(answer)
                 else:
                     left -= 1
-                    yield answer.request, findings
+                    yield answer.job, found
 
     def _hand_out(self, waiting: deque[Answer]) -> None:
         ready = self._roster.ready()
         while waiting and (free := [worker for worker in ready if _has_room(worker, waiting[0])]):
             worker = min(free, key=lambda worker: worker.answers / worker.jobs)
             batch = _batch(waiting, math.ceil(len(waiting) / (BATCHES_EACH * len(ready))))
-            texts = json.dumps([_text(answer.request) for answer in batch])
+            texts = json.dumps([_text(answer.job) for answer in batch])
             self._roster.send(worker, remote.judge, worker.settings, texts, batch=batch)
 
-    def _news(self) -> Iterator[tuple[Answer, Findings]]:
+    def _news(self) -> Iterator[tuple[Answer, Transcript]]:
         for worker, batch, reply in self._roster.replies():
-            lost = Findings(lost="the workers that judged it were lost")
             if reply is None:
-                yield from ((answer, lost) for answer in batch)
+                yield from ((answer, _LOST) for answer in batch)
                 continue
             try:
-                yield from zip(batch, _findings(reply, len(batch)), strict=True)
+                yield from zip(batch, _transcripts(reply, len(batch)), strict=True)
             except Refused as refused:
                 back = [*batch, *self._roster.refuse(worker, refused)]
-                yield from ((answer, lost) for answer in back)
+                yield from ((answer, _LOST) for answer in back)
 
 
 def _has_room(worker: Worker, answer: Answer) -> bool:
@@ -130,22 +138,21 @@ def _is_dangerous(answer: Answer) -> bool:
 def _batch(waiting: deque[Answer], most: int) -> list[Answer]:
     """The next answers. One that has been lost goes by itself: the loss may be its doing."""
     batch = [waiting.popleft()]
-    size = len(batch[0].request.answer)
+    size = len(batch[0].job.answer)
     while waiting and len(batch) < min(most, MOST_ANSWERS) and not batch[0].losses:
-        size += len(waiting[0].request.answer)
+        size += len(waiting[0].job.answer)
         if waiting[0].losses or size > MOST_BYTES:
             break
         batch.append(waiting.popleft())
     return batch
 
 
-def _text(request: Request) -> dict[str, Any]:
-    answer = request.answer.decode("utf-8", "surrogateescape")
-    return {"slug": request.exercise.slug, "answer": answer, "seed": request.seed}
+def _text(job: Job) -> dict[str, Any]:
+    return {**job.told(), "answer": job.answer.decode("utf-8", "surrogateescape")}
 
 
-def _findings(reply: dict[str, Any], count: int) -> list[Findings]:
-    texts = reply.get("findings")
+def _transcripts(reply: dict[str, Any], count: int) -> list[Transcript]:
+    texts = reply.get("transcripts")
     if not isinstance(texts, list) or len(texts) != count:
         raise Refused(NO_REPLY)
     try:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from grader.core.sanitize import plain
-from grader.protocol.messages import Expected
+from grader.protocol.check import CheckSpec
 
 FETCH = 30.0
 """Seconds for one try at fetching a reply."""
 
 NO_REPLY = "what it replies cannot be understood; look at its log, and start it again"
 
-Inventory = dict[str, list[Expected]]
+Inventory = dict[str, list[CheckSpec]]
 
 
 class Refused(Exception):
@@ -51,13 +51,13 @@ def fetch(future: Any) -> dict[str, Any] | None:
 
 def inventory(told: Any) -> Inventory:
     try:
-        return {str(slug): [_expected(**check) for check in checks] for slug, checks in told.items()}
+        return {str(slug): [_spec(**check) for check in checks] for slug, checks in told.items()}
     except (AttributeError, TypeError):
         raise Refused(NO_REPLY) from None
 
 
-def _expected(id: str, title: str, lacks: str | None, fine: bool = False) -> Expected:
-    return Expected(str(id), str(title), None if lacks is None else plain(str(lacks))[:80], bool(fine))
+def _spec(id: str, title: str, lacks: str | None, fine: bool = False) -> CheckSpec:
+    return CheckSpec(str(id), str(title), None if lacks is None else plain(str(lacks))[:80], bool(fine))
 
 
 def lacking(inventory: Inventory | None) -> set[tuple[str, str]]:

@@ -12,14 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import load
 from grader.engine.pool import Pool
-from grader.protocol.messages import Findings, Request, to_json
+from grader.protocol.job import Job, from_told
+from grader.protocol.transcript import Transcript, to_json
 
 IDLE = 120.0
 """Seconds that an engine without work stays warm."""
@@ -57,24 +58,24 @@ def start(settings: str) -> str:
 
 
 def judge(settings: str, batch: str) -> str:
-    """Judge a batch of answers: the findings on each, as text, in the same order."""
+    """Judge a batch of answers: the transcript of each, as text, in the same order."""
 
-    def findings() -> dict[str, Any]:
-        requests = [_request(**answer) for answer in json.loads(batch)]
-        places = {id(request): place for place, request in enumerate(requests)}
-        found = [Findings()] * len(requests)
+    def transcripts() -> dict[str, Any]:
+        jobs = [_job(**told) for told in json.loads(batch)]
+        places = {id(job): place for place, job in enumerate(jobs)}
+        found = [Transcript()] * len(jobs)
         with _engine(settings) as pool:
-            for request, one in pool.judge(requests):
-                found[places[id(request)]] = one
-                if one.lost:
+            for job, one in pool.judge(jobs):
+                found[places[id(job)]] = one
+                if one.ended.lost:
                     _retire(settings, pool)
-        return {"findings": [to_json(one) for one in found]}
+        return {"transcripts": [to_json(one) for one in found]}
 
-    return _told(findings)
+    return _told(transcripts)
 
 
-def _request(slug: str, answer: str, seed: int) -> Request:
-    return Request(load().exercise(slug), answer.encode("utf-8", "surrogateescape"), seed)
+def _job(answer: str, **told: Any) -> Job:
+    return replace(from_told(**told), answer=answer.encode("utf-8", "surrogateescape"))
 
 
 def _told(reply: Callable[[], dict[str, Any]]) -> str:

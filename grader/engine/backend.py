@@ -2,26 +2,11 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
 
 from grader.course.catalog import Exercise
-from grader.protocol.messages import Expected, Findings, Request
-
-
-class Judge(Protocol):
-    """Judges one answer at a time, from as many threads as it was made for."""
-
-    @property
-    def inventory(self) -> Mapping[str, Sequence[Expected]]:
-        """The checks of each exercise, by slug; of those judged so far, where nothing is warm."""
-
-    def judge_one(self, request: Request) -> Findings:
-        """What the checks find."""
-
-    def close(self) -> None:
-        """End all processes."""
+from grader.protocol.judge import Judge
 
 
 def is_warm() -> bool:

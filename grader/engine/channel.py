@@ -1,6 +1,6 @@
 """One job on the way to a worker of the engine, and what comes back.
 
-Nothing here trusts what a child writes. Its findings arrive as JSON lines on a socket of their own, capped
+Nothing here trusts what a child writes. What it finds arrives as JSON lines on a socket of their own, capped
 in bytes: a pipe could be opened again in /proc, and read by who is to write to it. How a child ended arrives
 from the worker.
 """
@@ -12,10 +12,13 @@ import select
 import socket
 import tempfile
 import time
+from dataclasses import replace
 from typing import IO, Any
 
 from grader.course.catalog import SLOW_SECONDS
-from grader.protocol.messages import GARBLED, MOST_LINES, TOO_LARGE, Findings, Request
+from grader.protocol import transcript
+from grader.protocol.job import Job
+from grader.protocol.transcript import GARBLED, MOST_LINES, TOO_LARGE, Ended, Transcript
 
 MOST_BYTES = 8 << 20
 """What one child may write about its answer."""
@@ -39,32 +42,24 @@ GRACE = 8.0
 """Seconds beyond a job's limit after which a worker that has not answered counts as lost."""
 
 
-def ask(channel: socket.socket, request: Request) -> Findings:
+def ask(channel: socket.socket, job: Job) -> Transcript:
     """Send one answer to a worker and read until the child has ended."""
     reader, writer = socket.socketpair()
     mark = secrets.token_hex(8)
     try:
         with _scratch() as answer:
-            answer.write(request.answer)
+            answer.write(job.answer)
             answer.flush()
             os.lseek(answer.fileno(), 0, os.SEEK_SET)
-            job = {
-                "slug": request.exercise.slug,
-                "seed": request.seed,
-                "seconds": request.exercise.seconds,
-                "mode": request.mode,
-                "shuffled": request.shuffled,
-                "only": request.only,
-                "mark": mark,
-            }
-            socket.send_fds(channel, [json.dumps(job).encode()], [answer.fileno(), writer.fileno()])
+            told = json.dumps({"mark": mark, **job.told()}).encode()
+            socket.send_fds(channel, [told], [answer.fileno(), writer.fileno()])
     except OSError as error:
         reader.close()
-        return Findings(lost=f"{GONE} ({error.strerror})")
+        return transcript.lost(f"{GONE} ({error.strerror})")
     finally:
         writer.close()
     try:
-        most = request.exercise.seconds + SLOW_SECONDS + GRACE
+        most = job.exercise.seconds + SLOW_SECONDS + GRACE
         return _read(channel, reader.fileno(), mark.encode(), time.monotonic() + most)
     finally:
         reader.close()
@@ -77,7 +72,7 @@ def _scratch() -> IO[bytes]:
     return tempfile.TemporaryFile()
 
 
-def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Findings:
+def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> Transcript:
     os.set_blocking(reader, False)
     written = bytearray()
     waiting = select.poll()
@@ -93,22 +88,22 @@ def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> 
             except OSError:  # it ended before it had read what it was sent
                 reply = b""
             if not reply:
-                return Findings(lost=GONE)
+                return transcript.lost(GONE)
             ending = _about(mark, reply)
             if ending is None:
                 continue
             while more:
                 more = _drain(reader, written)
             overflow = len(written) >= MOST_BYTES
-            return Findings(_lines(written, mark), overflow=overflow, **ending)
+            return transcript.read(_lines(written, mark), replace(ending, overflow=overflow))
         if time.monotonic() >= deadline:
-            return Findings(lost="a worker did not answer in time")
+            return transcript.lost("a worker did not answer in time")
 
 
-def _about(mark: bytes, reply: bytes) -> dict[str, Any] | None:
+def _about(mark: bytes, reply: bytes) -> Ended | None:
     """How this job's child ended; None where a worker speaks of one that was given up for lost."""
     endings: list[dict[str, Any]] = [json.loads(line) for line in reply.splitlines()]
-    return next((ending for ending in endings if ending.pop("mark").encode() == mark), None)
+    return next((Ended(**ending) for ending in endings if ending.pop("mark").encode() == mark), None)
 
 
 def _drain(reader: int, written: bytearray) -> bool:

@@ -12,7 +12,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +21,8 @@ from grader.checks import CheckFailure, rng
 from grader.checks.error_words import error_line
 from grader.core.errors import KataError
 from grader.core.timeout import TooSlow, within
-from grader.course.catalog import load
 from grader.engine import collection
-from grader.engine.collection import Check, Outcome, Suites
+from grader.engine.collection import Check, Suites
 from grader.engine.integrity import canary, lookout
 from grader.engine.integrity.guard import Guard
 from grader.engine.integrity.kept import Kept
@@ -32,32 +30,11 @@ from grader.engine.printed import MOST_MESSAGE, Printed
 from grader.plugin import failure_report, markers, plugin, process_state
 from grader.plugin.load_answer import Answers
 from grader.protocol import oracle_codec
+from grader.protocol.check import Finding
+from grader.protocol.job import Job
 
 SECONDS_AFTER = 1.0
 """The limit for a check, once the oracle has taken too long."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """What to do with the answer that comes along.
-
-    `mode` is "judge" for checks and oracle, "check" for the checks alone with what the answer
-    prints, "oracle" for the oracle alone. `only` holds the ids of checks to which judging is
-    limited, without the oracle; where it is empty there is no limit. `mark` begins every line of results.
-    """
-
-    slug: str
-    seed: int
-    seconds: float
-    mode: str = "judge"
-    shuffled: bool = False
-    only: Sequence[str] = ()
-    mark: str = ""
-
-    @property
-    def examined(self) -> bool:
-        """Whether the oracle is asked."""
-        return self.mode != "check" and not self.only
 
 
 @contextlib.contextmanager
@@ -81,18 +58,18 @@ class _Telling(NamedTuple):
 
 
 class Child:
-    """The process that judges one answer; `results` is the descriptor that it writes to."""
+    """The process that judges one answer; it writes to the descriptor `results`, each line after `mark`."""
 
-    def __init__(self, suites: Suites, guard: Guard, job: Job, results: int) -> None:
+    def __init__(self, suites: Suites, guard: Guard, job: Job, mark: str, results: int) -> None:
         self.suites = suites
         self.guard = guard
         self.job = job
-        self.exercise = load().exercise(job.slug)
-        self._tell = _Telling(os.fdopen(results, "wb", buffering=0).write, job.mark).tell
+        self.exercise = job.exercise
+        self._tell = _Telling(os.fdopen(results, "wb", buffering=0).write, mark).tell
         # The path that the learner knows: feedback points there.
         root = Path.cwd() / "exercises"
         root.mkdir()
-        self.judged = plugin.Judged(Answers(root), job.seed, job.seconds)
+        self.judged = plugin.Judged(Answers(root), job.seed, self.exercise.seconds)
         self.printed = Printed()
         self.checks: tuple[Check, ...] = ()
 
@@ -110,7 +87,7 @@ class Child:
         file.write_bytes(text)
         checks = list(self.suites.checks.get(self.job.slug, []))
         if self.job.only:
-            checks = [check for check in checks if check.id in self.job.only]
+            checks = [check for check in checks if check.spec.id in self.job.only]
         if self.job.shuffled:
             random.Random(self.job.seed).shuffle(checks)
         self.suites.config.stash[plugin.JUDGED] = self.judged
@@ -126,13 +103,13 @@ class Child:
 
     def run(self) -> None:
         """Judge the answer."""
-        if all(check.lacks for check in self.checks):  # what the answer imports may not be here either
-            for check, outcome in collection.run(self.checks, self.judged):
-                self._tell_check(check, outcome, 0.0)
+        if all(check.spec.lacks for check in self.checks):  # what the answer imports may not be here either
+            for check, finding in collection.run(self.checks, self.judged):
+                self._tell_check(check, finding, 0.0)
             self._tell(done=True)
             return
         untouched = self._lookout()
-        kept = (*((Kept.of(check), Kept.of(check.item)) for check in self.checks), ())
+        kept = (*(tuple(map(Kept.of, (check, check.spec, check.item))) for check in self.checks), ())
         if not self._imports(untouched):
             return
         # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
@@ -158,7 +135,7 @@ class Child:
         comes after it holds this, and whatever this needs it holds itself.
         """
         tell = self._tell
-        ours = (self, self.judged, self.judged.answers, self.suites, self.guard)
+        ours = (self, self.job, self.judged, self.judged.answers, self.suites, self.guard)
         looks = self.guard.looks(self.job.slug)
         changed = lookout.remember(looks, ours, strict=self.job.mode != "check")
 
@@ -199,27 +176,26 @@ class Child:
         if strict:
             untouched(*kept[0])
         started = time.perf_counter()
-        for place, (check, outcome) in enumerate(collection.run(self.checks, self.judged), start=1):
+        for place, (check, finding) in enumerate(collection.run(self.checks, self.judged), start=1):
             seconds = time.perf_counter() - started
             if strict:  # before it is told, and before the next one
                 untouched(*kept[place])
-            tell_check(check, outcome, seconds)
+            tell_check(check, finding, seconds)
             started = time.perf_counter()
         if not strict:
             untouched()  # a learner forges nothing: one look at the end takes half of the time
 
-    def _tell_check(self, check: Check, outcome: Outcome, seconds: float) -> None:
-        printed = {"printed": self.printed.take()} if self.job.mode == "check" else {}
+    def _tell_check(self, check: Check, finding: Finding, seconds: float) -> None:
         self._tell(
-            check=check.id,
-            outcome=outcome.word,
-            message=outcome.message[:MOST_MESSAGE],
-            rule=outcome.is_rule,
+            check=check.spec.id,
+            outcome=finding.outcome,
+            message=finding.message[:MOST_MESSAGE],
+            is_rule=finding.is_rule,
+            unwritten=finding.unwritten,
+            printed=self.printed.take() if self.job.mode == "check" else "",
             seconds=round(seconds, 4),
-            unwritten=outcome.unwritten,
-            **printed,
         )
-        if outcome.word == "timeout":
+        if finding.outcome == "timeout":
             self._tell(stopped="timeout")
             os._exit(0)
 
@@ -230,7 +206,7 @@ class Child:
             rng.seed_globals(self.job.seed, name)
         items = [check.item for check in self.suites.checks[self.job.slug]]
         try:
-            with process_state.kept(), within(markers.seconds_for(items, self.job.seconds)):
+            with process_state.kept(), within(markers.seconds_for(items, self.exercise.seconds)):
                 module = self.judged.module(self.exercise)
                 data = oracle_codec.encode(oracle(module, rng.generator(self.job.seed, name)))
             found: dict[str, Any] = {"oracle": data}

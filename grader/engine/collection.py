@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Literal
 
 import pytest
 import torch
@@ -18,10 +17,10 @@ from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.engine import _compat, oracle
 from grader.plugin import failure_report, process_state
-from grader.plugin.failure_report import title_of
-from grader.plugin.markers import is_fine, lacking
+from grader.plugin.markers import spec_of
 from grader.plugin.plugin import Judged, time_limit
 from grader.plugin.selection import exercise_of
+from grader.protocol.check import CheckSpec, Finding
 
 # `--collect-only` keeps the plugin from starting ranks and devices in the parent.
 _ARGUMENTS = (
@@ -43,11 +42,8 @@ _ARGUMENTS = (
 class Check:
     """One collected test of one exercise's suites."""
 
-    id: str
-    title: str
+    spec: CheckSpec
     item: pytest.Item
-    lacks: str | None
-    fine: bool
     plain: bool
 
 
@@ -120,9 +116,7 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
     for item in session.items:
         exercise = exercise_of(item.path)
         if exercise is not None:
-            kind = item.path.parent.parent.name
-            name, needs = f"{kind}::{item.name}", lacking(item)
-            check = Check(name, title_of(item), item, needs, is_fine(item), _is_plain(item))
+            check = Check(spec_of(item), item, _is_plain(item))
             if exercise.slug not in faults:
                 checks[exercise.slug].append(check)
             suite: ModuleType = item.module  # type: ignore[attr-defined]
@@ -169,22 +163,12 @@ class _Problems:
             self.found.append(report)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a check went, in one word, the feedback where it did not pass, and what is still to write."""
-
-    word: Literal["passed", "failed", "timeout", "todo", "not_graded"]
-    message: str = ""
-    is_rule: bool = False
-    unwritten: str = ""
-
-
-def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Outcome]]:
+def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Finding]]:
     """Run the checks in this process, one after the other, and say how each went."""
     for check in checks:
         item = check.item
-        if check.lacks:
-            yield check, Outcome("not_graded")
+        if check.spec.lacks:
+            yield check, Finding("not_graded")
         elif check.plain and isinstance(item, pytest.Function):
             yield check, _run_plain(item, judged)
         else:
@@ -208,7 +192,7 @@ def _is_plain(item: pytest.Item) -> bool:
     return item.cls is None and not indirect and set(asked) <= _FIXTURES | parameters
 
 
-def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
+def _run_plain(item: pytest.Function, judged: Judged) -> Finding:
     exercise = exercise_of(item.path)
     assert exercise is not None
     patches = pytest.MonkeyPatch()
@@ -233,24 +217,24 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Outcome:
     with process_state.kept():
         call = pytest.CallInfo.from_call(check, when="call")
     if call.excinfo is None:
-        return Outcome("passed")
+        return Finding("passed")
     if isinstance(call.excinfo.value, TooSlow):
-        return Outcome("timeout", failure_report.tell(call, item, exercise, judged.answers).text)
+        return Finding("timeout", failure_report.tell(call, item, exercise, judged.answers).text)
     told = failure_report.tell(call, item, exercise, judged.answers)
     if told.verdict == "todo":
-        return Outcome("todo", unwritten=told.unwritten)
-    return Outcome("failed", told.text, told.is_rule)
+        return Finding("todo", unwritten=told.unwritten)
+    return Finding("failed", told.text, told.is_rule)
 
 
-def _of_reports(reports: Sequence[pytest.TestReport]) -> Outcome:
+def _of_reports(reports: Sequence[pytest.TestReport]) -> Finding:
     for report in reports:
         verdict = getattr(report, "kata", None)
         if report.failed:
             late = getattr(report, "timed_out", False)
             is_rule = getattr(report, "is_rule", False)
-            return Outcome("timeout" if late else "failed", str(report.longrepr), is_rule)
+            return Finding("timeout" if late else "failed", str(report.longrepr), is_rule)
         if verdict in ("todo", "not_graded"):
-            return Outcome(verdict, unwritten=getattr(report, "unwritten", ""))
+            return Finding(verdict, unwritten=getattr(report, "unwritten", ""))
         if report.outcome != "passed" or hasattr(report, "wasxfail"):
-            return Outcome("failed", "the check was skipped")
-    return Outcome("passed")
+            return Finding("failed", "the check was skipped")
+    return Finding("passed")

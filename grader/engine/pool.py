@@ -17,9 +17,9 @@ from grader.core.errors import KataError
 from grader.course.catalog import Exercise
 from grader.engine.channel import GONE, ask
 from grader.engine.running import Running
-from grader.protocol.messages import Expected, Findings, Request
-
-__all__ = ["Expected", "Findings", "Pool", "Request"]
+from grader.protocol.check import CheckSpec
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
 
 AHEAD = 4
 """Answers for each worker that may wait for their verdict: what comes back about one can take megabytes."""
@@ -32,7 +32,7 @@ class Pool:
     """A warm engine with `jobs` workers. One that ends, whatever the reason, is started anew, once."""
 
     def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
-        self.inventory: dict[str, list[Expected]] = {}
+        self.inventory: dict[str, list[CheckSpec]] = {}
         self._probe = _probe() if confined else None
         self._start = partial(Running, exercises, jobs=jobs, confined=confined)
         self._running = self._start()
@@ -64,27 +64,27 @@ class Pool:
             running.close()
         self._starter.shutdown()
 
-    def reference(self, request: Request) -> Findings:
+    def reference(self, job: Job) -> Transcript:
         """Judge a reference solution, in a worker that never sees an answer."""
-        return self._asked(lambda running: _ask_twice(running.trusted, request))
+        return self._asked(lambda running: _ask_twice(running.trusted, job))
 
-    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]:
+    def judge(self, asked: Iterable[Job]) -> Iterator[tuple[Job, Transcript]]:
         """Judge the answers, as many at a time as there are workers; in the order they finish.
 
-        The first ones are under way while `requests` is still asked for more. Those that were cut short come
+        The first ones are under way while `asked` is still asked for more. Those that were cut short come
         last and one by one: a neighbour may have used up the machine.
         """
         again = []
         interval = sys.getswitchinterval()
         sys.setswitchinterval(HAND_OVER)
-        rest = iter(requests)
-        under_way: dict[Future[Findings], Request] = {}
-        finished: SimpleQueue[Future[Findings]] = SimpleQueue()
+        rest = iter(asked)
+        under_way: dict[Future[Transcript], Job] = {}
+        finished: SimpleQueue[Future[Transcript]] = SimpleQueue()
 
         def start(most: int) -> None:
-            for request in islice(rest, most):
-                future = threads.submit(self.judge_one, request)
-                under_way[future] = request
+            for job in islice(rest, most):
+                future = threads.submit(self.judge_one, job)
+                under_way[future] = job
                 future.add_done_callback(finished.put)
 
         with ThreadPoolExecutor(self._jobs) as threads:
@@ -92,30 +92,30 @@ class Pool:
                 start(AHEAD * self._jobs)
                 while under_way:
                     done = finished.get()
-                    request, findings = under_way.pop(done), done.result()
-                    del done  # it holds the findings
+                    job, found = under_way.pop(done), done.result()
+                    del done  # it holds what was found
                     start(1)
-                    if findings.cut_short:
-                        again.append(request)
+                    if found.cut_short:
+                        again.append(job)
                     else:
-                        yield request, findings
+                        yield job, found
             finally:
                 for future in under_way:
                     future.cancel()
                 sys.setswitchinterval(interval)
-        for request in again:
-            yield request, self.judge_one(request)
+        for job in again:
+            yield job, self.judge_one(job)
 
-    def judge_one(self, request: Request) -> Findings:
+    def judge_one(self, job: Job) -> Transcript:
         """Judge one answer, as soon as a worker is free."""
-        return self._asked(lambda running: _ask_a_free_one(running, request))
+        return self._asked(lambda running: _ask_a_free_one(running, job))
 
-    def _asked(self, ask_it: Callable[[Running], Findings]) -> Findings:
+    def _asked(self, ask_it: Callable[[Running], Transcript]) -> Transcript:
         running = self._running
-        findings = ask_it(running)
-        if findings.lost.startswith(GONE) and self._replaced(running):
+        found = ask_it(running)
+        if found.ended.lost.startswith(GONE) and self._replaced(running):
             return ask_it(self._running)
-        return findings
+        return found
 
     def _replaced(self, running: Running) -> bool:
         """Whether there is another engine now in place of one that ended."""
@@ -128,18 +128,18 @@ class Pool:
             return self._running is not running
 
 
-def _ask_a_free_one(running: Running, request: Request) -> Findings:
+def _ask_a_free_one(running: Running, job: Job) -> Transcript:
     channel = running.channels.get()
     try:
-        return _ask_twice(channel, request)
+        return _ask_twice(channel, job)
     finally:
         running.channels.put(channel)
 
 
-def _ask_twice(channel: socket.socket, request: Request) -> Findings:
+def _ask_twice(channel: socket.socket, job: Job) -> Transcript:
     """A worker that died was replaced; what it was doing deserves a second try."""
-    findings = ask(channel, request)
-    return ask(channel, request) if findings.lost else findings
+    found = ask(channel, job)
+    return ask(channel, job) if found.ended.lost else found
 
 
 def _probe() -> Future[str | None]:

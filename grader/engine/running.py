@@ -15,7 +15,7 @@ from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.engine.channel import GRACE
-from grader.protocol.messages import Expected
+from grader.protocol.check import CheckSpec
 
 READABLE = (
     paths.ROOT / "grader",
@@ -75,7 +75,7 @@ class Running:
             cwd=paths.ROOT,
         )
 
-    def greet(self) -> dict[str, list[Expected]]:
+    def greet(self) -> dict[str, list[CheckSpec]]:
         """Wait until it is warm, and learn which checks there are.
 
         Raises:
@@ -87,7 +87,7 @@ class Running:
         if "fault" in hello:
             self.close()
             raise KataError(f"the engine did not start: {hello['fault']}; nothing was graded")
-        return {slug: [Expected(**c) for c in checks] for slug, checks in hello["checks"].items()}
+        return {slug: [CheckSpec(**check) for check in checks] for slug, checks in hello["checks"].items()}
 
     def kill(self) -> None:
         """End it before it was greeted."""

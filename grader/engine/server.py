@@ -16,7 +16,7 @@ import os
 import socket
 import sys
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NoReturn
 
 import pytest
@@ -29,22 +29,13 @@ from grader.course import paths
 from grader.course.catalog import Exercise, load
 from grader.engine import collection, hugepages
 from grader.engine.beginning import Beginning
-from grader.engine.child import Child, Job
+from grader.engine.child import Child
 from grader.engine.collection import Suites
 from grader.engine.integrity.guard import Guard
 from grader.engine.preload import warm_up
 from grader.plugin import markers
-from grader.protocol.messages import last_word
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a child ended, seen from outside; `lost` says why there was none."""
-
-    exit: int = 0
-    signal: int = 0
-    timed_out: bool = False
-    lost: str = ""
+from grader.protocol.job import Job, from_told
+from grader.protocol.transcript import Ended, line_of
 
 
 class Engine:
@@ -105,10 +96,7 @@ class Engine:
 
     def inventory(self) -> dict[str, Any]:
         """Every check that an answer is expected to pass, and what this machine lacks for it."""
-        checks = {
-            slug: [{"id": c.id, "title": c.title, "lacks": c.lacks, "fine": c.fine} for c in found]
-            for slug, found in self.suites.checks.items()
-        }
+        checks = {slug: [asdict(check.spec) for check in found] for slug, found in self.suites.checks.items()}
         return {"torch": torch.__version__, "checks": {slug: [] for slug in self.suites.faults} | checks}
 
     def serve(self, sockets: list[int]) -> None:
@@ -154,11 +142,12 @@ class Worker:
             message, fds, _, _ = socket.recv_fds(self.channel, 65536, 2)
             if not message:
                 return
-            job = Job(**json.loads(message))
-            if job.slug in self.engine.on_device and not self._has_device:
-                reply = self._ask_twin(message, fds) or _reply(job, Ended(lost="a worker was ended"))
+            told = json.loads(message)
+            mark = told.pop("mark")
+            if told["slug"] in self.engine.on_device and not self._has_device:
+                reply = self._ask_twin(message, fds) or _reply(mark, Ended(lost="a worker was ended"))
             else:
-                reply = _reply(job, self._one(job, *fds))
+                reply = _reply(mark, self._one(told, mark, *fds))
             self.channel.sendall(reply)
 
     def _ask_twin(self, message: bytes, fds: list[int]) -> bytes:
@@ -189,18 +178,19 @@ class Worker:
         theirs.close()
         return ours
 
-    def _one(self, job: Job, answer: int, results: int) -> Ended:
-        self.engine.prepare_for(job)
+    def _one(self, told: dict[str, Any], mark: str, answer: int, results: int) -> Ended:
         beginning = Beginning()
         trouble = ""
         try:
+            job = from_told(**told)
+            self.engine.prepare_for(job)
             # Ranks talk by ports; nobody else does.
             limits = sandbox.Limits(network=job.slug in self.engine.on_ranks)
             pid = self.sandbox.fork(limits, keep=(answer, results, beginning.writer))
         except (KataError, OSError) as error:
             pid, trouble = -1, str(error)
         if pid == 0:
-            self._judge(job, answer, results, beginning)
+            self._judge(job, mark, answer, results, beginning)
         os.close(answer)
         os.close(results)
         # The plugin's own alarm comes first: it can name the line where an answer hangs.
@@ -208,10 +198,10 @@ class Worker:
         lost = beginning.trouble()
         return Ended(lost=trouble or lost) if lost else ended
 
-    def _judge(self, job: Job, answer: int, results: int, beginning: Beginning) -> NoReturn:
+    def _judge(self, job: Job, mark: str, answer: int, results: int, beginning: Beginning) -> NoReturn:
         try:
             try:
-                child = Child(self.engine.suites, self.engine.guard, job, results)
+                child = Child(self.engine.suites, self.engine.guard, job, mark, results)
                 child.prepare(answer)
             except BaseException as error:
                 beginning.failed(error)
@@ -220,19 +210,19 @@ class Worker:
             try:
                 child.run()
             except Exception as error:
-                os.write(results, f"{job.mark}{json.dumps(last_word(error))}\n".encode())
+                os.write(results, f"{mark}{json.dumps(line_of(error))}\n".encode())
         finally:
             os._exit(0)
 
     def _limit(self, job: Job) -> float:
         checks = self.engine.suites.checks.get(job.slug, ())
-        items = [check.item for check in checks if not job.only or check.id in job.only]
-        return markers.seconds_for(items, job.seconds)
+        items = [check.item for check in checks if not job.only or check.spec.id in job.only]
+        return markers.seconds_for(items, job.exercise.seconds)
 
 
-def _reply(job: Job, ended: Ended) -> bytes:
+def _reply(mark: str, ended: Ended) -> bytes:
     """A line that says which job it is about: who asked may have given up and asked something else."""
-    return json.dumps({"mark": job.mark, **asdict(ended)}).encode() + b"\n"
+    return json.dumps({"mark": mark, **asdict(ended)}).encode() + b"\n"
 
 
 def main() -> None:

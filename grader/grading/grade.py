@@ -19,9 +19,10 @@ from grader.course import paths
 from grader.course.catalog import Exercise, load
 from grader.engine.pool import Pool
 from grader.grading import cache_key, oracle_match
-from grader.grading.references import Judges, References
+from grader.grading.references import References
 from grader.grading.score import unjudged, unreadable, untouched
-from grader.protocol.messages import Request
+from grader.protocol.job import Job
+from grader.protocol.judge import Judge
 from grader.records.records import (
     ExerciseRecord,
     StudentRecord,
@@ -48,21 +49,21 @@ class Task:
 MOST_SEEDS = 2**48
 """A seed below it is a number for every reader of JSON, and cannot be found by trying."""
 
-StartJudges = Callable[[Sequence[Exercise]], AbstractContextManager[Judges]]
+StartJudge = Callable[[Sequence[Exercise]], AbstractContextManager[Judge]]
 
 
 @dataclass(frozen=True)
 class Settings:
     """How to grade: where results go, the run's seed, workers at a time, confined or not.
 
-    `cluster` starts judges elsewhere; without it, this machine judges.
+    `cluster` starts a judge elsewhere; without it, this machine judges.
     """
 
     out: Path
     seed: int
     jobs: int
     confined: bool
-    cluster: StartJudges | None = None
+    cluster: StartJudge | None = None
 
 
 def grade(
@@ -180,14 +181,14 @@ def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
 
 def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
     exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
-    starting = _judges(exercises, settings, len(tasks))
+    starting = _judge_of(exercises, settings, len(tasks))
     oracle_match.prepare()
-    with starting as judges:
-        references = References(judges, settings.seed)
-        requests = _requests(tasks, references, store)
-        for done, (request, findings) in enumerate(judges.judge(requests), start=1):
-            record = references.verdict(request.exercise, findings)
-            key = _key(request.exercise, request.answer, settings)
+    with starting as judge:
+        references = References(judge, settings.seed)
+        jobs = _jobs(tasks, references, store)
+        for done, (job, found) in enumerate(judge.judge(jobs), start=1):
+            record = references.verdict(job.exercise, found)
+            key = _key(job.exercise, job.answer, settings)
             if record.needs_manual_grade:  # the next run may have what this one lacks
                 store.unjudged[key] = record
             else:
@@ -195,7 +196,7 @@ def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: P
             progress(done, len(tasks))
 
 
-def _requests(tasks: Sequence[Task], references: References, store: _Store) -> Iterator[Request]:
+def _jobs(tasks: Sequence[Task], references: References, store: _Store) -> Iterator[Job]:
     """The answers to judge. Where the reference does not pass itself, they are faults without being judged.
 
     A reference is judged when the first answer is asked for, while those before it are judged.
@@ -204,12 +205,12 @@ def _requests(tasks: Sequence[Task], references: References, store: _Store) -> I
         if trouble := references.of(task.exercise).trouble:
             store.unjudged[task.key] = unjudged(task.exercise, trouble)
         else:
-            yield Request(task.exercise, task.answer, references.seed)
+            yield Job(task.exercise, task.answer, references.seed)
 
 
-def _judges(
+def _judge_of(
     exercises: Sequence[Exercise], settings: Settings, answers: int
-) -> AbstractContextManager[Judges]:
+) -> AbstractContextManager[Judge]:
     if settings.cluster is not None:
         return settings.cluster(exercises)
     return Pool(exercises, jobs=min(settings.jobs, answers), confined=settings.confined)

@@ -3,28 +3,18 @@
 Where a reference does not pass, no answer to that exercise is judged: its suite is at fault, or this machine.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from grader.course.catalog import Exercise
 from grader.grading import cache_key
 from grader.grading.score import unjudged, verdict
-from grader.protocol.messages import Expected, Findings, Request
+from grader.protocol.check import CheckSpec
+from grader.protocol.job import Job
+from grader.protocol.judge import Judge
+from grader.protocol.transcript import Transcript
 from grader.records.records import ExerciseRecord
-
-
-class Judges(Protocol):
-    """Whoever judges answers: this machine's engine (`grader.engine.pool.Pool`), or a cluster's.
-
-    `inventory` holds the checks that answers of each exercise are to pass.
-    """
-
-    inventory: dict[str, list[Expected]]
-
-    def judge(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Findings]]: ...
-
-    def reference(self, request: Request) -> Findings: ...
 
 
 @dataclass(frozen=True)
@@ -38,8 +28,8 @@ class Reference:
 class References:
     """Each reference is judged once, with one seed, when it is asked for."""
 
-    def __init__(self, judges: Judges, seed: int) -> None:
-        self._judges = judges
+    def __init__(self, judge: Judge, seed: int) -> None:
+        self._judge = judge
         self.seed = seed
         self._known: dict[str, Reference] = {}
 
@@ -51,36 +41,33 @@ class References:
             self._known[exercise.slug] = self._judged(exercise) if found.trouble else found
         return self._known[exercise.slug]
 
-    def verdict(self, exercise: Exercise, findings: Findings) -> ExerciseRecord:
+    def verdict(self, exercise: Exercise, transcript: Transcript) -> ExerciseRecord:
         """The record of an answer that was judged with this seed."""
         reference = self.of(exercise)
         if reference.trouble:
             return unjudged(exercise, reference.trouble)
-        return verdict(exercise, self._checks(exercise), findings, reference.oracle)
+        return verdict(exercise, self._checks(exercise), transcript, reference.oracle)
 
-    def _checks(self, exercise: Exercise) -> list[Expected]:
-        return self._judges.inventory.get(exercise.slug, [])
+    def _checks(self, exercise: Exercise) -> Sequence[CheckSpec]:
+        return self._judge.inventory.get(exercise.slug, ())
 
     def _judged(self, exercise: Exercise) -> Reference:
         expected = self._checks(exercise)
         if expected and all(check.lacks for check in expected):
             return Reference()  # nobody is judged by it
         solution = cache_key.content(exercise.file("solutions"))
-        findings = self._judges.reference(Request(exercise, solution, self.seed))
-        oracle = oracle_in(findings)
+        found = self._judge.reference(Job(exercise, solution, self.seed))
+        oracle = found.oracle
         wanted = ["n"] if oracle is None else oracle  # there is none, and the record is to say why
         # Workers of a cluster may have what this machine lacks.
-        lacking = {line["check"] for line in findings.lines if line.get("outcome") == "not_graded"}
-        checks = [replace(check, lacks="not here") if check.id in lacking else check for check in expected]
-        record = verdict(exercise, checks, findings, wanted)
+        here = [
+            replace(spec, lacks="not here") if found.of(spec).outcome == "not_graded" else spec
+            for spec in expected
+        ]
+        record = verdict(exercise, here, found, wanted)
         if oracle is not None and record.status in ("passed", "not_graded"):
             return Reference(oracle)
         return Reference(trouble=_trouble(exercise, record))
-
-
-def oracle_in(findings: Findings) -> Any:
-    """What the oracle gave, encoded, or None."""
-    return next((line["oracle"] for line in findings.lines if "oracle" in line), None)
 
 
 def _trouble(exercise: Exercise, record: ExerciseRecord) -> str:

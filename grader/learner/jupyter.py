@@ -15,9 +15,10 @@ from grader.core.errors import KataError
 from grader.core.source_names import python
 from grader.course.catalog import Exercise, load
 from grader.diagnose.svg import split_map, squares
-from grader.engine.backend import Judge, judge
+from grader.engine.backend import judge
 from grader.learner.outcome import Lesson, learn
-from grader.protocol.messages import Request
+from grader.protocol.job import Job
+from grader.protocol.judge import Judge
 from grader.records import progress
 from grader.submissions.notebook_answer import Cell, Gathered, asked, gathered
 
@@ -42,10 +43,10 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict | None":
     if is_graded:
         expected = [one for one in expected if one.id.startswith("public::")]
     only = tuple(one.id for one in expected) if is_graded else ()
-    findings = _pool().judge_one(Request(exercise, _bytes(answer), seed=0, mode="check", only=only))
-    if findings.fault and os.environ.get(_NBGRADER) == "autograde":
-        _give_up(slug, findings.fault)
-    lesson = learn(exercise, expected or _pool().inventory.get(slug, []), findings)
+    found = _pool().judge_one(Job(exercise, _bytes(answer), seed=0, mode="check", only=only))
+    if found.fault and os.environ.get(_NBGRADER) == "autograde":
+        _give_up(slug, found.fault)
+    lesson = learn(exercise, expected or _pool().inventory.get(slug, []), found)
     lesson = _in_cells(lesson, answer)
     nothing_runs_here = bool(lesson.skipped) and not lesson.passed
     if is_graded and (lesson.state == "failing" or (lesson.state == "todo" and not nothing_runs_here)):
@@ -79,8 +80,8 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
     pool = _pool()
     if not exercise.file("hidden").is_file() or not isinstance(pool, Pool):
         raise KataError(f"{slug} cannot be graded here: that takes the hidden suites, and Linux or macOS")
-    findings = pool.judge_one(Request(exercise, _bytes(_executed(exercise, namespace)), seed=0))
-    record = References(pool, 0).verdict(exercise, findings)
+    found = pool.judge_one(Job(exercise, _bytes(_executed(exercise, namespace)), seed=0))
+    record = References(pool, 0).verdict(exercise, found)
     if record.needs_manual_grade:
         _give_up(slug, "; ".join(record.flags) or "this machine lacks what its checks need")
     print(comment(record) or "passed")

@@ -1,11 +1,11 @@
-"""What a learner is told about one exercise: a plain record made from the findings of its checks."""
+"""What a learner is told about one exercise: a plain record made from how its answer was judged."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from grader.course.catalog import Exercise
-from grader.protocol.messages import Expected, Findings
+from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.transcript import Transcript
 from grader.records.progress import State
 
 
@@ -54,67 +54,57 @@ class Lesson:
 
 
 def learn(
-    exercise: Exercise, expected: Sequence[Expected], findings: Findings, *, is_start: bool = False
+    exercise: Exercise, expected: Sequence[CheckSpec], transcript: Transcript, *, is_start: bool = False
 ) -> Lesson:
-    """The lesson in one answer's findings; a start that is to be built teaches nothing."""
+    """The lesson in how one answer was judged; a start that is to be built teaches nothing."""
     if is_start and exercise.kind == "build":
         return Lesson(exercise, "todo", (), (), (), "", "", is_start=True)
-    lines = {str(line["check"]): line for line in findings.lines if "check" in line}
-    here = [check for check in expected if check.lacks is None]
-    passed = [c.title for c in here if lines.get(c.id, {}).get("outcome") == "passed"]
-    failed = [c for c in here if lines.get(c.id, {}).get("outcome") in ("failed", "timeout")]
-    failed.sort(key=lambda c: lines[c.id].get("rule") is not True)  # a broken rule before any wrong number
-    failures = [Failure(c.title, str(lines[c.id].get("message", ""))) for c in failed]
-    trouble = _trouble(exercise, findings)
-    if trouble or failures:
-        state: State = "failing"
-    elif len(passed) == len(here) and here:
-        state = "done"
-    else:
-        state = "todo"
-    skipped = [f"{c.title} ({c.lacks})" for c in expected if c.lacks is not None]
+    here = [(spec, transcript.of(spec)) for spec in expected if spec.lacks is None]
+    failed = [(spec, found) for spec, found in here if found.outcome in ("failed", "timeout")]
+    failed.sort(key=lambda each: not each[1].is_rule)  # a broken rule before any wrong number
+    trouble = _trouble(exercise, transcript)
     # A check that runs on several inputs must pass on all of them.
-    lacking = {c.title for c in here if lines.get(c.id, {}).get("outcome") != "passed"}
-    passed = [title for title in passed if title not in lacking]
-    unwritten = [str(line["unwritten"]) for line in lines.values() if line.get("unwritten")]
+    lacking = {spec.title for spec, found in here if found.outcome != "passed"}
+    if trouble or failed:
+        state: State = "failing"
+    else:
+        state = "todo" if lacking or not here else "done"
     return Lesson(
         exercise,
         state,
-        _once(passed),
-        tuple(failures),
-        _once(skipped),
+        _once(spec.title for spec, _ in here if spec.title not in lacking),
+        tuple(Failure(spec.title, found.message) for spec, found in failed),
+        _once(f"{spec.title} ({spec.lacks})" for spec in expected if spec.lacks is not None),
         trouble,
-        _printed(findings.lines, failed[0].id if failed else None),
-        _once(unwritten),
+        _printed(transcript, [found for _, found in failed[:1]]),
+        _once(found.unwritten for found in transcript.checks.values() if found.unwritten),
         is_start,
     )
 
 
-def _printed(lines: Sequence[dict[str, Any]], failed: str | None) -> str:
-    imported = [line for line in lines if "check" not in line]
-    shown = [line for line in lines if "check" in line and (line["check"] == failed or failed is None)]
-    first = next((line for line in shown if line.get("printed")), {})
-    return "".join(str(line.get("printed", "")) for line in [*imported, first])
+def _printed(transcript: Transcript, failed: Sequence[Finding]) -> str:
+    shown = failed or transcript.checks.values()
+    return transcript.printed + next((found.printed for found in shown if found.printed), "")
 
 
-def _trouble(exercise: Exercise, findings: Findings) -> str:
-    for line in findings.lines:
-        if "broken" in line:
-            return str(line["broken"])
-        if "tampered" in line:
-            return f"your code {line['tampered']}, which the checks rely on: give it another name"
-        if "stopped" in line:
-            return ""  # the check that ran out of time says where
-    if findings.fault:
-        return f"the engine failed: {findings.fault}; save again, or restart `kata watch`"
-    if findings.timed_out:
+def _trouble(exercise: Exercise, transcript: Transcript) -> str:
+    ended = transcript.ended
+    if transcript.last_word == "broken":
+        return transcript.broken
+    if transcript.last_word == "tampered":
+        return f"your code {transcript.forged}, which the checks rely on: give it another name"
+    if transcript.last_word == "stopped":
+        return ""  # the check that ran out of time says where
+    if transcript.fault:
+        return f"the engine failed: {transcript.fault}; save again, or restart `kata watch`"
+    if ended.timed_out:
         return f"still running after {exercise.seconds:g} s: an endless loop, or something that waits?"
-    if not any("done" in line for line in findings.lines):
-        ended = f"signal {findings.signal}" if findings.signal else f"exit status {findings.exit}"
-        return f"your code ended the process ({ended}) before it was judged: `exit`, `os._exit` or a crash?"
+    if not transcript.last_word:
+        how = f"signal {ended.signal}" if ended.signal else f"exit status {ended.exit}"
+        return f"your code ended the process ({how}) before it was judged: `exit`, `os._exit` or a crash?"
     return ""
 
 
-def _once(titles: Sequence[str]) -> tuple[str, ...]:
+def _once(titles: Iterable[str]) -> tuple[str, ...]:
     """Each sentence once: a check that runs on several inputs says the same each time."""
     return tuple(dict.fromkeys(titles))

@@ -20,10 +20,11 @@ from traitlets import Enum, Integer
 
 from grader.core.errors import KataError
 from grader.course.catalog import Catalog, Exercise, Section, Tree, load
-from grader.engine.pool import Pool, Request
+from grader.engine.pool import Pool
 from grader.grading.references import References
 from grader.grading.score import unreadable, untouched
 from grader.nbgrader import gradebook
+from grader.protocol.job import Job
 from grader.records.comments import comment
 from grader.records.records import ExerciseRecord, StudentRecord
 from grader.submissions.decode import MARK
@@ -146,8 +147,8 @@ def _judge(
     tried = [e for e in exercises if e.slug in answers and not e.is_start(answers[e.slug])]
     if tried:
         pool, references = _engine(exercises, is_confined, seed)
-        for request, findings in pool.judge(Request(e, answers[e.slug], seed) for e in tried):
-            records[request.exercise.slug] = references.verdict(request.exercise, findings)
+        for job, found in pool.judge(Job(e, answers[e.slug], seed) for e in tried):
+            records[job.slug] = references.verdict(job.exercise, found)
     return records
 
 

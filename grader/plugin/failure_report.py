@@ -18,6 +18,7 @@ from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.diagnose.describe import describe
 from grader.plugin.load_answer import Answers
+from grader.plugin.markers import title_of
 
 MOST_LINES = 15
 MOST_COLUMNS = 90
@@ -90,12 +91,6 @@ def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, ans
     room = MOST_LINES - 1 - len(where) - len(tail)
     text = "\n".join([head, *body[:room], *where, *tail])
     return Told("failed", text, isinstance(error, BrokenRule))
-
-
-def title_of(item: pytest.Item) -> str:
-    """The check's sentence: its test's docstring on one line."""
-    text = getattr(getattr(item, "function", None), "__doc__", None) or item.name
-    return " ".join(text.split())
 
 
 def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> bool:

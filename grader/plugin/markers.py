@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from grader.course.catalog import SLOW_SECONDS
+from grader.protocol.check import CheckSpec
 
 MARKERS = {
     "fine": "a check of the fine print; without it, a check is of the job",
@@ -43,6 +44,18 @@ def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
     """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
     slow = any(item.get_closest_marker("slow") for item in items)
     return seconds + (SLOW_SECONDS if slow else 0.0)
+
+
+def spec_of(item: pytest.Item) -> CheckSpec:
+    """What is told of a check before any answer is judged."""
+    id = f"{item.path.parent.parent.name}::{item.name}"
+    return CheckSpec(id, title_of(item), lacking(item), is_fine(item))
+
+
+def title_of(item: pytest.Item) -> str:
+    """The check's sentence: its test's docstring on one line."""
+    text = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return " ".join(text.split())
 
 
 def lacking(item: pytest.Item) -> str | None:

@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,13 +19,16 @@ import pytest
 
 from grader.course import paths
 from grader.course.catalog import Exercise
-from grader.protocol.messages import Expected, Findings, Request
+from grader.protocol import transcript
+from grader.protocol.check import CheckSpec
+from grader.protocol.job import Job
+from grader.protocol.transcript import Ended, Transcript
 from grader.sandbox.bubblewrap import NO_GPU
 
 START = 60.0
 """Seconds granted for starting Python and importing torch, beyond an exercise's own."""
 
-_FINDINGS = "KATA_FINDINGS"
+_TOLD = "KATA_TOLD"
 _JUDGED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
@@ -32,7 +36,7 @@ class Fresh:
     """Judges answers in processes of their own; its inventory grows with what was judged."""
 
     def __init__(self, exercises: Sequence[Exercise]) -> None:
-        self.inventory: dict[str, list[Expected]] = {}
+        self.inventory: dict[str, list[CheckSpec]] = {}
 
     def __enter__(self) -> "Fresh":
         return self
@@ -45,30 +49,38 @@ class Fresh:
     def close(self) -> None:
         """Nothing is kept open."""
 
-    def judge_one(self, request: Request) -> Findings:
+    def judge(self, asked: Iterable[Job]) -> Iterator[tuple[Job, Transcript]]:
+        """Judge the answers, one after the other."""
+        return ((job, self.judge_one(job)) for job in asked)
+
+    def reference(self, job: Job) -> Transcript:
+        """Judge a reference solution: no process here sees two answers."""
+        return self.judge_one(job)
+
+    def judge_one(self, job: Job) -> Transcript:
         """Judge one answer in a new process, and learn which checks it was to pass."""
-        exercise = request.exercise
+        exercise = job.exercise
         with tempfile.TemporaryDirectory(prefix="kata-") as folder:
             # The same path as in the clone: it is what feedback shows.
             file = Path(folder) / "exercises" / exercise.relative
             file.parent.mkdir(parents=True)
-            file.write_bytes(request.answer)
-            findings = Path(folder) / "findings.jsonl"
-            ended = _run(request, Path(folder), findings)
-            text = findings.read_text("utf-8") if findings.exists() else ""
+            file.write_bytes(job.answer)
+            told = Path(folder) / "told.jsonl"
+            status = _run(job, Path(folder), told)
+            text = told.read_text("utf-8") if told.exists() else ""
         lines = [json.loads(line) for line in text.splitlines()]
         for line in lines:
-            if "expected" in line:
-                self.inventory[exercise.slug] = [Expected(**check) for check in line["expected"]]
+            if "inventory" in line:
+                self.inventory[exercise.slug] = [CheckSpec(**check) for check in line["inventory"]]
         # An answer that ends the process does so before the last line is written.
-        is_fault = ended not in (None, *_JUDGED) and any("done" in line for line in lines)
-        lost = f"pytest ended with status {ended}" if is_fault else ""
-        return Findings(tuple(lines), timed_out=ended is None, exit=ended or 0, lost=lost)
+        is_fault = status not in (None, *_JUDGED) and any("done" in line for line in lines)
+        lost = f"pytest ended with status {status}" if is_fault else ""
+        return transcript.read(lines, Ended(timed_out=status is None, exit=status or 0, lost=lost))
 
 
-def _run(request: Request, folder: Path, findings: Path) -> int | None:
+def _run(job: Job, folder: Path, told: Path) -> int | None:
     """The exit status of a pytest process that judges the answer in `folder`; None if it took too long."""
-    exercise = request.exercise
+    exercise = job.exercise
     suites = [str(exercise.file(t)) for t in ("public", "hidden") if exercise.file(t).exists()]
     argv = [
         "-p",
@@ -77,13 +89,13 @@ def _run(request: Request, folder: Path, findings: Path) -> int | None:
         str(paths.ROOT / "pyproject.toml"),
         f"--rootdir={paths.ROOT}",
     ]
-    argv += [f"--answers={folder / 'exercises'}", f"--seed={request.seed}", *suites]
+    argv += [f"--answers={folder / 'exercises'}", f"--seed={job.seed}", *suites]
     places = [str(paths.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(places),
         "PYTHONBREAKPOINT": "grader.plugin.subprocess_run.no_debugger",
-        _FINDINGS: str(findings),
+        _TOLD: str(told),
         **NO_GPU,
     }
     return run_quietly(argv, environment, exercise.seconds + START, folder)
@@ -120,8 +132,8 @@ def no_debugger(*_arguments: Any, **_options: Any) -> None:
 
 
 def _tell(**finding: Any) -> None:
-    if _FINDINGS in os.environ:
-        with Path(os.environ[_FINDINGS]).open("a", encoding="utf-8") as stream:
+    if _TOLD in os.environ:
+        with Path(os.environ[_TOLD]).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(finding) + "\n")
 
 
@@ -130,19 +142,9 @@ def _id(path: str, name: str) -> str:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    from grader.plugin.failure_report import title_of
-    from grader.plugin.markers import is_fine, lacking
+    from grader.plugin.markers import spec_of
 
-    checks = [
-        {
-            "id": _id(str(item.path), item.name),
-            "title": title_of(item),
-            "lacks": lacking(item),
-            "fine": is_fine(item),
-        }
-        for item in session.items
-    ]
-    _tell(expected=checks)
+    _tell(inventory=[asdict(spec_of(item)) for item in session.items])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -157,7 +159,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         check=_id(path, name),
         outcome=outcome,
         message=message,
-        rule=getattr(report, "is_rule", False),
+        is_rule=getattr(report, "is_rule", False),
         unwritten=getattr(report, "unwritten", ""),
         printed=report.capstdout[:4000],
     )

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from grader.core import atomic_write
 from grader.core.sanitize import one_line
+from grader.protocol.check import Outcome
 
 SCHEMA = 1
 
-Outcome = Literal["passed", "failed", "not_graded", "missing"]
 Status = Literal[
     "passed",
     "partial",
@@ -30,7 +30,10 @@ Status = Literal[
 
 @dataclass(frozen=True)
 class CheckRecord:
-    """One check's verdict. `title` is the sentence a learner reads, `message` the feedback."""
+    """One check's verdict. `title` is the sentence a learner reads, `message` the feedback.
+
+    A score knows no more than whether it passed: what was still to write or took too long has failed.
+    """
 
     id: str
     title: str

@@ -7,7 +7,8 @@ from markupsafe import Markup
 
 from grader.course.catalog import Exercise
 from grader.diagnose.svg import split_map, squares
-from grader.records.records import ExerciseRecord, Outcome, Status
+from grader.protocol.check import Outcome
+from grader.records.records import ExerciseRecord, Status
 
 MARKS: dict[Status, tuple[str, str]] = {
     "passed": ("✓", "passed"),

@@ -17,13 +17,14 @@ from rich.text import Text
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, load
-from grader.engine.backend import Judge, is_warm, judge
+from grader.engine.backend import is_warm, judge
 from grader.learner import commands
 from grader.learner.watch import keyboard, screen
 from grader.learner.watch.events import Event, Key, Resized, Saved, saves
 from grader.learner.watch.keyboard import Keyboard
 from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.window import Window
+from grader.protocol.judge import Judge
 from grader.records import progress
 from grader.records.progress import State
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from grader.course.catalog import Exercise
 from grader.course.starts import is_untouched
-from grader.engine.backend import Judge
 from grader.learner.outcome import Lesson, learn
-from grader.protocol.messages import Findings, Request
+from grader.protocol import transcript
+from grader.protocol.job import Job
+from grader.protocol.judge import Judge
 
 AT_ONCE = 2
 """Runs of one exercise at a time: a save need not wait for the endless loop before it."""
@@ -96,11 +97,11 @@ class Runs:
 
     def _judge(self, exercise: Exercise, answer: bytes, version: int) -> None:
         try:
-            findings = self._warm.judge_one(Request(exercise, answer, seed=0, mode="check"))
+            found = self._warm.judge_one(Job(exercise, answer, seed=0, mode="check"))
         except Exception as error:  # ours, but the loop must go on
-            findings = Findings(lost=f"{type(error).__name__}: {error}")
+            found = transcript.lost(f"{type(error).__name__}: {error}")
         expected = self._warm.inventory.get(exercise.slug, [])
-        lesson = learn(exercise, expected, findings, is_start=exercise.is_start(answer))
+        lesson = learn(exercise, expected, found, is_start=exercise.is_start(answer))
         self._judged(JudgedVersion(lesson, version))
 
     def ended(self, event: JudgedVersion) -> bool:

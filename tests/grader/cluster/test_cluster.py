@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -19,8 +20,10 @@ from grader.course import paths
 from grader.course.catalog import load
 from grader.engine.pool import Pool
 from grader.grading import grade
-from grader.protocol import messages
-from grader.protocol.messages import Findings, Request
+from grader.protocol import transcript
+from grader.protocol.check import Finding
+from grader.protocol.job import Job
+from grader.protocol.transcript import Ended, Transcript
 from grader.submissions.class_folder import Submission
 
 pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[class]")
@@ -218,6 +221,9 @@ def test_a_worker_that_replies_an_object_is_refused(cluster, warm, tmp_path, mon
     assert not (tmp_path / "touched").exists()
 
 
+EXITED = Transcript(ended=Ended(exit=3))
+
+
 class Unlucky:
     """Stands in for a roster: its only worker is lost whenever it judges what `kills`."""
 
@@ -230,37 +236,37 @@ class Unlucky:
         return [] if self.worker.tasks else [self.worker]
 
     def send(self, worker, function, settings, text, batch):
-        self.batches.append([answer.request.answer for answer in batch])
+        self.batches.append([answer.job.answer for answer in batch])
         worker.tasks[text] = member.Task(batch, None)
 
     def look(self):
         batches = [task.batch for task in self.worker.tasks.values()]
         answers = [answer for batch in batches for answer in batch]
-        is_lost = any(self.kills(answer.request) for answer in answers)
+        is_lost = any(self.kills(answer.job) for answer in answers)
         self.judged = [] if is_lost else batches
         self.worker.tasks.clear()
         return answers if is_lost else []
 
     def replies(self):
         for batch in self.judged:
-            yield self.worker, batch, {"findings": [messages.to_json(Findings(exit=3))] * len(batch)}
+            yield self.worker, batch, {"transcripts": [transcript.to_json(EXITED)] * len(batch)}
 
 
 def test_an_answer_that_takes_workers_along_is_judged_alone_and_left_to_a_person():
     cluster = parent.Cluster("tcp://x", EXERCISES, jobs=1, confined=False, tell=print)
-    cluster._roster = Unlucky(lambda request: request.answer == b"7")
-    requests = [Request(EXERCISES[0], b"%d" % n, 0) for n in range(12)]
-    found = {request.answer: one for request, one in cluster.judge(requests)}
-    assert found.pop(b"7").lost
-    assert set(found.values()) == {Findings(exit=3)} and len(found) == 11
+    cluster._roster = Unlucky(lambda job: job.answer == b"7")
+    jobs = [Job(EXERCISES[0], b"%d" % n, 0) for n in range(12)]
+    found = {job.answer: one for job, one in cluster.judge(jobs)}
+    assert found.pop(b"7").ended.lost
+    assert all(one == EXITED for one in found.values()) and len(found) == 11
     with_it = [batch for batch in cluster._roster.batches if b"7" in batch]
     assert [len(batch) for batch in with_it] == [2, 1, 1]
 
 
-@pytest.mark.parametrize("reply", [{}, {"findings": []}, {"findings": [1]}, {"findings": ["{}"]}])
-def test_replies_without_findings_are_refused(reply):
+@pytest.mark.parametrize("reply", [{}, {"transcripts": []}, {"transcripts": [1]}, {"transcripts": ["{}"]}])
+def test_replies_without_transcripts_are_refused(reply):
     with pytest.raises(replies.Refused, match="cannot be understood"):
-        parent._findings(reply, 1)
+        parent._transcripts(reply, 1)
 
 
 def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
@@ -298,26 +304,42 @@ def test_dask_unpickles_by_our_rules_while_a_cluster_is_in_use(tmp_path, monkeyp
     assert not (tmp_path / "touched").exists()
 
 
+WHOLE = Transcript({"a": Finding("failed", "wrong", seconds=0.5)}, [1], "done", ended=Ended(signal=9))
+
+
 @pytest.mark.parametrize(
-    "change", [{"exit": "0"}, {"lines": [1]}, {"lines": None}, {"more": 1}, {"exit": True}]
+    "change",
+    [
+        {"ended": {**vars(Ended()), "exit": "0"}},
+        {"ended": {**vars(Ended()), "exit": True}},
+        {"ended": {}},
+        {"checks": [1]},
+        {"checks": {"a": {"outcome": "passed"}}},
+        {"checks": {"a": {**vars(Finding("passed")), "outcome": "missing"}}},
+        {"checks": {"a": {**vars(Finding("passed")), "message": 1}}},
+        {"last_word": "fine"},
+        {"forged": None},
+        {"more": 1},
+    ],
 )
-def test_malformed_findings_are_refused(change):
-    whole = Findings(({"check": "a", "seconds": 0.5},), signal=9)
-    assert messages.from_json(messages.to_json(whole)) == whole
+def test_malformed_transcripts_are_refused(change):
+    assert transcript.from_json(transcript.to_json(WHOLE)) == WHOLE
     with pytest.raises(ValueError):
-        messages.from_json(json.dumps({**json.loads(messages.to_json(whole)), **change}))
+        transcript.from_json(json.dumps({**json.loads(transcript.to_json(WHOLE)), **change}))
     for text in ("", "[]", "{}", "null"):
         with pytest.raises(ValueError):
-            messages.from_json(text)
+            transcript.from_json(text)
 
 
-def test_findings_that_are_nested_too_deeply_are_garbled():
+def test_what_is_nested_too_deeply_is_forged():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert messages.from_json(messages.to_json(Findings(({"oracle": deep},)))).lines == ({"garbled": True},)
-    text = messages.to_json(Findings()).replace("[]", '[{"oracle": ' + "[" * 100_000 + "]" * 100_000 + "}]")
-    assert messages.from_json(text).lines == ({"garbled": True},)
+    told = "wrote to the channel that carries results"
+    found = transcript.from_json(transcript.to_json(replace(WHOLE, oracle=deep)))
+    assert (found.forged, found.oracle) == (told, None)
+    text = transcript.to_json(WHOLE).replace("[1]", "[" * 100_000 + "]" * 100_000)
+    assert transcript.from_json(text).forged == told
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ import pytest
 from grader.course.catalog import load
 from grader.engine import channel
 from grader.engine.channel import MOST_BYTES, MOST_LINE, MOST_VALUES
-from grader.protocol.messages import MOST_LINES, TOO_LARGE, Request
+from grader.protocol.check import Finding
+from grader.protocol.job import Job
+from grader.protocol.transcript import GARBLED, MOST_LINES, TOO_LARGE
 
-REQUEST = Request(load().exercise("merge_heads"), b"", 0)
+JOB = Job(load().exercise("merge_heads"), b"", 0)
 ENDED = {"exit": 0, "signal": 0, "timed_out": False, "lost": ""}
 
 
@@ -39,7 +41,7 @@ def asked(sockets, *replies, write=b""):
 
     worker = threading.Thread(target=work)
     worker.start()
-    found = channel.ask(ours, REQUEST)
+    found = channel.ask(ours, JOB)
     worker.join()
     return found
 
@@ -52,32 +54,44 @@ def told(*lines):
 def test_a_late_word_about_another_job_is_passed_over(sockets):
     late, right = {"mark": "another", **ENDED, "signal": 9}, {"mark": "MARK", **ENDED, "exit": 3}
     found = asked(sockets, late, right, write=b'MARK{"done": true}\n')
-    assert (found.exit, found.signal, found.lines) == (3, 0, ({"done": True},))
+    assert (found.ended.exit, found.ended.signal, found.last_word) == (3, 0, "done")
+
+
+def lines(written):
+    return channel._lines(bytearray(written), b"MARK")
 
 
 def test_lines_without_the_mark_are_garbled(sockets):
-    found = asked(sockets, {"mark": "MARK", **ENDED}, write=b'{"done": true}\nMARK[1]\nMARK{\nMARK{"a": 1}')
-    assert found.lines == ({"garbled": True},) * 3 + ({"a": 1},)
+    written = b'{"done": true}\nMARK[1]\nMARK{\nMARK{"a": 1}'
+    assert lines(written) == (GARBLED,) * 3 + ({"a": 1},)
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=written)
+    assert (found.forged, found.last_word) == ("wrote to the channel that carries results", "")
 
 
-def test_of_a_flood_of_lines_no_more_are_read_than_a_verdict_looks_at(sockets):
-    found = asked(sockets, {"mark": "MARK", **ENDED}, write=b"\n" * 40_000)
-    assert len(found.lines) == MOST_LINES + 2
-    assert all("garbled" in line for line in found.lines)
+def test_of_a_flood_of_lines_no_more_are_read_than_a_verdict_looks_at():
+    found = lines(b"\n" * 40_000)
+    assert len(found) == MOST_LINES + 2
+    assert all("garbled" in line for line in found)
 
 
 def test_lines_hold_a_few_words_and_no_more(sockets):
     texts = {"message": "\U0001f600" * 4000, "printed": "\U0001f600" * 4000, "check": "a", "seconds": 0.5}
     wrong = [{"message": []}, {"message": {}}, {str(n): n for n in range(17)}, {"message": "a" * MOST_LINE}]
-    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told(texts, *wrong))
-    assert found.lines == (texts, *({"garbled": True},) * 4)
+    assert lines(told(texts, *wrong)) == (texts, *(GARBLED,) * 4)
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told({**texts, "outcome": "passed"}))
+    assert found.checks["a"] == Finding(
+        "passed", texts["message"], printed=texts["printed"], seconds=texts["seconds"]
+    )
 
 
 def test_an_oracle_s_result_is_large_in_bytes_or_not_at_all(sockets):
     tensor = {"oracle": ["l", [["t", "uint8", [MOST_LINE], "A" * MOST_LINE]]]}
     many = {"oracle": [0] * MOST_VALUES}
-    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told(tensor, many, {"done": True}))
-    assert found.lines == (tensor, TOO_LARGE, {"done": True})
+    assert lines(told(tensor, many, {"done": True})) == (tensor, TOO_LARGE, {"done": True})
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told(tensor))
+    assert found.oracle == tensor["oracle"]
+    found = asked(sockets, {"mark": "MARK", **ENDED}, write=told(many))
+    assert (found.oracle, found.oracle_error) == (None, TOO_LARGE["oracle_error"])
 
 
 def test_what_is_made_of_a_flood_of_values_is_bounded(sockets):
@@ -95,4 +109,4 @@ def test_what_is_made_of_a_flood_of_values_is_bounded(sockets):
 
 def test_a_worker_that_is_gone_is_told(sockets):
     sockets[1].close()
-    assert "the engine is gone" in channel.ask(sockets[0], REQUEST).lost
+    assert "the engine is gone" in channel.ask(sockets[0], JOB).ended.lost

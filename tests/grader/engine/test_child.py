@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.engine.child import Child, Job
+from grader.course.catalog import load
+from grader.engine.child import Child
 from grader.engine.integrity import canary
 from grader.engine.printed import MOST_MESSAGE, Printed
+from grader.protocol.job import Job
 
 
 @pytest.fixture
@@ -50,7 +52,8 @@ def test_what_was_printed_before_it_was_closed_is_kept(printed):
 def test_judging_goes_on_where_warnings_are_errors(monkeypatch):
     monkeypatch.setattr(canary, "broken", lambda: warnings.warn("old", stacklevel=1))
     child, look = object.__new__(Child), SimpleNamespace(broken=lambda: warnings.warn("old", stacklevel=1))
-    child.job, child.judged, child.suites = Job("double", 0, 1.0), SimpleNamespace(answers=look), look
+    child.job = Job(load().exercise("merge_heads"), b"", 0)
+    child.judged, child.suites = SimpleNamespace(answers=look), look
     child.guard, child._tell = SimpleNamespace(looks=lambda slug: [look]), None
     with warnings.catch_warnings():
         warnings.simplefilter("error")

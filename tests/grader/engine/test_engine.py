@@ -10,8 +10,9 @@ import pytest
 from grader.core import timeout
 from grader.course.catalog import SLOW_SECONDS, load
 from grader.engine import preload, server
-from grader.engine.child import Job
 from grader.plugin import plugin
+from grader.protocol.check import CheckSpec
+from grader.protocol.job import Job
 
 
 def test_a_spawned_worker_finds_no_stub():
@@ -65,10 +66,10 @@ def test_what_goes_wrong_before_a_child_is_left_to_it():
     warm.suites.imported["export_program"] = {}
     before = warm.guard
     for _ in range(2):
-        warm.prepare_for(Job("export_program", seed=0, seconds=10.0))
+        warm.prepare_for(Job(load().exercise("export_program"), b"", 0))
     assert calls == ["export"], "tried once, not for every answer"
     assert warm.guard is not before, "what it did until then is known"
-    warm.prepare_for(Job("unheard_of", seed=0, seconds=10.0))
+    warm.prepare_for(Job(replace(load().exercise("export_program"), slug="unheard_of"), b"", 0))
     assert warm.guard.broken("export_program") is None
 
 
@@ -78,14 +79,14 @@ def checks(*marked):
     config = SimpleNamespace(stash={plugin.JUDGED: SimpleNamespace(seconds=None)}, getoption=lambda *_: False)
     for number, markers in enumerate(marked):
         item = SimpleNamespace(path=path, config=config, get_closest_marker=markers.count)
-        yield SimpleNamespace(id=str(number), item=item)
+        yield SimpleNamespace(spec=CheckSpec(str(number), ""), item=item)
 
 
 def test_only_a_slow_check_may_take_longer(monkeypatch):
     plain, slow = checks([], ["slow"])
     worker = object.__new__(server.Worker)
     worker.engine = SimpleNamespace(suites=SimpleNamespace(checks={"pad_collate": [plain, slow]}))
-    job = Job("pad_collate", seed=0, seconds=10.0)
+    job = Job(load().exercise("pad_collate"), b"", 0)
     assert [worker._limit(job), worker._limit(replace(job, only=("0",)))] == [10.0 + SLOW_SECONDS, 10.0]
     armed = []
     monkeypatch.setattr(timeout.signal, "setitimer", lambda _, seconds: armed.append(seconds))

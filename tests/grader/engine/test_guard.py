@@ -17,6 +17,7 @@ from grader.engine.integrity import lookout
 from grader.engine.integrity.guard import Guard
 from grader.engine.integrity.spaces import Look, Space
 from grader.engine.integrity.words import Words
+from grader.protocol.check import Finding
 
 SLUG = "merge_heads"
 
@@ -51,7 +52,7 @@ def helper():
         (side_effects, "unchanged"),
         (sys.modules[__name__], "helper"),
         (checks.CheckFailure, "__init__"),
-        (collection.Outcome, "__init__"),
+        (Finding, "__init__"),
         (child.Child, "_tell_check"),
         (child, "json"),
         (sys.modules[__name__], "torch"),

@@ -17,7 +17,7 @@ from grader.learner.jupyter import Verdict
 from grader.learner.outcome import learn
 from grader.learner.watch import screen
 from grader.plugin.subprocess_run import Fresh
-from grader.protocol.messages import Request
+from grader.protocol.job import Job
 from tests.grader.support.clone import HIDDEN, PUBLIC, SOLUTION, STUB, Clone
 
 
@@ -97,7 +97,7 @@ def test_a_learner_is_told(hidden, judge):
     with judge(chosen) as judges:
         for exercise in chosen:
             answer = exercise.file("solutions").read_bytes()
-            findings = judges.judge_one(Request(exercise, answer, seed=0, mode="check"))
+            findings = judges.judge_one(Job(exercise, answer, seed=0, mode="check"))
             found = learn(exercise, judges.inventory[exercise.slug], findings)
             assert (found.state, found.trouble, found.failures, found.passed) == ("todo", "", (), ())
             console = Console(file=io.StringIO(), width=100, record=True)

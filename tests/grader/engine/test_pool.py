@@ -7,9 +7,11 @@ import pytest
 
 from grader import sandbox
 from grader.course.catalog import load
-from grader.engine.pool import AHEAD, Findings, Pool, Request
+from grader.engine.pool import AHEAD, Pool
 from grader.grading.references import References
 from grader.grading.score import verdict
+from grader.protocol.job import Job
+from grader.protocol.transcript import Ended, Transcript
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -23,11 +25,8 @@ def pool():
 
 def judged(pool, *answers):
     references = References(pool, 0)
-    requests = [Request(EXERCISE, answer.encode(), 0) for answer in answers]
-    return {
-        request.answer.decode(): references.verdict(EXERCISE, findings)
-        for request, findings in pool.judge(requests)
-    }
+    jobs = [Job(EXERCISE, answer.encode(), 0) for answer in answers]
+    return {job.answer.decode(): references.verdict(EXERCISE, found) for job, found in pool.judge(jobs)}
 
 
 def test_who_was_cut_short_gets_a_second_try(pool, tmp_path):
@@ -61,9 +60,9 @@ def test_a_kill_names_what_kills(pool):
 
 def test_an_error_of_ours_before_the_answer_is_the_workers_word(pool):
     unknown = replace(EXERCISE, slug="unheard_of")
-    findings = pool.judge_one(Request(unknown, b"", 0))
-    assert "no exercise is called 'unheard_of'" in findings.lost and not findings.lines
-    assert verdict(EXERCISE, pool.inventory[EXERCISE.slug], findings, ["i", "7"]).status == "grader_fault"
+    transcript = pool.judge_one(Job(unknown, b"", 0))
+    assert "no exercise is called 'unheard_of'" in transcript.ended.lost and not transcript.checks
+    assert verdict(EXERCISE, pool.inventory[EXERCISE.slug], transcript, ["i", "7"]).status == "grader_fault"
 
 
 RAISING = """import warnings
@@ -103,18 +102,18 @@ class Instant(Pool):
     def __init__(self, jobs):
         self._jobs, self.made = jobs, []
 
-    def judge_one(self, request):
-        findings = Findings(({"done": request.seed},))
-        self.made.append(weakref.ref(findings))
-        return findings
+    def judge_one(self, job):
+        transcript = Transcript(ended=Ended(exit=job.seed))
+        self.made.append(weakref.ref(transcript))
+        return transcript
 
 
-def test_findings_go_when_they_have_been_judged():
+def test_transcripts_go_when_they_have_been_judged():
     jobs, count = 2, 100
     pool, seen = Instant(jobs), set()
-    for request, findings in pool.judge(Request(EXERCISE, b"", n) for n in range(count)):
-        assert findings.lines == ({"done": request.seed},)
-        seen.add(request.seed)
+    for job, found in pool.judge(Job(EXERCISE, b"", n) for n in range(count)):
+        assert found.ended.exit == job.seed
+        seen.add(job.seed)
         kept = sum(made() is not None for made in list(pool.made))
         assert kept <= AHEAD * jobs + 1, "each worker's few, and the one that is judged now"
     assert seen == set(range(count))
@@ -123,23 +122,23 @@ def test_findings_go_when_they_have_been_judged():
 @pytest.mark.skipif(sandbox.unavailable() is not None, reason="bubblewrap cannot run here")
 @pytest.mark.parametrize("deaths", [1, 2])
 def test_an_engine_that_ends_is_started_again_once(deaths):
-    requests = [Request(EXERCISE, f"{SOLUTION}\n# {n}".encode(), 0) for n in range(12)]
+    jobs = [Job(EXERCISE, f"{SOLUTION}\n# {n}".encode(), 0) for n in range(12)]
     with Pool((EXERCISE,), jobs=1, confined=True) as pool:
         found = []
-        for _, findings in pool.judge(requests):
+        for _, transcript in pool.judge(jobs):
             if len(found) in (1, 4)[:deaths]:
                 pool._running._process.kill()
-            found.append(findings)
-        lost = {findings.lost.partition(" (")[0] for findings in found if findings.lost}
+            found.append(transcript)
+        lost = {each.ended.lost.partition(" (")[0] for each in found if each.ended.lost}
         assert lost == ({"the engine is gone"} if deaths == 2 else set())
-        assert len(found) == len(requests) and not found[4].lost
-        reference = pool.reference(Request(EXERCISE, SOLUTION.encode(), 0))
-        assert bool(reference.lost) == (deaths == 2)
+        assert len(found) == len(jobs) and not found[4].ended.lost
+        reference = pool.reference(Job(EXERCISE, SOLUTION.encode(), 0))
+        assert bool(reference.ended.lost) == (deaths == 2)
 
 
 def test_a_pool_that_is_closed_starts_nothing():
     pool = Pool((EXERCISE,), jobs=1, confined=False).__enter__()
     running = pool._running
     pool.close()
-    assert pool.judge_one(Request(EXERCISE, SOLUTION.encode(), 0)).lost
+    assert pool.judge_one(Job(EXERCISE, SOLUTION.encode(), 0)).ended.lost
     assert pool._running is running

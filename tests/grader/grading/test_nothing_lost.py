@@ -20,8 +20,9 @@ from grader import cli, sandbox
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import load
-from grader.engine.pool import Pool, Request
+from grader.engine.pool import Pool
 from grader.grading import grade
+from grader.protocol.job import Job
 from grader.records import records
 from grader.submissions.class_folder import Submission
 
@@ -35,19 +36,19 @@ OPERATIONS = ((tempfile, "mkstemp"), (os, "fdopen"), (os, "fsync"), (Path, "repl
 
 
 class Told:
-    """Judges that tell again what an engine has found."""
+    """A judge that tells again what an engine has found."""
 
     def __init__(self, pool):
         self.inventory = pool.inventory
-        requests = [Request(EXERCISE, s.answers["merge_heads"], 0) for s in CLASS]
-        self.found = {request.answer: findings for request, findings in pool.judge(requests)}
-        self.wanted = pool.reference(Request(EXERCISE, SOLUTION, 0))
+        jobs = [Job(EXERCISE, s.answers["merge_heads"], 0) for s in CLASS]
+        self.found = {job.answer: found for job, found in pool.judge(jobs)}
+        self.wanted = pool.reference(Job(EXERCISE, SOLUTION, 0))
 
-    def judge(self, requests):
-        for request in requests:
-            yield request, self.found[request.answer]
+    def judge(self, jobs):
+        for job in jobs:
+            yield job, self.found[job.answer]
 
-    def reference(self, request):
+    def reference(self, job):
         return self.wanted
 
 

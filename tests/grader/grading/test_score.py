@@ -7,18 +7,20 @@ import pytest
 
 from grader.course.catalog import Exercise
 from grader.engine.integrity import canary
-from grader.grading.score import _TAMPERED, verdict
+from grader.grading.score import verdict
 from grader.plugin import subprocess_run
-from grader.protocol.messages import MOST_LINES, Expected, Findings, Request
+from grader.protocol.check import CheckSpec
+from grader.protocol.job import Job
+from grader.protocol.transcript import _TAMPERED, MOST_LINES, Ended, read
 
 EXERCISE = Exercise(
     "merge_heads", "e01_tensors", 1, "Merge", "fix", "core", 2.0, 1, (), ("view",), ("look",), "https://x"
 )
 EXPECTED = [
-    Expected("public::test_shape", "Right shape.", None),
-    Expected("hidden::test_values", "Right values.", None),
-    Expected("hidden::test_gradient", "Right gradient.", None),
-    Expected("hidden::test_on_cuda", "On CUDA.", "needs a CUDA device"),
+    CheckSpec("public::test_shape", "Right shape.", None),
+    CheckSpec("hidden::test_values", "Right values.", None),
+    CheckSpec("hidden::test_gradient", "Right gradient.", None),
+    CheckSpec("hidden::test_on_cuda", "On CUDA.", "needs a CUDA device"),
 ]
 WANTED = ["i", "7"]
 HONEST = (
@@ -31,7 +33,7 @@ HONEST = (
 
 
 def judged(*lines, **ending):
-    return verdict(EXERCISE, EXPECTED, Findings(tuple(lines), **ending), WANTED)
+    return verdict(EXERCISE, EXPECTED, read(lines, Ended(**ending)), WANTED)
 
 
 def without(check):
@@ -114,7 +116,7 @@ def test_a_fault_of_the_grader_is_no_zero():
     record = judged(lost="a worker did not answer in time")
     assert record.status == "grader_fault"
     assert record.needs_manual_grade
-    assert verdict(EXERCISE, EXPECTED, Findings(HONEST), None).status == "grader_fault"
+    assert verdict(EXERCISE, EXPECTED, read(HONEST), None).status == "grader_fault"
 
 
 def test_trouble_is_a_fault_where_it_is_the_last_word():
@@ -157,12 +159,12 @@ def test_what_the_guard_and_the_canaries_tell_is_known(monkeypatch):
     ("status", "is_fault"), [(0, False), (1, False), (3, True), (4, True), (None, False)]
 )
 def test_pytests_own_failure_is_a_fault_where_there_is_no_fork(monkeypatch, status, is_fault):
-    def run(request, folder, findings):
-        findings.write_text('{"done": true}')
+    def run(job, folder, told):
+        told.write_text('{"done": true}')
         return status
 
     monkeypatch.setattr(subprocess_run, "_run", run)
-    found = subprocess_run.Fresh([EXERCISE]).judge_one(Request(EXERCISE, b"", 0))
+    found = subprocess_run.Fresh([EXERCISE]).judge_one(Job(EXERCISE, b"", 0))
     assert bool(found.fault) == is_fault
 
 

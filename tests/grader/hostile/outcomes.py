@@ -18,7 +18,7 @@ def frames():
 """
 
 _CHILD = (
-    _FRAMES + "from grader.engine.child import Child\nfrom grader.engine.collection import Outcome\n"
+    _FRAMES + "from grader.engine.child import Child\nfrom grader.protocol.check import Finding\n"
     "child = next(f.f_locals['self'] for f in frames() if isinstance(f.f_locals.get('self'), Child))\n"
 )
 
@@ -113,7 +113,7 @@ OUTCOMES = [
         "    child = frame.f_locals.get('self')\n"
         "    if hasattr(child, '_tell'):\n"
         "        for check in child.suites.checks['merge_heads']:\n"
-        "            child._tell(check=check.id, outcome='passed', message='', seconds=0)\n"
+        "            child._tell(check=check.spec.id, outcome='passed', message='', seconds=0)\n"
         "        child._tell(oracle=[])\n        child._tell(done=True)\n        import os\n        os._exit(0)",
         statuses=("failed", "tampered"),
     ),
@@ -123,7 +123,7 @@ OUTCOMES = [
         "    child = frame.f_locals.get('self')\n"
         "    if hasattr(child, '_tell'):\n"
         "        for check in child.suites.checks['merge_heads']:\n"
-        "            child._tell(check=check.id, outcome='passed', message=7, seconds=10**400)\n"
+        "            child._tell(check=check.spec.id, outcome='passed', message=7, seconds=10**400)\n"
         "        child._tell(oracle=['l', [['f', 10**400]] * 3])\n        import os\n        os._exit(0)",
         statuses=("crashed",),
     ),
@@ -156,15 +156,15 @@ OUTCOMES = [
     ),
     _forging(
         "outcomes that all are passes",
-        "from grader.engine.collection import Outcome\n"
-        "def passed(self, word, message=''):\n"
-        "    object.__setattr__(self, 'word', 'passed')\n    object.__setattr__(self, 'message', '')\n"
-        "Outcome.__init__ = passed\n",
+        "from grader.protocol.check import Finding\n"
+        "def passed(self, outcome, message='', *rest, **more):\n"
+        "    object.__setattr__(self, 'outcome', 'passed')\n    object.__setattr__(self, 'message', '')\n"
+        "Finding.__init__ = passed\n",
     ),
     _forging(
         "a child that tells of passes only",
-        "from grader.engine.child import Child\nfrom grader.engine.collection import Outcome\ntell = Child._tell_check\n"
-        "Child._tell_check = lambda self, check, _, s: tell(self, check, Outcome('passed'), s)\n",
+        "from grader.engine.child import Child\nfrom grader.protocol.check import Finding\ntell = Child._tell_check\n"
+        "Child._tell_check = lambda self, check, _, s: tell(self, check, Finding('passed'), s)\n",
     ),
     _forging(
         "JSON that says passed",
@@ -181,12 +181,12 @@ OUTCOMES = [
         "from grader.engine import collection\nfrom grader.engine.integrity import guard, kept, words\n"
         "guard.Guard.broken = guard.Look.broken = guard.Space.broken = kept.Kept.broken = lambda *a: None\n"
         "words.Words.hold = lambda self: True\n"
-        "collection._run_plain = lambda *a: collection.Outcome('passed')\n",
+        "collection._run_plain = lambda *a: collection.Finding('passed')\n",
     ),
     _forging(
         "a child whose own method tells of passes only",
         _CHILD
-        + "child._tell_check = lambda check, outcome, s: Child._tell_check(child, check, Outcome('passed'), s)\n",
+        + "child._tell_check = lambda check, outcome, s: Child._tell_check(child, check, Finding('passed'), s)\n",
     ),
     _forging(
         "a child that writes by another function",

@@ -11,7 +11,7 @@ from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Exercise, load
 from grader.learner.jupyter import NotPassed
-from grader.protocol.messages import Findings
+from grader.protocol import transcript
 from grader.records import progress
 from grader.records.records import ExerciseRecord
 from grader.submissions.notebook_answer import Cell, gathered
@@ -296,7 +296,7 @@ def test_a_fault_of_the_grader_ends_the_kernel_rather_than_give_a_score(monkeypa
 
 def test_a_fault_of_the_grader_is_no_error_of_a_cell_under_nbgrader(monkeypatch, capfd):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    lost = SimpleNamespace(inventory={}, judge_one=lambda request: Findings(lost="gone"))
+    lost = SimpleNamespace(inventory={}, judge_one=lambda job: transcript.lost("gone"))
     monkeypatch.setattr("grader.learner.jupyter._pool", lambda: lost)
 
     def end(status):

@@ -8,7 +8,9 @@ from grader.course.catalog import load
 from grader.engine.pool import Pool
 from grader.learner.jupyter import Verdict
 from grader.learner.outcome import learn
-from grader.protocol.messages import Expected, Findings, Request
+from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
 
 EXERCISE = load().exercise("stable_softmax")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -21,7 +23,7 @@ def lesson():
     with Pool([EXERCISE], jobs=1, confined=False) as pool:
 
         def lesson(text):
-            findings = pool.judge_one(Request(EXERCISE, text.encode(), seed=0, mode="check"))
+            findings = pool.judge_one(Job(EXERCISE, text.encode(), seed=0, mode="check"))
             return learn(EXERCISE, pool.inventory[EXERCISE.slug], findings)
 
         yield lesson
@@ -38,9 +40,9 @@ def test_what_is_half_written_says_which_function_is_not(lesson):
 
 
 def test_the_start_of_a_fix_fails_and_is_no_red_place():
-    findings = Findings(({"check": "hidden::t", "outcome": "failed", "message": "wrong"}, {"done": True}))
+    found = Transcript({"hidden::t": Finding("failed", "wrong")}, last_word="done")
     fix = replace(EXERCISE, kind="fix")
-    found = learn(fix, [Expected("hidden::t", "It works.", None)], findings, is_start=True)
+    found = learn(fix, [CheckSpec("hidden::t", "It works.")], found, is_start=True)
     assert (found.state, found.mark) == ("failing", "todo")
 
 

@@ -14,13 +14,14 @@ from grader.learner import commands
 from grader.learner.watch import screen, terminal
 from grader.learner.watch.events import Key, Resized, Saved
 from grader.learner.watch.loop import Watcher
-from grader.protocol.messages import Expected, Findings
+from grader.protocol.check import CheckSpec
+from grader.protocol.transcript import read
 from grader.records import progress
 from tests.grader.support.clone import ROW, SOLUTION, STUB
 
 SLUGS = ("double", "twice", "thrice")
-PASSED = Findings(({"check": "public::t", "outcome": "passed"}, {"done": True}))
-FAILED = Findings(
+PASSED = read(({"check": "public::t", "outcome": "passed"}, {"done": True}))
+FAILED = read(
     ({"check": "public::t", "outcome": "failed", "message": "double · It doubles.\nwrong"}, {"done": True})
 )
 
@@ -29,7 +30,7 @@ class Judge:
     """Holds every request until the test answers it."""
 
     def __init__(self):
-        self.inventory = {slug: [Expected("public::t", "It doubles.", None)] for slug in SLUGS}
+        self.inventory = {slug: [CheckSpec("public::t", "It doubles.")] for slug in SLUGS}
         self.asked = SimpleQueue()
 
     def judge_one(self, request):
@@ -301,7 +302,7 @@ def test_the_screen_fits_into_the_window(loop):
     low = Loop(loop.folder, height=14)
     low.save(1)
     message = "\n".join(["double · It doubles.", *map(str, range(30))])
-    low.answer(Findings(({"check": "public::t", "outcome": "failed", "message": message}, {"done": True})))
+    low.answer(read(({"check": "public::t", "outcome": "failed", "message": message}, {"done": True})))
     assert len(low.shown().splitlines()) <= 14
     assert "lines more" in low.shown()
     low.watcher.handle(Resized())
@@ -312,7 +313,7 @@ LONG = "Scores that are not asked for, say those of a head that was switched off
 
 
 def many(outcome, count=14, printed=""):
-    """Findings in which so many checks have ended alike."""
+    """What is told where so many checks have ended alike."""
     lines = [
         {
             "check": f"public::t{i}",
@@ -321,14 +322,14 @@ def many(outcome, count=14, printed=""):
         }
         for i in range(count)
     ]
-    return Findings(({**lines[0], "printed": printed}, *lines[1:], {"done": True}))
+    return read(({**lines[0], "printed": printed}, *lines[1:], {"done": True}))
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30), (80, 16), (60, 24), (100, 40)])
 @pytest.mark.parametrize("printed", ["", "word " * 60 + "\n", "short\n" * 40], ids=["", "wide", "flood"])
 def test_titles_give_way_before_the_way_on_does(loop, width, height, printed):
     here = Loop(loop.folder, height, width)
-    here.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
+    here.judge.inventory["double"] = [CheckSpec(f"public::t{i}", f"{i}. {LONG}") for i in range(14)]
     here.save(1)
     here.answer(many("passed", printed=printed))
     rows = here.shown().splitlines()
@@ -344,21 +345,21 @@ def test_titles_give_way_before_the_way_on_does(loop, width, height, printed):
 
 
 def test_of_two_functions_the_one_that_is_still_to_write_is_named(loop):
-    loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"Check {i}.", None) for i in range(4)]
+    loop.judge.inventory["double"] = [CheckSpec(f"public::t{i}", f"Check {i}.") for i in range(4)]
     todo = {"check": "public::t3", "outcome": "todo", "unwritten": "halve"}
     passed = [{"check": f"public::t{i}", "outcome": "passed"} for i in range(3)]
     loop.save(1)
-    loop.answer(Findings((*passed, todo, {"done": True})))
+    loop.answer(read((*passed, todo, {"done": True})))
     assert "· double · still to write: halve" in loop.shown()
     assert all(f"✓ Check {i}." in loop.shown() for i in range(3))
     failed = {"check": "public::t0", "outcome": "failed", "message": "double · Check 0.\nwrong"}
     loop.save(1)
-    loop.answer(Findings((failed, *passed[1:], todo, {"done": True})))
+    loop.answer(read((failed, *passed[1:], todo, {"done": True})))
     assert "✗ double · Check 0." in loop.shown() and "· still to write: halve" in loop.shown()
 
 
 def test_a_note_makes_the_verdict_lower_and_another_window_makes_it_anew(loop):
-    loop.judge.inventory["double"] = [Expected(f"public::t{i}", f"{i}. {LONG}", None) for i in range(14)]
+    loop.judge.inventory["double"] = [CheckSpec(f"public::t{i}", f"{i}. {LONG}") for i in range(14)]
     loop.save(1)
     loop.answer(many("passed"))
     assert "13. Scores" in loop.shown()

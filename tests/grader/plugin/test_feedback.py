@@ -14,11 +14,13 @@ from grader.checks.error_words import error_line, unusable
 from grader.course import paths
 from grader.course.catalog import load
 from grader.diagnose.causes import cause_of_error
-from grader.engine.pool import Pool, Request
+from grader.engine.pool import Pool
 from grader.learner.outcome import learn
 from grader.plugin import failure_report
 from grader.plugin.load_answer import Answers
-from grader.protocol.messages import Expected, Findings
+from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -33,11 +35,8 @@ def pool():
 
 def transcript(pool, source, check):
     """The feedback of one check, or what is told where there was none."""
-    findings = pool.judge_one(Request(EXERCISE, source.encode(), seed=0, mode="check"))
-    for line in findings.lines:
-        if line.get("check") == check:
-            return line["message"]
-    return next(str(line["broken"]) for line in findings.lines if "broken" in line)
+    found = pool.judge_one(Job(EXERCISE, source.encode(), seed=0, mode="check"))
+    return found.checks[check].message if check in found.checks else found.broken
 
 
 def returning(expression):
@@ -170,11 +169,11 @@ def test_transcript(pool, kind):
 def test_an_endless_loop_is_told_with_its_line(pool):
     source = SOLUTION.replace("    batch, heads", "    while True:\n        pass\n    batch, heads")
     short = replace(EXERCISE, seconds=1.0)
-    findings = pool.judge_one(Request(short, source.encode(), seed=0, mode="check"))
-    (told,) = [line["message"] for line in findings.lines if "message" in line]
+    found = pool.judge_one(Job(short, source.encode(), seed=0, mode="check"))
+    (told,) = [finding.message for finding in found.checks.values()]
     assert "endless loop" in told
     assert "ex15_merge_heads.py:3" in told
-    assert any(line.get("stopped") == "timeout" for line in findings.lines)
+    assert found.last_word == "stopped"
 
 
 def test_feedback_never_exceeds_fifteen_lines(pool):
@@ -244,8 +243,8 @@ def test_what_torch_says_below_a_check_is_told_in_words(run, says):
 
 def test_gradients_that_stay_off_are_named(pool):
     off = "    import torch\n\n    torch.set_grad_enabled(False)\n    batch, heads"
-    findings = pool.judge_one(Request(EXERCISE, SOLUTION.replace("    batch, heads", off).encode(), seed=0))
-    messages = {line["check"]: line["message"] for line in findings.lines if "check" in line}
+    found = pool.judge_one(Job(EXERCISE, SOLUTION.replace("    batch, heads", off).encode(), seed=0))
+    messages = {check: finding.message for check, finding in found.checks.items()}
     assert "likely  gradients are still switched off" in messages["hidden::test_gradient"]
 
 
@@ -268,9 +267,10 @@ def test_a_long_error_is_wrapped_and_not_cut():
 
 def test_what_is_printed_is_kept_and_capped(pool):
     source = SOLUTION.replace("    batch, heads", "    print('x' * 10_000_000)\n    batch, heads")
-    findings = pool.judge_one(Request(EXERCISE, source.encode(), seed=0, mode="check"))
-    assert all(len(line.get("printed", "")) <= 4000 for line in findings.lines)
-    assert any(line.get("printed", "").startswith("xxx") for line in findings.lines)
+    found = pool.judge_one(Job(EXERCISE, source.encode(), seed=0, mode="check"))
+    printed = [found.printed, *(finding.printed for finding in found.checks.values())]
+    assert all(len(text) <= 4000 for text in printed)
+    assert any(text.startswith("xxx") for text in printed)
 
 
 def test_the_words_that_name_a_mistake_are_asked_for():
@@ -305,11 +305,9 @@ def test_errors_of_torch_have_a_likely_cause(run, likely):
 
 
 def test_a_broken_rule_is_told_before_wrong_numbers():
-    expected = [Expected(name, name, None) for name in ("numbers", "a rule", "more numbers")]
-    lines = [
-        {"check": c.id, "outcome": "failed", "message": c.id, "rule": c.id == "a rule"} for c in expected
-    ]
-    lesson = learn(EXERCISE, expected, Findings((*lines, {"done": True})))
+    expected = [CheckSpec(name, name) for name in ("numbers", "a rule", "more numbers")]
+    checks = {spec.id: Finding("failed", spec.id, spec.id == "a rule") for spec in expected}
+    lesson = learn(EXERCISE, expected, Transcript(checks, last_word="done"))
     assert [f.title for f in lesson.failures] == ["a rule", "numbers", "more numbers"]
 
 

@@ -10,7 +10,7 @@ import torch
 from grader.course.catalog import load
 from grader.engine.pool import Pool
 from grader.plugin import process_state
-from grader.protocol.messages import Request
+from grader.protocol.job import Job
 from tests.grader.support.clone import HIDDEN, SOLUTION, Clone
 
 MERGE = load().exercise("merge_heads")
@@ -91,5 +91,5 @@ def test_the_engine_puts_them_back():
     once = "    if not CALLS:\n        torch.set_grad_enabled(False)\n    CALLS.append(1)\n"
     text = f"{text.replace(line, once + line)}\n\nimport torch\nCALLS = []\n"
     with Pool([MERGE], jobs=1, confined=False) as pool:
-        found = pool.judge_one(Request(MERGE, text.encode(), seed=0, mode="check"))
-    assert {line["outcome"] for line in found.lines if "outcome" in line} == {"passed"}
+        found = pool.judge_one(Job(MERGE, text.encode(), seed=0, mode="check"))
+    assert {finding.outcome for finding in found.checks.values()} == {"passed"}

@@ -158,7 +158,7 @@ DRIVER = """
 import json, sys
 from dataclasses import replace
 from grader.course.catalog import load
-from grader.protocol.messages import Request
+from grader.protocol.job import Job
 from grader.engine.pool import Pool
 
 exercise = load().exercise("center")
@@ -166,12 +166,8 @@ told = {}
 with Pool([exercise], jobs=2, confined=False) as pool:
     for kind, (source, check) in json.load(sys.stdin).items():
         judged = replace(exercise, seconds=1.0) if "endless" in kind else exercise
-        findings = pool.judge_one(Request(judged, source.encode(), seed=0, mode="check"))
-        (told[kind],) = [
-            line.get("broken", line.get("message")) + "\\n"
-            for line in findings.lines
-            if "broken" in line or line.get("check") == check
-        ]
+        found = pool.judge_one(Job(judged, source.encode(), seed=0, mode="check"))
+        told[kind] = (found.checks[check].message if found.checks else found.broken) + "\\n"
 json.dump(told, sys.stdout)
 """
 CENTER = "return x - x.mean(dim, keepdim=True)"

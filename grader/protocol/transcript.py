@@ -1,0 +1,224 @@
+"""What came of judging one answer: a child's lines, read once, and how it ended.
+
+The answer ran in the process that wrote the lines, so they may hold anything. What is read here holds texts,
+numbers and flags where they belong, and what the oracle returned as it came: whoever compares it takes care.
+"""
+
+import json
+import re
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+from grader.protocol.check import CheckSpec, Finding, Outcome
+
+_T = TypeVar("_T")
+
+MOST_LINES = 10_000
+"""More than judging one answer writes. A child can write millions, and each may be another check's."""
+
+MOST_SECONDS = 1e6
+"""Longer than any check takes."""
+
+GARBLED: dict[str, Any] = {"garbled": True}
+"""Stands for a line that no honest child writes."""
+
+TOO_LARGE: dict[str, Any] = {"oracle_error": "on fresh inputs the answer returned too much to be compared"}
+"""Stands for an oracle's result that nobody has room for."""
+
+LastWord = Literal["tampered", "stopped", "broken", "done", ""]
+"""With what a child ends: the checks rely on something that the answer has changed, a check took too long,
+the answer does not import, all was judged. "" where it did not come to say anything."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended, by the worker's word and not by its own.
+
+    `overflow` is true where it wrote more than was read. `lost` says why the grader failed to get an answer
+    judged.
+    """
+
+    exit: int = 0
+    signal: int = 0
+    timed_out: bool = False
+    overflow: bool = False
+    lost: str = ""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What came of judging one answer.
+
+    `checks` holds what was told of each check, by its id: `of` says more. `oracle` is what that returned
+    (`grader.protocol.oracle_codec`, or anything at all), None where it did not. `broken` says why the answer
+    does not import, `printed` what it printed while it was imported. `memory`: it has used up its memory.
+    `trouble` is an error of ours, in our words, and `forged` why no honest child can have written this.
+    """
+
+    checks: Mapping[str, Finding] = field(default_factory=dict)
+    oracle: Any = None
+    oracle_error: str = ""
+    last_word: LastWord = ""
+    broken: str = ""
+    printed: str = ""
+    memory: bool = False
+    trouble: str = ""
+    forged: str = ""
+    ended: Ended = Ended()
+
+    def of(self, spec: CheckSpec) -> Finding:
+        """How this check went, if it could run here and anybody told."""
+        if spec.lacks:
+            return Finding("not_graded", spec.lacks)
+        return self.checks.get(spec.id) or Finding("missing", self.broken)
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the child ended before its time and without a word why."""
+        ended = self.ended
+        return not (self.last_word or ended.timed_out or ended.overflow or ended.lost)
+
+    @property
+    def fault(self) -> str:
+        """Why the grader itself failed, or "". No answer can set `lost`; `trouble` comes from its process."""
+        return self.ended.lost or self.trouble
+
+
+def lost(reason: str) -> Transcript:
+    """What came of an answer that nobody could judge."""
+    return Transcript(ended=Ended(lost=reason))
+
+
+def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
+    """What a child's lines tell. Where several tell the same, the first does."""
+    looked_at = lines[:MOST_LINES]
+    checks: dict[str, Finding] = {}
+    told: dict[str, Any] = {}
+    for line in looked_at:
+        if "check" in line:
+            checks.setdefault(_text(line, "check"), _finding(line))
+        else:
+            for name, value in line.items():
+                told.setdefault(name, value)
+    return Transcript(
+        checks,
+        told.get("oracle"),
+        _text(told, "oracle_error"),
+        next((word for word in get_args(LastWord) if word in told), ""),
+        _text(told, "broken"),
+        _text(told, "printed"),
+        any(line.get("memory") for line in looked_at),
+        _trouble(told),
+        _forged(lines, told, ended),
+        ended,
+    )
+
+
+_OUTCOMES = frozenset(get_args(Outcome)) - {"missing"}
+"""What a child may say of a check; any other word is a failure."""
+
+
+def _finding(line: Mapping[str, Any]) -> Finding:
+    outcome: Any = _text(line, "outcome")
+    seconds: Any = line.get("seconds")  # JSON knows NaN and endless integers
+    is_time = isinstance(seconds, (int, float)) and 0 <= seconds < MOST_SECONDS
+    return Finding(
+        outcome if outcome in _OUTCOMES else "failed",
+        _text(line, "message"),
+        line.get("is_rule") is True,
+        _text(line, "unwritten"),
+        _text(line, "printed"),
+        float(seconds) if is_time else 0.0,
+    )
+
+
+def _text(line: Mapping[str, Any], name: str) -> str:
+    """A text in a child's line; "" for anything else, which may be too deep or too long to be made a text."""
+    value = line.get(name)
+    return value if isinstance(value, str) else ""
+
+
+_TAMPERED = re.compile(
+    r"replaces [\w.]{1,120}|hooks into Python by [\w.]{1,40}|breaks comparisons \(\w{1,60}\)"
+    r"|makes (torch\.\w{1,20}|== of tensors) lie|makes a (check|comparison) pass that must fail",
+    re.ASCII,
+)
+"""What `grader.engine.integrity` tells; other words are the answer's own, and no flag."""
+
+
+_WROTE = "wrote to the channel that carries results"
+
+
+def _forged(lines: Sequence[dict[str, Any]], told: Mapping[str, Any], ended: Ended) -> str:
+    """Why this cannot be what an honest child writes, or an empty text."""
+    if "tampered" in told:
+        known = _TAMPERED.fullmatch(_text(told, "tampered"))
+        return known[0] if known else "changes what judging relies on"
+    if any("trouble" in line for line in lines[:-1]):
+        return "claims that the grader failed"  # which would be the last word
+    if ended.overflow:
+        return "wrote more results than judging does"
+    if len(lines) > MOST_LINES or "garbled" in told:
+        return _WROTE
+    checks = sum("check" in line for line in lines)
+    ids = {_text(line, "check") for line in lines if "check" in line}
+    if len(ids) < checks or sum("oracle" in line for line in lines) > 1:
+        return "results arrived twice"
+    return ""
+
+
+_TROUBLE = re.compile(r"\w{1,60} at [\w.]{1,60}:\d{1,6}", re.ASCII)
+
+
+def _trouble(told: Mapping[str, Any]) -> str:
+    if "trouble" not in told:
+        return ""
+    text = _text(told, "trouble")
+    return f"judging it raised {text if _TROUBLE.fullmatch(text) else 'an error'}"
+
+
+def line_of(error: Exception) -> dict[str, Any]:
+    """What a child tells of an error that is no check's: ours, unless the answer has used up its memory."""
+    if isinstance(error, MemoryError):
+        return {"memory": True}
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return {"trouble": f"{type(error).__name__} at {Path(where.filename).name}:{where.lineno}"}
+
+
+def to_json(transcript: Transcript) -> str:
+    """The transcript as text, for a journey between machines."""
+    try:
+        return json.dumps(transcript, default=vars)
+    except RecursionError:
+        return json.dumps(replace(transcript, oracle=None, forged=_WROTE), default=vars)
+
+
+def from_json(text: str) -> Transcript:
+    """Raises ValueError where the text holds anything but a transcript."""
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        return Transcript(forged=_WROTE)
+    whole = _like(Transcript(), data)
+    checks = {id: _like(Finding("failed"), finding) for id, finding in whole.checks.items()}
+    words = {finding.outcome for finding in checks.values()}
+    if whole.last_word not in get_args(LastWord) or not words <= _OUTCOMES:
+        raise ValueError("no words of ours")
+    return replace(whole, checks=checks, ended=_like(Ended(), whole.ended))
+
+
+def _like(blank: _T, data: Any) -> _T:
+    """A record like `blank` of this data, which has values of the same kinds; `oracle` may be anything.
+
+    Raises ValueError where it has not.
+    """
+    if not isinstance(data, dict) or data.keys() != vars(blank).keys():
+        raise ValueError(f"no {type(blank).__name__}")
+    for name, value in vars(blank).items():
+        kind = dict if is_dataclass(value) else type(value)
+        if type(data[name]) is not kind and name != "oracle":
+            raise ValueError(f"{name} is no {kind.__name__}")
+    return type(blank)(**data)
