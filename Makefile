@@ -1,5 +1,5 @@
 # Three verbs to start with; each sets up what it needs on a fresh machine.
-.PHONY: learn grade test check lint test-suites test-grader audit setup sandbox browser database clean
+.PHONY: learn grade test check lint test-suites test-quick test-grader audit setup sandbox browser database clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -23,7 +23,7 @@ test: .venv/.dev sandbox browser database ## everything the project checks of it
 	  took="$$took  $$part $$(($$(date +%s) - began)) s"; \
 	done; echo "took$$took"
 
-check: lint test-suites ## what needs no system package, in three minutes
+check: lint test-suites test-quick ## what needs no system package, in three minutes
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -34,8 +34,11 @@ lint: .venv/.dev
 test-suites: .venv/.dev
 	$(BIN)/python -m pytest -q -p no:randomly -n 2 --answers solutions
 
-test-grader: .venv/.dev # browsers and servers time out on a busy machine
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --reruns 1 tests/grader
+test-quick: .venv/.dev
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not (sandbox or browser or database or slow)" tests/grader
+
+test-grader: .venv/.dev # browsers and servers time out on a busy machine; MARK=browser runs a part
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --reruns 1 --durations 10 -m "$(MARK)" tests/grader
 
 audit: .venv/.dev
 	$(BIN)/kata audit

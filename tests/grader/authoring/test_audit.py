@@ -4,6 +4,8 @@ import pytest
 
 from tests.grader.support.clone import ADDING, CONSTANT, HIDDEN, MUTATING, SOLUTION, STUB, Clone
 
+pytestmark = pytest.mark.slow
+
 FINE = "import pytest\n" + HIDDEN.replace("def test_input", "@pytest.mark.fine\ndef test_input")
 SHORT = STUB.replace("Double a tensor.", "Double a tensor.\n\nFine print:\n- x stays as it is.\n")
 WORDY = SHORT.replace("Fine", f"{'many words ' * 60}\n\n    {'code ' * 30}\n\nFine") + "\n"

@@ -33,6 +33,7 @@ from grader.checks.failure import CheckFailure
 from tests.grader.support.warm_worker import WarmWorker
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.multi_process,
     pytest.mark.skipif(distributed.is_available() is not None, reason=str(distributed.is_available())),
 ]

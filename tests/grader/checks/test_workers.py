@@ -17,6 +17,8 @@ from grader.checks.dataloader import workers
 from grader.checks.dataloader.report import last_error
 from grader.checks.dataloader.workers import PICKLED, imported_anew, signed, spawned_epochs
 
+pytestmark = pytest.mark.slow
+
 
 class Squares(Dataset):
     def __init__(self, extra=None):

@@ -16,6 +16,8 @@ from grader.course.paths import ROOT
 
 pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "docs" / "instructors.md"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 BY_HAND = [block for block in BLOCKS if block.startswith("# by hand\n")]

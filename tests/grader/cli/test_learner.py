@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from grader import cli
 from tests.grader.support.clone import SOLUTION, STUB, Clone
 
+pytestmark = pytest.mark.slow
+
 VERBS = {
     "status",
     "watch",

@@ -31,6 +31,8 @@ pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[
 from grader.cluster import facts, member, parent, plain, replies, roster
 from tests.grader.support.misbehaving import Touching, answer_with_an_object
 
+pytestmark = pytest.mark.slow
+
 EXERCISES = (load().exercise("merge_heads"),)
 SOLUTION = EXERCISES[0].file("solutions").read_text("utf-8")
 ODD = {

@@ -5,6 +5,8 @@ import pytest
 from grader.course.catalog import load
 from tests.grader.support.clone import SOLUTION, STUB, Clone
 
+pytestmark = pytest.mark.slow
+
 FILE = "exercises/e01_tensors/ex01_double.py"
 
 

@@ -20,6 +20,8 @@ from grader.plugin.subprocess_run import Fresh
 from grader.protocol.job import Job
 from tests.grader.support.clone import HIDDEN, PUBLIC, SOLUTION, STUB, Clone
 
+pytestmark = pytest.mark.slow
+
 
 def imports(text):
     return text.replace("def double", "import nothing_like_it\n\n\ndef double", 1)

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from grader import sandbox
 from grader.course.catalog import load
 from grader.engine.pool import AHEAD, Pool
 from grader.grading.references import References
 from grader.grading.score import verdict
 from grader.protocol.job import Job
 from grader.protocol.transcript import Ended, Transcript
+
+pytestmark = pytest.mark.slow
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -119,7 +120,7 @@ def test_transcripts_go_when_they_have_been_judged():
     assert seen == set(range(count))
 
 
-@pytest.mark.skipif(sandbox.unavailable() is not None, reason="bubblewrap cannot run here")
+@pytest.mark.usefixtures("confines")
 @pytest.mark.parametrize("deaths", [1, 2])
 def test_an_engine_that_ends_is_started_again_once(deaths):
     jobs = [Job(EXERCISE, f"{SOLUTION}\n# {n}".encode(), 0) for n in range(12)]

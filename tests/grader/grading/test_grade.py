@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import sandbox
 from grader.course import paths
 from grader.course.catalog import load
 
-pytestmark = pytest.mark.skipif(sandbox.unavailable() is not None, reason="bubblewrap cannot run here")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("confines")]
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")

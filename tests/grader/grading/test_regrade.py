@@ -22,6 +22,8 @@ from grader.records.records import (
 )
 from grader.submissions.class_folder import Submission
 
+pytestmark = pytest.mark.slow
+
 MERGE, SOFTMAX = (load().exercise(slug) for slug in ("merge_heads", "stable_softmax"))
 PASSED = ExerciseRecord("passed", 2.0, 2.0)
 ZERO = ExerciseRecord("failed", 0.0, 2.0)

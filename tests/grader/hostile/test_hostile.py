@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from grader import sandbox
 from grader.course import paths
 from grader.course.catalog import load
 from tests.grader.hostile.answers import Hostile
@@ -22,7 +21,7 @@ from tests.grader.hostile.outside import OUTSIDE
 from tests.grader.hostile.resources import RESOURCES
 from tests.grader.hostile.stealing import LOOT, STEALING
 
-pytestmark = pytest.mark.skipif(sandbox.unavailable() is not None, reason="bubblewrap cannot run here")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("confines")]
 
 FAMILIES = {
     "leaving": LEAVING,

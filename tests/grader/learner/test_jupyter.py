@@ -16,6 +16,8 @@ from grader.records import progress
 from grader.records.records import ExerciseRecord
 from grader.submissions.notebook_answer import Cell, gathered
 
+pytestmark = pytest.mark.slow
+
 MERGE = load().exercise("merge_heads")
 RIGHT = """
 import torch

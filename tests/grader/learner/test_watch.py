@@ -13,6 +13,8 @@ import pytest
 
 from tests.grader.support.clone import SOLUTION, Clone
 
+pytestmark = pytest.mark.slow
+
 LOOP = SOLUTION.replace("return x * 2.0", "while True:\n        pass")
 PATIENCE = 60.0
 

@@ -31,6 +31,8 @@ from tests.grader.support.browser import watched
 
 api = pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
 
+pytestmark = pytest.mark.slow
+
 E01 = "e01_tensors"
 SLUGS = ("describe", "merge_heads", "device_agnostic")
 CATALOG = Catalog((Section(E01, "Tensors", tuple(map(load().exercise, SLUGS))),))

@@ -25,6 +25,8 @@ api = pytest.importorskip("nbgrader.api", reason="the gradebook is an optional e
 from sqlalchemy import MetaData, create_engine, inspect, text  # noqa: E402
 from sqlalchemy.pool import NullPool  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 def exercise(slug: str, section: str, order: int, points: float = 2) -> Exercise:
     return Exercise(slug, section, order, slug, "build", "core", points, 1, (), (), (), "")
@@ -76,7 +78,7 @@ def database(postgres: Callable[[str], str]) -> Callable[[], str]:
     return emptied
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.database)])
 def any_db(request: pytest.FixtureRequest) -> str:
     """A file, and a URL of a server."""
     if request.param == "sqlite":

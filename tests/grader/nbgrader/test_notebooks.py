@@ -32,6 +32,8 @@ from nbgrader.nbgraderformat import MetadataValidator  # noqa: E402
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 CATALOG = load()
 SOME = {
     "e01_tensors": ("describe", "merge_heads", "expand_not_repeat", "device_agnostic"),

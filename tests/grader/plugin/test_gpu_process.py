@@ -8,6 +8,8 @@ import pytest
 
 from tests.grader.support.clone import ADDING, CONSTANT, PUBLIC, STUB, Clone
 
+pytestmark = pytest.mark.slow
+
 MADE_UP = """
 import os, torch
 

@@ -14,6 +14,8 @@ from grader.course.catalog import load
 from tests.grader.support.clone import SOLUTION as DOUBLE
 from tests.grader.support.clone import Clone
 
+pytestmark = pytest.mark.slow
+
 MERGE = load().exercise("merge_heads")
 BUILD = next(e for e in load().exercises if e.kind == "build")
 SOLUTION = MERGE.file("solutions").read_text("utf-8")

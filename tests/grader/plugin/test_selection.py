@@ -6,6 +6,8 @@ import pytest
 
 from tests.grader.support.clone import SOLUTION, Clone
 
+pytestmark = pytest.mark.slow
+
 BROKEN = SOLUTION.replace("2.0", "3.0")
 ROOM = "e01_tensors"
 DOUBLE = [f"tests/{tree}/{ROOM}/test_ex01_double.py" for tree in ("public", "hidden")]

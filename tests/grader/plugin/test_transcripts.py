@@ -14,6 +14,8 @@ import pytest
 
 from tests.grader.support.clone import Clone
 
+pytestmark = pytest.mark.slow
+
 SOLUTION = '''"""Centre a batch of features."""
 
 import torch
