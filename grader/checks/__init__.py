@@ -14,7 +14,7 @@ from grader.checks.failure import CheckFailure
 from grader.checks.gradients import expect_gradient, expect_gradients
 from grader.checks.numbers import expect_number
 from grader.checks.raises import expect_raises
-from grader.checks.side_effects import global_rng_untouched, modes_kept, unchanged
+from grader.checks.side_effects import global_rng_untouched, hooks_of, hooks_of_all, modes_kept, unchanged
 from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
 
 __all__ = [
@@ -34,6 +34,8 @@ __all__ = [
     "forbid",
     "global_rng_untouched",
     "held_bytes",
+    "hooks_of",
+    "hooks_of_all",
     "marked",
     "modes_kept",
     "peak_bytes",

@@ -1,11 +1,15 @@
-"""What a call leaves as it was: its inputs, the modes of models, random streams."""
+"""What a call leaves as it was: its inputs, the modes of models, hooks, random streams."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules import module as modules
+from torch.optim import optimizer as optimizers
 
+from grader.checks._compat import TENSOR_HOOKS
 from grader.checks.failure import CheckFailure
 from grader.checks.values import expect_equal, expect_that
 
@@ -70,6 +74,36 @@ def modes_kept(call: str, *models: nn.Module) -> Iterator[None]:
     for name, layer, mode in modes:
         where = f"layer {name}" if name else "the model itself"
         expect_equal(layer.training, mode, f"the training flag of {where} after {call}")
+
+
+def hooks_of(holder: nn.Module | Tensor | torch.optim.Optimizer) -> list[tuple[str, object]]:
+    """The hooks on one module without its parts, one tensor or one optimizer, in order: kind and key of each.
+
+    Example:
+        def test_hook_is_removed(answer):
+            model = nn.Linear(2, 1)
+            answer.shape_of_result(model, torch.ones(3, 2))
+            expect_equal(hooks_of(model), [], "the hooks on the model after shape_of_result(model, x)")
+    """
+    lists = {name: getattr(holder, name, None) for name in TENSOR_HOOKS}
+    return _hooks_in(lists if isinstance(holder, Tensor) else vars(holder))
+
+
+def hooks_of_all() -> list[tuple[str, object]]:
+    """The hooks for all modules and all optimizers: kind and key of each.
+
+    Example:
+        def test_no_hook_for_all_modules(answer):
+            before = hooks_of_all()
+            answer.shape_of_result(nn.Linear(2, 1), torch.ones(3, 2))
+            expect_equal(hooks_of_all(), before, "the hooks for all modules after shape_of_result(model, x)")
+    """
+    return _hooks_in({**vars(modules), **vars(optimizers)})
+
+
+def _hooks_in(names: Mapping[str, Any]) -> list[tuple[str, object]]:
+    kinds = {kind: keys for kind, keys in names.items() if kind.endswith("_hooks") and isinstance(keys, dict)}
+    return [(kind, key) for kind, keys in kinds.items() for key in keys]
 
 
 @contextmanager

@@ -40,7 +40,6 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils._pytree import tree_map_only
 
 
 def save_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, step: int) -> None:
@@ -58,8 +57,7 @@ def save_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.O
     error = None
     if dist.get_rank() == 0:
         try:
-            # torch.load refuses NumPy's numbers, which a schedule of one's own may have put there
-            state = tree_map_only(np.generic, np.generic.item, optimizer.state_dict())
+            state = _plain(optimizer.state_dict())
             _write(Path(path), {"model": _bare(model).state_dict(), "optimizer": state, "step": step})
         except Exception as caught:
             error = caught
@@ -79,6 +77,15 @@ def _write(path: Path, checkpoint: dict) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _plain(state: object) -> object:
+    """Without NumPy's numbers, which torch.load refuses, and a schedule of one's own may have put there."""
+    if isinstance(state, dict):
+        return {name: _plain(value) for name, value in state.items()}
+    if isinstance(state, (list, tuple)):
+        return type(state)(map(_plain, state))
+    return state.item() if isinstance(state, np.generic) else state
 
 
 def _bare(model: nn.Module) -> nn.Module:

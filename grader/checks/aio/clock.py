@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from grader.checks._compat import timers
 from grader.checks.failure import CheckFailure
 
 __all__ = ["START", "run"]
@@ -76,6 +77,10 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """Let tasks that are cancelled take some more time for it."""
         self._until = self._now + seconds
         self._turns = 0
+
+    def timers(self) -> list[asyncio.TimerHandle]:
+        """What is still to be called at some time."""
+        return timers(self)
 
     def _back(self, _future: object) -> None:
         self._working -= 1

@@ -7,7 +7,15 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_equal, expect_gradient, expect_raises, expect_that, unchanged
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_gradient,
+    expect_raises,
+    expect_that,
+    hooks_of,
+    unchanged,
+)
 
 CALL = "backward_with_activations(…)"  # leaves room for what comes behind
 
@@ -200,7 +208,7 @@ def test_inputs_that_are_a_leaf(answer, gen):
     expect_all(found, wanted, f"{CALL}, where inputs has a `.grad`")
     expect_gradient(x.grad, wanted[0] + 5e9, "inputs, in `.grad` where 5e9 lay before")
     expect_equal(len(hooked), 1, f"how often a hook on inputs, a leaf, is called in {CALL}")
-    expect_equal(len(x._backward_hooks), 1, f"the number of hooks on inputs, where one was before {CALL}")
+    expect_equal(len(hooks_of(x)), 1, f"the number of hooks on inputs, where one was before {CALL}")
     expect_equal(
         (x.requires_grad, x.is_leaf), (True, True), f"(requires_grad, is_leaf) of inputs after {CALL}"
     )
@@ -224,7 +232,7 @@ def test_inputs_that_were_computed(answer, gen):
         expect_gradient(
             source.grad, onward, f"what inputs was computed from, after {number} calls", scale=10.0
         )
-        expect_that(not x._backward_hooks, f"a hook on inputs, which was computed, stays after {CALL}")
+        expect_that(not hooks_of(x), f"a hook on inputs, which was computed, stays after {CALL}")
         expect_that(not x.retains_grad, f"inputs, computed before, keeps a `.grad` of its own after {CALL}")
         again = f"inputs.sum().backward() after {CALL}, which frees the graph of computed inputs"
         expect_raises(RuntimeError, lambda x=x: x.sum().backward(), again)
@@ -299,9 +307,7 @@ def test_runs_once(answer, gen):
         torch.full((2,), 3.0),
         "the gradient at inputs, where a hook on the layer, a dropout in evaluation mode, multiplies by 3",
     )
-    expect_equal(
-        len(module._forward_hooks), 1, f"the number of hooks on a layer, where one was before {CALL}"
-    )
+    expect_equal(len(hooks_of(module)), 1, f"the number of hooks on a layer, where one was before {CALL}")
     expect_equal(module.training, False, f"layer.training after {CALL} of a layer in evaluation mode")
     expect_equal(walked, ["b", "a"], "what the backward walks through")
 

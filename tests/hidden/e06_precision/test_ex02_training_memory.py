@@ -65,12 +65,12 @@ def real_bytes(model, x, dtype, optimizer, master_weights):
 
 def real_activations(model, x):
     """The bytes that autograd keeps for backward, each memory once, without parameters."""
-    own = {p.untyped_storage()._cdata for p in model.parameters()}
+    own = {id(p.untyped_storage()) for p in model.parameters()}
     kept = {}
 
     def pack(t):
-        if t.untyped_storage()._cdata not in own:
-            kept[t.untyped_storage()._cdata] = t.untyped_storage()
+        if id(t.untyped_storage()) not in own:
+            kept[id(t.untyped_storage())] = t.untyped_storage()
         return t
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):

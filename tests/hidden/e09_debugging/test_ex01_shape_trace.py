@@ -10,9 +10,8 @@ from itertools import islice, pairwise
 
 import torch
 from torch import nn
-from torch.nn.modules import module as nn_module
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import expect_close, expect_equal, expect_that, hooks_of, hooks_of_all
 
 CALL = "the rows of shape_trace(model)"
 Pair = namedtuple("Pair", "first second")
@@ -48,22 +47,11 @@ def expect_rows(yours, wanted, call=CALL):
             expect_equal(shapes, expected, where)
 
 
-HOOKS = (
-    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
-    "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_forward_hooks_always_called",
-)  # fmt: skip
-
-
 def traces(model):
     """All that a tool could leave behind on a model or on all modules."""
-    found = {
-        name: (sorted(vars(module)), {hooks: list(getattr(module, hooks)) for hooks in HOOKS})
-        for name, module in model.named_modules()
-    }
-    everywhere = [list(getattr(nn_module, name)) for name in sorted(vars(nn_module)) if "_global_" in name
-                  and isinstance(getattr(nn_module, name), dict)]  # fmt: skip
-    patched = [nn.Module.__call__, nn.Module._call_impl, *(type(m).forward for m in model.modules())]
-    return found, everywhere, patched
+    found = {name: (sorted(vars(module)), hooks_of(module)) for name, module in model.named_modules()}
+    patched = [nn.Module.__call__, *(type(m).forward for m in model.modules())]
+    return found, hooks_of_all(), patched
 
 
 class Block(nn.Module):
@@ -334,8 +322,7 @@ def test_no_hook_is_left(answer):
         model[1].register_forward_hook(lambda *_: seen.append("late"))
         model[0].down.register_forward_pre_hook(lambda *_: seen.append("pre"))
         spare, model[0].spare = model[0].spare, nn.Identity()
-    left = [hooks for hooks in HOOKS if getattr(spare, hooks)]
-    expect_equal(left, [], "the hooks left on a layer that was replaced within the block")
+    expect_equal(hooks_of(spare), [], "the hooks left on a layer that was replaced within the block")
     seen.clear()
     model(torch.zeros(2, 4))
     expect_equal(seen, ["early", "pre", "late"], "the hooks of others that run after the block")

@@ -7,9 +7,16 @@ from typing import NamedTuple
 import pytest
 import torch
 from torch import nn
-from torch.nn.modules import module as nn_module
 
-from grader.checks import expect_close, expect_equal, expect_that, global_rng_untouched, modes_kept
+from grader.checks import (
+    expect_close,
+    expect_equal,
+    expect_that,
+    global_rng_untouched,
+    hooks_of,
+    hooks_of_all,
+    modes_kept,
+)
 
 CALL = "first_nan(model, compute_loss)"
 INF, NAN = math.inf, math.nan
@@ -527,21 +534,11 @@ def test_without_a_backward(answer, gen):
     expect_found(answer, gen, model, None, "frozen parameters, inputs that require a gradient", inputs=graph)
 
 
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-
-
 def traces(model):
     """All that a tool could leave behind."""
-    found = {
-        name: (sorted(vars(m)), m.training, [list(getattr(m, hooks)) for hooks in HOOKS])
-        for name, m in model.named_modules()
-    }
-    everywhere = [
-        len(v) for k, v in sorted(vars(nn_module).items()) if "_global_" in k and isinstance(v, dict)
-    ]
-    tensors = [p._backward_hooks and len(p._backward_hooks) for p in model.parameters()]
-    flags = [p.requires_grad for p in model.parameters()]
-    return found, everywhere, tensors, flags, torch.is_anomaly_enabled(), torch.is_grad_enabled()
+    found = {name: (sorted(vars(m)), m.training, hooks_of(m)) for name, m in model.named_modules()}
+    tensors = [(hooks_of(p), p.requires_grad) for p in model.parameters()]
+    return found, hooks_of_all(), tensors, torch.is_anomaly_enabled(), torch.is_grad_enabled()
 
 
 def state(model):

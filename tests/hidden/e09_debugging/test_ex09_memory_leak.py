@@ -10,9 +10,8 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.modules import module as nn_module
 
-from grader.checks import expect_close, expect_equal, expect_that, held_bytes
+from grader.checks import expect_close, expect_equal, expect_that, held_bytes, hooks_of, hooks_of_all
 
 
 def network(gen):
@@ -218,27 +217,17 @@ def test_bytes_do_not_grow(answer, gen):
     )
 
 
-def hooks_of(model):
+def everything_on(model):
     """All hooks on modules and parameters, and those for all modules, and what else was put on them."""
-    found = []
-    for name, module in model.named_modules():
-        for attribute, value in vars(module).items():
-            if "_hooks" in attribute:
-                found += [(name, attribute, key) for key in value]
-            else:
-                found.append((name, attribute))
-    for name, p in model.named_parameters():
-        hooks = (p._backward_hooks, getattr(p, "_post_accumulate_grad_hooks", None))
-        found += [(name, str(key)) for each in hooks if each for key in each]
-    for name, value in vars(nn_module).items():
-        if name.startswith("_global_") and "hooks" in name and isinstance(value, dict):
-            found += [(name, key) for key in value]
-    return found
+    parts = [*model.named_modules(), *model.named_parameters()]
+    found = [(name, *hook) for name, part in parts for hook in hooks_of(part)]
+    found += [(name, attribute) for name, module in model.named_modules() for attribute in vars(module)]
+    return found + hooks_of_all()
 
 
 def expect_hooks(model, before, when):
     """The model carries the hooks of `before`, and no others."""
-    found = hooks_of(model)
+    found = everything_on(model)
     gone, more = (
         [each for each in one if each not in other] for one, other in ((before, found), (found, before))
     )
@@ -264,7 +253,7 @@ def test_no_hook_is_left(answer, gen):
     model[0].register_forward_hook(lambda *_: calls.append("forward"))
     model[2].register_forward_pre_hook(lambda *_: calls.append("before"))
     model[0].weight.register_hook(lambda g: calls.append("gradient"))
-    before = hooks_of(model)
+    before = everything_on(model)
     trainer = answer.Trainer(model, F.mse_loss, sgd(model))
     for number in range(3):
         expect_hooks(model, before, f"before step {number}")
@@ -294,7 +283,7 @@ def test_a_step_that_raises(answer, gen, where):
     """A step that raises leaves no hook and nothing of its batch, and the next one is as good as any."""
     model, part = network(gen), Fails()
     model.insert(1, part)
-    before = hooks_of(model)
+    before = everything_on(model)
     failing = {"loss": False, "backward": False, "optimizer": False}
     watch, seen = Watch(copy.deepcopy(model)), []
 
@@ -536,5 +525,5 @@ def oracle(answer, gen):
         reports.append(trainer.step(*batch_of(gen, n)))
         report = trainer.report()
         reports.append([report[name] for name in ("losses", "smoothed", "activity", "samples")])
-    left = sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())
+    left = sum(len(hooks_of(m)) for m in model.modules())
     return [reports, [p.detach().clone() for p in model.parameters()], left]

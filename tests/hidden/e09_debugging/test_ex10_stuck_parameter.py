@@ -6,9 +6,8 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.optim import optimizer as torch_optimizer
 
-from grader.checks import expect_equal, expect_that
+from grader.checks import expect_equal, expect_that, hooks_of, hooks_of_all
 from grader.checks.devices import is_simulated
 
 CALL = "stuck_parameters(model, optimizer, train_step)"
@@ -372,17 +371,13 @@ def test_ties_and_empty_parameters(answer):
     expect_equal(answer.stuck_parameters(model, optimizer, step), wanted, f"{CALL} with a tied weight")
 
 
-def hooks_of(model, optimizer):
+def everything_on(model, optimizer):
     """Everything that a tool could leave behind."""
-    found = []
-    for name, module in model.named_modules():
-        found += [(name, k, sorted(v) if "_hooks" in k else None) for k, v in vars(module).items()]
-    for name, p in model.named_parameters():
-        hooks = (p._backward_hooks, getattr(p, "_post_accumulate_grad_hooks", None))
-        found += [(name, str(key)) for each in hooks if each for key in each]
-    found += [(k, sorted(v) if "_hooks" in k else None) for k, v in vars(optimizer).items()]
-    found += [sorted(torch_optimizer._global_optimizer_pre_hooks)]
-    found += [sorted(torch_optimizer._global_optimizer_post_hooks)]
+    modules = [*model.named_modules(), ("", optimizer)]
+    found = [(name, attribute) for name, part in modules for attribute in vars(part)]
+    holders = [*modules, *model.named_parameters()]
+    found += [(name, *hook) for name, holder in holders for hook in hooks_of(holder)]
+    found += hooks_of_all()
     methods = [type(optimizer).step, vars(optimizer).get("step"), type(model).__call__]
     return found, methods
 
@@ -412,7 +407,7 @@ def test_no_trace_is_left(answer, gen, where):
 
     step()
     calls.clear()
-    before = hooks_of(model, optimizer)
+    before = everything_on(model, optimizer)
     raised = False
     try:
         answer.stuck_parameters(model, optimizer, train_step)
@@ -421,7 +416,7 @@ def test_no_trace_is_left(answer, gen, where):
     expect_equal(
         raised, where != "returns", f"whether the error of train_step reaches the caller, where it {where}"
     )
-    after = hooks_of(model, optimizer)
+    after = everything_on(model, optimizer)
     left = [str(found) for found in after[0] if found not in before[0]]
     expect_that(
         after[0] == before[0],

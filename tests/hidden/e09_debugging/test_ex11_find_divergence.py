@@ -7,13 +7,14 @@ from collections import OrderedDict, namedtuple
 import pytest
 import torch
 from torch import nn
-from torch.nn.modules import module as nn_module
 
 from grader.checks import (
     expect_equal,
     expect_raises,
     expect_that,
     global_rng_untouched,
+    hooks_of,
+    hooks_of_all,
     modes_kept,
     unchanged,
 )
@@ -475,14 +476,9 @@ def traces(model):
     for name, module in model.named_modules():
         for attribute, value in vars(module).items():
             if attribute not in ("log", "result"):
-                plain = (
-                    sorted(value) if "_hooks" in attribute else value if type(value) in (bool, int) else None
-                )
-                found.append((name, attribute, plain))
-    for name, value in sorted(vars(nn_module).items()):
-        if name.startswith("_global_") and "hooks" in name and isinstance(value, dict):
-            found.append((name, sorted(value)))
-    return found
+                found.append((name, attribute, value if type(value) in (bool, int) else None))
+        found += [(name, *hook) for hook in hooks_of(module)]
+    return found + hooks_of_all()
 
 
 class Logs(nn.Module):

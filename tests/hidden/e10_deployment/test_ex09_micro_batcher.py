@@ -750,8 +750,7 @@ def test_nothing_runs_while_idle(answer):
         batcher = answer.MicroBatcher(model, (2,), max_size=2, max_delay=DELAY)
         await asyncio.gather(batcher.submit(request(0)), batcher.submit(request(1)))
         await asyncio.sleep(DELAY + 1)
-        loop = asyncio.get_running_loop()
-        timers = [handle for handle in loop._scheduled if not handle.cancelled()]
+        timers = asyncio.get_running_loop().timers()
         await batcher.close()
         return len(timers)
 

@@ -174,3 +174,15 @@ async def app(scope, receive, send):
     numbers = json.loads((await receive())["body"])
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": json.dumps({"sum": sum(numbers)}).encode()})
+
+
+def shape_of_result(model, x):
+    shapes = []
+    handle = model.register_forward_hook(lambda _model, _given, out: shapes.append(out.shape))
+    model(x)
+    handle.remove()
+    return shapes[0]
+
+
+def twice(fn):
+    return [fn(), fn()]

@@ -164,3 +164,16 @@ async def pause(seconds):
 
 async def app(scope, receive, send):
     raise RuntimeError("not ready")
+
+
+def shape_of_result(model, x):
+    shapes = []
+    model.register_forward_hook(lambda _model, _given, out: shapes.append(out.shape))
+    nn.modules.module.register_module_forward_hook(lambda *_: None)
+    model(x)
+    return shapes[0]
+
+
+def twice(fn):
+    with torch.autograd.profiler.profile():
+        return [fn(), fn()]
