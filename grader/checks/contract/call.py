@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
+
+from grader.checks._compat import tree_leaves, tree_map_only
 
 LONGEST = 24
 """Characters of an argument that is written out; of a longer one the parameter's name is told."""

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
 
+from grader.checks._compat import tree_leaves, tree_map_only
 from grader.checks.contract.call import Inputs, as_given, tensors
 from grader.checks.contract.clause import Clause
 from grader.checks.contract.trial import Trial

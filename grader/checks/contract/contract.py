@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
 
+from grader.checks._compat import tree_map_only
 from grader.checks.contract.call import Case, Given, Inputs, Signature, as_given
 from grader.checks.contract.clause import Clause
 from grader.checks.contract.computed import gradients, values

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
 
+from grader.checks._compat import tree_map_only
 from grader.checks.contract.call import Case, Inputs, cases
 from grader.checks.contract.contract import Contract
 from grader.checks.contract.result import flat, is_floating

@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
 
+from grader.checks._compat import tree_leaves, tree_map_only
 from grader.checks.numbers import expect_number
 from grader.checks.values import expect_close, expect_equal
 from grader.core.tolerance import resolution
