@@ -1,7 +1,7 @@
-"""Judge answers where there is no fork: a fresh pytest process for each, with the findings of the engine.
+"""Judge answers where there is no fork: a fresh pytest process for each, which tells what the engine tells.
 
 This module is both ends: the parent's `Fresh`, which has the face of `grader.engine.pool.Pool`, and the
-pytest plugin that writes the findings in the process it starts.
+pytest plugin that tells of each check in the process it starts.
 """
 
 import json
