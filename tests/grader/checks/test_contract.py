@@ -1,13 +1,12 @@
 """What a contract demands, and what an answer reads that does not keep it."""
 
 import inspect
-import re
-import textwrap
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from grader.authoring import reference
 from grader.checks import CheckFailure
 from grader.checks import contract as contracts
 from grader.checks.contract import Contract, given
@@ -15,12 +14,12 @@ from grader.checks.contract.call import Signature, cases
 from grader.checks.contract.oracle import oracle_of
 from grader.checks.devices import install
 
-EXAMPLE = textwrap.dedent(re.search(r"A whole suite:\n\n(.*?)\n\nThat is", inspect.getdoc(Contract), re.S)[1])
+EXAMPLE = next(helper.example for helper in reference.helpers() if helper.name == "Contract")
 
 
 @pytest.fixture(scope="module")
 def documented():
-    names = {"torch": torch}
+    names = {**vars(contracts), "torch": torch}
     exec(EXAMPLE, names)
     return names["contract"]
 

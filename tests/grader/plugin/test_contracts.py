@@ -41,7 +41,8 @@ def clone(tmp_path_factory):
 
 
 def run(clone, *arguments):
-    command = [sys.executable, "-m", "pytest", "--answers=solutions", "-q", "-pno:cacheprovider", *arguments]
+    quiet = ["-q", "-pno:cacheprovider", "-pno:randomly"]
+    command = [sys.executable, "-m", "pytest", "--answers=solutions", *quiet, *arguments]
     done = subprocess.run(command, cwd=clone.root, capture_output=True, text=True, check=False)
     return done.stdout.splitlines()
 
