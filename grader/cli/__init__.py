@@ -131,6 +131,19 @@ def solution(
 
 
 @app.command()
+def init(
+    target: Annotated[Path, typer.Argument(help="a new or empty folder", metavar="DIR")],
+) -> None:
+    """Make a learner's folder: exercises, checks and solutions."""
+    from grader.publish import learners_folder
+
+    count = learners_folder.write(target)
+    out.print(f"{target}: {count} exercises", markup=False)
+    out.print(f"next: cd {target} && kata watch     (by uvx: uvx torchkata watch)", markup=False)
+    out.print("`pytest -k SLUG` judges in any shell; README.md there tells the rest", markup=False)
+
+
+@app.command()
 def grade(
     submissions: Annotated[
         Path,

@@ -242,5 +242,14 @@ def rows_of(text: str) -> list[str]:
 
 @cache
 def load() -> Catalog:
-    """The catalog of this clone."""
+    """The catalog of this course.
+
+    Raises:
+        KataError: there is none here.
+    """
+    if not paths.is_course(paths.ROOT):
+        raise KataError(
+            f"no course here: neither {paths.ROOT} nor a folder above it holds exercises; "
+            "`kata init DIR` makes one"
+        )
     return read(paths.EXERCISES)

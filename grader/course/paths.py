@@ -1,9 +1,40 @@
-"""Where things stand in a clone of torchkata."""
+"""Where things stand: the course, found from the current folder upward, and the package that judges it."""
 
+import os
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+VARIABLE = "TORCHKATA_ROOT"
+"""In the environment: the folder to look from instead of the current one. Our own processes get it."""
+
+PACKAGE = Path(__file__).resolve().parent.parent
+"""The grader: in a clone, or where pip has put it."""
+
+PACKAGED = PACKAGE / "content"
+"""The course that a built wheel brings; in a clone there is none."""
+
+SOURCE = PACKAGED if PACKAGED.is_dir() else PACKAGE.parent
+"""The course that comes with the package: where `kata init` takes a learner's folder from."""
+
+# A Python finds what is installed by itself; named first, that would hide parts of the standard library.
+PYTHONPATH = "" if PACKAGE.parent.name in ("site-packages", "dist-packages") else str(PACKAGE.parent)
+"""What a new process needs to import the grader."""
+
+
+def is_course(folder: Path) -> bool:
+    """Whether exercises with a catalog lie there."""
+    return any(folder.glob("exercises/e*/section.toml"))
+
+
+def _found() -> Path:
+    """The course around us; elsewhere the clone that the package stands in; else a folder that is none."""
+    named = os.environ.get(VARIABLE)
+    start = Path(named or Path.cwd()).resolve()
+    clone = () if named else (PACKAGE.parent,)
+    return next(filter(is_course, (start, *start.parents, *clone)), start)
+
+
+ROOT = _found()
 EXERCISES = ROOT / "exercises"
 SOLUTIONS = ROOT / "solutions"
 PUBLIC = ROOT / "tests" / "public"
@@ -15,11 +46,16 @@ STATE = ROOT / ".kata"
 
 def is_release() -> bool:
     """Whether this is a copy for students, without the checks that grade."""
-    return not HIDDEN.is_dir()
+    return EXERCISES.is_dir() and not HIDDEN.is_dir()
+
+
+def is_clone() -> bool:
+    """Whether tool and course lie together, so that both can be worked on and handed out."""
+    return (ROOT / "grader").is_dir()
 
 
 def shown(path: Path) -> str:
-    """A path as a person would type it: relative to the clone or to the current folder."""
+    """A path as a person would type it: relative to the course or to the current folder."""
     return _shown(path, Path.cwd())
 
 

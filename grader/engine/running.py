@@ -18,7 +18,7 @@ from grader.engine.channel import GRACE
 from grader.protocol.check import CheckSpec
 
 READABLE = (
-    paths.ROOT / "grader",
+    paths.PACKAGE,
     paths.ROOT / "conftest.py",
     paths.ROOT / "pyproject.toml",
     paths.ROOT / "tests" / "__init__.py",
@@ -26,7 +26,7 @@ READABLE = (
     paths.PUBLIC,
     paths.HIDDEN,
 )
-"""What the engine sees of the clone: no solutions, no specimens, nobody's work."""
+"""What the engine sees of the course: no solutions, no specimens, nobody's work."""
 
 _ENGINE = "import gc; gc.disable(); from grader.engine.server import main; main()"
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""

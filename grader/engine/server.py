@@ -130,8 +130,9 @@ class Worker:
     def __init__(self, engine: Engine, channel: socket.socket) -> None:
         self.engine = engine
         self.channel = channel
+        hide = [paths.ROOT / "tests", paths.PACKAGED]
         self.sandbox: sandbox.Sandbox = (
-            sandbox.Confinement(hide=[paths.ROOT / "tests"]) if engine.confined else sandbox.Unconfined()
+            sandbox.Confinement(hide=hide) if engine.confined else sandbox.Unconfined()
         )
         self._has_device = False
         self._twin: socket.socket | None = None

@@ -36,7 +36,7 @@ def _versions() -> str:
 
 @cache
 def content(file: Path) -> bytes:
-    """What a file of this clone holds; nothing where there is none."""
+    """What a file of this course holds; nothing where there is none."""
     return file.read_bytes() if file.is_file() else b""
 
 
@@ -49,6 +49,6 @@ def grader_digest() -> str:
     """A digest of the code that judges."""
     digest = hashlib.sha256()
     for package in _JUDGING:
-        for file in sorted((paths.ROOT / "grader" / package).rglob("*.py")):
+        for file in sorted((paths.PACKAGE / package).rglob("*.py")):
             digest.update(hashlib.sha256(content(file)).digest())
     return digest.hexdigest()

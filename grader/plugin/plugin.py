@@ -14,7 +14,7 @@ from grader.checks import devices, rng
 from grader.core.errors import KataError
 from grader.core.timeout import TooSlow, within
 from grader.course import paths
-from grader.course.catalog import Exercise
+from grader.course.catalog import Exercise, load
 from grader.plugin import failure_report, gpu_process, load_answer, process_state
 from grader.plugin.answers_option import no_garbage_collected
 from grader.plugin.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for
@@ -77,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)
     chosen = Path(config.getoption("--answers"))
     try:
+        load()  # or there is no course here
         judged = load_answer.Answers(paths.ROOT / chosen if not chosen.exists() else chosen.resolve())
     except KataError as error:
         raise pytest.UsageError(str(error)) from None

@@ -90,10 +90,11 @@ def _run(job: Job, folder: Path, told: Path) -> int | None:
         f"--rootdir={paths.ROOT}",
     ]
     argv += [f"--answers={folder / 'exercises'}", f"--seed={job.seed}", *suites]
-    places = [str(paths.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    places = filter(None, [paths.PYTHONPATH, os.environ.get("PYTHONPATH")])
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(places),
+        paths.VARIABLE: str(paths.ROOT),
         "PYTHONBREAKPOINT": "grader.plugin.subprocess_run.no_debugger",
         _TOLD: str(told),
         **NO_GPU,

@@ -92,10 +92,15 @@ pass, and nothing if the public checks fail or its results differ from the refer
 
 
 def _for_learners(readme: str) -> str:
-    """The README without its chapters for instructors and authors, and with one on what grades."""
+    """The README for those who have a release: with a chapter on what grades."""
+    kept = without_chapters(readme, "Without a clone", "Teach", "Work on it")
+    return re.sub(r"^\| `kata solution .*\n", "", kept, flags=re.MULTILINE) + _GRADING
+
+
+def without_chapters(readme: str, *titles: str) -> str:
+    """The README without the chapters that are not for its readers."""
     parts = re.split(r"^(?=## )", readme, flags=re.MULTILINE)
-    kept = [part for part in parts if not part.startswith(("## Teach", "## Work on it"))]
-    return re.sub(r"^\| `kata solution .*\n", "", "".join(kept), flags=re.MULTILINE) + _GRADING
+    return "".join(part for part in parts if part.partition("\n")[0].removeprefix("## ") not in titles)
 
 
 def _without_grading(makefile: str) -> str:

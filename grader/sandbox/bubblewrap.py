@@ -19,7 +19,8 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 """In the environment of a process that is to see no GPU; ROCm goes by this name too."""
 
 ENVIRONMENT = {
-    "PYTHONPATH": str(paths.ROOT),
+    "PYTHONPATH": paths.PYTHONPATH,
+    paths.VARIABLE: str(paths.ROOT),
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
@@ -133,7 +134,7 @@ def unavailable() -> str | None:
         return f"no sandbox: bubblewrap needs Linux, this is {platform.system()}; grade there, {instead}"
     if shutil.which("bwrap") is None:
         return f"no sandbox: bubblewrap is not installed; {_install()}, {instead}"
-    probe = command([sys.executable, "-c", PROBE], readable=[paths.ROOT / "grader"])
+    probe = command([sys.executable, "-c", PROBE], readable=[paths.PACKAGE])
     try:
         done = subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -17,6 +17,7 @@ VERBS = {
     "hint",
     "reset",
     "solution",
+    "init",
     "release",
     "notebooks",
     "grade",

@@ -1,64 +1,17 @@
 """The learner's loop, driven through a real terminal."""
 
 import json
-import os
-import pty
-import re
-import select
-import subprocess
 import sys
 import time
 
 import pytest
 
 from tests.grader.support.clone import SOLUTION, Clone
+from tests.grader.support.terminal import PATIENCE, Terminal
 
 pytestmark = pytest.mark.slow
 
 LOOP = SOLUTION.replace("return x * 2.0", "while True:\n        pass")
-PATIENCE = 60.0
-
-
-class Terminal:
-    """`kata watch` in a terminal of its own; what it shows, and keys for it."""
-
-    def __init__(self, clone, command=("-m", "grader", "watch"), **environment):
-        self.main, other = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=clone.root,
-            stdin=other,
-            stdout=other,
-            stderr=other,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **environment},
-            start_new_session=True,
-        )
-        os.close(other)
-        self.shown = ""
-
-    def expect(self, words):
-        """Read until `words` appear; what was shown before them is forgotten."""
-        deadline = time.monotonic() + PATIENCE
-        while words not in self.shown:
-            if not select.select([self.main], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise AssertionError(f"{words!r} was not shown, only:\n{self.shown}")
-            try:
-                piece = os.read(self.main, 65536).decode(errors="replace")
-            except OSError:
-                piece = ""
-            if not piece:
-                raise AssertionError(f"the program ended before it showed {words!r}:\n{self.shown}")
-            self.shown += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", piece)
-        before, _, self.shown = self.shown.partition(words)
-        return before
-
-    def press(self, key):
-        os.write(self.main, key.encode())
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        os.close(self.main)
 
 
 @pytest.fixture
@@ -72,7 +25,7 @@ def clone(tmp_path):
 
 @pytest.fixture
 def terminal(clone):
-    terminal = Terminal(clone)
+    terminal = Terminal(clone.root)
     terminal.expect("ready.")
     terminal.expect("[q]uit")
     yield terminal
@@ -125,7 +78,7 @@ def test_a_session_from_stub_to_section(terminal, save, clone):
 
 
 def test_what_is_saved_while_it_warms_up_is_judged_then(clone, save):
-    terminal = Terminal(clone)
+    terminal = Terminal(clone.root)
     try:
         terminal.expect("warming up")
         time.sleep(1.0)  # the watch on files has begun, torch is not imported yet
@@ -161,7 +114,7 @@ def test_an_endless_loop_is_stopped_and_an_editor_opened(clone, save, tmp_path):
     clone.catalog.write_text(clone.catalog.read_text().replace("points = 1", "points = 1\nseconds = 1.0"))
     editor = tmp_path / "editor.py"
     editor.write_text("import sys\ninput('type: ')\nopen(sys.argv[1], 'a').write('\\n# edited')\n")
-    terminal = Terminal(clone, EDITOR=f"{sys.executable} {editor}")
+    terminal = Terminal(clone.root, EDITOR=f"{sys.executable} {editor}")
     try:
         terminal.expect("[q]uit")
         save(LOOP)
@@ -179,7 +132,7 @@ def test_an_endless_loop_is_stopped_and_an_editor_opened(clone, save, tmp_path):
 
 def test_without_fork_a_fresh_process_judges(clone, save):
     forkless = "import os, sys; del os.fork; from grader.cli import main; sys.argv[1:] = ['watch']; main()"
-    terminal = Terminal(clone, ("-c", forkless))
+    terminal = Terminal(clone.root, (sys.executable, "-c", forkless))
     try:
         terminal.expect("no fork here")
         terminal.expect("[q]uit")

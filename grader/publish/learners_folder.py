@@ -1,0 +1,66 @@
+"""A learner's folder, written from the course that comes with the package: all of it, and no git."""
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from grader.core import atomic_write
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Exercise, read
+from grader.publish.release import without_chapters
+
+_WHOLE = (
+    *(".gitignore", "conftest.py", "solutions", "tests/__init__.py", "tests/public", "tests/hidden"),
+    "exercises",
+)
+_SKIPPED = shutil.ignore_patterns("__pycache__")
+
+
+def write(target: Path) -> int:
+    """Write a learner's folder to `target`, a new or empty one; returns how many exercises it holds.
+
+    Raises:
+        KataError: `target` holds something or cannot be written, or an exercise in the clone that the package
+            stands in is not its start.
+    """
+    exercises = read(paths.SOURCE / "exercises").exercises
+    if changed := [e.relative for e in exercises if not _is_start(e)]:
+        raise KataError(
+            f"{len(changed)} exercises in {paths.SOURCE} are not at their start any more ({changed[0]}); "
+            "`kata reset` there puts them back"
+        )
+    atomic_write.expect_room(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target, prefix=".kata-") as folder:
+            _fill(Path(folder))
+            # What makes it a course comes last.
+            for entry in sorted(Path(folder).iterdir(), key=lambda entry: entry.name == "exercises"):
+                entry.rename(target / entry.name)
+    except OSError as error:
+        raise KataError(
+            f"cannot write {target}: {error.strerror or 'a file cannot be copied'}; choose another folder"
+        ) from None
+    return len(exercises)
+
+
+def _is_start(exercise: Exercise) -> bool:
+    file = paths.SOURCE / "exercises" / exercise.relative
+    return file.is_file() and exercise.is_start(file.read_bytes())
+
+
+def _fill(folder: Path) -> None:
+    for name in _WHOLE:
+        source = paths.SOURCE / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=_SKIPPED)
+        elif source.exists():  # a release lacks some
+            (folder / name).parent.mkdir(exist_ok=True)
+            shutil.copy(source, folder / name)
+    tables = re.split(r"^(?=\[)", (paths.SOURCE / "pyproject.toml").read_text("utf-8"), flags=re.MULTILINE)
+    settings = [table for table in tables if table.startswith("[tool.pytest.")]
+    (folder / "pyproject.toml").write_text("".join(settings).rstrip() + "\n", "utf-8")
+    readme = without_chapters((paths.SOURCE / "README.md").read_text("utf-8"), "Start", "Teach", "Work on it")
+    (folder / "README.md").write_text(re.sub(r"^!\[.*\n\n", "", readme, flags=re.MULTILINE), "utf-8")

@@ -1,0 +1,72 @@
+"""What `kata init` writes, and where it does not."""
+
+import shutil
+
+import pytest
+
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import load, read
+from grader.publish import learners_folder
+from tests.grader.support.clone import SOLUTION, Clone
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A course of one exercise that the package came with."""
+    clone = Clone(tmp_path / "clone")
+    clone.add("double")
+    (clone.root / "README.md").write_text(
+        "# Kata\n\n## Start\n\nclone\n\n## Learn\n\nwrite\n\n## Teach\n\ngrade\n"
+    )
+    monkeypatch.setattr(paths, "SOURCE", clone.root)
+    return clone.root
+
+
+def test_all_that_a_learner_uses_and_no_more(tmp_path):
+    target = tmp_path / "a" / "kata"
+    assert learners_folder.write(target) == len(load().exercises) == len(read(target / "exercises").exercises)
+    for tree in ("exercises", "solutions", "public", "hidden"):
+        files = [exercise.file(tree) for exercise in load().exercises]
+        assert all((target / f.relative_to(paths.ROOT)).read_bytes() == f.read_bytes() for f in files)
+    assert {p.name for p in target.iterdir()} == {
+        *("exercises", "solutions", "tests", "conftest.py", "pyproject.toml", "README.md", ".gitignore")
+    }
+    assert {p.name for p in (target / "tests").iterdir()} == {"__init__.py", "public", "hidden"}
+    assert not [*target.rglob("__pycache__")]
+
+
+def test_its_own_settings_and_pages(source, tmp_path):
+    (tmp_path / "kata").mkdir()
+    learners_folder.write(tmp_path / "kata")
+    settings = (tmp_path / "kata" / "pyproject.toml").read_text("utf-8")
+    assert settings.startswith("[tool.pytest.ini_options]\n") and settings.count("\n[") == 0
+    assert (tmp_path / "kata" / "README.md").read_text("utf-8") == "# Kata\n\n## Learn\n\nwrite\n\n"
+
+
+def test_not_over_what_is_there(source, tmp_path):
+    mine = tmp_path / "kata" / "mine.py"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    for place in (mine.parent, mine):
+        with pytest.raises(KataError, match="not empty; name a new folder"):
+            learners_folder.write(place)
+    assert [p.name for p in mine.parent.iterdir()] == ["mine.py"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), shutil.Error([("a", "b", "c")])])
+def test_nothing_is_there_by_half(source, tmp_path, monkeypatch, error):
+    def full(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr(shutil, "copytree", full)
+    with pytest.raises(KataError, match=r"(No space left on device|cannot be copied); choose another folder"):
+        learners_folder.write(tmp_path / "kata")
+    assert not [*(tmp_path / "kata").iterdir()]
+
+
+def test_a_solved_exercise_is_not_written(source, tmp_path):
+    (source / "exercises/e01_tensors/ex01_double.py").write_text(SOLUTION)
+    with pytest.raises(KataError, match=r"1 exercise.* not at their start .*ex01_double"):
+        learners_folder.write(tmp_path / "kata")
+    assert not (tmp_path / "kata").exists()

@@ -1,0 +1,133 @@
+"""The built wheel, alone in a new environment: tool and course, and a learner's first hour."""
+
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from grader.course import paths
+from grader.course.catalog import load
+from tests.grader.support.terminal import Terminal
+
+SLUG = "merge_heads"
+BUILT_FROM = ("grader", "exercises", "solutions", "tests/public", "tests/hidden", "tests/__init__.py")
+FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "conftest.py", ".gitignore")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built from a copy, for setuptools leaves its work where it builds."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    for name in (*BUILT_FROM, *FILES):
+        one = paths.ROOT / name
+        (source / name).parent.mkdir(exist_ok=True)
+        shutil.copytree(one, source / name) if one.is_dir() else shutil.copy(one, source / name)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, source]
+    subprocess.run(command, check=True)
+    (file,) = out.iterdir()
+    return file
+
+
+@pytest.fixture(scope="module")
+def programs(wheel, tmp_path_factory):
+    """The folder of the programs of an environment with this wheel.
+
+    It borrows what else it needs from ours by a `.pth` file: of a folder that is named there, Python reads no
+    such files, so that the clone, which is installed by one, is not found.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    ours = [path for path in sys.path if Path(path).name == "site-packages"]
+    (site / "borrowed.pth").write_text("\n".join(ours))
+    command = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "-q"]
+    subprocess.run([*command, "--no-deps", "--no-index", wheel], check=True)
+    return folder / "bin"
+
+
+def run(folder, *command):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_of_this_clone():
+    with pytest.MonkeyPatch.context() as patches:
+        for name in ("PYTHONPATH", paths.VARIABLE):
+            patches.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(programs, tmp_path_factory):
+    """What `kata init` has written there."""
+    place = tmp_path_factory.mktemp("home")
+    code, said = run(place, programs / "torchkata", "init", "kata")
+    assert (code, said.count("\n")) == (0, 3) and "next: cd kata && kata watch" in said
+    return place / "kata"
+
+
+def solve(folder):
+    exercise = load().exercise(SLUG)
+    shutil.copyfile(folder / "solutions" / exercise.relative, folder / "exercises" / exercise.relative)
+
+
+@pytest.mark.slow
+def test_it_is_the_wheel_that_runs(programs, folder):
+    code, said = run(folder, programs / "python", "-c", "import grader; print(grader.__file__)")
+    assert code == 0 and Path(said).is_relative_to(programs.parent)
+
+
+@pytest.mark.slow
+def test_a_learners_first_hour(programs, folder):
+    kata, pytest_command = programs / "kata", (programs / "python", "-m", "pytest", "-q", "-p", "no:randomly")
+    code, said = run(folder / "exercises", kata, "hint", SLUG)
+    assert code == 0 and "1/" in said
+    code, said = run(folder, *pytest_command, "-k", SLUG)
+    assert code == 1 and f"kata hint {SLUG}" in said
+    solve(folder)
+    code, said = run(folder, *pytest_command, "-k", SLUG)
+    assert code == 0, said
+    code, said = run(folder / "tests", kata)
+    assert code == 0 and f"1/{len(load().sections[0].exercises)}" in said
+    code, said = run(folder, kata, "solution", SLUG)
+    assert code == 0 and "letter for letter" in said
+    code, said = run(folder, kata, "reset", "--yes", SLUG)  # without git
+    assert code == 0 and "back at its start" in said
+    assert "1 " not in run(folder, kata)[1].splitlines()[0]
+
+
+@pytest.mark.slow
+def test_a_saved_file_is_judged(programs, folder):
+    terminal = Terminal(folder, (programs / "kata", "watch"))
+    try:
+        terminal.expect("[q]uit")
+        solve(folder)
+        terminal.expect(f"✓ {SLUG}")
+    finally:
+        terminal.close()
+
+
+@pytest.mark.slow
+def test_answers_are_graded(programs, folder, tmp_path):
+    exercise = load().exercise(SLUG)
+    for student, text in (("ada", (folder / "solutions" / exercise.relative).read_bytes()), ("bob", b"")):
+        file = tmp_path / "class" / student / exercise.relative
+        file.parent.mkdir(parents=True)
+        file.write_bytes(text)
+    command = ("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", SLUG, "--sandbox", "off")
+    code, said = run(folder, programs / "kata", *command)
+    assert code == 0, said
+    assert [line.split()[:2] for line in said.splitlines()[1:3]] == [["ada", "2"], ["bob", "0"]]
+
+
+@pytest.mark.slow
+def test_outside_of_a_course(programs, tmp_path):
+    code, said = run(tmp_path, programs / "kata")
+    assert (code, said.count("\n")) == (2, 1) and "no course here" in said
+    place = load().exercise(SLUG).file("public")
+    code, said = run(tmp_path, programs / "python", "-m", "pytest", "-q", place)
+    assert code != 0 and "no course here" in said and "Traceback" not in said
