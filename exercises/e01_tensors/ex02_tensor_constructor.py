@@ -1,28 +1,25 @@
-"""A vector from the numbers at hand: one label, a column of prices, a NumPy array of ids.
+"""torch.Tensor is not torch.tensor: a vector from the numbers at hand.
+
+Labels, prices and ids come as a single number, as a list or tuple of numbers, or as a NumPy array. Make a vector of
+them, of shape (count,), in which every number is what it was.
 
     as_vector(3)                              # tensor([3])             int64
     as_vector([16_777_217, 5])                # tensor([16777217, 5])   int64
     as_vector((0.5, 2))                       # tensor([0.5, 2.0])      float32
     as_vector([1, 0], dtype=torch.bool)       # tensor([True, False])
 
-Written with the class constructor `torch.Tensor`, one label 3 comes out as three numbers that nobody
-chose, the label 0 as an empty vector, and the id 16777217 as 16777216.0: the class takes a bare int
-for a size, and everything else for float32.
+- Without `dtype`, bools become torch.bool, ints int64, floats float32; arrays keep their dtype.
 
-`values` is a number, a bool, a list or tuple of these (Python's own), a NumPy number or a NumPy array of
-numbers or bools, strided or reversed (`ids[::-1]`) as it may be. Rules:
+The code below is written with the class `torch.Tensor`, which takes a bare int for a size and all else for float32: 3
+comes out as three numbers that nobody chose, and the id 16777217 as 16777216.0.
 
-- A single number, Python's or NumPy's or a 0-d array, becomes a vector with one element.
-- Without `dtype`, bools become torch.bool, ints int64, and floats, or ints mixed with floats, torch's
-  default dtype at the time of the call (float32 unless `torch.set_default_dtype` changed it). A bool among
-  ints or floats is one of them: [True, 2] becomes tensor([1, 2]). NumPy
-  numbers and arrays keep their dtype: float64 stays float64, int32 stays int32.
-- With `dtype`, the vector has that one. An int never passes through a float on its way to an int64.
-- No values make a vector of shape (0,): from an empty list or tuple in the default dtype, from an empty
-  array in the array's.
-- The vector has memory of its own: writing into it does not change a NumPy array that was given.
-- Nested lists or tuples, also ragged ones such as [1, [2]], and arrays of two or more dims raise
-  ValueError, also when they hold only one number or none.
+Fine print:
+- Python's floats follow `torch.set_default_dtype`.
+- A NumPy number becomes a vector of one element and keeps its dtype, as arrays do.
+- No values make a vector of shape (0,).
+- Arrays may be strided or reversed: `ids[::-1]`.
+- Writing into the vector does not change an array that was given.
+- Tables raise ValueError, also those of one row.
 """
 
 from collections.abc import Sequence
@@ -36,18 +33,7 @@ from torch import Tensor
 def as_vector(
     values: float | Sequence[float] | np.ndarray | np.generic, dtype: torch.dtype | None = None
 ) -> Shaped[Tensor, " count"]:
-    """Make a vector of the values.
-
-    Args:
-        values: a number, or any count of them.
-        dtype: the dtype of the vector; None for that of the values.
-
-    Returns:
-        The values, (count,).
-
-    Raises:
-        ValueError: the values have more than one dim.
-    """
+    """Make a vector of the values, in their own dtype or in `dtype`."""
     vector = torch.Tensor(values)
     if vector.ndim > 1:
         raise ValueError(f"a vector has one dim, the values have shape {tuple(vector.shape)}")
