@@ -225,7 +225,7 @@ def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[P
             or record.status
         )
         yield Problem(where, f"{about} is not caught by {wrong.check}, only by {others}")
-    elif wrong.says and not any(wrong.says.lower() in c.message.lower() for c in failed):
+    elif wrong.says and not any(wrong.says.lower() in f"{c.title}\n{c.message}".lower() for c in failed):
         yield Problem(
             where, f"{about}: the feedback of {wrong.check} lacks {wrong.says!r}:\n{failed[0].message}"
         )

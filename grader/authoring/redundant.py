@@ -50,10 +50,8 @@ def groups(exercises: tuple[Exercise, ...], progress: Progress = silent) -> Iter
 
 
 def _signature(transcript: Transcript) -> Signature:
-    """The checks that failed, and what the first line of each one's feedback says after its title."""
-    failed = [each for each in transcript.checks.items() if each[1].outcome in ("failed", "timeout")]
-    return tuple(sorted((id, _headline(finding.message)) for id, finding in failed))
-
-
-def _headline(message: str) -> str:
-    return next(iter(message.splitlines()[1:2]), "")
+    """The checks that failed, and the headline of each one's feedback."""
+    failed = [
+        (id, found) for id, found in transcript.checks.items() if found.outcome in ("failed", "timeout")
+    ]
+    return tuple(sorted((id, found.feedback.headline if found.feedback else "") for id, found in failed))

@@ -7,39 +7,43 @@ from collections.abc import Callable
 from grader.checks.failure import why_cut
 from grader.diagnose.causes import cause_of_error
 from grader.diagnose.describe import describe, without_addresses
+from grader.protocol.feedback import Fact, Feedback
 
 LONG_ERROR, ERROR_COLUMNS = 160, 120
 
 
-def likely(error: BaseException) -> list[str]:
-    """The last line of feedback on an error, where there is something to say."""
-    cause = cause_of_error(error)
-    return [f"  likely  {cause}"] if cause else []
+def likely(error: BaseException) -> str:
+    """What an error comes from, where there is something to say."""
+    return cause_of_error(error) or ""
 
 
-def unusable(error: BaseException) -> list[str]:
+def unusable(error: BaseException) -> Feedback:
     """What is told of an error that came up in the check's own lines, in its backward, say."""
     if isinstance(error, RuntimeError):
         text = str(error)
         for words, (told, why) in _IN_WORDS.items():
             if words in text:
-                return [told, f"  error   {error_line(error)}", *([why()] if why else likely(error))]
+                said = (Fact("error", error_line(error)),)
+                return Feedback(told, said, likely=why() if why else likely(error))
         if "Error(s) in loading state_dict" in text:
-            return ["your code's parameters and buffers have other names than they should", *_keys(text)]
+            what = "your code's parameters and buffers have other names than they should"
+            return Feedback(what, tuple(_keys(text)))
     if isinstance(error, AttributeError) and error.name and error.obj is not None:
-        return [f"`.{error.name}` is missing: what your code gave the check is {describe(error.obj)}"]
-    return [f"the check could not use what your code gave it: {error_line(error)}", *likely(error)]
+        what = f"`.{error.name}` is missing: what your code gave the check is {describe(error.obj)}"
+        return Feedback(what)
+    what = f"the check could not use what your code gave it: {error_line(error)}"
+    return Feedback(what, likely=likely(error))
 
 
-def _keys(text: str) -> list[str]:
+def _keys(text: str) -> list[Fact]:
     """What a check's state dict lacks is too many in the answer, and the reverse."""
     named = {"extra": "Missing key", "lacks": "Unexpected key"}
     keys = {
         fact: re.findall(rf"{words}\(s\) in state_dict: (.*?)\. ?$", text, re.M)
         for fact, words in named.items()
     }
-    told = [f"  {fact:<7} {found[0].replace(chr(34), '')}" for fact, found in keys.items() if found]
-    return told or [f"  error   {line.strip()}" for line in text.splitlines()[1:3]]
+    told = [Fact(fact, found[0].replace('"', "")) for fact, found in keys.items() if found]
+    return told or [Fact("error", line.strip()) for line in text.splitlines()[1:3]]
 
 
 _IN_WORDS: dict[str, tuple[str, Callable[[], str] | None]] = {
@@ -60,7 +64,7 @@ _IN_WORDS: dict[str, tuple[str, Callable[[], str] | None]] = {
     "returned an invalid gradient": ("backward fails: it gives a gradient that does not fit its input", None),
     "refers to a single memory location": (
         "what your code gave back cannot be written to: several of its elements share one place in memory",
-        lambda: "  likely  an expanded tensor (`expand`, `broadcast_to`) that was not copied",
+        lambda: "an expanded tensor (`expand`, `broadcast_to`) that was not copied",
     ),
     "modified inplace": ("backward fails: a view that belongs to the graph was changed in place", None),
 }
@@ -74,7 +78,7 @@ def error_line(error: BaseException) -> str:
     except Exception:
         lines = ["(its message cannot be shown)"]
     short = [part for line in lines[:3] for part in _wrapped(line)][:3]
-    return f"{type(error).__name__}: " + "\n    ".join(short) if short else type(error).__name__
+    return f"{type(error).__name__}: " + "\n".join(short) if short else type(error).__name__
 
 
 _FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+-]+)+/(?=[\w+-]+\.py\b)")

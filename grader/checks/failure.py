@@ -2,17 +2,30 @@
 
 import torch
 
+from grader.protocol.feedback import Feedback
+
 
 class CheckFailure(AssertionError):
-    """An answer failed a check. The message is the feedback: facts first, at most one likely cause.
+    """An answer failed a check, and `feedback` is what a learner reads of it.
 
-    It is shown to the learner as it stands, so it holds whole lines without a traceback.
+    Args:
+        told: what is wrong, in one line, or all of the feedback.
+        likely: at most one likely cause.
+        facts: texts under their names, in the order in which they are told.
 
     Example:
         def test_options(answer):
-            if answer.options().keys() != {"lr", "momentum"}:
-                raise CheckFailure("options() has other keys than lr and momentum")
+            names = answer.options().keys()
+            if names != {"lr", "momentum"}:
+                raise CheckFailure("wrong keys in options()", yours=", ".join(names), wanted="lr, momentum")
     """
+
+    def __init__(self, told: str | Feedback, *, likely: str = "", **facts: str) -> None:
+        self.feedback = told if isinstance(told, Feedback) else Feedback.of_text(told, likely, facts)
+        super().__init__(self.feedback)
+
+    def __str__(self) -> str:
+        return self.feedback.text
 
 
 class BrokenRule(CheckFailure):
@@ -20,7 +33,7 @@ class BrokenRule(CheckFailure):
 
 
 def why_cut(otherwise: str = "the graph is cut on the way") -> str:
-    """Why a result has no graph, most likely, as the last line of feedback."""
+    """Why a result has no graph, most likely."""
     if torch.is_grad_enabled():
-        return f"  likely  {otherwise} (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
-    return "  likely  gradients are still switched off; `with torch.no_grad():` switches them on again"
+        return f"{otherwise} (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)"
+    return "gradients are still switched off; `with torch.no_grad():` switches them on again"

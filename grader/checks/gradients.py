@@ -50,7 +50,7 @@ def expect_gradients(
     exact = [_leaf(x, torch.float64) for x in inputs]
     wanted_out = reference(*exact)
     if not torch.is_grad_enabled():
-        raise CheckFailure(f"no gradient flows through {call}, nor anything else\n{why_cut()}")
+        raise CheckFailure(f"no gradient flows through {call}, nor anything else", likely=why_cut())
     if not wanted_out.requires_grad:
         raise ValueError("the reference has no gradient: this check cannot judge anything")
     cotangent = torch.randn(wanted_out.shape, generator=gen, dtype=torch.float64)
@@ -69,9 +69,9 @@ def expect_gradients(
     combined = _combine(yours, weights)
     if not combined.requires_grad:
         raise CheckFailure(
-            f"no second-order gradient through {call}\n"
-            "  yours   the gradient is a constant: it cannot be differentiated again\n"
-            "  likely  the graph is cut inside (`.detach()`, `.data`, `no_grad`)"
+            f"no second-order gradient through {call}",
+            yours="the gradient is a constant: it cannot be differentiated again",
+            likely="the graph is cut inside (`.detach()`, `.data`, `no_grad`)",
         )
     yours_second = _gradients(combined, leaves, None, create_graph=False)
     _compare(yours_second, wanted_second, inputs, labels, f"(second order) through {call}", ulps, scale)
@@ -98,7 +98,7 @@ def expect_gradient(
     """
     if yours is None:
         why = why_cut("no backward came here, `.grad` was cleared, or the graph is cut")
-        raise CheckFailure(f"no gradient for {of}\n  yours   None\n  wanted  {describe(wanted)}\n{why}")
+        raise CheckFailure(f"no gradient for {of}", yours="None", wanted=describe(wanted), likely=why)
     rtol, atol = tolerance(wanted, scale=scale)
     call = f"the gradient of {of}"
     difference = explain(yours, wanted, call=call, rtol=rtol, atol=atol, suspects=suspects, before=before)
@@ -124,12 +124,10 @@ def _gradients(
 
 def _expect_graph(out: object, wanted: Tensor, call: str) -> None:
     if not isinstance(out, Tensor) or out.shape != wanted.shape:
-        raise CheckFailure(
-            f"wrong shape from {call}\n  yours   {describe(out)}\n  wanted  {describe(wanted.detach())}"
-        )
+        raise CheckFailure(f"wrong shape from {call}", yours=describe(out), wanted=describe(wanted.detach()))
     if not out.requires_grad:
         raise CheckFailure(
-            f"no gradient flows through {call}\n  yours   a constant, without grad_fn\n{why_cut()}"
+            f"no gradient flows through {call}", yours="a constant, without grad_fn", likely=why_cut()
         )
 
 
@@ -158,7 +156,7 @@ def _compare(
         if mine is None:
             why = why_cut(f"{label} is not used in the result, or the graph is cut on the way")
             raise CheckFailure(
-                f"no gradient for {label} {where}\n  yours   None\n  wanted  {describe(right)}\n{why}"
+                f"no gradient for {label} {where}", yours="None", wanted=describe(right), likely=why
             )
         mine, rounded = mine.detach(), right.to(x.dtype)
         if is_same(mine, rounded):

@@ -70,9 +70,9 @@ class Case:
             result = self.reference(exact, *map(_double, self.inputs))
         except KeyError as missing:
             raise CheckFailure(
-                f"{self.call} has no parameter or buffer named {missing}\n"
-                f"  yours   {', '.join(state) or 'none at all'}\n"
-                "  likely  a plain attribute, or one in a list: a module only knows what is registered"
+                f"{self.call} has no parameter or buffer named {missing}",
+                yours=", ".join(state) or "none at all",
+                likely="a plain attribute, or one in a list: a module only knows what is registered",
             ) from None
         return tree_map_only(Tensor, lambda t: t.to(dtype), result)
 
@@ -143,7 +143,7 @@ def expect_loads(case: Case, gen: torch.Generator) -> None:
         second.load_state_dict(saved)
     except RuntimeError as error:
         raise CheckFailure(
-            f"the state dict of one {case.call} does not load into another\n  yours   {error}"
+            f"the state dict of one {case.call} does not load into another", yours=str(error)
         ) from None
     for name, t in second.state_dict().items():
         expect_equal(t, saved[name], f"{name} of {case.call} after load_state_dict")
@@ -165,9 +165,9 @@ def expect_copies(case: Case, gen: torch.Generator) -> None:
         copied = copy.deepcopy(original)
     except RuntimeError as error:
         raise CheckFailure(
-            f"{case.call} cannot be copied any more after it was called: copy.deepcopy raises\n"
-            f"  yours   {type(error).__name__}: {str(error).splitlines()[0]}\n"
-            "  likely  a tensor with a graph is kept as an attribute: detach it, or do not keep it"
+            f"{case.call} cannot be copied any more after it was called: copy.deepcopy raises",
+            yours=f"{type(error).__name__}: {str(error).splitlines()[0]}",
+            likely="a tensor with a graph is kept as an attribute: detach it, or do not keep it",
         ) from error
     _expect_results(copied(*case.inputs), wanted, f"a deep copy of {case.call}", ulps=None)
     randomize(copied, gen)

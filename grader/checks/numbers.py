@@ -26,15 +26,12 @@ def expect_number(
             expect_number(answer.mean([1.0, 2.0]), 1.5, "mean([1.0, 2.0])", suspects={"the sum": lambda: 3.0})
     """
     if type(yours) is not float:
-        raise CheckFailure(f"wrong type from {call}\n  yours   {describe(yours)}\n  wanted  a Python float")
+        raise CheckFailure(f"wrong type from {call}", yours=describe(yours), wanted="a Python float")
     if near(yours, wanted, rtol, atol):
         return
     mine, right = apart(yours, wanted)
-    told = next(
-        (t for t, make in (suspects or {}).items() if near(yours, make(), max(rtol, 1e-6), 0.0)), None
-    )
-    likely = f"\n  likely  {told}" if told else ""
-    raise CheckFailure(f"wrong {call}\n  yours   {mine}\n  wanted  {right}{likely}")
+    told = next((t for t, make in (suspects or {}).items() if near(yours, make(), max(rtol, 1e-6), 0.0)), "")
+    raise CheckFailure(f"wrong {call}", yours=mine, wanted=right, likely=told)
 
 
 def near(one: float, other: float, rtol: float, atol: float) -> bool:

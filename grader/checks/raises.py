@@ -32,16 +32,15 @@ def expect_raises(
         missing = [word for word in words.split() if word.lower() not in str(raised).lower()]
         if missing:
             raise CheckFailure(
-                f"the {type(raised).__name__} from {call} does not say enough\n"
-                f"  yours   {raised}\n  wanted  a message that names {', '.join(missing)}"
+                f"the {type(raised).__name__} from {call} does not say enough",
+                yours=str(raised),
+                wanted=f"a message that names {', '.join(missing)}",
             ) from None
         return
     except NotImplementedError:
         raise
     except Exception as raised:
         raise CheckFailure(
-            f"wrong error from {call}\n"
-            f"  yours   {type(raised).__name__}: {str(raised)[:200]}\n"
-            f"  wanted  {wanted}"
+            f"wrong error from {call}", yours=f"{type(raised).__name__}: {str(raised)[:200]}", wanted=wanted
         ) from None
-    raise CheckFailure(f"no error from {call}\n  yours   returned {describe(result)}\n  wanted  {wanted}")
+    raise CheckFailure(f"no error from {call}", yours=f"returned {describe(result)}", wanted=wanted)

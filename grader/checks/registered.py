@@ -130,12 +130,12 @@ def _expect_shapes(found: Mapping[str, Tensor], wanted: Mapping[str, Sequence[in
     if yours != right:
         mine = {name: shape for name, shape in yours.items() if right.get(name) != shape}
         lacking = {name: shape for name, shape in right.items() if yours.get(name) != shape}
-        told = [f"  yours   {_listed(mine)}", f"  wanted  {_listed(lacking)}"]
+        told = {"yours": _listed(mine), "wanted": _listed(lacking)}
         if not mine:
-            told = [f"  lacks   {_listed(lacking)}"]
+            told = {"lacks": _listed(lacking)}
         elif not lacking:
-            told = [f"  extra   {_listed(mine)}"]
-        raise CheckFailure("\n".join([f"wrong {what}", *told]))
+            told = {"extra": _listed(mine)}
+        raise CheckFailure(f"wrong {what}", **told)
 
 
 def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:

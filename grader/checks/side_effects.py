@@ -39,10 +39,10 @@ def unchanged(call: str, **tensors: Tensor) -> Iterator[None]:
         if not same:
             changed = int(_differing(now.detach(), was).sum()) if now.shape == was.shape else "all"
             raise CheckFailure(
-                f"{call} changes its input {name}\n"
-                f"  yours   {changed} of {was.numel()} values differ afterwards\n"
-                f"  wanted  {name} as it was\n"
-                f"  likely  an in-place operation or an assignment into {name}"
+                f"{call} changes its input {name}",
+                yours=f"{changed} of {was.numel()} values differ afterwards",
+                wanted=f"{name} as it was",
+                likely=f"an in-place operation or an assignment into {name}",
             )
         if now.requires_grad != required:
             raise CheckFailure(f"{call} changes requires_grad of its input {name} to {now.requires_grad}")
@@ -119,7 +119,7 @@ def global_rng_untouched(call: str) -> Iterator[None]:
     yield
     if not torch.equal(before, torch.get_rng_state()):
         raise CheckFailure(
-            f"{call} touches the global random stream\n"
-            "  yours   torch's global generator has moved on, or was seeded again\n"
-            "  wanted  as it was before: draws come from a generator of one's own, or one that was given"
+            f"{call} touches the global random stream",
+            yours="torch's global generator has moved on, or was seeded again",
+            wanted="as it was before: draws come from a generator of one's own, or one that was given",
         )

@@ -179,8 +179,7 @@ def _wrong(call: str, path: str, yours: str, wanted: str, cause: str = "") -> Ch
     what = where.removeprefix("the ") if where.startswith("the ") else f"result from {where}"
     if where.startswith(("whether ", "if ", "how ")):
         what = f"answer to {where}"
-    likely = f"\n  likely  {cause}" if cause else ""
-    return CheckFailure(f"wrong {what}\n  yours   {yours}\n  wanted  {wanted}{likely}")
+    return CheckFailure(f"wrong {what}", yours=yours, wanted=wanted, likely=cause)
 
 
 def _at(call: str, path: str) -> str:
@@ -212,8 +211,7 @@ def expect_that(condition: bool, what: str, **facts: object) -> None:
             expect_that(yours is x, "scale_(x) does not return x", yours=yours, wanted="the same tensor")
     """
     if condition is not True:
-        lines = [f"  {name.replace('_', ' '):<7} {_fact(value)}" for name, value in facts.items()]
-        raise CheckFailure("\n".join([what, *lines]))
+        raise CheckFailure(what, **{name: _fact(value) for name, value in facts.items()})
 
 
 def _fact(value: object) -> str:
@@ -228,15 +226,16 @@ def _expect_same_kind(yours: object, wanted: object, call: str, path: str, kind:
     # A torch.Size or a NamedTuple is as good as a tuple; a list is not.
     if not isinstance(yours, kind):
         raise CheckFailure(
-            f"wrong type from {_at(call, path)}\n  yours   {describe(yours)}\n  wanted  {describe(wanted)}"
+            f"wrong type from {_at(call, path)}", yours=describe(yours), wanted=describe(wanted)
         )
 
 
 def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str, path: str) -> None:
     if list(map(str, sorted(yours, key=str))) != list(map(str, sorted(wanted, key=str))):
         raise CheckFailure(
-            f"wrong keys in {_at(call, path)}\n"
-            f"  yours   {sorted(yours, key=str)}\n  wanted  {sorted(wanted, key=str)}"
+            f"wrong keys in {_at(call, path)}",
+            yours=str(sorted(yours, key=str)),
+            wanted=str(sorted(wanted, key=str)),
         )
 
 
@@ -246,8 +245,10 @@ def _expect_length(yours: Any, wanted: Sequence[Any], call: str, path: str) -> N
     if isinstance(wanted, torch.Size) and (mine := _whole(yours)):
         raise _wrong(call, path, mine, _whole(wanted))
     raise CheckFailure(
-        f"wrong length of {_at(call, path)}\n  yours   {_items(yours)}\n  wanted  {_items(wanted)}\n"
-        f"  {_parting(yours, wanted)}"
+        f"wrong length of {_at(call, path)}",
+        yours=_items(yours),
+        wanted=_items(wanted),
+        **_parting(yours, wanted),
     )
 
 
@@ -255,7 +256,7 @@ def _items(values: Sequence[Any]) -> str:
     return "1 item" if len(values) == 1 else f"{len(values)} items"
 
 
-def _parting(yours: Any, wanted: Sequence[Any]) -> str:
+def _parting(yours: Any, wanted: Sequence[Any]) -> dict[str, str]:
     """The first item at which two sequences differ, of which one is longer."""
     shorter = min(len(yours), len(wanted))
     for index in range(shorter):
@@ -264,7 +265,8 @@ def _parting(yours: Any, wanted: Sequence[Any]) -> str:
         except CheckFailure:
             mine, right = describe(yours[index]), describe(wanted[index])
             told = f"{mine}, wanted {right}" if mine != right else f"another {right}"
-            return f"differ  from item {index} on: {told}"
+            return {"differ": f"from item {index} on: {told}"}
     rest = wanted[shorter:] or yours[shorter:]
     more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""
-    return f"{'lacks ' if len(wanted) > shorter else 'extra '}  item {shorter}: {describe(rest[0])}{more}"
+    fact = "lacks" if len(wanted) > shorter else "extra"
+    return {fact: f"item {shorter}: {describe(rest[0])}{more}"}

@@ -20,9 +20,11 @@ from grader.diagnose.causes import (
 from grader.diagnose.causes.evidence import to_double
 from grader.diagnose.describe import describe, is_tensor, readable, tensor_text
 from grader.diagnose.facts import in_short, value_facts
-from grader.diagnose.heatmap import differs
+from grader.diagnose.heatmap import differs, draw
+from grader.protocol.feedback import Fact, Feedback, Heatmap
 
 WIDTH = 100
+"""Columns of a line, with the name before it."""
 
 _CPU = torch.device("cpu")
 
@@ -58,7 +60,7 @@ def explain(
     check_dtype: bool = True,
     suspects: Suspects | None = None,
     before: Tensor | None = None,
-) -> str | None:
+) -> Feedback | None:
     """None where `yours` is what was wanted, else the feedback: facts, then at most one likely cause.
 
     Shape, dtype and kind of device have to be the same, and every value within atol + rtol·|wanted|;
@@ -96,42 +98,43 @@ def explain(
     return _other_tensor(yours, wanted, y, w, asked)
 
 
-def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> str:
+def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> Feedback:
     w = readable(wanted)
     told = cause_of_type(yours, wanted if w is None else w, asked.rtol, asked.atol)
     if yours is None and not _is_whole_result(asked.call):
         told = None
-    return _message(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
+    return _feedback(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
 
 
-def _unreadable(yours: Tensor, wanted: Tensor, asked: _Asked, is_yours: bool) -> str | None:
+def _unreadable(yours: Tensor, wanted: Tensor, asked: _Asked, is_yours: bool) -> Feedback | None:
     """One of the two has no values that could be compared."""
     wrong_in = _mismatches(yours, wanted, asked.check_dtype)
     unreadable = wanted.device.type != "meta" and is_yours
-    facts = _kinds(yours, wanted, asked, wrong_in) + ["values  cannot be read"] * unreadable
-    return _message(wrong_in or ["values"], asked.call, facts, None) if wrong_in or unreadable else None
+    facts = _kinds(yours, wanted, asked, wrong_in) + [Fact("values", "cannot be read")] * unreadable
+    return _feedback(wrong_in or ["values"], asked.call, facts, None) if wrong_in or unreadable else None
 
 
-def _other_tensor(yours: Tensor, wanted: Tensor, y: Tensor, w: Tensor, asked: _Asked) -> str | None:
+def _other_tensor(yours: Tensor, wanted: Tensor, y: Tensor, w: Tensor, asked: _Asked) -> Feedback | None:
     """`y` and `w` are the values of the two."""
     wrong_in = _mismatches(yours, wanted, asked.check_dtype)
     facts = _kinds(yours, wanted, asked, wrong_in)
     if "shape" in wrong_in:
-        return _message(wrong_in, asked.call, facts, cause_of_shape(asked.case(y, w)))
+        return _feedback(wrong_in, asked.call, facts, cause_of_shape(asked.case(y, w)))
     wrong = differs(y, w, asked.rtol, asked.atol)
     if not wrong_in and not bool(wrong.any()):
         return None
     case = asked.case(y, w)
     if not wrong_in:
         facts = value_facts(y, w, wrong, asked.dims, asked.before)
-        return _message(["values"], asked.call, facts, cause_of_values(case))
+        drawn = draw(wrong, asked.dims) if wrong.numel() > 1 else None
+        return _feedback(["values"], asked.call, facts, cause_of_values(case), drawn)
     if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too
-        return _message(wrong_in, asked.call, facts, _cast(case, yours, wanted))
+        return _feedback(wrong_in, asked.call, facts, _cast(case, yours, wanted))
     facts += in_short(y, w, wrong, asked.dims)
-    return _message(wrong_in, asked.call, facts, cause_of_values(case))
+    return _feedback(wrong_in, asked.call, facts, cause_of_values(case))
 
 
-def _kinds(yours: Tensor, wanted: Tensor, asked: _Asked, wrong_in: Sequence[str]) -> list[str]:
+def _kinds(yours: Tensor, wanted: Tensor, asked: _Asked, wrong_in: Sequence[str]) -> list[Fact]:
     """dtype and shape of both, and the device where that is wrong."""
     on_device = "device" in wrong_in
     texts = [tensor_text(t, always_device=on_device) for t in (yours, wanted)]
@@ -178,24 +181,31 @@ def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
     return [aspect for aspect, wrong in found.items() if wrong]
 
 
-def _message(wrong_in: list[str], call: str, facts: list[str], cause: str | None) -> str:
+def _feedback(
+    wrong_in: list[str], call: str, facts: list[Fact], cause: str | None, heatmap: Heatmap | None = None
+) -> Feedback:
     what = " and ".join(filter(None, (", ".join(wrong_in[:-1]), wrong_in[-1])))
-    told = [f"likely  {cause}"] if cause else []
-    lines = [*_headline(f"wrong {what} from {call}"), *(f"  {line}" for line in (*facts, *told))]
-    return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
+    told = tuple(Fact(name, _cut(text)) for name, text in facts)
+    if heatmap:
+        heatmap = heatmap._replace(note=_cut(heatmap.note, len(f"{heatmap.rows[0]}   ()")))
+    return Feedback(_headline(f"wrong {what} from {call}"), told, heatmap, _cut(cause or ""))
 
 
-def _headline(text: str) -> list[str]:
+def _cut(text: str, taken: int = 0) -> str:
+    longest = WIDTH - len("  wanted  ") - taken
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _headline(text: str) -> str:
     """On two lines where it has to be: which call it was comes last, and must not be cut off."""
     if len(text) <= WIDTH:
-        return [text]
-    return textwrap.wrap(
-        text, WIDTH, subsequent_indent="    ", max_lines=2, placeholder=" …", break_on_hyphens=False
-    )
+        return text
+    return "\n".join(textwrap.wrap(text, WIDTH - 4, max_lines=2, placeholder=" …", break_on_hyphens=False))
 
 
-def _both(yours: str, wanted: str, dims: Sequence[str]) -> list[str]:
-    return [f"yours   {yours}", f"wanted  {wanted}" + (f"   ({', '.join(dims)})" if dims else "")]
+def _both(yours: str, wanted: str, dims: Sequence[str]) -> list[Fact]:
+    named = f"   ({', '.join(dims)})" if dims else ""
+    return [Fact("yours", yours), Fact("wanted", wanted + named)]
 
 
 def _cast(case: Evidence, yours: Tensor, wanted: Tensor) -> str | None:

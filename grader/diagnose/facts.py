@@ -7,51 +7,48 @@ from torch import Tensor
 
 from grader.diagnose.causes.evidence import to_double
 from grader.diagnose.describe import describe
-from grader.diagnose.heatmap import draw, first_of, label_at, places
+from grader.diagnose.heatmap import first_of, label_at, places
+from grader.protocol.feedback import Fact
 
-WIDTH = 98
+WIDTH = 90
+"""Columns of a fact, without its name."""
+
 FEW = 8
 """Values that are shown one by one."""
 
 
 def value_facts(
     yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str], before: Tensor | None
-) -> list[str]:
-    """All that is told of wrong values, a line each; `before` is what stood there before the call."""
+) -> list[Fact]:
+    """All that is told of wrong values; `before` is what stood there before the call."""
     if wrong.numel() == 1:
-        return [f"value   {_first(yours, wanted, wrong, dims, before)} in {describe(yours)}"]
-    facts = [f"values  {_count(yours, wanted, wrong, dims)}"]
+        return [Fact("value", f"{_first(yours, wanted, wrong, dims, before)} in {describe(yours)}")]
+    count = Fact("values", _count(yours, wanted, wrong, dims))
     if whole := _whole(yours, wanted, wrong, dims, before):
-        facts += whole
-    else:
-        facts.append(f"first   {_first(yours, wanted, wrong, dims, before)}")
-        if error := _largest_error(yours, wanted, wrong):
-            facts.append(f"error   {error}")
-    rows, note = draw(wrong, dims)
-    for i, row in enumerate(rows):
-        facts.append(f"{'        ' if i else 'where   '}{row}" + (f"   ({note})" if note and not i else ""))
-    return facts
+        return [count, *whole]
+    first, error = _first(yours, wanted, wrong, dims, before), _largest_error(yours, wanted, wrong)
+    return [count, Fact("first", first), *([Fact("error", error)] if error else [])]
 
 
-def in_short(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> list[str]:
+def in_short(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> list[Fact]:
     """How many are wrong and which is the first, where more than the values is wrong."""
-    count, first = f"values  {_count(yours, wanted, wrong, dims)}", _first(yours, wanted, wrong, dims)
+    count, first = _count(yours, wanted, wrong, dims), _first(yours, wanted, wrong, dims)
     both = f"{count}; first {first}"
-    return [both] if len(both) <= WIDTH else [count, f"first   {first}"]
+    return [Fact("values", both)] if len(both) <= WIDTH else [Fact("values", count), Fact("first", first)]
 
 
 def _whole(
     yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str], before: Tensor | None
-) -> list[str]:
+) -> list[Fact]:
     """Every value of small tensors, with as many digits as tell the wrong ones from the right."""
     if wrong.numel() > FEW:
         return []
     pairs = zip(yours[wrong].tolist(), wanted[wrong].tolist(), strict=True)
     digits = max(_digits(y, w) for y, w in pairs)
     named = {"yours": yours, "wanted": wanted, "before": before}
-    lines = [f"{name:<7} {_listed(t.tolist(), digits)}" for name, t in named.items() if t is not None]
-    lines[1] += f"   ({', '.join(dims)})" if dims else ""
-    return lines if max(map(len, lines)) <= WIDTH else []
+    told = {name: _listed(t.tolist(), digits) for name, t in named.items() if t is not None}
+    told["wanted"] += f"   ({', '.join(dims)})" if dims else ""
+    return [Fact(*pair) for pair in told.items()] if max(map(len, told.values())) <= WIDTH else []
 
 
 def _listed(values: object, digits: int) -> str:

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from grader.diagnose.causes.evidence import to_double
+from grader.protocol.feedback import RIGHT, WRONG, Heatmap
 
 ROWS, COLUMNS = 4, 32
-RIGHT, WRONG = "·", "×"
 
 
 def picture(yours: Tensor, wanted: Tensor, *, rtol: float = 0.0, atol: float = 0.0) -> list[str]:
@@ -21,7 +21,8 @@ def picture(yours: Tensor, wanted: Tensor, *, rtol: float = 0.0, atol: float = 0
     """
     if yours.shape != wanted.shape:
         return []
-    return draw(differs(yours, wanted, rtol, atol))[0]
+    drawn = draw(differs(yours, wanted, rtol, atol))
+    return list(drawn.rows) if drawn else []
 
 
 def differs(yours: Tensor, wanted: Tensor, rtol: float, atol: float) -> Tensor:
@@ -44,10 +45,10 @@ def first_of(wrong: Tensor) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
-def draw(wrong: Tensor, dims: Sequence[str] = ()) -> tuple[list[str], str]:
-    """The rows of the map, and what they show of a larger tensor; nothing for a mask that is all one."""
+def draw(wrong: Tensor, dims: Sequence[str] = ()) -> Heatmap | None:
+    """The map, and what it shows of a larger tensor; None for a mask that is all one."""
     if not wrong.ndim or not bool(wrong.any()) or bool(wrong.all()):
-        return [], ""
+        return None
     first = first_of(wrong)
     outer = first[:-2]
     plane = wrong[tuple(outer)] if wrong.ndim > 1 else wrong[None]
@@ -63,7 +64,7 @@ def draw(wrong: Tensor, dims: Sequence[str] = ()) -> tuple[list[str], str]:
         note.append(f"rows{names[0]}{_range(top, len(lines), rows)}")
     if dims or len(lines[0]) < columns:
         note.append(f"columns{names[-1]}{_range(left, len(lines[0]), columns)}")
-    return lines, ", ".join(note)
+    return Heatmap(tuple(lines), ", ".join(note))
 
 
 def places(wrong: Tensor, dims: Sequence[str] = ()) -> str:

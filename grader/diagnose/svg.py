@@ -1,30 +1,14 @@
 """The map in a check's feedback, drawn: squares for right values, crossed ones for wrong values."""
 
-RIGHT, WRONG, MORE = "·", "×", "…"
-_MARKS = {RIGHT, WRONG}
+from collections.abc import Sequence
+
+from grader.protocol.feedback import RIGHT, WRONG
+
 _SQUARE = 11
 _COLOURS = {RIGHT: "#9ccc9c", WRONG: "#d9534f"}
-_KEY = "  where   "
 
 
-def split_map(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """The lines before the map, the map's rows, and the lines after it.
-
-    The line that the map began on stays, without its row: it tells what the map shows.
-    """
-    start = next((i for i, line in enumerate(lines) if line.startswith(_KEY)), None)
-    if start is None or not set(next(iter(lines[start].split()[1:]), "?")) <= _MARKS:
-        return lines, [], []
-    rows = [lines[start].split()[1]]
-    end = start + 1
-    while end < len(lines) and lines[end].strip() and set(lines[end].strip()) <= {*_MARKS, MORE}:
-        rows.append(lines[end].strip())
-        end += 1
-    note = lines[start].split(rows[0], 1)[1].strip()
-    return [*lines[:start], f"{_KEY}{note}"], rows, lines[end:]
-
-
-def squares(rows: list[str]) -> str:
+def squares(rows: Sequence[str]) -> str:
     """An SVG of a map's rows. Wrong values are crossed as well as red, and told in the picture's label."""
     width, height = max(map(len, rows)) * _SQUARE, len(rows) * _SQUARE
     shapes = []
@@ -47,7 +31,7 @@ def squares(rows: list[str]) -> str:
     )
 
 
-def label(rows: list[str]) -> str:
+def label(rows: Sequence[str]) -> str:
     """The map in words: `map of right and wrong values, 2 rows: row 1 wrong at 1 to 3 of 4; row 2 right`."""
     told = []
     for number, row in enumerate(rows, start=1):

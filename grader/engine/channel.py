@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from grader.course.catalog import SLOW_SECONDS
 from grader.protocol import transcript
+from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
 from grader.protocol.transcript import GARBLED, MOST_LINES, TOO_LARGE, Ended, Transcript
 
@@ -127,8 +128,7 @@ def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
             room -= sum(map(line.count, _STARTS))
             data = _parsed(line, mark) if room >= 0 else TOO_LARGE
         else:
-            data = _parsed(line, mark) if len(line) <= MOST_LINE else None
-            data = data if _is_flat(data) else None
+            data = _flat(_parsed(line, mark)) if len(line) <= MOST_LINE else None
         found.append(data if isinstance(data, dict) else GARBLED)
     return tuple(found)
 
@@ -145,7 +145,11 @@ def _parsed(line: bytearray, mark: bytes) -> Any:
         return None
 
 
-def _is_flat(data: Any) -> bool:
+def _flat(data: Any) -> dict[str, Any] | None:
+    """A line of texts and numbers, and of feedback no larger than that may be; None for any other."""
     if not isinstance(data, dict) or len(data) > MOST_NAMES:
-        return False
-    return not any(isinstance(value, (dict, list)) for value in data.values())
+        return None
+    feedback = Feedback.from_json(data.pop("feedback", None))
+    if any(isinstance(value, (dict, list)) for value in data.values()):
+        return None
+    return {**data, "feedback": feedback.to_json()} if feedback else data

@@ -26,7 +26,7 @@ from grader.engine.collection import Check, Suites
 from grader.engine.integrity import canary, lookout
 from grader.engine.integrity.guard import Guard
 from grader.engine.integrity.kept import Kept
-from grader.engine.printed import MOST_MESSAGE, Printed
+from grader.engine.printed import Printed
 from grader.plugin import failure_report, markers, plugin, process_state
 from grader.plugin.load_answer import Answers
 from grader.protocol import oracle_codec
@@ -124,8 +124,8 @@ class Child:
 
     def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:
         raise CheckFailure(
-            f"breakpoint() was reached, and nobody is here to debug\n"
-            f"  likely  debug with `pytest -s -k {self.job.slug}`, or take it out"
+            "breakpoint() was reached, and nobody is here to debug",
+            likely=f"debug with `pytest -s -k {self.job.slug}`, or take it out",
         )
 
     def _lookout(self) -> Callable[..., None]:
@@ -154,8 +154,9 @@ class Child:
             self.judged.module(self.exercise)
         except failure_report.DoesNotImport as broken:
             file = self.judged.answers.path(self.exercise)
-            text = "\n".join(failure_report.import_trouble(broken.cause, file))
-            trouble = {"broken": text[:MOST_MESSAGE], "memory": isinstance(broken.cause, MemoryError)}
+            told = failure_report.import_trouble(broken.cause, file)
+            is_memory = isinstance(broken.cause, MemoryError)
+            trouble = {"broken": True, "feedback": told.to_json(), "memory": is_memory}
         untouched()
         if self.job.mode == "check":
             self._tell(printed=self.printed.take())
@@ -189,7 +190,7 @@ class Child:
         self._tell(
             check=check.spec.id,
             outcome=finding.outcome,
-            message=finding.message[:MOST_MESSAGE],
+            feedback=finding.feedback and finding.feedback.to_json(),
             is_rule=finding.is_rule,
             unwritten=finding.unwritten,
             printed=self.printed.take() if self.job.mode == "check" else "",

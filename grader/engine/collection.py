@@ -21,6 +21,7 @@ from grader.plugin.markers import spec_of
 from grader.plugin.plugin import Judged, time_limit
 from grader.plugin.selection import exercise_of
 from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.feedback import Feedback
 
 # `--collect-only` keeps the plugin from starting ranks and devices in the parent.
 _ARGUMENTS = (
@@ -218,12 +219,12 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Finding:
         call = pytest.CallInfo.from_call(check, when="call")
     if call.excinfo is None:
         return Finding("passed")
-    if isinstance(call.excinfo.value, TooSlow):
-        return Finding("timeout", failure_report.tell(call, item, exercise, judged.answers).text)
     told = failure_report.tell(call, item, exercise, judged.answers)
+    if isinstance(call.excinfo.value, TooSlow):
+        return Finding("timeout", told.feedback)
     if told.verdict == "todo":
         return Finding("todo", unwritten=told.unwritten)
-    return Finding("failed", told.text, told.is_rule)
+    return Finding("failed", told.feedback, told.is_rule)
 
 
 def _of_reports(reports: Sequence[pytest.TestReport]) -> Finding:
@@ -232,9 +233,9 @@ def _of_reports(reports: Sequence[pytest.TestReport]) -> Finding:
         if report.failed:
             late = getattr(report, "timed_out", False)
             is_rule = getattr(report, "is_rule", False)
-            return Finding("timeout" if late else "failed", str(report.longrepr), is_rule)
+            return Finding("timeout" if late else "failed", failure_report.feedback_of(report), is_rule)
         if verdict in ("todo", "not_graded"):
             return Finding(verdict, unwritten=getattr(report, "unwritten", ""))
         if report.outcome != "passed" or hasattr(report, "wasxfail"):
-            return Finding("failed", "the check was skipped")
+            return Finding("failed", Feedback("the check was skipped"))
     return Finding("passed")

@@ -4,10 +4,9 @@ import contextlib
 import io
 from typing import Any
 
-MOST_MESSAGE = 4000
-"""Characters of feedback that one check may take."""
+from grader.core.sanitize import MOST_CHARACTERS
 
-MOST_PRINTED = 4 * MOST_MESSAGE
+MOST_PRINTED = 4 * MOST_CHARACTERS
 """Bytes: enough for so many characters."""
 
 
@@ -42,6 +41,6 @@ class Printed(io.TextIOWrapper):
         """The beginning of what was printed since it was last taken."""
         with contextlib.suppress(ValueError):  # closed, or detached
             self.flush()
-        text = self._beginning.kept.decode(errors="replace")[:MOST_MESSAGE]
+        text = self._beginning.kept.decode(errors="replace")[:MOST_CHARACTERS]
         self._beginning.kept.clear()
         return text

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from grader.core.sanitize import one_line
 from grader.course.catalog import Exercise
 from grader.grading import cache_key
 from grader.grading.score import unjudged, verdict
@@ -67,10 +68,10 @@ class References:
         record = verdict(exercise, here, found, wanted)
         if oracle is not None and record.status in ("passed", "not_graded"):
             return Reference(oracle)
-        return Reference(trouble=_trouble(exercise, record))
+        return Reference(trouble=_trouble(record))
 
 
-def _trouble(exercise: Exercise, record: ExerciseRecord) -> str:
+def _trouble(record: ExerciseRecord) -> str:
     """Why a reference does not pass."""
     if record.status == "grader_fault":
         return record.flags[0]
@@ -82,7 +83,5 @@ def _trouble(exercise: Exercise, record: ExerciseRecord) -> str:
         return "this machine lacks what the reference needs"
     if not told:
         return "there is nothing that the reference must pass"
-    lines = told[0].message.splitlines()
-    if lines and lines[0].startswith(f"{exercise.slug} · "):
-        del lines[0]
-    return f"the reference fails {told[0].id}: {' '.join(lines[:1]) or record.status}"
+    why = told[0].told.headline if told[0].told else record.status
+    return f"the reference fails {told[0].id}: {one_line(why)}"

@@ -62,7 +62,8 @@ def _check(spec: CheckSpec, transcript: Transcript) -> CheckRecord:
     found = transcript.of(spec)
     known = spec.lacks or found.outcome in ("passed", "missing")
     outcome = found.outcome if known else "failed"
-    return CheckRecord(spec.id, spec.title, outcome, message(found.message), found.seconds)
+    text = message(found.feedback.text) if found.feedback else ""
+    return CheckRecord(spec.id, spec.title, outcome, text, found.seconds, found.feedback)
 
 
 def _oracle(transcript: Transcript, wanted: Any) -> CheckRecord:
@@ -109,8 +110,8 @@ def _flags(transcript: Transcript) -> tuple[str, ...]:
     ended = transcript.ended
     if transcript.forged:
         return (transcript.forged,)
-    if broken := message(transcript.broken):
-        return (one_line(broken.splitlines()[-1]),)
+    if broken := transcript.broken:
+        return (one_line(broken.facts[-1].text if broken.facts else broken.headline),)
     if ended.signal == signal.SIGKILL and transcript.cut_short:
         return ("ended by signal 9: it held too many processes, or the machine ran out of memory",)
     if ended.signal:

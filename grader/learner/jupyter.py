@@ -6,7 +6,7 @@ import html
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 from grader.core.errors import KataError
 from grader.core.source_names import python
 from grader.course.catalog import Exercise, load
-from grader.diagnose.svg import split_map, squares
+from grader.diagnose.svg import squares
 from grader.engine.backend import judge
-from grader.learner.outcome import Lesson, learn
+from grader.learner.outcome import Failure, Lesson, learn
+from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
 from grader.records import progress
@@ -114,14 +115,28 @@ def _in_cells(lesson: Lesson, answer: Gathered) -> Lesson:
 
     def told(text: str) -> str:
         kept = [line for line in text.splitlines() if not re.fullmatch(rf"\s*{file}", line)]
-        return re.sub(rf"{file}(?::(\d+))?", lambda found: _place(found[1], answer), "\n".join(kept))
+        return re.sub(
+            rf"{file}(?::(\d+))?", lambda found: _place(int(found[1] or 0), answer), "\n".join(kept)
+        )
 
-    failures = tuple(replace(failure, message=told(failure.message)) for failure in lesson.failures)
+    failures = tuple(replace(f, feedback=_in_cell(f.feedback, told, answer)) for f in lesson.failures)
     return replace(lesson, failures=failures, trouble=told(lesson.trouble))
 
 
-def _place(line: str | None, answer: Gathered) -> str:
-    where = answer.lines.get(int(line or 0))
+def _in_cell(feedback: Feedback, told: Callable[[str], str], answer: Gathered) -> Feedback:
+    """The feedback with its place in a cell, and `told` of what it says of other places."""
+    where = feedback.where
+    if where:
+        cell, line = answer.lines.get(where.line, (None, 0))
+        file = "a cell" if cell is None else f"cell [{cell}]"
+        where = where._replace(file=file, line=line) if where.line else None
+    facts = tuple(Fact(fact.name, told(fact.text)) for fact in feedback.facts)
+    headline, likely = told(feedback.headline), told(feedback.likely)
+    return replace(feedback, headline=headline, facts=facts, likely=likely, where=where)
+
+
+def _place(line: int, answer: Gathered) -> str:
+    where = answer.lines.get(line)
     return f"cell [{where[0]}], line {where[1]}" if where else "a cell"
 
 
@@ -152,7 +167,7 @@ class Verdict:
         if found.state == "todo":
             lines = [f"✓ {title}" for title in found.passed] if found.rest else _not_here(found)
             return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
-        lines = [f"✗ {failure.message}" for failure in found.failures[:1]]
+        lines = ["✗ " + "\n".join(f.feedback.told(found.exercise, f.title)) for f in found.failures[:1]]
         lines += [f"✗ {title}" for title in _others(found)]
         lines += [f"✓ {title}" for title in found.passed]
         if found.state == "done":
@@ -164,7 +179,7 @@ class Verdict:
         parts = [_headline(found)]
         if found.trouble:
             parts.append(_text(found.trouble))
-        parts += [_failure(failure.message) for failure in found.failures[:1]]
+        parts += [_failure(found.exercise, failure) for failure in found.failures[:1]]
         parts += [_line("✗", title, "#d9534f") for title in _others(found)]
         parts += [_line("✓", title, "#2e7d32") for title in found.passed]
         parts += [_text(line) for line in _not_here(found)]
@@ -207,8 +222,9 @@ def _text(text: str) -> str:
     return f'<div style="{_STYLE}">{html.escape(text)}</div>'
 
 
-def _failure(message: str) -> str:
-    """The feedback, with its map of where the tensors differ drawn as squares."""
-    before, rows, after = split_map(message.splitlines())
-    drawing = [squares(rows)] if rows else []
-    return "".join([_text("\n".join(before)), *drawing, _text("\n".join(after)) if after else ""])
+def _failure(exercise: Exercise, failure: Failure) -> str:
+    """The feedback, and below it a picture of where the tensors differ."""
+    heatmap = failure.feedback.heatmap
+    told = replace(failure.feedback, heatmap=None).told(exercise, failure.title)
+    drawing = [_text(heatmap.note), squares(heatmap.rows)] if heatmap else []
+    return "".join([_text("\n".join(told)), *drawing])

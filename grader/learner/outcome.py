@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from grader.course.catalog import Exercise
 from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.feedback import Feedback
 from grader.protocol.transcript import Transcript
 from grader.records.progress import State
 
@@ -14,7 +15,7 @@ class Failure:
     """A check that did not pass."""
 
     title: str
-    message: str
+    feedback: Feedback
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def learn(
         exercise,
         state,
         _once(spec.title for spec, _ in here if spec.title not in lacking),
-        tuple(Failure(spec.title, found.message) for spec, found in failed),
+        tuple(Failure(spec.title, found.feedback or Feedback("")) for spec, found in failed),
         _once(f"{spec.title} ({spec.lacks})" for spec in expected if spec.lacks is not None),
         trouble,
         _printed(transcript, [found for _, found in failed[:1]]),
@@ -90,7 +91,7 @@ def _printed(transcript: Transcript, failed: Sequence[Finding]) -> str:
 def _trouble(exercise: Exercise, transcript: Transcript) -> str:
     ended = transcript.ended
     if transcript.last_word == "broken":
-        return transcript.broken
+        return transcript.broken.text if transcript.broken else "the file does not import"
     if transcript.last_word == "tampered":
         return f"your code {transcript.forged}, which the checks rely on: give it another name"
     if transcript.last_word == "stopped":

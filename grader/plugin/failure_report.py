@@ -4,7 +4,7 @@ import builtins
 import linecache
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -18,9 +18,8 @@ from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.diagnose.describe import describe
 from grader.plugin.load_answer import Answers
-from grader.plugin.markers import title_of
+from grader.protocol.feedback import Fact, Feedback, Where
 
-MOST_LINES = 15
 MOST_COLUMNS = 90
 
 
@@ -48,24 +47,10 @@ class Told:
     """
 
     verdict: Literal["todo", "failed", "not_graded"]
-    text: str
+    feedback: Feedback
     is_rule: bool = False
     """Whether the answer breaks a rule of the statement, which is told before any wrong number."""
     unwritten: str = ""
-
-
-@dataclass(frozen=True)
-class AnswerLine:
-    """A line of the answer that was running."""
-
-    file: Path
-    line: int
-    values: str
-    replaced: str
-
-    def __str__(self) -> str:
-        source = linecache.getline(str(self.file), self.line).strip()
-        return f"  {paths.shown(self.file)}:{self.line}   {source}"
 
 
 def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, answers: Answers) -> Told:
@@ -76,21 +61,24 @@ def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, ans
     file = answers.path(exercise)
     # Only the plugin skips, before the answer runs. A skip from inside the answer is a failure.
     if isinstance(error, pytest.skip.Exception) and call.when == "setup":
-        return Told("not_graded", str(error))
+        return Told("not_graded", Feedback(str(error)))
     if isinstance(error, NoAnswer):
-        return Told("todo", str(error))
+        return Told("todo", Feedback(str(error)))
     if isinstance(error, Untouched):
-        return Told("todo", f"todo: {exercise.relative} is as it was")
+        return Told("todo", Feedback(f"todo: {exercise.relative} is as it was"))
     if is_todo(excinfo, file):
         name, place = _unwritten(excinfo, file), paths.shown(file) if file else exercise.relative
-        return Told("todo", f"todo: {place}{f', {name}' if name else ''}", unwritten=name)
-    body = _body(excinfo, exercise, file)
-    head = f"{exercise.slug} · {title_of(item)}"
-    tail = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
-    where = [f"  {paths.shown(file)}"] if file and f"{file.name}:" not in "\n".join(body) else []
-    room = MOST_LINES - 1 - len(where) - len(tail)
-    text = "\n".join([head, *body[:room], *where, *tail])
-    return Told("failed", text, isinstance(error, BrokenRule))
+        return Told("todo", Feedback(f"todo: {place}{f', {name}' if name else ''}"), unwritten=name)
+    feedback = _feedback(excinfo, exercise, file)
+    if file and not feedback.where and f"{file.name}:" not in feedback.text:
+        feedback = replace(feedback, where=Where(paths.shown(file)))
+    return Told("failed", feedback, isinstance(error, BrokenRule))
+
+
+def feedback_of(report: pytest.TestReport) -> Feedback:
+    """What a report of a failed check carries; of one that is not of our making, what it says."""
+    carried = Feedback.from_json(getattr(report, "feedback", None))
+    return carried or Feedback.of_text(str(report.longrepr))
 
 
 def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> bool:
@@ -117,39 +105,38 @@ def _unwritten(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) 
     return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")  # Python 3.10 has none
 
 
-def _body(excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file: Path | None) -> list[str]:
+def _feedback(
+    excinfo: pytest.ExceptionInfo[BaseException], exercise: Exercise, file: Path | None
+) -> Feedback:
     error = excinfo.value
-    place = _place(excinfo, file)
-    if isinstance(error, CheckFailure):
+    place, replaced = _place(excinfo, file)
+    if isinstance(error, CheckFailure) and isinstance(getattr(error, "feedback", None), Feedback):
         # Raised below the answer, by what stands in for a debugger, say: its line is worth knowing.
-        return [*str(error).splitlines(), *([str(place)] if place else [])]
+        return replace(error.feedback, where=place._replace(values="")) if place else error.feedback
     if isinstance(error, DoesNotImport):
         return import_trouble(error.cause, file)
     if isinstance(error, TooSlow):
-        return [f"{error}: an endless loop?", *_where(place)]
+        return Feedback(f"{error}: an endless loop?", likely=replaced, where=place)
     if place is not None:
-        return [f"your code raised {error_line(error)}", *_where(place), *likely(error)]
+        said = f"your code raised {error_line(error)}"
+        return Feedback(said, likely=replaced or likely(error), where=place)
     if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == exercise.stem:
-        return [f"`{error.name}` is missing: the statement asks for it under this name"]
+        return Feedback(f"`{error.name}` is missing: the statement asks for it under this name")
     if isinstance(error, TypeError) and "argument" in str(error):
-        return [f"wrong signature: {error}", "  likely  a parameter was renamed, added or removed"]
+        return Feedback(f"wrong signature: {error}", likely="a parameter was renamed, added or removed")
     return unusable(error)
 
 
-def import_trouble(cause: BaseException, file: Path | None) -> list[str]:
+def import_trouble(cause: BaseException, file: Path | None) -> Feedback:
     """Why the answer does not import, and at which of its lines."""
-    name = paths.shown(file) if file else "the answer"
     if isinstance(cause, SyntaxError):
-        source = (cause.text or "").strip()
-        return ["the file does not import, so nothing can be judged", f"  {name}:{cause.lineno}   {source}",
-                f"  {type(cause).__name__}: {cause.msg}"]  # fmt: skip
-    line = _last_line_in(cause, file)
-    source = linecache.getline(str(file), line).strip()
-    return [
-        "the file does not import, so nothing can be judged",
-        f"  {name}:{line}   {source}".rstrip(),
-        f"  {error_line(cause)}",
-    ]
+        line, source = cause.lineno or 0, cause.text or ""
+        said = f"{type(cause).__name__}: {cause.msg}"
+    else:
+        line = _last_line_in(cause, file)
+        source, said = linecache.getline(str(file), line), error_line(cause)
+    where = Where(paths.shown(file) if file else "the answer", line, source.strip())
+    return Feedback("the file does not import, so nothing can be judged", (Fact("", said),), where=where)
 
 
 def _last_line_in(error: BaseException, file: Path | None) -> int:
@@ -161,11 +148,11 @@ def _last_line_in(error: BaseException, file: Path | None) -> int:
     return line
 
 
-def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> AnswerLine | None:
-    """The innermost line of the answer, with the tensors and numbers it held."""
+def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> tuple[Where | None, str]:
+    """The innermost line of the answer, with the tensors and numbers it held, and what `_replaced` says."""
     inside = [entry for entry in excinfo.traceback if entry.frame.code.raw.co_filename == str(file)]
     if not inside:
-        return None
+        return None, ""
     entry = inside[-1]
     values = [
         f"{name} {describe(value)}"
@@ -174,14 +161,17 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> A
         and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
     ]
     line = entry.lineno + 1
-    calls = re.findall(r"(?<![\w.])(\w+)\(", linecache.getline(str(file), line))
-    return AnswerLine(Path(entry.path), line, _fitting(values), _replaced(calls, entry.frame.f_globals))
+    source = linecache.getline(str(file), line)
+    calls = re.findall(r"(?<![\w.])(\w+)\(", source)
+    where = Where(paths.shown(Path(entry.path)), line, source.strip(), _fitting(values))
+    return where, _replaced(calls, entry.frame.f_globals)
 
 
 def _replaced(calls: Iterable[str], names: Mapping[str, Any]) -> str:
-    """The first of Python's own functions that is another here, as `max` is after `from torch import *`."""
+    """Of Python's own functions, the first that is another here, as `max` is after `from torch import *`."""
     own = vars(builtins).keys() & names.keys()
-    return next((name for name in calls if name in own and not isinstance(names[name], FunctionType)), "")
+    name = next((name for name in calls if name in own and not isinstance(names[name], FunctionType)), "")
+    return f"`{name}` is not Python's own here: an `import *` replaces it" if name else ""
 
 
 def _fitting(values: list[str]) -> str:
@@ -192,12 +182,3 @@ def _fitting(values: list[str]) -> str:
             break
         line = f"{line}, {value}" if line else value
     return line
-
-
-def _where(place: AnswerLine | None) -> list[str]:
-    if place is None:
-        return []
-    lines = [str(place), *([f"  where  {place.values}"] if place.values else [])]
-    if place.replaced:
-        lines.append(f"  likely  `{place.replaced}` is not Python's own here: an `import *` replaces it")
-    return lines

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from grader.plugin.failure_report import feedback_of
+from grader.protocol.feedback import Feedback
+
 MOST_TITLES = 10
 
 
@@ -26,7 +29,7 @@ def shorten(reporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
         if option.tbstyle == "auto" and option.verbose <= 0:
             of = defaultdict(list)
             for report in failed:
-                of[_parts(report)[0]].append(report)
+                of[report.slug].append(report)
             reporter.stats["failed"] = _by_mistake(failed) if len(of) == 1 else _first_of_each(of)
     return everything
 
@@ -44,10 +47,10 @@ def _by_mistake(failed: Iterable[pytest.TestReport]) -> list[pytest.TestReport]:
     """The first failure by each mistake, with the titles of the other checks that fail by it."""
     of: dict[tuple[str, ...], list[pytest.TestReport]] = {}
     for report in failed:
-        of.setdefault(_mistake(_parts(report)[2]), []).append(report)
+        of.setdefault(_mistake(feedback_of(report)), []).append(report)
     for first, *others in of.values():
         if others:
-            titles = list(dict.fromkeys(_parts(report)[1] for report in (first, *others)))[1:]
+            titles = list(dict.fromkeys(report.title for report in (first, *others)))[1:]
             first.longrepr = "\n".join([str(first.longrepr), *_also(len(others), titles)])
     return [reports[0] for reports in of.values()]
 
@@ -62,18 +65,7 @@ def _also(count: int, titles: Sequence[str]) -> list[str]:
     ]
 
 
-def _parts(report: pytest.TestReport) -> tuple[str, str, str]:
-    """The exercise's slug, the check's title, and what is told."""
-    head, _, body = str(report.longrepr).partition("\n")
-    slug, _, title = head.partition(" · ")
-    return slug, title, body
-
-
-_AT = re.compile(r"  \S+\.py:\d+ ")
-
-
-def _mistake(body: str) -> tuple[str, ...]:
+def _mistake(told: Feedback) -> tuple[str, ...]:
     """What is wrong, where and by which likely cause; sizes and values differ with each check's inputs."""
-    first, *rest = body.splitlines() or [""]
-    causes = [line for line in rest if line.startswith("  likely")]
-    return (*(re.sub(r"\d+", "#", line) for line in (first, *causes)), *filter(_AT.match, rest))
+    place = told.where.lines[:1] if told.where and told.where.line else []
+    return (*(re.sub(r"\d+", "#", text) for text in (told.headline, told.likely)), *place)

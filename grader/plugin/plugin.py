@@ -17,7 +17,7 @@ from grader.course import paths
 from grader.course.catalog import Exercise, load
 from grader.plugin import failure_report, gpu_process, load_answer, process_state
 from grader.plugin.answers_option import no_garbage_collected
-from grader.plugin.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for
+from grader.plugin.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for, title_of
 from grader.plugin.selection import exercise_of, is_left_out, named
 
 pytest_plugins = [f"grader.plugin.{name}" for name in ("contracts", "summary", "gpu_process", "leftovers")]
@@ -232,10 +232,13 @@ def pytest_runtest_makereport(
     if told.verdict == "todo":
         report.unwritten = told.unwritten  # type: ignore[attr-defined]
         report.outcome = "skipped"
-        report.longrepr = (str(item.path), 0, told.text)
+        report.longrepr = (str(item.path), 0, told.feedback.text)
     elif told.verdict == "failed":
         report.outcome = "failed"
-        report.longrepr = told.text
+        title = title_of(item)
+        report.longrepr = "\n".join(told.feedback.told(exercise, title))
+        report.slug, report.title = exercise.slug, title  # type: ignore[attr-defined]
+        report.feedback = told.feedback.to_json()  # type: ignore[attr-defined]
         report.is_rule = told.is_rule  # type: ignore[attr-defined]
         report.timed_out = isinstance(call.excinfo.value, TooSlow)  # type: ignore[attr-defined]
     return report

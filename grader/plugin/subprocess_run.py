@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from grader.core.sanitize import MOST_CHARACTERS
 from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.protocol import transcript
@@ -127,8 +128,8 @@ def no_debugger(*_arguments: Any, **_options: Any) -> None:
     from grader.checks import CheckFailure
 
     raise CheckFailure(
-        "breakpoint() was reached, and nobody is here to debug\n"
-        "  likely  debug with `pytest -s -k` and the exercise's name, or take it out"
+        "breakpoint() was reached, and nobody is here to debug",
+        likely="debug with `pytest -s -k` and the exercise's name, or take it out",
     )
 
 
@@ -149,20 +150,22 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    from grader.plugin.failure_report import feedback_of
+
     if report.when == "teardown" or (report.when == "setup" and report.passed):
         return
     verdict = getattr(report, "kata", None)
     late = getattr(report, "timed_out", False)
     outcome = verdict if verdict in ("todo", "not_graded") else "timeout" if late else report.outcome
     path, _, name = report.nodeid.partition("::")
-    message = str(report.longrepr) if outcome in ("failed", "timeout") else ""
+    feedback = feedback_of(report) if outcome in ("failed", "timeout") else None
     _tell(
         check=_id(path, name),
         outcome=outcome,
-        message=message,
+        feedback=feedback and feedback.to_json(),
         is_rule=getattr(report, "is_rule", False),
         unwritten=getattr(report, "unwritten", ""),
-        printed=report.capstdout[:4000],
+        printed=report.capstdout[:MOST_CHARACTERS],
     )
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from grader.protocol.feedback import Feedback
+
 Outcome = Literal["passed", "failed", "timeout", "todo", "not_graded", "missing"]
 """How a check went. *not_graded*: this machine lacks what it needs; *missing*: nobody told."""
 
@@ -26,7 +28,7 @@ class Finding:
     """
 
     outcome: Outcome
-    message: str = ""
+    feedback: Feedback | None = None
     is_rule: bool = False
     unwritten: str = ""
     printed: str = ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from grader.protocol.check import CheckSpec, Finding, Outcome
+from grader.protocol.feedback import Feedback
 
 _T = TypeVar("_T")
 
@@ -62,7 +63,7 @@ class Transcript:
     oracle: Any = None
     oracle_error: str = ""
     last_word: LastWord = ""
-    broken: str = ""
+    broken: Feedback | None = None
     printed: str = ""
     memory: bool = False
     trouble: str = ""
@@ -72,7 +73,7 @@ class Transcript:
     def of(self, spec: CheckSpec) -> Finding:
         """How this check went, if it could run here and anybody told."""
         if spec.lacks:
-            return Finding("not_graded", spec.lacks)
+            return Finding("not_graded", Feedback(spec.lacks))
         return self.checks.get(spec.id) or Finding("missing", self.broken)
 
     @property
@@ -108,7 +109,7 @@ def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
         told.get("oracle"),
         _text(told, "oracle_error"),
         next((word for word in get_args(LastWord) if word in told), ""),
-        _text(told, "broken"),
+        Feedback.from_json(told.get("feedback")) if "broken" in told else None,
         _text(told, "printed"),
         any(line.get("memory") for line in looked_at),
         _trouble(told),
@@ -127,7 +128,7 @@ def _finding(line: Mapping[str, Any]) -> Finding:
     is_time = isinstance(seconds, (int, float)) and 0 <= seconds < MOST_SECONDS
     return Finding(
         outcome if outcome in _OUTCOMES else "failed",
-        _text(line, "message"),
+        Feedback.from_json(line.get("feedback")),
         line.get("is_rule") is True,
         _text(line, "unwritten"),
         _text(line, "printed"),
@@ -203,15 +204,23 @@ def from_json(text: str) -> Transcript:
     except RecursionError:
         return Transcript(forged=_WROTE)
     whole = _like(Transcript(), data)
-    checks = {id: _like(Finding("failed"), finding) for id, finding in whole.checks.items()}
+    found = {id: _like(Finding("failed"), finding) for id, finding in whole.checks.items()}
+    checks = {id: replace(finding, feedback=_feedback(finding.feedback)) for id, finding in found.items()}
     words = {finding.outcome for finding in checks.values()}
     if whole.last_word not in get_args(LastWord) or not words <= _OUTCOMES:
         raise ValueError("no words of ours")
-    return replace(whole, checks=checks, ended=_like(Ended(), whole.ended))
+    return replace(whole, checks=checks, broken=_feedback(whole.broken), ended=_like(Ended(), whole.ended))
+
+
+def _feedback(data: object) -> Feedback | None:
+    feedback = Feedback.from_json(data)
+    if feedback is None and data is not None:
+        raise ValueError("no feedback")
+    return feedback
 
 
 def _like(blank: _T, data: Any) -> _T:
-    """A record like `blank` of this data, which has values of the same kinds; `oracle` may be anything.
+    """A record like `blank` of this data, which has values of the same kinds; anything, where that has None.
 
     Raises ValueError where it has not.
     """
@@ -219,6 +228,6 @@ def _like(blank: _T, data: Any) -> _T:
         raise ValueError(f"no {type(blank).__name__}")
     for name, value in vars(blank).items():
         kind = dict if is_dataclass(value) else type(value)
-        if type(data[name]) is not kind and name != "oracle":
+        if type(data[name]) is not kind and value is not None:
             raise ValueError(f"{name} is no {kind.__name__}")
     return type(blank)(**data)

@@ -4,7 +4,6 @@ from grader.core.sanitize import plain
 from grader.records.records import CheckRecord, ExerciseRecord
 
 MAX_CHECKS = 5
-MAX_LINES = 15
 MAX_WIDTH = 160
 
 
@@ -31,7 +30,5 @@ def comment(judged: ExerciseRecord) -> str | None:
 
 def _lines(check: CheckRecord) -> list[str]:
     title = " ".join(plain(check.title or check.id).split())
-    message = plain(check.message).strip("\n").splitlines()
-    if len(message) > MAX_LINES:
-        message[MAX_LINES:] = ["..."]
-    return [f"    {line[:MAX_WIDTH]}".rstrip() for line in [title, *(f"  {line}" for line in message)]]
+    told = check.told.short().lines if check.told else []
+    return [f"    {line[:MAX_WIDTH]}".rstrip() for line in [title, *(f"  {line}" for line in told)]]

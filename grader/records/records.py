@@ -10,6 +10,7 @@ from typing import Any, Literal
 from grader.core import atomic_write
 from grader.core.sanitize import one_line
 from grader.protocol.check import Outcome
+from grader.protocol.feedback import Feedback
 
 SCHEMA = 1
 
@@ -30,7 +31,7 @@ Status = Literal[
 
 @dataclass(frozen=True)
 class CheckRecord:
-    """One check's verdict. `title` is the sentence a learner reads, `message` the feedback.
+    """One check's verdict. `title` is the sentence a learner reads, `message` the feedback as text.
 
     A score knows no more than whether it passed: what was still to write or took too long has failed.
     """
@@ -40,6 +41,12 @@ class CheckRecord:
     outcome: Outcome
     message: str = ""
     seconds: float = 0.0
+    feedback: Feedback | None = None
+
+    @property
+    def told(self) -> Feedback | None:
+        """Why it did not pass, where that is known; of older records, and of what is no check, the text."""
+        return self.feedback or (Feedback.of_text(self.message) if self.message else None)
 
 
 @dataclass(frozen=True)
@@ -82,12 +89,20 @@ class StudentRecord:
 
 def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
     """What JSON holds of a record; `exercise_from_json` reads it."""
-    return {**vars(record), "checks": [dict(vars(check)) for check in record.checks]}
+    return {**vars(record), "checks": [_check_to_json(check) for check in record.checks]}
+
+
+def _check_to_json(check: CheckRecord) -> dict[str, Any]:
+    return {**vars(check), "feedback": check.feedback and check.feedback.to_json()}
+
+
+def _check_from_json(data: Any) -> CheckRecord:
+    return CheckRecord(**{**data, "feedback": Feedback.from_json(data.get("feedback"))})
 
 
 def exercise_from_json(data: Any) -> ExerciseRecord:
     """Raises TypeError or KeyError where the data is no record."""
-    checks = tuple(CheckRecord(**check) for check in data["checks"])
+    checks = tuple(map(_check_from_json, data["checks"]))
     flags = tuple(map(one_line, data["flags"]))  # older records hold more than that
     return ExerciseRecord(data["status"], data["score"], data["points"], checks, flags)
 

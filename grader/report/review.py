@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from grader.course.catalog import Exercise
 from grader.records.records import ExerciseRecord, Status, StudentRecord
-from grader.report.words import MARKS, likely, percent
+from grader.report.words import MARKS, percent
 
 MOST_FAILED = 15
 MOST_NAMED = 12
@@ -52,7 +52,7 @@ def failed(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> l
             for title, seen in outcomes.items():
                 judged[slug, title] += bool(seen & {"passed", "failed"})
                 missed[slug, title] += "failed" in seen
-            told = {(c.title or c.id, cause) for c in exercise.checks if (cause := likely(c.message))}
+            told = {(c.title or c.id, c.told.likely) for c in exercise.checks if c.told and c.told.likely}
             for title, cause in told:
                 causes[slug, title][cause] += 1
     place = {e.slug: i for i, e in enumerate(exercises)}

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from grader.course.catalog import Catalog, Exercise
 from grader.records.records import CheckRecord, ExerciseRecord, Status, StudentRecord
-from grader.report.words import KINDS, MARKS, Part, advice, feedback, number, percent
+from grader.report.words import KINDS, MARKS, Part, advice, number, parts, percent
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
         number(record.points),
         advice(record),
         record.flags,
-        [_check(same, exercise) for same in _by_title(record.checks)],
+        [_check(same) for same in _by_title(record.checks)],
         exercise.hints if unsolved else (),
         exercise.reading if exercise.reading.startswith("https://") else "",
     )
@@ -166,14 +166,12 @@ def _required(check: CheckRecord) -> bool:
     return not check.id.startswith("hidden::")
 
 
-def _check(same: list[CheckRecord], exercise: Exercise) -> Check:
+def _check(same: list[CheckRecord]) -> Check:
     """The worst outcome of the checks, and the feedback of the first that had it."""
     worst = min((check.outcome for check in same), key=list(KINDS).index)
     mark, word = KINDS[worst]
     hit = [check for check in same if check.outcome == worst]
-    told = next((check.message for check in hit if check.message), "")
+    told = next((check.told for check in hit if check.told), None)
     count = f"on {len(hit)} of {len(same)} inputs" if worst != "passed" and len(same) > 1 else ""
     title = same[0].title or same[0].id.split("::")[-1]
-    return Check(
-        title, _required(same[0]), mark, word, worst, count, feedback(told, exercise) if told else []
-    )
+    return Check(title, _required(same[0]), mark, word, worst, count, parts(told) if told else [])

@@ -1,13 +1,12 @@
-"""What the pages say about a status, and a check's feedback taken apart."""
+"""What the pages say about a status, and of a check's feedback."""
 
-import re
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from grader.course.catalog import Exercise
-from grader.diagnose.svg import split_map, squares
+from grader.diagnose.svg import squares
 from grader.protocol.check import Outcome
+from grader.protocol.feedback import Feedback
 from grader.records.records import ExerciseRecord, Status
 
 MARKS: dict[Status, tuple[str, str]] = {
@@ -42,8 +41,6 @@ _ADVICE: dict[Status, str] = {
     "not_graded": "This machine could not run the checks. They neither earn nor cost points.",
     "grader_fault": "The grader failed, not the answer: nothing is earned or lost until it is judged.",
 }
-_BOTH = re.compile(r"(?:at (.*): )?yours (.*), wanted (.*)")
-_FACT = re.compile(r"  (\w[\w ]{0,8}?) {2,}(\S.*)")
 
 
 @dataclass(frozen=True)
@@ -63,44 +60,15 @@ def advice(record: ExerciseRecord) -> str:
     return _ADVICE.get(record.status, "")
 
 
-def feedback(message: str, exercise: Exercise) -> list[Part]:
-    """The message without what its page says anyway: the exercise, the file's path and the hint's command."""
-    lines = message.splitlines()
-    if lines and lines[0].startswith(f"{exercise.slug} · "):
-        del lines[0]
-    said = (exercise.relative, f"hint: kata hint {exercise.slug}")
-    lines = [line for line in lines if not line.strip().endswith(said)]
-    before, rows, after = split_map(lines)
-    parts: list[Part] = []
-    for line in before:
-        _add(parts, line)
-    if rows:
-        last = parts.pop()  # the line that the map began on; it may tell nothing more
-        note = last.text.strip("()") if last.name else ""
-        parts.append(Part("where", note, Markup(squares(rows))))
-    for line in after:
-        _add(parts, line)
-    return parts
-
-
-def _add(parts: list[Part], line: str) -> None:
-    """A line that begins a fact, goes on with it, or stands for itself."""
-    if match := _FACT.fullmatch(line):
-        if both := _BOTH.fullmatch(match[2]):
-            parts += [Part(match[1], f"at {both[1]}")] if both[1] else []
-            parts += [Part("yours", both[2]), Part("wanted", both[3])]
-        else:
-            parts.append(Part(match[1], match[2]))
-    elif parts and parts[-1].name and line.startswith(" " * 8):
-        last = parts.pop()
-        parts.append(Part(last.name, f"{last.text}\n{line.strip()}"))
-    elif line.strip():
-        parts.append(Part("", line.strip()))
-
-
-def likely(message: str) -> str:
-    """The cause that a check's feedback names, or nothing."""
-    return next((m[2] for m in map(_FACT.fullmatch, message.splitlines()) if m and m[1] == "likely"), "")
+def parts(told: Feedback) -> list[Part]:
+    """The feedback without what its page says anyway: the file's path."""
+    found = [Part("", told.headline)]
+    if told.where and told.where.line:
+        found += [Part("", line.strip()) for line in told.where.lines]
+    found += [Part(fact.name, fact.text) for fact in told.facts]
+    if told.heatmap:
+        found.append(Part("where", told.heatmap.note, Markup(squares(told.heatmap.rows))))
+    return found + ([Part("likely", told.likely)] if told.likely else [])
 
 
 def number(value: float) -> str:

@@ -32,9 +32,9 @@ class Reply:
             return json.loads(self.body.decode(), parse_constant=refuse)
         except ValueError as error:
             raise CheckFailure(
-                f"the body of the response to {call} is no JSON\n"
-                f"  yours   {self.status}: {self.body[:200]!r}\n"
-                f"  error   {error}"
+                f"the body of the response to {call} is no JSON",
+                yours=f"{self.status}: {self.body[:200]!r}",
+                error=str(error),
             ) from None
 
 

@@ -93,9 +93,9 @@ class JumpingLoop(asyncio.SelectorEventLoop):
             self._turns += 1
             if self._turns > _TURNS:
                 raise CheckFailure(
-                    f"{self._call} keeps the event loop busy\n"
-                    f"  yours   {_TURNS} turns of the loop, and none of them waits for a timer\n"
-                    "  likely  a loop that awaits what is over at once: `asyncio.sleep(0)`, or ended tasks"
+                    f"{self._call} keeps the event loop busy",
+                    yours=f"{_TURNS} turns of the loop, and none of them waits for a timer",
+                    likely="a loop that awaits what is over at once: `asyncio.sleep(0)`, or ended tasks",
                 )
             return ready
         if timeout is None:
@@ -104,8 +104,8 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         self._now += timeout
         if self._now > self._until:
             raise CheckFailure(
-                f"{self._call} is not done in time\n"
-                f"  yours   {self._waiting()} after {self._until - START:g} s of the loop's clock"
+                f"{self._call} is not done in time",
+                yours=f"{self._waiting()} after {self._until - START:g} s of the loop's clock",
             )
         return []
 
@@ -114,9 +114,9 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         if threading.active_count() > 1 and (ready := select(1.0)):
             return ready
         raise CheckFailure(
-            f"{self._call} never ends\n"
-            f"  yours   {self._waiting()}, and nothing is left that could wake one\n"
-            "  likely  a future without a result, or a task that has ended with an error"
+            f"{self._call} never ends",
+            yours=f"{self._waiting()}, and nothing is left that could wake one",
+            likely="a future without a result, or a task that has ended with an error",
         )
 
     def _waiting(self) -> str:

@@ -56,15 +56,15 @@ class Compiled:
             return self._compiled(*args, **kwargs)
         except compiler().exc.FailOnRecompileLimitHit:
             raise CheckFailure(
-                f"{self._call} is compiled again and again\n"
-                f"  yours   {_counted(len(self.graphs))}, and the compiler's limit is reached\n"
-                "  wanted  graphs that serve later calls as well"
+                f"{self._call} is compiled again and again",
+                yours=f"{_counted(len(self.graphs))}, and the compiler's limit is reached",
+                wanted="graphs that serve later calls as well",
             ) from None
         except compiler().exc.TorchDynamoException as error:
             raise CheckFailure(
-                f"{self._call} does not compile in one graph\n"
-                f"  yours   {_headline(error)}{_place(error)}\n"
-                "  wanted  one graph, captured with `fullgraph=True`"
+                f"{self._call} does not compile in one graph",
+                yours=f"{_headline(error)}{_place(error)}",
+                wanted="one graph, captured with `fullgraph=True`",
             ) from None
 
 
@@ -138,9 +138,9 @@ def expect_compiles(
                 _expect_same([yours], [right], of)
     if graphs is not None and len(captured.graphs) != graphs:
         raise CheckFailure(
-            f"wrong number of graphs for {call}\n"
-            f"  yours   {_counted(len(captured.graphs))} for {len(batches)} calls\n"
-            f"  wanted  {_counted(graphs)}"
+            f"wrong number of graphs for {call}",
+            yours=f"{_counted(len(captured.graphs))} for {len(batches)} calls",
+            wanted=_counted(graphs),
         )
 
 

@@ -35,9 +35,9 @@ def expect_view(yours: object, base: Tensor, call: str) -> None:
     """
     if not isinstance(yours, Tensor) or not shares_storage(yours, base):
         raise CheckFailure(
-            f"{call} copies\n"
-            f"  yours   {describe(yours)} in memory of its own\n"
-            "  wanted  a view of the input's memory"
+            f"{call} copies",
+            yours=f"{describe(yours)} in memory of its own",
+            wanted="a view of the input's memory",
         )
 
 
@@ -51,9 +51,9 @@ def expect_copy(yours: object, base: Tensor, call: str) -> None:
     """
     if not isinstance(yours, Tensor) or shares_storage(yours, base):
         raise CheckFailure(
-            f"{call} returns a view of its input\n"
-            "  yours   shares the input's memory: writing to one changes the other\n"
-            "  wanted  memory of its own"
+            f"{call} returns a view of its input",
+            yours="shares the input's memory: writing to one changes the other",
+            wanted="memory of its own",
         )
 
 

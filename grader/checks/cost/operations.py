@@ -113,10 +113,10 @@ def expect_flat_cost(
     for what, less, more in zip(("operations", "Python steps"), few, many, strict=True):
         if more - less > allowed:
             raise BrokenRule(
-                f"the cost of {call} grows with {over}\n"
-                f"  yours   {less} {what} for {over}={small}, {more} for {over}={large}\n"
-                f"  wanted  the same number for every {over}\n"
-                f"  likely  a Python loop over {over}: one operation can do them all"
+                f"the cost of {call} grows with {over}",
+                yours=f"{less} {what} for {over}={small}, {more} for {over}={large}",
+                wanted=f"the same number for every {over}",
+                likely=f"a Python loop over {over}: one operation can do them all",
             )
 
 
@@ -157,8 +157,5 @@ def forbid(call: str, *names: str) -> Iterator[None]:
         yield
     used = sorted(functions.used | (set(names) & set(operations.count)))
     if used:
-        raise BrokenRule(
-            f"{call} uses what the statement rules out\n"
-            f"  yours   {', '.join(used)}\n"
-            "  wanted  your own computation"
-        )
+        what = f"{call} uses what the statement rules out"
+        raise BrokenRule(what, yours=", ".join(used), wanted="your own computation")

@@ -92,9 +92,7 @@ def expect_products_in(seen: Dtypes, dtype: torch.dtype, where: str) -> None:
     found = product_dtypes(seen)
     if found != {dtype}:
         yours = ", ".join(sorted(map(str, found))) or "none at all"
-        raise CheckFailure(
-            f"wrong precision of the products in {where}\n  yours   {yours}\n  wanted  {dtype}"
-        )
+        raise CheckFailure(f"wrong precision of the products in {where}", yours=yours, wanted=str(dtype))
 
 
 def expect_all_in(seen: Dtypes, dtype: torch.dtype, where: str) -> None:
@@ -109,4 +107,4 @@ def expect_all_in(seen: Dtypes, dtype: torch.dtype, where: str) -> None:
     wrong = [(name, other) for name, dtypes in seen.items() for other in dtypes - {dtype}]
     if wrong:
         yours = ", ".join(f"{name} in {other}" for name, other in sorted(wrong, key=str)[:4])
-        raise CheckFailure(f"wrong precision in {where}\n  yours   {yours}\n  wanted  all in {dtype}")
+        raise CheckFailure(f"wrong precision in {where}", yours=yours, wanted=f"all in {dtype}")

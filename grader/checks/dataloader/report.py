@@ -61,8 +61,7 @@ def last_error(text: str) -> str:
 def _failure(what: str, yours: str, likely: str = "") -> CheckFailure:
     yours = without_addresses(yours)[:160]
     likely = next((text for word, text in _LIKELY.items() if word in yours), likely)
-    lines = [what, f"  yours   {yours}" if yours else "", f"  likely  {likely}" if likely else ""]
-    return CheckFailure("\n".join(filter(None, lines)))
+    return CheckFailure(what, likely=likely, **({"yours": yours} if yours else {}))
 
 
 def _unpicklable(name: str, value: object, depth: int = DEPTH) -> tuple[str, str] | None:

@@ -42,7 +42,7 @@ def elsewhere(fn: Callable[..., Any], *args: Any, call: str) -> Any:
         Path(nobody.__file__).touch()
         trouble, result = distributed.run_ranks(1, _called, fn, args, answer=nobody, init=False)[0]
     if trouble:
-        raise CheckFailure(f"{call} fails in a process that does not know your code\n  yours   {trouble}")
+        raise CheckFailure(f"{call} fails in a process that does not know your code", yours=trouble)
     return result
 
 

@@ -26,6 +26,7 @@ from grader.checks.distributed import places
 from grader.checks.distributed.places import Frame
 from grader.checks.error_words import error_line
 from grader.checks.failure import CheckFailure
+from grader.protocol.feedback import Feedback
 
 STACK = "rank{}.stack"
 OUTPUT = "rank{}.out"
@@ -53,14 +54,14 @@ class Ending:
     """How one rank ended.
 
     left: `result` is what the worker returned, pickled. raised: `error` is the exception's name and
-    message, `check` the text of a CheckFailure, `todo` whether a stub raised it. died: `status` as
+    message, `check` the feedback of a CheckFailure, `todo` whether a stub raised it. died: `status` as
     `os.waitpid` gives it. stopped: the watchdog ended it at `frames`.
     """
 
     state: Literal["left", "raised", "died", "stopped"]
     result: bytes = b""
     error: str = ""
-    check: str = ""
+    check: Feedback | None = None
     todo: bool = False
     status: int = 0
     frames: tuple[Frame, ...] = ()
@@ -148,9 +149,9 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
     result = worker(rank, job.world_size, answer, *args)
     if not torch.is_grad_enabled():
         raise CheckFailure(
-            f"gradients are switched off for the rest of the program, on rank {rank}\n"
-            "  hint    `with torch.no_grad():` switches them on again at its end, also after an error; "
-            "torch.set_grad_enabled(False) by itself does not"
+            f"gradients are switched off for the rest of the program, on rank {rank}",
+            hint="`with torch.no_grad():` switches them on again at its end, also after an error; "
+            "torch.set_grad_enabled(False) by itself does not",
         )
     # Tensors from functional collectives may still be on their way, and are then pickled without numbers.
     ready = delivered(result)
@@ -158,8 +159,8 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
         return pickle.dumps(ready)
     except Exception as error:
         raise CheckFailure(
-            f"what rank {rank} returns cannot be pickled, and so does not leave its process\n"
-            f"  error   {type(error).__name__}: {error}"
+            f"what rank {rank} returns cannot be pickled, and so does not leave its process",
+            error=f"{type(error).__name__}: {error}",
         ) from None
 
 
@@ -186,7 +187,7 @@ def _raised(error: BaseException, job: Job) -> Ending:
     return Ending(
         "raised",
         error=error_line(error),
-        check=str(error) if isinstance(error, CheckFailure) else "",
+        check=error.feedback if isinstance(error, CheckFailure) else None,
         todo=stub,
         frames=frames,
     )

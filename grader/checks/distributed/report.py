@@ -11,13 +11,13 @@ from grader.checks.distributed.places import RankPlace, locate
 from grader.checks.distributed.process import Ending
 from grader.checks.failure import CheckFailure
 from grader.course import paths
+from grader.protocol.feedback import Fact, Feedback, Where
 
-MOST_LINES = 10
 _LOST = ("closed by peer", "reset by peer", "Broken pipe")
-_LIKELY = "  likely  not every rank makes the same calls in the same order"
-_OUTSIDE = "  likely  not every rank is in your code"
-_ALL_RECEIVE = "  likely  nobody has sent: a send comes after the receive, or is never waited for"
-_ABORTED = "  likely  it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
+_LIKELY = "not every rank makes the same calls in the same order"
+_OUTSIDE = "not every rank is in your code"
+_ALL_RECEIVE = "nobody has sent: a send comes after the receive, or is never waited for"
+_ABORTED = "it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
 
 
 class RankFailure(CheckFailure):
@@ -75,9 +75,9 @@ class _Same:
             return f"{self.waits} at `{wait}`" if "(" in wait and "." in wait else f"{self.waits} in {wait}"
         return "are still running" if many else "is still running"
 
-    def where(self, answer: str) -> str:
+    def where(self, answer: str) -> Where:
         source = linecache.getline(answer, self.place.line).strip()
-        return f"{paths.shown(Path(answer))}:{self.place.line}   {source}"
+        return Where(paths.shown(Path(answer)), self.place.line, source)
 
 
 def failure_of(endings: Sequence[Ending], answer: str, timeout: float) -> RankFailure | RankTodo | None:
@@ -88,13 +88,12 @@ def failure_of(endings: Sequence[Ending], answer: str, timeout: float) -> RankFa
         return RankTodo(f"{Path(answer).name} is not written yet")
     for rank, ending in enumerate(endings):
         if ending.check:
-            return RankFailure(f"rank {rank}: {ending.check}")
+            return RankFailure(ending.check.prefixed(f"rank {rank}: "))
     groups = _grouped(endings, answer)
     culprit = next((g for g in groups if g.ending.state == "died"), None) or next(
         (g for g in groups if g.ending.state == "raised" and not _is_lost(g.ending)), None
     )
-    lines = _fault(culprit, groups, answer) if culprit else _hang(groups, answer, timeout)
-    return RankFailure("\n".join(lines[:MOST_LINES]))
+    return RankFailure(_fault(culprit, groups, answer) if culprit else _hang(groups, answer, timeout))
 
 
 def _grouped(endings: Sequence[Ending], answer: str) -> list[_Same]:
@@ -106,46 +105,49 @@ def _grouped(endings: Sequence[Ending], answer: str) -> list[_Same]:
     return list(groups.values())
 
 
-def _fault(culprit: _Same, groups: list[_Same], answer: str) -> list[str]:
+def _fault(culprit: _Same, groups: list[_Same], answer: str) -> Feedback:
     """One rank raised or died: that first, then what the others did."""
-    lines = f"{culprit.who} {culprit.does}".splitlines()
-    if culprit.place.line:
-        lines.append(f"  {culprit.where(answer)}")
+    others = []
     for group in groups:
         if group is not culprit:
             at = f" at line {group.place.line}" if group.place.line else ""
-            lines.append(f"  {group.who} {group.does.splitlines()[0]}{at}")
+            others.append(Fact("", f"{group.who} {group.does.splitlines()[0]}{at}"))
     status = culprit.ending.status
     is_aborted = (
         culprit.ending.state == "died" and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
     )
-    return [*lines, _ABORTED] if is_aborted else lines
+    return Feedback(
+        f"{culprit.who} {culprit.does}",
+        tuple(others),
+        likely=_ABORTED if is_aborted else "",
+        where=culprit.where(answer) if culprit.place.line else None,
+    )
 
 
-def _hang(groups: list[_Same], answer: str, timeout: float) -> list[str]:
+def _hang(groups: list[_Same], answer: str, timeout: float) -> Feedback:
     """Nobody did anything wrong by itself: who waits, and who is gone."""
     ordered = sorted(groups, key=lambda g: g.ending.state == "left")
     is_stuck = all(g.place.wait for g in groups if g.ending.state == "stopped")
     late = "" if is_stuck else f"not finished after {timeout:.0f} s: "
-    lines = [late + "; ".join(f"{g.who} {g.does}" for g in ordered)]
-    lines += [f"  {g.who}  {g.where(answer)}" for g in ordered if g.place.line]
-    return [*lines, *_likely(groups)] if is_stuck else lines
+    said = late + "; ".join(f"{g.who} {g.does}" for g in ordered)
+    facts = tuple(Fact("", f"{g.who}{g.where(answer).lines[0]}") for g in ordered if g.place.line)
+    return Feedback(said, facts, likely=_likely(groups) if is_stuck else "")
 
 
-def _likely(groups: list[_Same]) -> list[str]:
+def _likely(groups: list[_Same]) -> str:
     """Why nobody goes on: not that calls differ, where all ranks stand at the same one."""
     waiting = [g for g in groups if g.ending.state == "stopped"]
     if len(groups) == 1:
-        return [_ALL_RECEIVE] * (waiting[0].place.wait in ("recv", "irecv"))
+        return _ALL_RECEIVE if waiting[0].place.wait in ("recv", "irecv") else ""
     inside = [g for g in waiting if g.place.line]
     outside = [g for g in waiting if not g.place.line]
     if len(groups) == 2 and len(inside) == len(outside) == 1:
         who = f"{outside[0].who} no longer, or not yet; {inside[0].who}"
-        return [
-            f"{_OUTSIDE}: {who} {inside[0].waits} there for all",
-            "          some ranks wait too early or too often there, or the others leave too soon",
-        ]
-    return [_LIKELY]
+        return (
+            f"{_OUTSIDE}: {who} {inside[0].waits} there for all\n"
+            "some ranks wait too early or too often there, or the others leave too soon"
+        )
+    return _LIKELY
 
 
 def _is_lost(ending: Ending) -> bool:

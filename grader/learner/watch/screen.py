@@ -144,9 +144,9 @@ def _told(found: Lesson) -> tuple[list[RenderableType], list[str]]:
         where = [] if f"{file}:" in found.trouble else [Text(f"  {file}", "dim")]
         return [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble), *where], []
     first = found.failures[0]
-    head, _, body = first.message.partition("\n")
+    head, *body = first.feedback.told(found.exercise, first.title)
     others = list(dict.fromkeys(f.title for f in found.failures if f.title != first.title))
-    return [Text(f"✗ {head}", "bold red"), Text(body)], others
+    return [Text(f"✗ {head}", "bold red"), Text("\n".join(body))], others
 
 
 def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[RenderableType]:

@@ -22,6 +22,7 @@ from grader.engine.pool import Pool
 from grader.grading import grade
 from grader.protocol import transcript
 from grader.protocol.check import Finding
+from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
 from grader.protocol.transcript import Ended, Transcript
 from grader.submissions.class_folder import Submission
@@ -306,7 +307,9 @@ def test_dask_unpickles_by_our_rules_while_a_cluster_is_in_use(tmp_path, monkeyp
     assert not (tmp_path / "touched").exists()
 
 
-WHOLE = Transcript({"a": Finding("failed", "wrong", seconds=0.5)}, [1], "done", ended=Ended(signal=9))
+WHOLE = Transcript(
+    {"a": Finding("failed", Feedback("wrong"), seconds=0.5)}, [1], "done", ended=Ended(signal=9)
+)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +321,7 @@ WHOLE = Transcript({"a": Finding("failed", "wrong", seconds=0.5)}, [1], "done", 
         {"checks": [1]},
         {"checks": {"a": {"outcome": "passed"}}},
         {"checks": {"a": {**vars(Finding("passed")), "outcome": "missing"}}},
-        {"checks": {"a": {**vars(Finding("passed")), "message": 1}}},
+        {"checks": {"a": {**vars(Finding("passed")), "feedback": 1}}},
         {"last_word": "fine"},
         {"forged": None},
         {"more": 1},

@@ -2,27 +2,7 @@
 
 import re
 
-import pytest
-
-from grader.diagnose.svg import label, split_map, squares
-
-MESSAGE = """wrong values from f(x)
-  values  3 of 8 are wrong in float32[2, 4]
-  where   ××··   (batch=0, columns: time)
-          ·×··
-  likely  shifted""".splitlines()
-
-
-def test_a_map_is_cut_out_of_the_feedback():
-    before, rows, after = split_map(MESSAGE)
-    assert rows == ["××··", "·×··"]
-    assert before == [*MESSAGE[:2], "  where   (batch=0, columns: time)"]
-    assert after == ["  likely  shifted"]
-
-
-@pytest.mark.parametrize("line", ["  where   x float32[3]", "  where   ", "  where", "elsewhere", ""])
-def test_what_is_no_map_stays(line):
-    assert split_map([line, "more"]) == ([line, "more"], [], [])
+from grader.diagnose.svg import label, squares
 
 
 def test_wrong_values_are_told_by_colour_by_shape_and_in_words():

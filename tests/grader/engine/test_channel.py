@@ -12,6 +12,7 @@ from grader.course.catalog import load
 from grader.engine import channel
 from grader.engine.channel import MOST_BYTES, MOST_LINE, MOST_VALUES
 from grader.protocol.check import Finding
+from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
 from grader.protocol.transcript import GARBLED, MOST_LINES, TOO_LARGE
 
@@ -75,13 +76,12 @@ def test_of_a_flood_of_lines_no_more_are_read_than_a_verdict_looks_at():
 
 
 def test_lines_hold_a_few_words_and_no_more(sockets):
-    texts = {"message": "\U0001f600" * 4000, "printed": "\U0001f600" * 4000, "check": "a", "seconds": 0.5}
+    long = "\U0001f600" * 4000
+    texts = {"feedback": Feedback(long).to_json(), "printed": long, "check": "a", "seconds": 0.5}
     wrong = [{"message": []}, {"message": {}}, {str(n): n for n in range(17)}, {"message": "a" * MOST_LINE}]
     assert lines(told(texts, *wrong)) == (texts, *(GARBLED,) * 4)
     found = asked(sockets, {"mark": "MARK", **ENDED}, write=told({**texts, "outcome": "passed"}))
-    assert found.checks["a"] == Finding(
-        "passed", texts["message"], printed=texts["printed"], seconds=texts["seconds"]
-    )
+    assert found.checks["a"] == Finding("passed", Feedback(long), printed=long, seconds=0.5)
 
 
 def test_an_oracle_s_result_is_large_in_bytes_or_not_at_all(sockets):

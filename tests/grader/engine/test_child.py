@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.core.sanitize import MOST_CHARACTERS
 from grader.course.catalog import load
 from grader.engine.child import Child
 from grader.engine.integrity import canary
-from grader.engine.printed import MOST_MESSAGE, Printed
+from grader.engine.printed import Printed
 from grader.protocol.job import Job
 
 
@@ -19,8 +20,8 @@ def printed():
 
 
 def test_the_beginning_is_kept_and_taken_once(printed):
-    print("é" * MOST_MESSAGE, "more", file=printed)
-    assert printed.take() == "é" * MOST_MESSAGE
+    print("é" * MOST_CHARACTERS, "more", file=printed)
+    assert printed.take() == "é" * MOST_CHARACTERS
     print("next", file=printed)
     assert (printed.take(), printed.take()) == ("next\n", "")
 

@@ -109,10 +109,11 @@ def test_the_record_has_the_fixed_format(graded):
     record = graded["bob"]
     assert list(record) == ["schema", "student", "seed", "score", "points", "exercises", "notes"]
     checks = record["exercises"]["merge_heads"]["checks"]
-    assert {"id", "title", "outcome", "message", "seconds"} == set(checks[0])
+    assert {"id", "title", "outcome", "message", "seconds", "feedback"} == set(checks[0])
     failed = [c for c in checks if c["outcome"] == "failed"]
     assert [c["id"] for c in failed] == ["hidden::test_no_copy_where_none_is_needed"]
     assert "copies" in failed[0]["message"]
+    assert failed[0]["feedback"]["headline"] == "merge_heads(x) of a transposed view copies"
 
 
 def test_the_same_file_is_judged_once(tmp_path):

@@ -10,6 +10,7 @@ from grader.engine.integrity import canary
 from grader.grading.score import verdict
 from grader.plugin import subprocess_run
 from grader.protocol.check import CheckSpec
+from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.job import Job
 from grader.protocol.transcript import _TAMPERED, MOST_LINES, Ended, read
 
@@ -131,6 +132,11 @@ READ_IT = ", after the answer was imported: read the answer"
 FORGED = "bob: merge_heads tampered: replaces torch.equal"
 
 
+def broken(why):
+    """The line of a child whose answer does not import."""
+    return {"broken": True, "feedback": Feedback("the file does not import", (Fact("", why),)).to_json()}
+
+
 @pytest.mark.parametrize(
     ("line", "flag"),
     [
@@ -138,8 +144,8 @@ FORGED = "bob: merge_heads tampered: replaces torch.equal"
         ({"tampered": f"replaces x\n{FORGED}"}, "changes what judging relies on"),
         ({"tampered": "replaces torch.nn.Module.__call__"}, "replaces torch.nn.Module.__call__"),
         ({"trouble": f"x\n{FORGED}"}, f"judging it raised an error{READ_IT}"),
-        ({"broken": f"SyntaxError: x\r\n{FORGED}\v \x1b[1m{' ' * 99}x"}, f"{FORGED}� �[1m x"),
-        ({"broken": "x" * 999}, "x" * 200),
+        (broken(f"SyntaxError: x\r\n{FORGED}\v \x1b[1m{' ' * 99}x"), f"SyntaxError: x� {FORGED}� �[1m x"),
+        (broken("x" * 999), "x" * 200),
     ],
 )  # fmt: skip
 def test_a_flag_is_one_line_of_our_words(line, flag):
@@ -185,7 +191,8 @@ DEEP = nested(5000)
         {"check": ["a"]},
         {"check": None},
         {"check": DEEP},
-        {"check": "hidden::test_values", "outcome": DEEP, "message": DEEP},
+        {"check": "hidden::test_values", "outcome": DEEP, "feedback": DEEP},
+        {"check": "hidden::test_values", "outcome": "failed", "feedback": {"headline": 3}},
         {"oracle": {}},
         {"oracle": DEEP},
         {"oracle_error": DEEP},

@@ -92,7 +92,7 @@ OUTCOMES = [
     Hostile(
         "results written to every descriptor",
         "import json, os\n"
-        "text = b''.join(json.dumps({'check': i, 'outcome': 'passed', 'message': '', 'seconds': 0}).encode() + b'\\n'\n"
+        "text = b''.join(json.dumps({'check': i, 'outcome': 'passed', 'seconds': 0}).encode() + b'\\n'\n"
         "    for i in ('public::test_worked_example', 'hidden::test_values', 'oracle'))\n"
         "for fd in range(3, 256):\n"
         "    try:\n        os.write(fd, text + b'{\"done\": true}\\n')\n"
@@ -113,7 +113,7 @@ OUTCOMES = [
         "    child = frame.f_locals.get('self')\n"
         "    if hasattr(child, '_tell'):\n"
         "        for check in child.suites.checks['merge_heads']:\n"
-        "            child._tell(check=check.spec.id, outcome='passed', message='', seconds=0)\n"
+        "            child._tell(check=check.spec.id, outcome='passed', seconds=0)\n"
         "        child._tell(oracle=[])\n        child._tell(done=True)\n        import os\n        os._exit(0)",
         statuses=("failed", "tampered"),
     ),
@@ -123,7 +123,7 @@ OUTCOMES = [
         "    child = frame.f_locals.get('self')\n"
         "    if hasattr(child, '_tell'):\n"
         "        for check in child.suites.checks['merge_heads']:\n"
-        "            child._tell(check=check.spec.id, outcome='passed', message=7, seconds=10**400)\n"
+        "            child._tell(check=check.spec.id, outcome='passed', feedback=7, seconds=10**400)\n"
         "        child._tell(oracle=['l', [['f', 10**400]] * 3])\n        import os\n        os._exit(0)",
         statuses=("crashed",),
     ),
@@ -157,8 +157,8 @@ OUTCOMES = [
     _forging(
         "outcomes that all are passes",
         "from grader.protocol.check import Finding\n"
-        "def passed(self, outcome, message='', *rest, **more):\n"
-        "    object.__setattr__(self, 'outcome', 'passed')\n    object.__setattr__(self, 'message', '')\n"
+        "def passed(self, outcome, feedback=None, *rest, **more):\n"
+        "    object.__setattr__(self, 'outcome', 'passed')\n    object.__setattr__(self, 'feedback', None)\n"
         "Finding.__init__ = passed\n",
     ),
     _forging(

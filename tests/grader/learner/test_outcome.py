@@ -9,6 +9,7 @@ from grader.engine.pool import Pool
 from grader.learner.jupyter import Verdict
 from grader.learner.outcome import learn
 from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
 from grader.protocol.transcript import Transcript
 
@@ -40,7 +41,7 @@ def test_what_is_half_written_says_which_function_is_not(lesson):
 
 
 def test_the_start_of_a_fix_fails_and_is_no_red_place():
-    found = Transcript({"hidden::t": Finding("failed", "wrong")}, last_word="done")
+    found = Transcript({"hidden::t": Finding("failed", Feedback("wrong"))}, last_word="done")
     fix = replace(EXERCISE, kind="fix")
     found = learn(fix, [CheckSpec("hidden::t", "It works.")], found, is_start=True)
     assert (found.state, found.mark) == ("failing", "todo")

@@ -15,6 +15,7 @@ from grader.learner.watch import screen, terminal
 from grader.learner.watch.events import Key, Resized, Saved
 from grader.learner.watch.loop import Watcher
 from grader.protocol.check import CheckSpec
+from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.transcript import read
 from grader.records import progress
 from tests.grader.support.clone import ROW, SOLUTION, STUB
@@ -22,7 +23,7 @@ from tests.grader.support.clone import ROW, SOLUTION, STUB
 SLUGS = ("double", "twice", "thrice")
 PASSED = read(({"check": "public::t", "outcome": "passed"}, {"done": True}))
 FAILED = read(
-    ({"check": "public::t", "outcome": "failed", "message": "double · It doubles.\nwrong"}, {"done": True})
+    ({"check": "public::t", "outcome": "failed", "feedback": Feedback("wrong").to_json()}, {"done": True})
 )
 
 
@@ -279,7 +280,7 @@ def test_all_are_run_while_a_save_goes_first(loop):
     loop.save(2)
     loop.answer(FAILED, "twice")
     loop.answer(FAILED, "twice")
-    assert "✗ double · It doubles." in loop.shown()  # the message is the judge's
+    assert "✗ twice · It doubles." in loop.shown()
     loop.answer(PASSED)
     loop.press("a")
     assert "to go" in loop.shown()
@@ -301,8 +302,8 @@ def test_every_key_says_something_when_all_is_done(loop):
 def test_the_screen_fits_into_the_window(loop):
     low = Loop(loop.folder, height=14)
     low.save(1)
-    message = "\n".join(["double · It doubles.", *map(str, range(30))])
-    low.answer(read(({"check": "public::t", "outcome": "failed", "message": message}, {"done": True})))
+    told = Feedback("\n".join(map(str, range(30)))).to_json()
+    low.answer(read(({"check": "public::t", "outcome": "failed", "feedback": told}, {"done": True})))
     assert len(low.shown().splitlines()) <= 14
     assert "lines more" in low.shown()
     low.watcher.handle(Resized())
@@ -314,14 +315,8 @@ LONG = "Scores that are not asked for, say those of a head that was switched off
 
 def many(outcome, count=14, printed=""):
     """What is told where so many checks have ended alike."""
-    lines = [
-        {
-            "check": f"public::t{i}",
-            "outcome": outcome,
-            "message": f"double · {i}. {LONG}\n  wrong\n" + "  more\n" * 9,
-        }
-        for i in range(count)
-    ]
+    told = Feedback("wrong", (Fact("", "more"),) * 9).to_json()
+    lines = [{"check": f"public::t{i}", "outcome": outcome, "feedback": told} for i in range(count)]
     return read(({**lines[0], "printed": printed}, *lines[1:], {"done": True}))
 
 
@@ -352,7 +347,7 @@ def test_of_two_functions_the_one_that_is_still_to_write_is_named(loop):
     loop.answer(read((*passed, todo, {"done": True})))
     assert "· double · still to write: halve" in loop.shown()
     assert all(f"✓ Check {i}." in loop.shown() for i in range(3))
-    failed = {"check": "public::t0", "outcome": "failed", "message": "double · Check 0.\nwrong"}
+    failed = {"check": "public::t0", "outcome": "failed"}
     loop.save(1)
     loop.answer(read((failed, *passed[1:], todo, {"done": True})))
     assert "✗ double · Check 0." in loop.shown() and "· still to write: halve" in loop.shown()

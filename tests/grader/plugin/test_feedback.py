@@ -36,7 +36,10 @@ def pool():
 def transcript(pool, source, check):
     """The feedback of one check, or what is told where there was none."""
     found = pool.judge_one(Job(EXERCISE, source.encode(), seed=0, mode="check"))
-    return found.checks[check].message if check in found.checks else found.broken
+    if check not in found.checks:
+        return found.broken.text
+    title = next(one.title for one in pool.inventory[EXERCISE.slug] if one.id == check)
+    return "\n".join(found.checks[check].feedback.told(EXERCISE, title))
 
 
 def returning(expression):
@@ -170,9 +173,9 @@ def test_an_endless_loop_is_told_with_its_line(pool):
     source = SOLUTION.replace("    batch, heads", "    while True:\n        pass\n    batch, heads")
     short = replace(EXERCISE, seconds=1.0)
     found = pool.judge_one(Job(short, source.encode(), seed=0, mode="check"))
-    (told,) = [finding.message for finding in found.checks.values()]
-    assert "endless loop" in told
-    assert "ex15_merge_heads.py:3" in told
+    (told,) = [finding.feedback for finding in found.checks.values()]
+    assert "endless loop" in told.headline
+    assert f"{told.where.file}:{told.where.line}".startswith(f"exercises/{EXERCISE.relative}:3")
     assert found.last_word == "stopped"
 
 
@@ -238,14 +241,14 @@ class Misfit(torch.autograd.Function):
 def test_what_torch_says_below_a_check_is_told_in_words(run, says):
     with pytest.raises(Exception) as raised:
         run(torch.ones(2, requires_grad=True))
-    assert "\n".join(unusable(raised.value)).startswith(says)
+    assert unusable(raised.value).text.startswith(says)
 
 
 def test_gradients_that_stay_off_are_named(pool):
     off = "    import torch\n\n    torch.set_grad_enabled(False)\n    batch, heads"
     found = pool.judge_one(Job(EXERCISE, SOLUTION.replace("    batch, heads", off).encode(), seed=0))
-    messages = {check: finding.message for check, finding in found.checks.items()}
-    assert "likely  gradients are still switched off" in messages["hidden::test_gradient"]
+    told = found.checks["hidden::test_gradient"].feedback
+    assert told.likely.startswith("gradients are still switched off")
 
 
 def test_folders_and_addresses_are_left_out_of_errors():
@@ -306,7 +309,7 @@ def test_errors_of_torch_have_a_likely_cause(run, likely):
 
 def test_a_broken_rule_is_told_before_wrong_numbers():
     expected = [CheckSpec(name, name) for name in ("numbers", "a rule", "more numbers")]
-    checks = {spec.id: Finding("failed", spec.id, spec.id == "a rule") for spec in expected}
+    checks = {spec.id: Finding("failed", None, spec.id == "a rule") for spec in expected}
     lesson = learn(EXERCISE, expected, Transcript(checks, last_word="done"))
     assert [f.title for f in lesson.failures] == ["a rule", "numbers", "more numbers"]
 

@@ -169,7 +169,9 @@ with Pool([exercise], jobs=2, confined=False) as pool:
     for kind, (source, check) in json.load(sys.stdin).items():
         judged = replace(exercise, seconds=1.0) if "endless" in kind else exercise
         found = pool.judge_one(Job(judged, source.encode(), seed=0, mode="check"))
-        told[kind] = (found.checks[check].message if found.checks else found.broken) + "\\n"
+        title = next(spec.title for spec in pool.inventory["center"] if spec.id == check)
+        lines = found.checks[check].feedback.told(exercise, title) if found.checks else found.broken.lines
+        told[kind] = "\\n".join(lines) + "\\n"
 json.dump(told, sys.stdout)
 """
 CENTER = "return x - x.mean(dim, keepdim=True)"

@@ -7,11 +7,17 @@ import pytest
 
 from grader.course.catalog import load
 from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job, from_told
 from grader.protocol.transcript import Ended, read
 
 SPEC = CheckSpec("hidden::t", "It works.")
 PASSED = {"check": "hidden::t", "outcome": "passed"}
+
+
+def broken(why):
+    """The line of a child whose answer does not import."""
+    return {"broken": True, "feedback": Feedback(why).to_json()}
 
 
 @pytest.mark.parametrize("outcome", ["missing", "PASSED", None, ["passed"], ""])
@@ -22,20 +28,25 @@ def test_a_child_has_the_words_that_a_child_may_use(outcome):
 def test_a_check_that_cannot_run_here_has_not_passed_whatever_is_told():
     found = read([PASSED])
     assert found.of(SPEC) == Finding("passed")
-    assert found.of(replace(SPEC, lacks="a GPU")) == Finding("not_graded", "a GPU")
-    assert read([{"broken": "SyntaxError"}]).of(SPEC) == Finding("missing", "SyntaxError")
+    assert found.of(replace(SPEC, lacks="a GPU")) == Finding("not_graded", Feedback("a GPU"))
+    assert read([broken("SyntaxError")]).of(SPEC) == Finding("missing", Feedback("SyntaxError"))
+    assert read([{"broken": True}]).of(SPEC) == Finding("missing")
 
 
 def test_of_two_words_the_first_and_the_gravest_count():
-    told = [PASSED, {**PASSED, "outcome": "failed"}, {"done": True}, {"broken": "a"}, {"broken": "b"}]
+    told = [PASSED, {**PASSED, "outcome": "failed"}, {"done": True}, broken("a"), broken("b")]
     found = read(told)
-    assert (found.of(SPEC).outcome, found.last_word, found.broken) == ("passed", "broken", "a")
+    assert (found.of(SPEC).outcome, found.last_word, found.broken) == (
+        "passed",
+        "broken",
+        Feedback("a"),
+    )
     assert found.forged == "results arrived twice"
 
 
 def test_a_check_s_own_line_says_nothing_of_the_rest():
     found = read([{**PASSED, "printed": "here", "done": True, "broken": "no"}, {"printed": "there"}])
-    assert (found.printed, found.last_word, found.broken) == ("there", "", "")
+    assert (found.printed, found.last_word, found.broken) == ("there", "", None)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from grader.diagnose.diff import explain
 
 
 def told(yours: object, wanted: Tensor, **options: object) -> str:
-    message = explain(yours, wanted, call="f(x)", **options)  # type: ignore[arg-type]
-    assert message is not None
-    return message
+    feedback = explain(yours, wanted, call="f(x)", **options)  # type: ignore[arg-type]
+    assert feedback is not None
+    return feedback.text
 
 
 def numbers(*shape: int) -> Tensor:

@@ -1,0 +1,187 @@
+"""What is told of a check that failed: made where it fails, kept as data, and put into words by each face."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from grader.core.sanitize import MOST_CHARACTERS, MOST_LINES, plain
+from grader.course.catalog import Exercise
+
+ROOM = MOST_LINES - 2
+"""Lines of feedback itself: the check's sentence stands above them, the way to a hint below."""
+
+RIGHT, WRONG = "·", "×"
+"""How a map marks a value."""
+
+_FACT = re.compile(r"  (\w[\w ]{0,8}?) {2,}(\S.*)")
+
+
+class Fact(NamedTuple):
+    """One thing that is so, under its name ("yours", "wanted"), or a line that stands for itself."""
+
+    name: str
+    text: str
+
+
+class Heatmap(NamedTuple):
+    """Rows of `RIGHT` and `WRONG`, and which part of a tensor they show."""
+
+    rows: tuple[str, ...]
+    note: str = ""
+
+
+class Where(NamedTuple):
+    """A line of the answer, its source and the values it held; the file alone where `line` is 0.
+
+    In a notebook `file` is the cell.
+    """
+
+    file: str
+    line: int = 0
+    source: str = ""
+    values: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        values = [f"  where  {self.values}"] if self.values else []
+        return [f"  {self.at}   {self.source}".rstrip(), *values]
+
+    @property
+    def at(self) -> str:
+        if not self.line:
+            return self.file
+        return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Facts first, at most one likely cause. No text is indented; any may have several lines."""
+
+    headline: str
+    facts: tuple[Fact, ...] = ()
+    heatmap: Heatmap | None = None
+    likely: str = ""
+    where: Where | None = None
+
+    @classmethod
+    def of_text(cls, text: str, likely: str = "", facts: Mapping[str, str] | None = None) -> "Feedback":
+        """What a suite has written as a text: a headline, and indented lines such as "  yours   3".
+
+        The only place that reads such lines.
+        """
+        headline, *rest = text.split("\n")
+        read: list[Fact] = []
+        for line in rest:
+            if match := _FACT.fullmatch(line):
+                read.append(Fact(match[1], match[2]))
+            elif read and read[-1].name and line.startswith(" " * 8):
+                read[-1] = Fact(read[-1].name, f"{read[-1].text}\n{line.strip()}")
+            elif not read and line.startswith(" " * 4):
+                headline += f"\n{line.strip()}"
+            elif line.strip():
+                read.append(Fact("", line.removeprefix("  ")))
+        read += [Fact(name.replace("_", " "), value) for name, value in (facts or {}).items()]
+        causes = [fact.text for fact in read if fact.name == "likely"]
+        kept = tuple(fact for fact in read if fact.name != "likely")
+        return cls(headline, kept, likely=likely or "".join(causes[:1]))
+
+    @classmethod
+    def from_json(cls, data: object) -> "Feedback | None":
+        """What `to_json` made, from whoever sent it: None for what has another form."""
+        try:
+            return cls._read(data)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            return None
+
+    @classmethod
+    def _read(cls, data: Any) -> "Feedback":
+        """Raises one of several errors where the data is no feedback."""
+        if data.keys() != {"headline", "facts", "heatmap", "likely", "where"}:
+            raise ValueError("no feedback")
+        facts = tuple(Fact(_text(name), _text(text)) for name, text in data["facts"])
+        heatmap, where = data["heatmap"], data["where"]
+        if heatmap is not None:
+            rows, note = heatmap
+            heatmap = Heatmap(tuple(map(_text, rows)), _text(note))
+        if where is not None:
+            file, line, source, values = where
+            if type(line) is not int or not 0 <= line < 1 << 31:
+                raise ValueError("no line")
+            where = Where(_text(file), line, _text(source), _text(values))
+        return cls(_text(data["headline"]), facts, heatmap, _text(data["likely"]), where).short()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as long as feedback may be."""
+        short = self.short()
+        heatmap = short.heatmap and [list(short.heatmap.rows), short.heatmap.note]
+        return {
+            "headline": short.headline,
+            "facts": [list(fact) for fact in short.facts],
+            "heatmap": heatmap,
+            "likely": short.likely,
+            "where": short.where and list(short.where),
+        }
+
+    def short(self) -> "Feedback":
+        """The same in plain characters, as many as feedback may have: the last facts give way to the rest."""
+        room = MOST_CHARACTERS
+
+        def cut(text: str) -> str:
+            nonlocal room
+            kept = plain(text[:room])
+            room -= len(kept)
+            return kept
+
+        headline, likely = cut(self.headline), cut(self.likely)
+        where, heatmap = self.where, self.heatmap
+        if where:
+            where = Where(cut(where.file), where.line, cut(where.source), cut(where.values))
+        if heatmap:
+            heatmap = Heatmap(tuple(map(cut, heatmap.rows[:MOST_LINES])), cut(heatmap.note))
+        facts = tuple(Fact(cut(name), cut(text)) for name, text in self.facts[:MOST_LINES])
+        return Feedback(headline, facts, heatmap, likely, where)
+
+    @property
+    def lines(self) -> list[str]:
+        """As text, in at most `ROOM` lines. What is told last is what facts are cut for."""
+        head = _indented("", self.headline, 4)
+        place = self.where.lines if self.where else []
+        likely = _fact("likely", self.likely) if self.likely else []
+        # Next to what it says; a file alone, which says no more than where to look, comes last.
+        first, last = (place, likely) if self.where and self.where.line else ([], [*likely, *place])
+        told = [line for name, text in self.facts for line in _fact(name, text)]
+        if self.heatmap:
+            note = f"   ({self.heatmap.note})" if self.heatmap.note else ""
+            top, *rows = self.heatmap.rows or ("",)
+            told += _fact("where", "\n".join([top + note, *rows]))
+        room = max(ROOM - len(head) - len(first) - len(last), 0)
+        return [*head, *first, *told[:room], *last][:ROOM]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def told(self, exercise: Exercise, title: str) -> list[str]:
+        """All that a learner reads of a check: which one it is, what failed, where a hint is."""
+        hint = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
+        return [f"{exercise.slug} · {title}", *self.lines, *hint]
+
+    def prefixed(self, words: str) -> "Feedback":
+        """With these words before its headline."""
+        return replace(self, headline=words + self.headline)
+
+
+def _fact(name: str, text: str) -> list[str]:
+    return _indented(f"  {name:<7} ", text, 10) if name else _indented("  ", text, 4)
+
+
+def _indented(start: str, text: str, indent: int) -> list[str]:
+    first, *rest = text.split("\n")
+    return [f"{start}{first}", *(" " * indent + line for line in rest)]
+
+
+def _text(value: object) -> str:
+    if type(value) is not str:
+        raise TypeError("no text")
+    return value
