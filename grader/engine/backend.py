@@ -1,4 +1,4 @@
-"""Who judges single answers for a learner: a warm engine, or where there is no fork, fresh processes."""
+"""Who judges on this machine: a warm engine, or where there is no fork, fresh processes."""
 
 import os
 import sys
@@ -15,12 +15,18 @@ def is_warm() -> bool:
     return sys.platform == "linux" and hasattr(os, "fork")
 
 
-def judge(exercises: Sequence[Exercise], jobs: int) -> AbstractContextManager[Judge]:
-    """A judge of `exercises` that takes `jobs` answers at a time."""
-    if is_warm():
+def judge(
+    exercises: Sequence[Exercise], jobs: int, *, confined: bool = False
+) -> AbstractContextManager[Judge]:
+    """A judge of `exercises` that takes `jobs` answers at a time. Fresh ones take one, and confine nothing.
+
+    Raises:
+        KataError: it is to be confined, and there is no sandbox.
+    """
+    if confined or is_warm():
         from grader.engine.pool import Pool
 
-        return Pool(exercises, jobs=jobs, confined=False)
+        return Pool(exercises, jobs=jobs, confined=confined)
     from grader.plugin.subprocess_run import Fresh
 
-    return Fresh(exercises)
+    return Fresh(exercises, "grader.engine.fresh_oracle")

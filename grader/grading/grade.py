@@ -17,7 +17,7 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
 from grader.course.catalog import Exercise, load
-from grader.engine.pool import Pool
+from grader.engine import backend
 from grader.grading import cache_key, oracle_match
 from grader.grading.references import References
 from grader.grading.score import unjudged, unreadable, untouched
@@ -213,7 +213,7 @@ def _judge_of(
 ) -> AbstractContextManager[Judge]:
     if settings.cluster is not None:
         return settings.cluster(exercises)
-    return Pool(exercises, jobs=min(settings.jobs, answers), confined=settings.confined)
+    return backend.judge(exercises, min(settings.jobs, answers), confined=settings.confined)
 
 
 def _student(

@@ -53,11 +53,11 @@ class References:
         return self._judge.inventory.get(exercise.slug, ())
 
     def _judged(self, exercise: Exercise) -> Reference:
-        expected = self._checks(exercise)
-        if expected and all(check.lacks for check in expected):
-            return Reference()  # nobody is judged by it
         solution = cache_key.content(exercise.file("solutions"))
         found = self._judge.reference(Job(exercise, solution, self.seed))
+        expected = self._checks(exercise)  # fresh processes know them only now
+        if expected and all(check.lacks for check in expected):
+            return Reference()  # nobody is judged by it
         oracle = found.oracle
         wanted = ["n"] if oracle is None else oracle  # there is none, and the record is to say why
         # Workers of a cluster may have what this machine lacks.

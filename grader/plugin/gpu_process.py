@@ -8,7 +8,6 @@ This module is both ends: the plugin of the process that asks, and of the one th
 writes its reports down. That one is started once, with the first such check, and runs all of them.
 """
 
-import json
 import os
 import tempfile
 from collections import defaultdict
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.plugin.markers import lacking, needs_gpu
-from grader.plugin.subprocess_run import run_quietly
+from grader.plugin.subprocess_run import read_lines, run_quietly, write_line
 from grader.sandbox.bubblewrap import NO_GPU
 
 START, SECONDS = 60.0, 60.0
@@ -83,11 +82,10 @@ def _run(config: pytest.Config) -> Reports:
     reports: Reports = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         file = Path(folder, "reports.jsonl")
-        file.touch()
         environment = {**config.stash[_ENVIRONMENT], _REPORTS: str(file), "PYTEST_ADDOPTS": ""}
         run_quietly(argv, environment, START + SECONDS * len(items))  # what it does not come to is lost
-        for line in file.read_text("utf-8").splitlines():
-            report = config.hook.pytest_report_from_serializable(config=config, data=json.loads(line))
+        for line in read_lines(file):
+            report = config.hook.pytest_report_from_serializable(config=config, data=line)
             reports[report.nodeid].append(report)
     return reports
 
@@ -106,8 +104,7 @@ class _Writer:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        with self._file.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(data) + "\n")
+        write_line(self._file, data)
 
 
 def pytest_configure(config: pytest.Config) -> None:

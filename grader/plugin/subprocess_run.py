@@ -34,10 +34,14 @@ _JUDGED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
 class Fresh:
-    """Judges answers in processes of their own; its inventory grows with what was judged."""
+    """Judges answers in processes of their own; its inventory grows with what was judged.
 
-    def __init__(self, exercises: Sequence[Exercise]) -> None:
+    `oracle` names the plugin that asks the oracle there.
+    """
+
+    def __init__(self, exercises: Sequence[Exercise], oracle: str = "") -> None:
         self.inventory: dict[str, list[CheckSpec]] = {}
+        self._oracle = oracle
 
     def __enter__(self) -> "Fresh":
         return self
@@ -67,19 +71,20 @@ class Fresh:
             file.parent.mkdir(parents=True)
             file.write_bytes(job.answer)
             told = Path(folder) / "told.jsonl"
-            status = _run(job, Path(folder), told)
-            text = told.read_text("utf-8") if told.exists() else ""
-        lines = [json.loads(line) for line in text.splitlines()]
+            plugins = [self._oracle] if self._oracle and job.examined else []
+            status = _run(job, Path(folder), told, *plugins)
+            lines = read_lines(told)
         for line in lines:
             if "inventory" in line:
                 self.inventory[exercise.slug] = [CheckSpec(**check) for check in line["inventory"]]
         # An answer that ends the process does so before the last line is written.
-        is_fault = status not in (None, *_JUDGED) and any("done" in line for line in lines)
-        lost = f"pytest ended with status {status}" if is_fault else ""
-        return transcript.read(lines, Ended(timed_out=status is None, exit=status or 0, lost=lost))
+        if status is None or not any("done" in line for line in lines):
+            return transcript.read(lines, Ended(timed_out=status is None, exit=status or 0))
+        lost = "" if status in _JUDGED else f"pytest ended with status {status}"
+        return transcript.read(lines, Ended(lost=lost))
 
 
-def _run(job: Job, folder: Path, told: Path) -> int | None:
+def _run(job: Job, folder: Path, told: Path, *plugins: str) -> int | None:
     """The exit status of a pytest process that judges the answer in `folder`; None if it took too long."""
     exercise = job.exercise
     suites = [str(exercise.file(t)) for t in ("public", "hidden") if exercise.file(t).exists()]
@@ -90,6 +95,7 @@ def _run(job: Job, folder: Path, told: Path) -> int | None:
         str(paths.ROOT / "pyproject.toml"),
         f"--rootdir={paths.ROOT}",
     ]
+    argv += [part for plugin in plugins for part in ("-p", plugin)]
     argv += [f"--answers={folder / 'exercises'}", f"--seed={job.seed}", *suites]
     places = filter(None, [paths.PYTHONPATH, os.environ.get("PYTHONPATH")])
     environment = {
@@ -133,10 +139,22 @@ def no_debugger(*_arguments: Any, **_options: Any) -> None:
     )
 
 
-def _tell(**finding: Any) -> None:
+def write_line(file: Path, told: Mapping[str, Any]) -> None:
+    """Add a line of JSON, which is there whatever ends the process next."""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(told) + "\n")
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """What `write_line` has written; not the line that it was ended in."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def tell(**finding: Any) -> None:
+    """A line for whoever has started this process to judge an answer."""
     if _TOLD in os.environ:
-        with Path(os.environ[_TOLD]).open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(finding) + "\n")
+        write_line(Path(os.environ[_TOLD]), finding)
 
 
 def _id(path: str, name: str) -> str:
@@ -146,7 +164,7 @@ def _id(path: str, name: str) -> str:
 def pytest_collection_finish(session: pytest.Session) -> None:
     from grader.plugin.markers import spec_of
 
-    _tell(inventory=[asdict(spec_of(item)) for item in session.items])
+    tell(inventory=[asdict(spec_of(item)) for item in session.items])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -159,7 +177,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     outcome = verdict if verdict in ("todo", "not_graded") else "timeout" if late else report.outcome
     path, _, name = report.nodeid.partition("::")
     feedback = feedback_of(report) if outcome in ("failed", "timeout") else None
-    _tell(
+    tell(
         check=_id(path, name),
         outcome=outcome,
         feedback=feedback and feedback.to_json(),
@@ -170,4 +188,4 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    _tell(done=True)
+    tell(done=True)

@@ -20,6 +20,7 @@ from grader import cli, sandbox
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import load
+from grader.engine import backend
 from grader.engine.pool import Pool
 from grader.grading import grade
 from grader.protocol.job import Job
@@ -193,7 +194,7 @@ def test_a_gradebook_that_cannot_be_written_costs_no_results(told, tmp_path, und
         file = work / submission.student / EXERCISE.relative
         file.parent.mkdir(parents=True)
         file.write_bytes(submission.answers["merge_heads"])
-    monkeypatch.setattr(grade, "Pool", lambda *arguments, **options: nullcontext(told))
+    monkeypatch.setattr(backend, "judge", lambda *arguments, **options: nullcontext(told))
     out, gradebook = tmp_path / "out", tmp_path / "missing" / "gradebook.db"
     options = ["--only", "merge_heads", "--sandbox", "off", "--seed", "0"]
     options += ["--out", str(out), "--gradebook", str(gradebook)]

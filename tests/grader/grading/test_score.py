@@ -166,7 +166,7 @@ def test_what_the_guard_and_the_canaries_tell_is_known(monkeypatch):
 )
 def test_pytests_own_failure_is_a_fault_where_there_is_no_fork(monkeypatch, status, is_fault):
     def run(job, folder, told):
-        told.write_text('{"done": true}')
+        told.write_text('{"done": true}\n{"torn')
         return status
 
     monkeypatch.setattr(subprocess_run, "_run", run)

@@ -130,9 +130,11 @@ def test_an_endless_loop_is_stopped_and_an_editor_opened(clone, save, tmp_path):
         terminal.close()
 
 
-def test_without_fork_a_fresh_process_judges(clone, save):
-    forkless = "import os, sys; del os.fork; from grader.cli import main; sys.argv[1:] = ['watch']; main()"
-    terminal = Terminal(clone.root, (sys.executable, "-c", forkless))
+@pytest.mark.parametrize("there", ["del os.fork", "sys.platform = 'darwin'"])
+def test_without_fork_a_fresh_process_judges(clone, save, there):
+    found = "import sysconfig; sysconfig.get_config_vars()"  # in a file of this platform's
+    line = f"import os, sys; from grader.cli import main; {found}; {there}; sys.argv[1:] = ['watch']; main()"
+    terminal = Terminal(clone.root, (sys.executable, "-c", line))
     try:
         terminal.expect("no fork here")
         terminal.expect("[q]uit")

@@ -1,0 +1,41 @@
+"""The plugin that asks the oracle in a fresh pytest process, before its checks run.
+
+Where there is no fork there is no sandbox either, so that it is not kept apart from the suites.
+"""
+
+from typing import Any
+
+import pytest
+
+from grader.checks import rng
+from grader.checks.error_words import error_line
+from grader.core.timeout import within
+from grader.engine import oracle
+from grader.plugin import failure_report, markers, plugin, process_state
+from grader.plugin.selection import exercise_of
+from grader.plugin.subprocess_run import tell
+from grader.protocol import oracle_codec
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Tell what the oracle gives for the answer; nothing where none of its checks runs here."""
+    here = [item for item in session.items if not markers.lacking(item)]
+    suites: list[Any] = [getattr(item, "module", None) for item in here]
+    suite = next((module for module in suites if hasattr(module, oracle.NAME)), None)
+    exercise = exercise_of(here[0].path) if here else None
+    if suite is None or exercise is None:
+        return
+    judged, name = session.config.stash[plugin.JUDGED], f"{exercise.slug}::oracle"
+    rng.seed_globals(judged.seed, name)
+    try:
+        with process_state.kept(), within(markers.seconds_for(here, exercise.seconds)):
+            ask = oracle.apart(suite).oracle
+            data = oracle_codec.encode(ask(judged.module(exercise), rng.generator(judged.seed, name)))
+    except failure_report.DoesNotImport as broken:
+        told = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
+        tell(broken=True, feedback=told.to_json())
+    except Exception as error:
+        tell(oracle_error=error_line(error))
+    else:
+        tell(oracle=data)
