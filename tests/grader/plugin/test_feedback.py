@@ -78,7 +78,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         your code raised RuntimeError: shape '[1, -1, 3]' is invalid for input of size 8
-          exercises/e01_tensors/ex15_merge_heads.py:33   return x.view(batch, -1, 3)
+          exercises/e01_tensors/ex15_merge_heads.py:8   return x.view(batch, -1, 3)
           where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
           hint: kata hint merge_heads""",
     ),
@@ -88,7 +88,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         your code raised TypeError: 'torch.dtype' object is not callable
-          exercises/e01_tensors/ex15_merge_heads.py:33   return x.mT.reshape(1, 2, int(heads * dim))
+          exercises/e01_tensors/ex15_merge_heads.py:8   return x.mT.reshape(1, 2, int(heads * dim))
           where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
           likely  `int` is not Python's own here: an `import *` replaces it
           hint: kata hint merge_heads""",
@@ -130,7 +130,7 @@ KINDS = {
     ),
     "a copy where a view was wanted": (
         returning("side_by_side.clone().reshape(batch, time, heads * dim)"),
-        "hidden::test_no_copy_where_none_is_needed",
+        "hidden::test_view",
         """\
         merge_heads · Heads that already lie side by side in memory are merged without a copy.
         merge_heads(x) of a transposed view copies
@@ -141,10 +141,10 @@ KINDS = {
     ),
     "a cut graph": (
         returning("side_by_side.detach().reshape(batch, time, heads * dim)"),
-        "hidden::test_gradient",
+        "hidden::test_gradients",
         """\
-        merge_heads · The gradient of each merged number reaches the number of x that it came from.
-        no gradient flows through merge_heads(x)
+        merge_heads · Gradients flow back to x, and are right.
+        no gradient flows through merge_heads(x) of two sequences
           yours   a constant, without grad_fn
           likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)
           exercises/e01_tensors/ex15_merge_heads.py
@@ -156,7 +156,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         your code raised Skipped: no
-          exercises/e01_tensors/ex15_merge_heads.py:33   pytest.skip('no')
+          exercises/e01_tensors/ex15_merge_heads.py:8   pytest.skip('no')
           where  x int64[1, 2, 2, 2]
           hint: kata hint merge_heads""",
     ),
@@ -175,7 +175,7 @@ def test_an_endless_loop_is_told_with_its_line(pool):
     found = pool.judge_one(Job(short, source.encode(), seed=0, mode="check"))
     (told,) = [finding.feedback for finding in found.checks.values()]
     assert "endless loop" in told.headline
-    assert f"{told.where.file}:{told.where.line}".startswith(f"exercises/{EXERCISE.relative}:3")
+    assert f"{told.where.file}:{told.where.line}".startswith(f"exercises/{EXERCISE.relative}:6")
     assert found.last_word == "stopped"
 
 
@@ -247,7 +247,7 @@ def test_what_torch_says_below_a_check_is_told_in_words(run, says):
 def test_gradients_that_stay_off_are_named(pool):
     off = "    import torch\n\n    torch.set_grad_enabled(False)\n    batch, heads"
     found = pool.judge_one(Job(EXERCISE, SOLUTION.replace("    batch, heads", off).encode(), seed=0))
-    told = found.checks["hidden::test_gradient"].feedback
+    told = found.checks["hidden::test_gradients"].feedback
     assert told.likely.startswith("gradients are still switched off")
 
 
