@@ -16,6 +16,7 @@ from grader.checks.contract.contract import APART, Contract
 from grader.checks.contract.oracle import oracle_of
 
 NAME = "oracle"
+FINE = "fine_oracle"
 
 
 def is_in(suite: ModuleType) -> bool:
@@ -24,21 +25,22 @@ def is_in(suite: ModuleType) -> bool:
 
 
 def apart(suite: ModuleType) -> ModuleType:
-    """A new module with the suite's `oracle` and what that uses, and nothing else.
+    """A new module with the suite's `oracle`, its `fine_oracle`, what these use, and nothing else.
 
-    Where the suite writes none, its contracts make it.
+    Where the suite does not write one of them, its contracts make it, if they have inputs for it.
     """
     file = Path(str(suite.__file__))
     tree = ast.parse(file.read_bytes(), str(file))
     contracts = [name for statement in tree.body for name in _cut(statement)]
-    written = any(NAME in _bound(statement) for statement in tree.body)
-    tree.body = _needed(tree.body, [NAME] if written else contracts)
+    written = {name for statement in tree.body for name in _bound(statement)} & {NAME, FINE}
+    tree.body = _needed(tree.body, [*written, *contracts])
     module = ModuleType(f"{NAME}_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # where compilers and pickle look for its functions
     exec(compile(tree, str(file), "exec"), vars(module))
-    if not written:
-        setattr(module, NAME, oracle_of(_contracts(module)))
+    for name in {NAME, FINE} - written:
+        if made := oracle_of(_contracts(module), fine=name == FINE):
+            setattr(module, name, made)
     return module
 
 

@@ -88,6 +88,7 @@ contract = Contract(
     suspects={"it is cubed": lambda x: slow(x) ** 3},
     job=[values(name="again", suspects={"": slow})],
     fine=[untouched(inputs=lambda gen: [SECRET])],
+    fine_inputs=lambda gen: {"half precision": torch.rand(3, generator=gen).half()},
 )
 """
 
@@ -104,6 +105,7 @@ def test_a_contract_makes_an_oracle(with_contract):
     answer = types.SimpleNamespace(f=lambda x: 2 * x)
     found = oracle.apart(with_contract).oracle(answer, torch.Generator())
     assert list(found) == ["shape (3,)", "the gradient"]
+    assert list(oracle.apart(with_contract).fine_oracle(answer, torch.Generator())) == ["half precision"]
 
 
 def test_a_contract_apart_has_no_reference(with_contract):
