@@ -1,26 +1,22 @@
 """Softmax and logsumexp by hand, for logits of any size.
 
-softmax turns logits into probabilities: exp(x) divided by the sum of exp(x) along `dim`. logsumexp is
-the logarithm of that sum. Written like this, both are inf or NaN for logits near 1e4: shift each slice by
-its own largest logit first.
+softmax turns logits into probabilities: exp(x) divided by the sum of exp(x) along `dim`. logsumexp is the
+logarithm of that sum. Written like this, both are inf or NaN for logits near 1e4. Write them so that logits
+of any size come out right. A number that is taken from all logits of a slice changes no probability.
 
     logits = torch.tensor([[0., 0., math.log(2.)], [1e4, 1e4, -math.inf]])
     softmax(logits, dim=1)      # [[0.25, 0.25, 0.5], [0.5, 0.5, 0.0]]
     logsumexp(logits, dim=1)    # [1.3863, 10000.6931]: log(4) and 1e4 + log(2)
 
-Rules: without PyTorch's own softmax, log_softmax, softmin, logsumexp, logaddexp, logcumsumexp, cross_entropy,
-gumbel_softmax and scaled_dot_product_attention, in any spelling.
+- One batch may hold slices near 1e4, 0 and -1e4. A masked logit, -inf, has probability 0.
+- Gradients flow through to x.
+- Without PyTorch's own softmax, logsumexp and cross_entropy, or a relative of theirs.
 
-Any floating dtype comes in, the same goes out. float16 and bfloat16 are computed in float32 and rounded
-once, at the end; float32 and float64 in their own precision. Both functions and their gradients are right up
-to a few roundings of the result or of 1, at 1e4 and -1e4 too (exp(x - logsumexp(x)) is not: at 1e4 the
-logsumexp itself is rounded to 0.001). Slices may lie at very different heights.
-
-Logits of -inf have probability 0. A slice of nothing but -inf has no probability to give: its softmax is
-0 everywhere and its logsumexp -inf. Gradients flow through to x and are never NaN: they are 0 at each
--inf. x holds neither +inf nor NaN, has a dimension at least, and is never empty along `dim`; other sizes
-may be 0. x is not changed; results have memory of their own on its device, and no number is copied
-between it and the CPU.
+Fine print:
+- A slice of nothing but -inf has softmax 0, logsumexp -inf and gradient 0: never NaN.
+- Half precision is computed in float32 and rounded once, at the end. float64 stays float64.
+- An empty batch gives an empty result. x holds no +inf and no NaN, and is never empty along `dim`.
+- Results are on x's device, and nothing is copied between it and the CPU; x stays as it is.
 """
 
 from jaxtyping import Float
@@ -28,26 +24,10 @@ from torch import Tensor
 
 
 def softmax(x: Float[Tensor, "*shape"], dim: int) -> Float[Tensor, "*shape"]:
-    """Probabilities along a dimension.
-
-    Args:
-        x: logits.
-        dim: the dimension along which the probabilities add up to one; may be negative.
-
-    Returns:
-        A tensor of the shape, dtype and device of `x`.
-    """
+    """Probabilities that add up to one along `dim`, which may be negative."""
     raise NotImplementedError
 
 
 def logsumexp(x: Float[Tensor, "*shape"], dim: int) -> Float[Tensor, "*reduced"]:
-    """Logarithm of the sum of the exponentials along a dimension.
-
-    Args:
-        x: logits.
-        dim: the dimension to sum over; may be negative. It is gone from the result.
-
-    Returns:
-        A tensor of the dtype and device of `x`, with one dimension less.
-    """
+    """Logarithm of the sum of the exponentials along `dim`, which is gone from the result."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
 """Answers to stable_softmax that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 HALF = "exact = x if x.dtype == torch.float64 else x.float()  # half would round at each step"
 PEAK = "peak = exact.detach().amax(dim, keepdim=True)  # the shift cancels: it needs no gradient"
@@ -12,28 +12,14 @@ SOFTMAX = "return (powers / total).to(x.dtype)  # (*shape)"
 
 SPECIMENS = [
     Wrong(
-        "does not shift below -1e4: slices further down vanish",
-        edits=[("peak.masked_fill(peak == -math.inf, 0)", "peak.clamp(min=-1e4)")],
-        check="test_large_logits",
-    ),
-    Wrong(
         "by the book, without a shift",
         edits=[(PEAK, "peak = torch.zeros_like(exact.detach().amax(dim, keepdim=True))")],
-        check="test_large_logits",
+        check="test_softmax_large_logits",
         says="nan",
+        rung="job",
     ),
     Wrong(
         "shifts the whole batch by one number",
-        edits=[(PEAK, "peak = exact.detach().max().expand_as(exact.detach().amax(dim, keepdim=True))")],
-        check="test_each_slice_has_its_own_height",
-    ),
-    Wrong(
-        "squeezes every dimension of size 1 out of the shift",
-        edits=[("peak.squeeze(dim)", "peak.squeeze()")],
-        check="test_along_every_dim",
-    ),
-    Wrong(
-        "one number for the batch, which an empty batch has not",
         code="""
 def softmax(x, dim):
     powers = (x - x.max()).exp()
@@ -42,68 +28,14 @@ def softmax(x, dim):
 def logsumexp(x, dim):
     return (x - x.max()).exp().sum(dim).log() + x.max()
 """,
-        check="test_empty_batch",
-    ),
-    Wrong(
-        "-inf minus -inf",
-        edits=[(NO_PEAK, "")],
-        check="test_masked_logits",
-        says="is NaN in a slice of -inf alone",
-    ),
-    Wrong(
-        "0 / 0",
-        edits=[(NO_TOTAL, "")],
-        check="test_masked_logits",
-        says="is NaN in a slice of -inf alone",
-    ),
-    Wrong(
-        "clamps -inf to the lowest number: a masked slice becomes uniform",
-        edits=[
-            (HALF, "exact = x.float().clamp(min=-1e9) if x.dtype != torch.float64 else x.clamp(min=-1e9)")
-        ],
-        check="test_masked_logits",
-        says="a finite number stands for -inf",
+        check="test_softmax_heights",
+        rung="job",
     ),
     Wrong(
         "softmax from the rounded logsumexp",
         edits=[(SOFTMAX, "return (x - logsumexp(x, dim).unsqueeze(dim)).exp().nan_to_num(0.0)")],
-        check="test_large_logits",
-    ),
-    Wrong(
-        "a small number in the denominator",
-        edits=[(SOFTMAX, "return (powers / (powers.sum(dim, keepdim=True) + 1e-9)).to(x.dtype)")],
-        check="test_float64_stays_exact",
-    ),
-    Wrong(
-        "half precision all the way",
-        edits=[(HALF, "exact = x")],
-        check="test_half_precision_rounds_once",
-    ),
-    Wrong(
-        "rounds twice: the logarithm, then the sum with the peak",
-        edits=[
-            (
-                "return result.masked_fill(empty, -math.inf).to(x.dtype)",
-                "log = total.masked_fill(empty, 1).log().to(x.dtype)\n    return (log + peak.squeeze(dim).to(x.dtype)).masked_fill(empty, -math.inf)",
-            )
-        ],
-        check="test_half_precision_rounds_once",
-    ),
-    Wrong(
-        "float32 for everybody",
-        edits=[(HALF, "exact = x.float()")],
-        check="test_float64_stays_exact",
-    ),
-    Wrong(
-        "forgets to round back",
-        edits=[(SOFTMAX, "return powers / total")],
-        check="test_half_precision_rounds_once",
-        says="float32",
-    ),
-    Wrong(
-        "the sum without keepdim",
-        edits=[("total = powers.sum(dim, keepdim=True)", "total = powers.sum(dim)")],
-        check="test_along_every_dim",
+        check="test_softmax_large_logits",
+        rung="job",
     ),
     Wrong(
         "always the last dim",
@@ -113,7 +45,8 @@ def logsumexp(x, dim):
                 "    powers, _ = _shifted_exp(x, -1)\n    total = powers.sum(-1, keepdim=True)",
             )
         ],
-        check="test_along_every_dim",
+        check="test_softmax_values",
+        rung="job",
     ),
     Wrong(
         "logsumexp that keeps the dim",
@@ -121,8 +54,9 @@ def logsumexp(x, dim):
             ("total = powers.sum(dim)  # (*reduced)", "total = powers.sum(dim, keepdim=True)"),
             ("peak.squeeze(dim)", "peak"),
         ],
-        check="test_along_every_dim",
+        check="test_logsumexp_values",
         says="keepdim",
+        rung="job",
     ),
     Wrong(
         "adds the peak before the logarithm",
@@ -132,7 +66,47 @@ def logsumexp(x, dim):
                 "(total.masked_fill(empty, 1) + peak.squeeze(dim)).log()",
             )
         ],
-        check="test_along_every_dim",
+        check="test_logsumexp_worked_example",
+        says="added before the logarithm",
+        rung="job",
+    ),
+    Wrong(
+        "cleans away what a masked logit made",
+        edits=[
+            (
+                "    powers, peak = _shifted_exp(x, dim)\n",
+                "    x = x.clamp(min=0.0)\n    powers, peak = _shifted_exp(x, dim)\n",
+            )
+        ],
+        check="test_logsumexp_masked_logits",
+        rung="job",
+    ),
+    Wrong(
+        "detaches the total",
+        edits=[("total = powers.sum(dim, keepdim=True)", "total = powers.detach().sum(dim, keepdim=True)")],
+        check="test_softmax_gradients",
+        rung="job",
+    ),
+    Wrong(
+        "log_softmax and Tensor.logsumexp do the work",
+        code="""
+import torch.nn.functional as F
+
+def softmax(x, dim):
+    return F.log_softmax(x, dim).exp()
+
+def logsumexp(x, dim):
+    return x.logsumexp(dim)
+""",
+        check="test_softmax_own_computation",
+        says="log_softmax",
+        rung="job",
+    ),
+    Wrong(
+        "-1e9 stands for -inf: a masked slice becomes uniform",
+        edits=[(HALF, "exact = (x if x.dtype == torch.float64 else x.float()).clamp(min=-1e9)")],
+        check="test_softmax_slices_of_inf",
+        says="a finite number stands for -inf",
     ),
     Wrong(
         "the right values, with NaN in the gradient: log(0) is filled in afterwards",
@@ -141,110 +115,54 @@ def logsumexp(x, dim):
         says="nan",
     ),
     Wrong(
-        "detaches the total",
-        edits=[("total = powers.sum(dim, keepdim=True)", "total = powers.detach().sum(dim, keepdim=True)")],
-        check="test_gradients",
+        "float32 for everybody",
+        edits=[(HALF, "exact = x.float()")],
+        check="test_softmax_dtype_is_kept",
     ),
     Wrong(
         "shifts the caller's logits in place",
         edits=[
             (
                 "return (exact - peak).exp(), peak",
-                "return (exact.detach().sub_(peak).exp() if not x.requires_grad else (exact - peak).exp()), peak",
+                "return (exact - peak if x.requires_grad else exact.sub_(peak)).exp(), peak",
             )
         ],
-        check="test_logits_are_left_alone",
+        check="test_softmax_arguments_are_left_alone",
         says="changes its input x",
-    ),
-    Wrong(
-        "log_softmax does the work",
-        edits=[(SOFTMAX, "return torch.nn.functional.log_softmax(x, dim).exp().nan_to_num(0.0)")],
-        check="test_own_computation",
-        says="log_softmax",
-    ),
-    Wrong(
-        "Tensor.logsumexp does the work",
-        edits=[
-            (
-                "    powers, peak = _shifted_exp(x, dim)",
-                "    return x.logsumexp(dim)\n    powers, peak = _shifted_exp(x, dim)",
-            )
-        ],
-        check="test_own_computation",
-        says="logsumexp",
-    ),
-    Wrong(
-        "zeros made on the CPU",
-        edits=[(NO_PEAK, "    peak = torch.where(peak == -math.inf, torch.zeros(peak.shape), peak)\n")],
-        check="test_stays_on_the_device",
     ),
     Wrong(
         "looks at the values to decide",
         edits=[
-            (
-                NO_PEAK,
-                "    if (peak == -math.inf).any():\n        peak = peak.masked_fill(peak == -math.inf, 0)\n",
-            )
+            (NO_PEAK, "    if (peak == -math.inf).any():\n" + NO_PEAK.replace("    peak", "        peak", 1))
         ],
-        check="test_stays_on_the_device",
+        check="test_softmax_stays_on_the_device",
         says="copies between host and device",
     ),
-    Wrong(
-        "ones for slices of one logit, which may be -inf",
-        edits=[
-            (
-                "    powers, _ = _shifted_exp(x, dim)\n",
-                "    if x.shape[dim] == 1:\n        return torch.ones_like(x)\n    powers, _ = _shifted_exp(x, dim)\n",
-            )
-        ],
-        check="test_masked_logits",
-        says="slices of one logit",
+    Works(
+        "less the largest logit of each slice, as textbooks write it",
+        code="""
+import torch
+
+def softmax(x, dim):
+    e = torch.exp(x - x.max(dim, keepdim=True).values)
+    return e / e.sum(dim, keepdim=True)
+
+def logsumexp(x, dim):
+    m = x.max(dim, keepdim=True).values
+    return (torch.exp(x - m).sum(dim, keepdim=True).log() + m).squeeze(dim)
+""",
     ),
-    Wrong(
-        "an empty result of its own, in float32",
-        edits=[
-            (
-                "    powers, peak = _shifted_exp(x, dim)\n",
-                "    if x.numel() == 0:\n        return torch.empty(x.shape).sum(dim)\n    powers, peak = _shifted_exp(x, dim)\n",
-            )
-        ],
-        check="test_empty_batch",
-        says="float64",
-    ),
-    Wrong(
-        "shifts in place what was not copied: float64",
-        edits=[
-            (
-                "    return (exact - peak).exp(), peak",
-                "    if exact.dtype == torch.float64 and not x.requires_grad:\n"
-                "        return exact.sub_(peak).exp(), peak\n"
-                "    return (exact - peak).exp(), peak",
-            )
-        ],
-        check="test_logits_are_left_alone",
-        says="changes its input",
-    ),
-    Wrong(
-        "no shift where there are many logits, which float16 could not sum up either",
-        edits=[
-            (
-                "    return (exact - peak).exp(), peak",
-                "    if x.shape[dim] > 1000:\n        return exact.exp(), torch.zeros_like(peak)\n    return (exact - peak).exp(), peak",
-            )
-        ],
-        check="test_sum_beyond_float16",
-        says="inf",
-    ),
-    Wrong(
-        "a window onto x for slices of one logit",
-        edits=[
-            (
-                "    powers, peak = _shifted_exp(x, dim)\n",
-                "    if x.shape[dim] == 1:\n        return x.squeeze(dim)\n    powers, peak = _shifted_exp(x, dim)\n",
-            )
-        ],
-        check="test_logits_are_left_alone",
-        says="shares the input's memory",
+    Works(
+        "the peak by amax, detached",
+        code="""
+def softmax(x, dim):
+    e = (x - x.detach().amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+def logsumexp(x, dim):
+    c = x.amax(dim)
+    return c + (x - c.unsqueeze(dim)).exp().sum(dim).log()
+""",
     ),
     Right(
         "softmax from its logarithm; max with indices; the peak keeps its gradient",
@@ -294,86 +212,5 @@ def logsumexp(x, dim):
     result = torch.where(total > 0, safe.log() + peak[..., 0], total - float("inf"))
     return result.to(x.dtype)
 """,
-    ),
-    Wrong(
-        "a large number instead of -inf, above some logits",
-        edits=[
-            (
-                HALF,
-                "exact = (x if x.dtype == torch.float64 else x.float()).masked_fill(x == -math.inf, -1e9)",
-            ),
-            (
-                "return (exact - peak).exp(), peak",
-                "return (exact - peak).exp().masked_fill(x == -math.inf, 0), peak",
-            ),
-        ],
-        check="test_masked_logits",
-        says="slices far below vanish",
-    ),
-    Wrong(
-        "clears NaN from the gradient by a hook, which stays on x",
-        edits=[
-            (
-                HALF,
-                f"{HALF}\n    if exact.requires_grad:\n        exact.register_hook(torch.nan_to_num)",
-            )
-        ],
-        check="test_logits_are_left_alone",
-        says="a hook on x",
-    ),
-    Right(
-        "clears NaN by a hook on a view of its own",
-        edits=[
-            (
-                HALF,
-                f"{HALF}\n    exact = exact.view_as(exact)\n    if exact.requires_grad:\n        exact.register_hook(torch.nan_to_num)",
-            )
-        ],
-    ),
-    Right(
-        "zeros by torch.where with a number",
-        edits=[
-            (
-                PEAK,
-                "peak = exact.detach().amax(dim, keepdim=True)\n    peak = torch.where(peak == -math.inf, 0.0, peak)",
-            )
-        ],
-    ),
-    Wrong(
-        "-1e30 stands for -inf while the largest is sought",
-        edits=[(PEAK, "peak = exact.detach().clamp(min=-1e30).amax(dim, keepdim=True)")],
-        check="test_masked_logits",
-        says="near -1e+38",
-    ),
-    Wrong(
-        "masks with -1e4 in half, as attention does",
-        edits=[
-            (HALF, f"low = -1e4 if x.dtype == torch.float16 else torch.finfo(x.dtype).min\n    {HALF}"),
-            (PEAK, "peak = exact.detach().masked_fill(x == -math.inf, low).amax(dim, keepdim=True)"),
-            (
-                NO_PEAK,
-                "    peak = peak.masked_fill((x == -math.inf).all(dim, keepdim=True), 0)\n",
-            ),
-        ],
-        check="test_masked_logits",
-        says="near -60000",
-    ),
-    Wrong(
-        "a single class has probability 1, without asking the logits",
-        edits=[
-            (
-                "    powers, _ = _shifted_exp(x, dim)\n",
-                "    if x.shape[dim] == 1:\n        return torch.ones_like(x).masked_fill(x == -math.inf, 0)\n"
-                "    powers, _ = _shifted_exp(x, dim)\n",
-            )
-        ],
-        check="test_gradients",
-        says="carries no graph",
-    ),
-    Right(
-        "the lowest finite number stands for -inf while the largest is sought",
-        edits=[
-            (PEAK, "peak = exact.detach().clamp(min=torch.finfo(exact.dtype).min).amax(dim, keepdim=True)")
-        ],
     ),
 ]
