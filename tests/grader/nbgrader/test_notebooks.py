@@ -16,6 +16,7 @@ import pytest
 
 from grader import sandbox
 from grader.authoring import specimen
+from grader.authoring.specimen import Wrong
 from grader.core.errors import KataError
 from grader.course import cell_names, paths
 from grader.course.catalog import Catalog, Exercise, Section, load
@@ -80,7 +81,7 @@ def files():
     """What two students answer, as files: right; and one of each kind, where the rest was not touched."""
     right = {e.slug: e.file("solutions").read_text() for e in FEW.exercises}
     merge = CATALOG.exercise("merge_heads")
-    wrong = [s for s in specimen.read(merge.file("specimens")) if getattr(s, "rung", "") == "fine"]
+    wrong = [s for s in specimen.read(merge.file("specimens")) if isinstance(s, Wrong) and s.rung == "fine"]
     mixed = {
         "merge_heads": wrong[0].source(right["merge_heads"]),
         "expand_not_repeat": right["expand_not_repeat"].replace("    return", "    return None and"),

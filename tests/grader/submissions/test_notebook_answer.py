@@ -56,7 +56,9 @@ def run(*cells, slug="merge_heads"):
 def test_what_was_put_in_comes_out_again_byte_for_byte(exercise):
     for tree in ("exercises", "solutions"):
         body = split(exercise.file(tree))[1]
-        wanted = (split(exercise.file("exercises"))[0] + body).encode()  # a solution need not hold the statement
+        wanted = (
+            split(exercise.file("exercises"))[0] + body
+        ).encode()  # a solution need not hold the statement
         for cells, catalog in (
             ([own(body.strip("\n"), exercise.slug), checks(exercise.slug)], CATALOG),
             ([code(body)], Catalog((CATALOG.section(exercise),))),  # some editors leave no metadata
