@@ -1,22 +1,23 @@
 """What a tensor is: the record to print first when a model complains about its input.
 
+Return a dict that says of x what you would want to know, under these nine keys:
+
     weights = torch.arange(12.0).view(3, 4)
     describe(weights[1:].t())
 
     {"shape": (4, 2), "rank": 2, "elements": 8, "dtype": torch.float32, "device": torch.device("cpu"),
      "requires_grad": False, "contiguous": False, "bytes": 32, "storage_bytes": 48}
 
-The slice has 8 numbers of 4 bytes. It is a view, so it keeps all 48 bytes of `weights` alive. An expanded
-tensor is the other way round: `torch.zeros(3, 1).expand(3, 1000)` reads as 12000 bytes and holds 12.
+- "rank" is the number of dims, "elements" how many numbers there are.
+- "bytes" is what the elements take: here 8 numbers of 4 bytes.
+- "storage_bytes" is the size of the memory block that x looks at. A view keeps all of it alive: here the 48 bytes of
+  `weights`, although x shows 32.
 
-Rules:
-
-- A new dict with exactly these nine keys; what they mean stands below. The numbers are Python ints, the flags
-  bools, the shape a tuple of ints (a `torch.Size` is one), dtype and device the objects of torch.
-- Any dtype and any rank: a 0-d tensor has the shape (), rank 0 and one element; empty tensors have no
-  elements and 0 bytes, though their storage may have some.
-- Values are neither read nor copied: no tensor's worth of memory is made, nothing is fetched from another
-  device or waited for, and a tensor on "meta", which has no values, is described like any other.
+Fine print:
+- An expanded tensor counts what it repeats: `torch.zeros(3, 1).expand(3, 1000)` has 12000 bytes and a storage of 12.
+- An empty tensor has 0 elements and 0 bytes, though its storage may have some.
+- "contiguous" is what PyTorch means by it: in row-major order without gaps, whatever the strides of dims of size 1.
+- Nothing is copied, fetched from another device or waited for.
 """
 
 from typing import Any
@@ -26,20 +27,5 @@ from torch import Tensor
 
 
 def describe(x: Shaped[Tensor, "*sizes"]) -> dict[str, Any]:
-    """The properties of a tensor, as plain data.
-
-    Args:
-        x: any tensor with strides: on any device, a view or not.
-
-    Returns:
-        The record with these keys:
-
-        - "shape": the sizes of the dims, in order.
-        - "rank": the number of dims.
-        - "elements": the number of elements, those that an expanded tensor repeats included.
-        - "dtype", "device", "requires_grad": as the tensor has them.
-        - "contiguous": whether the elements lie in row-major order without gaps, in PyTorch's sense.
-        - "bytes": elements times the bytes of one element of the dtype.
-        - "storage_bytes": the size of the whole memory block that x looks at, all of its views' together.
-    """
+    """The properties of a tensor, as plain data: ints, bools, a tuple, torch's own dtype and device."""
     raise NotImplementedError
