@@ -1,11 +1,11 @@
 """A grid of pixel coordinates: where each pixel of an image lies, from -1 to 1.
 
-Samplers such as `grid_sample` read images at points (x, y) that do not depend on the image's size: x runs from left to
-right, y from top to bottom. Make the grid whose entry [row, column] holds the (x, y) of that pixel's centre.
+Samplers such as `grid_sample` read an image of any size at points (x, y): x runs from left to right, y from top to
+bottom. Make the grid whose entry [row, column] is the (x, y) of that pixel's centre.
 
 - By default -1 and 1 are the image's outer edges: pixel i of n has its centre at (2 * i + 1) / n - 1.
-- With `align_corners` they are the centres of the first and last pixel; the others lie evenly between.
-- The grid has the dtype and the device that are asked for. No loop over rows or columns.
+- With `align_corners` they are the centres of the first and last pixel, with the others evenly between.
+- The grid has the dtype and device asked for. No loop over rows or columns.
 
     coordinate_grid(1, 2)                       # [[[-0.5, 0.0], [0.5, 0.0]]]
     coordinate_grid(2, 3, align_corners=True)   # [[[-1, -1], [0, -1], [1, -1]],

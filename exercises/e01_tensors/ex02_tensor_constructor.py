@@ -14,7 +14,8 @@ The code below is written with the class `torch.Tensor`, which takes a bare int 
 comes out as three numbers that nobody chose, and the id 16777217 as 16777216.0.
 
 Fine print:
-- Python's floats follow `torch.set_default_dtype`.
+- With `dtype=torch.float64`, floats keep all their digits.
+- Without, Python's floats follow `torch.set_default_dtype`.
 - A NumPy number becomes a vector of one element and keeps its dtype, as arrays do.
 - No values make a vector of shape (0,).
 - Arrays may be strided or reversed: `ids[::-1]`.

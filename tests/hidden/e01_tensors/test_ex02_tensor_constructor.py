@@ -12,8 +12,8 @@ from grader.checks.cost.precision import default_dtype
 def reference(numbers, dtype=None):
     """By way of NumPy, whose dtypes are torch's but for Python's floats."""
     own = torch.from_numpy(np.atleast_1d(numbers).copy())
-    if own.is_floating_point() and not isinstance(numbers, (np.ndarray, np.generic)):
-        own = own.to(torch.get_default_dtype())
+    if dtype is None and own.is_floating_point() and not isinstance(numbers, (np.ndarray, np.generic)):
+        dtype = torch.get_default_dtype()
     return own if dtype is None else own.to(dtype)
 
 
@@ -86,6 +86,11 @@ contract = Contract(
         ),
     ],
     fine=[
+        check(
+            "float64",
+            "With dtype=torch.float64, floats keep all their digits.",
+            [given(0.1, dtype=torch.float64), given([0.1, 2.5], dtype=torch.float64)],
+        ),
         check(
             "no_values",
             "No values make a vector of shape (0,).",

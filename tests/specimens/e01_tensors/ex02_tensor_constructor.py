@@ -155,6 +155,16 @@ def as_vector(values, dtype=None):
 """,
     ),
     Works(
+        "the function in place of the class, and cast as before",
+        edits=[
+            ("torch.tensor(values, dtype=dtype)", "torch.tensor(values)"),
+            (
+                "    return torch.atleast_1d(vector)",
+                "    vector = vector if dtype is None else vector.to(dtype)\n    return torch.atleast_1d(vector)",
+            ),
+        ],
+    ),
+    Works(
         "a single number in a list, and as_tensor",
         code="""
 import torch
@@ -162,10 +172,7 @@ import torch
 def as_vector(values, dtype=None):
     if isinstance(values, (int, float)):
         values = [values]
-    vector = torch.as_tensor(values, dtype=dtype)
-    if vector.ndim > 1:
-        raise ValueError(f"a vector has one dim, the values have shape {tuple(vector.shape)}")
-    return vector
+    return torch.as_tensor(values, dtype=dtype)
 """,
     ),
     Right(
