@@ -1,17 +1,31 @@
-"""What grades stack_or_cat: shapes, samples without boxes, dtypes, devices, memory, bad input."""
+"""What grades stack_or_cat: shapes, images without boxes, dtypes, devices, memory, bad input."""
 
+import pytest
 import torch
 
-from grader.checks import expect_copy, expect_equal, expect_gradients, expect_raises, expect_that, unchanged
-from grader.checks.devices import on_host
+from grader.checks import expect_equal, expect_gradients
+from grader.checks.contract import Contract, errors, own_memory, untouched, values
+from grader.checks.devices import to_device
 
 CALL = "collate_detections(samples)"
 SIZES = (3, 5, 7)
 
 
 def draw(counts, gen, sizes=SIZES):
-    """One sample for each count of boxes, all numbers distinct."""
+    """One sample for each count of boxes."""
     return [(torch.randn(sizes, generator=gen), torch.randn(n, 4, generator=gen)) for n in counts]
+
+
+def batches(gen):
+    return {
+        "images with 2, 0, 1 and 3 boxes": draw((2, 0, 1, 3), gen),
+        "three images with 2 boxes each": draw((2, 2, 2), gen),
+        "one image": draw((3,), gen),
+    }
+
+
+def drawn(*counts):
+    return lambda gen: {f"images with {some} boxes": draw(some, gen) for some in counts}
 
 
 def collated(samples):
@@ -26,85 +40,99 @@ def collated(samples):
     return images, boxes, torch.tensor(owner, dtype=torch.int64)
 
 
-def expect_batch(yours, wanted, about):
-    images, boxes, owner = wanted
-    expect_equal(type(yours), tuple, f"the type of {CALL}")
-    expect_equal(len(yours), 3, f"the number of results of {CALL}")
-    expect_equal(yours[0], images, f"images of {about}", dims="batch channels height width")
-    expect_equal(yours[1], boxes, f"boxes of {about}")
-    expect_equal(yours[2], owner, f"owner of {about}")
+def with_others(*others):
+    """Twelve samples and more: at these numbers they have an image of another shape."""
+
+    def inputs(gen):
+        found = {}
+        for sizes in others:
+            samples = draw((1,) * 24, gen)
+            samples[11] = samples[17] = draw((1,), gen, sizes)[0]
+            found[f"images of {SIZES}, and of {sizes} at 11 and 17"] = samples
+        return found
+
+    return inputs
 
 
-def test_a_batch(answer, gen):
-    """Images are stacked in order, boxes follow each other, owner tells whose each is; the list stays."""
-    for counts in [(2, 1, 4), (1, 3)]:
-        samples = draw(counts, gen)
-        wanted, before = collated(samples), list(samples)
-        expect_batch(answer.collate_detections(samples), wanted, f"samples with {counts} boxes")
-        same = len(samples) == len(before) and all(a is b for a, b in zip(samples, before, strict=True))
-        expect_that(same, f"{CALL} changes the list of samples")
-
-
-def test_equal_numbers_of_boxes(answer, gen):
-    """Boxes are one list even where each image has the same number of them."""
-    samples = draw((2, 2, 2), gen)
-    wanted = collated(samples)
-    expect_batch(answer.collate_detections(samples), wanted, "samples with 2 boxes each")
-
-
-def test_images_without_boxes(answer, gen):
-    """An image without boxes counts as an image, and adds no boxes."""
-    for counts in [(0, 2, 0, 1), (1, 0), (0, 0)]:
-        samples = [(image, boxes.double()) for image, boxes in draw(counts, gen)]
-        wanted = collated(samples)
-        expect_batch(answer.collate_detections(samples), wanted, f"samples with {counts} boxes")
-
-
-def test_batch_of_one(answer, gen):
-    """A batch of one sample has a batch dimension, and shares no memory with the sample."""
-    samples = draw((3,), gen)
-    wanted = collated(samples)
-    batch = answer.collate_detections(samples)
-    expect_batch(batch, wanted, "one sample")
-    expect_copy(batch[0], samples[0][0], f"images of {CALL}")
-    expect_copy(batch[1], samples[0][1], f"boxes of {CALL}")
-
-
-def test_boxes_of_one_sample_only(answer, gen):
-    """Boxes share no memory with the samples, even if they all come from one of them."""
-    samples = draw((0, 3, 0), gen)
-    batch = answer.collate_detections(samples)
-    expect_copy(batch[1], samples[1][1], f"boxes of {CALL}, where only sample 1 has any,")
-
-
-def test_a_tuple_of_transposed_samples(answer, gen):
-    """Samples may come in a tuple, with images that are not contiguous; they are not changed."""
-    samples = tuple((image.permute(2, 0, 1), boxes[::2]) for image, boxes in draw((3, 4), gen))
-    wanted = collated(samples)
-    with unchanged(
-        CALL, image_0=samples[0][0], boxes_0=samples[0][1], image_1=samples[1][0], boxes_1=samples[1][1]
-    ):
-        batch = answer.collate_detections(samples)
-    expect_batch(batch, wanted, "a tuple of transposed samples")
-
-
-def test_dtypes_are_kept(answer, gen):
-    """Images and boxes keep their dtypes, down to the last digit; owner is int64."""
-    for image_dtype, box_dtype in [(torch.uint8, torch.float64), (torch.float16, torch.int32)]:
-        samples = [
-            ((90 * x).to(image_dtype), (90 * b.double() / 7).to(box_dtype)) for x, b in draw((2, 0, 1), gen)
+def in_dtypes(gen):
+    pairs = [(torch.uint8, torch.float64), (torch.float16, torch.int32)]
+    return {
+        f"{images} images and {boxes} boxes": [
+            ((90 * x).abs().to(images), (90 * b.double() / 7).to(boxes)) for x, b in draw((2, 0, 1), gen)
         ]
-        samples = [(x.abs() if image_dtype.is_floating_point else x, b) for x, b in samples]
-        wanted = collated(samples)
-        expect_batch(
-            answer.collate_detections(samples), wanted, f"{image_dtype} images and {box_dtype} boxes"
-        )
-    many = [(torch.zeros(1, 1, 1), torch.zeros(1, 4, dtype=torch.bfloat16))] * 258
-    expect_equal(
-        answer.collate_detections(many)[2], torch.arange(258), "owner of 258 samples with boxes in bfloat16"
-    )
+        for images, boxes in pairs
+    }
 
 
+def changed(image=lambda x: x, boxes=lambda x: x, owner=lambda x: x):
+    """What comes of a mistake in one of the three."""
+
+    def mistaken(samples):
+        right = collated(samples)
+        return image(right[0]), boxes(right[1]), owner(right[2])
+
+    return mistaken
+
+
+contract = Contract(
+    CALL,
+    reference=collated,
+    inputs=batches,
+    suspects={
+        "the images are joined along their channels: stack makes a new dimension": changed(
+            image=lambda x: x.flatten(0, 1)
+        ),
+        "images are numbered from 1": changed(owner=lambda x: x + 1),
+    },
+    dims=("image channel row column", "box coordinate", "box"),
+    job=[
+        values(
+            inputs=drawn((2, 1, 4), (1, 3)),
+            title="Images are stacked in order, boxes follow each other, owner tells whose each is.",
+        ),
+        values(
+            inputs=drawn((2, 2, 2)),
+            name="equal_numbers_of_boxes",
+            title="Boxes are one list even where each image has the same number of them.",
+        ),
+        values(
+            inputs=drawn((0, 2, 0, 1), (1, 0)),
+            name="images_without_boxes",
+            title="An image without boxes counts as an image, and adds no boxes.",
+        ),
+        values(inputs=drawn((3,)), name="batch_of_one", title="A batch of one sample has a batch dimension."),
+    ],
+    fine=[
+        values(
+            inputs=drawn((0, 0)),
+            name="no_boxes_at_all",
+            title="Where no image has a box, boxes is (0, 4) and owner is int64.",
+        ),
+        values(inputs=in_dtypes, name="dtypes_are_kept", title="Images and boxes keep their dtypes."),
+        untouched(title="The samples stay as they are."),
+        own_memory(
+            inputs=drawn((3,), (0, 3, 0)),
+            title="The batch shares no memory with the samples, also where one alone has an image or boxes.",
+        ),
+        errors(ValueError, lambda gen: {"no samples": []}, name="no_samples"),
+        errors(
+            ValueError,
+            with_others((3, 7, 5), (1, 5, 7), (3, 5, 1), (4, 5, 7)),
+            name="images_that_differ",
+            title="An image of another shape raises ValueError.",
+        ),
+        errors(
+            ValueError,
+            with_others((3, 9, 9)),
+            words="11",
+            name="which_image_differs",
+            title="The error tells the number of the first image that differs.",
+        ),
+    ],
+)
+
+
+@pytest.mark.fine
 def test_gradient(answer, gen):
     """Gradients flow back to the image and the boxes that each number came from."""
 
@@ -115,68 +143,15 @@ def test_gradient(answer, gen):
 
         return forward
 
+    inputs = [part for sample in draw((1, 3), gen) for part in sample]
+    names = "image_0 boxes_0 image_1 boxes_1"
     fn, reference = joined(answer.collate_detections), joined(collated)
-    for counts, names in [((1, 3), "image_0 boxes_0 image_1 boxes_1"), ((2,), "image_0 boxes_0")]:
-        inputs = [part for sample in draw(counts, gen) for part in sample]
-        expect_gradients(fn, inputs, reference, gen=gen, call=CALL, names=names)
+    expect_gradients(fn, inputs, reference, gen=gen, call=CALL, names=names)
 
 
+@pytest.mark.fine
 def test_all_on_the_device_of_the_samples(answer, device, gen):
     """Images, boxes and owner lie on the device of the samples."""
-    for counts in ((2, 0, 1), (0, 0)):
-        samples = draw(counts, gen)
-        wanted = collated(samples)
-        there = [(image.to(device), boxes.to(device)) for image, boxes in samples]
-        batch = answer.collate_detections(there)
-        for name, part in zip(("images", "boxes", "owner"), batch, strict=True):
-            where = f"the device of {name}, of samples with {counts} boxes"
-            expect_equal(part.device, there[0][0].device, where)
-        expect_batch(tuple(on_host(part) for part in batch), wanted, "samples on another device")
-
-
-def test_images_that_differ_in_shape(answer, gen):
-    """An image of another shape raises ValueError, with the number of the first such sample."""
-    for sizes in [
-        (3, 5, 8),
-        (3, 6, 7),
-        (4, 5, 7),
-        (3, 7, 5),
-        (1, 5, 7),
-        (3, 5, 1),
-        (5, 7),
-        (3, 5),
-        (1, 3, 5, 7),
-        (3, 0, 7),
-    ]:
-        samples = draw((1,) * 12, gen)
-        samples[11:11] = draw((1,), gen, sizes)
-        call = f"{CALL}, where sample 11 has an image of {sizes}, and the others of {SIZES}"
-        expect_raises(
-            ValueError, lambda samples=samples: answer.collate_detections(samples), call, words="11"
-        )
-    for sizes in ((1, 1, 1), (9, 9, 9)):
-        samples = draw((1,), gen, sizes) + draw((1, 2), gen)
-        call = f"{CALL}, where sample 0 has an image of {sizes}, and the others of {SIZES}"
-        expect_raises(ValueError, lambda samples=samples: answer.collate_detections(samples), call, words="1")
-    for none in ((), []):
-        call = f"collate_detections({none})"
-        expect_raises(ValueError, lambda none=none: answer.collate_detections(none), call)
-
-
-def test_the_first_of_several_that_differ(answer, gen):
-    """Where several images differ, the number is that of the first of them."""
-    samples = draw((1,) * 24, gen)
-    samples[17] = samples[22] = draw((1,), gen, (3, 9, 9))[0]
-    call = f"{CALL}, where samples 17 and 22 differ"
-    expect_raises(ValueError, lambda: answer.collate_detections(samples), call, words="17")
-
-
-def oracle(answer, gen):
-    samples = [(torch.randn(2, 3, 4, generator=gen), torch.randn(n, 4, generator=gen)) for n in (2, 0, 3)]
-    for image, boxes in samples:
-        image.requires_grad_()
-        boxes.requires_grad_()
-    images, boxes, owner = answer.collate_detections(samples)
-    (images * torch.randn(images.shape, generator=gen)).sum().backward()
-    (boxes * torch.randn(boxes.shape, generator=gen)).sum().backward()
-    return [images.detach(), boxes.detach(), owner, samples[1][0].grad, samples[2][1].grad]
+    batch = answer.collate_detections(to_device(draw((2, 0, 1), gen)))
+    found = [part.device for part in batch]
+    expect_equal(found, [device] * 3, f"the devices of {CALL}")
