@@ -21,7 +21,8 @@ class Hostile:
     """An attack, the statuses that are fair, and words that the record must hold.
 
     `code` runs before and `after` behind a wrong answer; `instead` is a whole answer. An answer of
-    status "failed" was judged like any other: the attack came to nothing.
+    status "failed" was judged like any other: the attack came to nothing. One that computes right values in
+    a way that is ruled out may earn the share `most` of the points, for the checks that it does pass.
     """
 
     about: str
@@ -31,6 +32,7 @@ class Hostile:
     statuses: tuple[str, ...] = ("failed", "tampered", "crashed", "broken")
     says: str = ""
     slug: str = "merge_heads"
+    most: float = 0.0
 
     @property
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""Forbidden functions by every detour: the values are right, and it must not count."""
+"""Forbidden functions by every detour: the values are right, and the answer must not pass."""
 
 from tests.grader.hostile.answers import Hostile
 
@@ -22,6 +22,7 @@ def _by(about: str, softmax: str, logsumexp: str = "torch.logsumexp(wide, dim)",
         instead=text,
         slug="stable_softmax",
         statuses=("failed", "tampered", "partial", "broken"),
+        most=0.95,
     )
 
 

@@ -94,10 +94,11 @@ def graded(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("student", "attack"), ATTACKS)
-def test_an_attack_earns_nothing_and_is_told(graded, student, attack):
+def test_an_attack_does_not_pay_and_is_told(graded, student, attack):
     record = graded.records[student]["exercises"][attack.slug]
     text = json.dumps(record, ensure_ascii=False)
-    assert record["score"] == 0, f"earned {record['score']}: {text[:600]}"
+    most = attack.most * record["points"]
+    assert record["score"] <= most, f"earned {record['score']}: {text[:600]}"
     assert record["status"] in attack.statuses, f"{record['status']} {record['flags']}: {text[:600]}"
     assert attack.says in text, text[:1500]
     assert LOOT not in text
