@@ -18,7 +18,13 @@ CHECKS = "grader.checks"
 COLUMNS = 110
 PAGE = paths.ROOT / "docs" / "checks.md"
 GROUPS = {
-    "Contracts": ("contract.contract", "contract.call", "contract.computed", "contract.conduct"),
+    "Contracts": (
+        "contract.contract",
+        "contract.call",
+        "contract.computed",
+        "contract.variants",
+        "contract.conduct",
+    ),
     "Values": ("values", "numbers", "rounding", "failure"),
     "Gradients": ("gradients",),
     "Errors": ("raises",),

@@ -1,9 +1,10 @@
 """What recurs in suites, declared once: see `Contract`."""
 
 from grader.checks.contract.call import given
-from grader.checks.contract.computed import dtypes, empties, gradients, half_precision, strides, values
+from grader.checks.contract.computed import gradients, values
 from grader.checks.contract.conduct import device, errors, flat_cost, own_memory, untouched, views, without
 from grader.checks.contract.contract import Contract
+from grader.checks.contract.variants import dtypes, empties, half_precision, strides
 
 __all__ = [
     "Contract",

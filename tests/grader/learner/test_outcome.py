@@ -34,7 +34,7 @@ def test_what_is_half_written_says_which_function_is_not(lesson):
     found = lesson(UNWRITTEN)
     assert found.state == "todo"
     assert found.unwritten == ("logsumexp",)
-    assert "The worked example of softmax comes out." in found.passed
+    assert "softmax: The worked example of the statement comes out." in found.passed
     told = repr(Verdict(found))
     assert "still to write: logsumexp" in told
     assert "✓ The worked example of softmax comes out." in told
@@ -57,7 +57,7 @@ def test_only_what_the_shown_failure_printed_is_shown(lesson):
     text = SOLUTION.replace(SUM, f'print("sum of", tuple(x.shape))\n    {SUM}')
     text = text.replace("powers, _ =", 'print("softmax")\n    powers, _ =')
     found = lesson(f'{text.replace("return result", "return 2 * result")}\nprint("imported")\n')
-    assert found.failures[0].title == "The worked example of logsumexp comes out."
+    assert found.failures[0].title == "logsumexp: The worked example of the statement comes out."
     assert found.printed == "imported\nsum of (1, 3)\n"
     assert lesson(text).printed == "softmax\n"  # nothing fails: of the first check
 
