@@ -1,8 +1,12 @@
 """Causal mask: no position may look at what comes after it.
 
-Attention scores have the shape (*batch, query, key). The queries are the *last* positions of the keys'
-sequence: with 5 keys and 2 queries (3 keys come from a cache), query 0 stands at position 3 and query 1
-at position 4. A query may look at its own position and at all before it.
+While a model writes text, the keys of earlier positions wait in a cache. So the queries are the *last* positions of the
+keys' sequence: of 2 queries and 5 keys, query 0 stands at position 3 and query 1 at position 4. Each query sees its own
+position and all before it. Make the mask, and hide the future of attention scores.
+
+- `causal_mask` gives bools on `device`: True where the key is visible.
+- `mask_scores` gives -inf for hidden scores (some code has -1e9) and keeps the others.
+- Any number of dimensions, also none, may stand before query and key. No loop.
 
     causal_mask(3, 3)                          causal_mask(2, 5)
     # [[True, False, False],                   # [[True, True, True, True, False],
@@ -11,14 +15,13 @@ at position 4. A query may look at its own position and at all before it.
 
     mask_scores(torch.tensor([[1., 2.], [3., 4.]]))     # [[1., -inf], [3., 4.]]
 
-Rules for `mask_scores`: any floating dtype comes in, the same goes out. A hidden score becomes exactly
--inf, whatever stood there (padding may hold inf or NaN); a visible one is kept as it is. `scores` is not
-changed. Besides the result, memory is needed for a few (query, key) planes at most, however large the
-batch is. Gradients flow to visible scores and are 0 at hidden ones.
-
-Rules for both: each call returns a new tensor, that the caller may write into, even where nothing is
-hidden. Sizes may be 0; no Python loop; more queries than keys is a ValueError. Masks are made on the
-device where they are used, not moved there: nothing is copied between it and the CPU.
+Fine print:
+- Scores keep their dtype, half precision and float64 too, and stay as they are.
+- A hidden score is -inf whatever stood there: padding may hold inf or NaN.
+- One plane (query, key) serves the whole batch: no mask, fill value or copy of its size.
+- The mask of scores is made on their device: nothing is copied there from the CPU.
+- Scores may be strided, a batch or a cache empty.
+- More queries than keys raise ValueError.
 """
 
 import torch
@@ -27,32 +30,10 @@ from torch import Tensor
 
 
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Bool[Tensor, "queries keys"]:
-    """Where each query may look.
-
-    Args:
-        queries: number of queries, the last positions of the sequence.
-        keys: number of keys, the whole sequence; at least `queries`.
-        device: where the mask is made; None means PyTorch's default device.
-
-    Returns:
-        (queries, keys), bool: True where the key is visible to the query.
-
-    Raises:
-        ValueError: there are more queries than keys.
-    """
+    """Where each of the last `queries` positions may look; None is PyTorch's default device."""
     raise NotImplementedError
 
 
 def mask_scores(scores: Float[Tensor, "*batch query key"]) -> Float[Tensor, "*batch query key"]:
-    """Attention scores in which the future is hidden.
-
-    Args:
-        scores: one score for each pair of a query and a key, with any number of leading dimensions.
-
-    Returns:
-        A new tensor like `scores`, with -inf where the key lies in the query's future.
-
-    Raises:
-        ValueError: there are more queries than keys.
-    """
+    """The scores with -inf where the key lies in the query's future."""
     raise NotImplementedError
