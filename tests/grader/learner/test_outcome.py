@@ -37,7 +37,7 @@ def test_what_is_half_written_says_which_function_is_not(lesson):
     assert "softmax: The worked example of the statement comes out." in found.passed
     told = repr(Verdict(found))
     assert "still to write: logsumexp" in told
-    assert "✓ The worked example of softmax comes out." in told
+    assert "✓ softmax: The worked example of the statement comes out." in told
 
 
 def test_the_start_of_a_fix_fails_and_is_no_red_place():
