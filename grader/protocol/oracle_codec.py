@@ -43,7 +43,8 @@ def encode(value: Any) -> Encoded:
 
 
 def _encode_tensor(value: Tensor) -> Encoded:
-    plain = value.detach().cpu().contiguous()
+    # Not `contiguous`, to which one number of any stride is contiguous already.
+    plain = value.detach().cpu().clone(memory_format=torch.contiguous_format)
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
     raw = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""

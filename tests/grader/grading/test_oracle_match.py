@@ -27,6 +27,7 @@ SAMPLES = [
     torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0]),
     torch.zeros(0, 3),
     torch.randn(2, 3).t(),
+    torch.arange(7).view(1, 7)[:, 3],
     torch.randn(3, 4, dtype=torch.float64),
     torch.randn(5).bfloat16(),
     torch.randn(5).half(),
