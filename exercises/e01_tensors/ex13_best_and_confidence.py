@@ -1,29 +1,25 @@
 """The best class and how sure the model is: `max` along a dimension returns a pair.
 
-A classifier gives a logit for each class. Wanted are the class with the largest logit and its
-probability, that is softmax(logits) at this class:
+A classifier gives a logit for each class, along the last dimension. Return the tuple (best, confidence): the number,
+int64, of the class with the largest logit, and its probability, softmax(logits) at this class.
 
     logits = torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]])    # (batch=2, classes=2)
     best, confidence = best_and_confidence(logits)
     best                # [1, 0]
     confidence          # [0.75, 0.8]
 
-The first try at this reported an accuracy of zero and a confidence of 1 for a quarter of the images,
-0 for others. On logits of shape (batch, time, classes) the shapes came out wrong.
+The code below reports an accuracy of zero, and a confidence of 1 for some images, of 0 for all others.
 
-Rules:
-- The classes lie along the last dimension; there are any number of dimensions before it, also none,
-  and their sizes stay as they are: also 1, and 0 in an empty batch. Both results have this shape.
-- best is int64. confidence has the dtype of logits. Return the tuple (best, confidence).
-- best is decided by the logits: in softmax, rounding may make two classes equal that are not
-  (logits of 1e-9 and 2e-9 both become 0.5). No row has its largest logit twice.
-- Logits may be large (10000, or -10000), and -inf for classes that are ruled out; one at least is finite.
-  confidence is right to the last digits then too, in every dtype: logsumexp would round them away.
-- Gradients flow to logits, from the probability of class best also where it rounds to that of another.
-  logits is not changed. Both results are on its device, and no number is copied to the host on the way:
-  no `.item()`, no `if` that asks for values, no index without dimensions, and no boolean one (the host
-  must know how many numbers `x[mask]` has).
-- No Python loop over the batch.
+- Any number of dimensions stands before the classes, also none: both results have their shape. Sizes of 1 stay.
+- Gradients flow from confidence to logits. No Python loop over the batch.
+
+Fine print:
+- best is decided by the logits: softmax may round two classes to one probability (logits of 1e-9 and 2e-9).
+- Logits of 10000 and -10000 give finite probabilities.
+- Near 1000 a confidence has all its digits: logsumexp would round some away.
+- confidence has the dtype of logits.
+- Both results are on the device of logits, and no number goes to the CPU or comes from there on the way.
+- logits stays as it is.
 """
 
 from jaxtyping import Float, Int64
@@ -33,15 +29,7 @@ from torch import Tensor
 def best_and_confidence(
     logits: Float[Tensor, "*batch classes"],
 ) -> tuple[Int64[Tensor, "*batch"], Float[Tensor, "*batch"]]:
-    """Find the class with the largest logit, and its probability.
-
-    Args:
-        logits: scores of the classes, (*batch, classes), floating, with one class at least.
-
-    Returns:
-        best: the number of the best class, (*batch), int64.
-        confidence: its probability, (*batch), in the dtype of logits.
-    """
+    """The number of the best class, and its probability."""
     probabilities = logits.softmax(dim=1)
     best, confidence = probabilities.max(dim=1)
     return best, confidence
