@@ -5,7 +5,6 @@ import torch
 
 from grader.checks import expect_equal, expect_gradients
 from grader.checks.contract import Contract, errors, own_memory, untouched, values
-from grader.checks.devices import to_device
 
 CALL = "collate_detections(samples)"
 SIZES = (3, 5, 7)
@@ -152,6 +151,7 @@ def test_gradient(answer, gen):
 @pytest.mark.fine
 def test_all_on_the_device_of_the_samples(answer, device, gen):
     """Images, boxes and owner lie on the device of the samples."""
-    batch = answer.collate_detections(to_device(draw((2, 0, 1), gen)))
+    there = [(image.to(device), boxes.to(device)) for image, boxes in draw((2, 0, 1), gen)]
+    batch = answer.collate_detections(there)
     found = [part.device for part in batch]
     expect_equal(found, [device] * 3, f"the devices of {CALL}")
