@@ -121,10 +121,10 @@ def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
     """What a child told. Lines that lack this job's mark were written by somebody who did not know it."""
     # One more than a verdict looks at, which tells that there were too many.
     *lines, rest = written.split(b"\n", MOST_LINES + 1)
-    oracle, room = mark + _ORACLE, MOST_VALUES
+    oracles, room = tuple(mark + start for start in _ORACLES), MOST_VALUES
     found = []
     for line in (*lines, *filter(None, [rest])):
-        if line.startswith(oracle):
+        if line.startswith(oracles):
             room -= sum(map(line.count, _STARTS))
             data = _parsed(line, mark) if room >= 0 else TOO_LARGE
         else:
@@ -133,7 +133,7 @@ def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
-_ORACLE = b'{"oracle":'
+_ORACLES = (b'{"oracle":', b'{"fine_oracle":')
 _STARTS = (b",", b"[", b"{", b":")
 """One of them stands before every value but the outermost."""
 

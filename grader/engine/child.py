@@ -3,58 +3,33 @@
 The answer runs here, so nothing that this process writes is trusted further on.
 """
 
-import contextlib
 import gc
-import json
 import os
 import random
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
-from grader.checks import CheckFailure, rng
-from grader.checks.error_words import error_line
+from grader.checks import CheckFailure
 from grader.core.errors import KataError
-from grader.core.timeout import TooSlow, within
 from grader.engine import collection
+from grader.engine.answer_file import written
 from grader.engine.collection import Check, Suites
 from grader.engine.integrity import canary, lookout
 from grader.engine.integrity.guard import Guard
 from grader.engine.integrity.kept import Kept
 from grader.engine.printed import Printed
-from grader.plugin import failure_report, markers, plugin, process_state
+from grader.engine.quiet import quiet
+from grader.engine.telling import Telling
+from grader.plugin import failure_report, plugin
 from grader.plugin.load_answer import Answers
-from grader.protocol import oracle_codec
 from grader.protocol.check import Finding
 from grader.protocol.job import Job
-
-SECONDS_AFTER = 1.0
-"""The limit for a check, once the oracle has taken too long."""
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Let no warning stop the judging itself: an answer may turn them all into errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-class _Telling(NamedTuple):
-    """Where findings are written to, and the mark of each line. A tuple: neither can be replaced."""
-
-    write: Callable[[bytes], int]
-    mark: str
-
-    def tell(self, **finding: Any) -> None:
-        line = f"{self.mark}{json.dumps(finding)}\n".encode()
-        while line:
-            line = line[self.write(line) :]
 
 
 class Child:
@@ -65,7 +40,7 @@ class Child:
         self.guard = guard
         self.job = job
         self.exercise = job.exercise
-        self._tell = _Telling(os.fdopen(results, "wb", buffering=0).write, mark).tell
+        self._tell = Telling.to(results, mark).tell
         # The path that the learner knows: feedback points there.
         root = Path.cwd() / "exercises"
         root.mkdir()
@@ -80,11 +55,7 @@ class Child:
         # torch makes its thread pool anew after a fork, at the first call of this. Left to the threads of
         # the first backward, two of them may do it at once, and end the process (CUDA builds of torch).
         torch.set_num_threads(1)
-        with os.fdopen(answer, "rb") as source:
-            text = source.read()
-        file = self.judged.answers.root / self.exercise.relative
-        file.parent.mkdir(parents=True)
-        file.write_bytes(text)
+        written(self.exercise, answer)
         checks = list(self.suites.checks.get(self.job.slug, []))
         if self.job.only:
             checks = [check for check in checks if check.spec.id in self.job.only]
@@ -112,14 +83,10 @@ class Child:
         kept = (*(tuple(map(Kept.of, (check, check.spec, check.item))) for check in self.checks), ())
         if not self._imports(untouched):
             return
-        # The oracle comes first: what an answer finds when the suites are in sight is of no use any more.
-        if self.job.examined:
-            self._oracle(untouched)
-        if self.job.mode != "oracle":
-            with self.suites.shown(self.job.slug):
-                self._sings()
-                self._check(untouched, kept)
-                self._sings()
+        with self.suites.shown(self.job.slug):
+            self._sings()
+            self._check(untouched, kept)
+            self._sings()
         self._tell(done=True)
 
     def _no_debugger(self, *_arguments: Any, **_options: Any) -> None:
@@ -199,22 +166,3 @@ class Child:
         if finding.outcome == "timeout":
             self._tell(stopped="timeout")
             os._exit(0)
-
-    def _oracle(self, untouched: Callable[..., None]) -> None:
-        oracle = self.suites.oracle(self.job.slug)
-        name = f"{self.job.slug}::oracle"
-        with quiet():
-            rng.seed_globals(self.job.seed, name)
-        items = [check.item for check in self.suites.checks[self.job.slug]]
-        try:
-            with process_state.kept(), within(markers.seconds_for(items, self.exercise.seconds)):
-                module = self.judged.module(self.exercise)
-                data = oracle_codec.encode(oracle(module, rng.generator(self.job.seed, name)))
-            found: dict[str, Any] = {"oracle": data}
-        except TooSlow as late:
-            found = {"oracle_error": error_line(late)}
-            self.judged.seconds = SECONDS_AFTER  # enough for a check to say where it hangs
-        except BaseException as error:
-            found = {"oracle_error": error_line(error)}
-        untouched()
-        self._tell(**found)

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 import pytest
-import torch
 
 from grader.checks import devices, rng
-from grader.core.errors import KataError
 from grader.core.timeout import TooSlow
 from grader.course import paths
 from grader.course.catalog import Exercise
-from grader.engine import _compat, oracle
+from grader.engine import _compat
 from grader.plugin import failure_report, process_state
 from grader.plugin.markers import spec_of
 from grader.plugin.plugin import Judged, time_limit
@@ -48,15 +46,12 @@ class Check:
     plain: bool
 
 
-Oracle = Callable[[ModuleType, torch.Generator], object]
-
-
 @dataclass(frozen=True)
 class Suites:
     """The checks and modules of every exercise, by slug, and the configuration that they run under.
 
-    `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does; `oracles`
-    those that were asked for; `faults` says of an exercise without checks what is wrong with its suites.
+    `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does; `faults` says
+    of an exercise without checks what is wrong with its suites.
     """
 
     config: pytest.Config
@@ -64,19 +59,6 @@ class Suites:
     modules: dict[str, list[ModuleType]]
     imported: dict[str, dict[str, ModuleType]]
     faults: dict[str, str] = field(default_factory=dict)
-    oracles: dict[str, Oracle] = field(default_factory=dict)
-
-    def oracle(self, slug: str) -> Oracle:
-        """The oracle of one exercise; the first time, its hidden suite is read. What is wrong, it raises."""
-        if slug not in self.oracles:
-            try:
-                suites = [module for module in self.modules[slug] if oracle.is_in(module)]
-                if not suites:
-                    raise KataError("the hidden suite defines no oracle")
-                self.oracles[slug] = oracle.apart(suites[0]).oracle
-            except Exception as error:
-                self.oracles[slug] = _failing(error)
-        return self.oracles[slug]
 
     def hide(self) -> None:
         """Take all suites from the modules that everybody can list."""
@@ -134,13 +116,6 @@ def _fault(report: pytest.CollectReport) -> tuple[str, str]:
         raise pytest.UsageError(f"{report.nodeid}: {report.longrepr}")
     why = str(report.longrepr).strip().splitlines() or [report.outcome]
     return exercise.slug, f"{report.nodeid} does not import: {why[-1].removeprefix('E').strip()}"
-
-
-def _failing(error: Exception) -> Oracle:
-    def oracle(answer: ModuleType, gen: torch.Generator) -> object:
-        raise error
-
-    return oracle
 
 
 def _with_packages(modules: Iterable[ModuleType]) -> dict[str, ModuleType]:

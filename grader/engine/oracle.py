@@ -14,33 +14,32 @@ from types import ModuleType
 
 from grader.checks.contract.contract import APART, Contract
 from grader.checks.contract.oracle import oracle_of
+from grader.core.errors import KataError
 
-NAME = "oracle"
-FINE = "fine_oracle"
-
-
-def is_in(suite: ModuleType) -> bool:
-    """Whether a suite holds an oracle, or a contract that makes one."""
-    return hasattr(suite, NAME) or oracle_of(_contracts(suite)) is not None
+NAME, FINE = "oracle", "fine_oracle"
+BESIDE = "warm_up"
+"""What is run once before the first answer."""
 
 
-def apart(suite: ModuleType) -> ModuleType:
-    """A new module with the suite's `oracle`, its `fine_oracle`, what these use, and nothing else.
+def apart(file: Path) -> ModuleType:
+    """A new module with the `oracle` and `fine_oracle` of the suite in `file`, what they use and no more.
 
-    Where the suite does not write one of them, its contracts make it, if they have inputs for it.
+    Where the suite writes none, its contracts make them.
+
+    Raises:
+        KataError: the suite has no oracle.
     """
-    file = Path(str(suite.__file__))
     tree = ast.parse(file.read_bytes(), str(file))
-    contracts = [name for statement in tree.body for name in _cut(statement)]
-    written = {name for statement in tree.body for name in _bound(statement)} & {NAME, FINE}
-    tree.body = _needed(tree.body, [*written, *contracts])
+    contracts = {name for statement in tree.body for name in _cut(statement)}
+    tree.body = _needed(tree.body, [NAME, FINE, BESIDE, *contracts])
     module = ModuleType(f"{NAME}_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # where compilers and pickle look for its functions
     exec(compile(tree, str(file), "exec"), vars(module))
-    for name in {NAME, FINE} - written:
-        if made := oracle_of(_contracts(module), fine=name == FINE):
-            setattr(module, name, made)
+    for name in {NAME, FINE} - vars(module).keys():
+        setattr(module, name, oracle_of(_contracts(module), fine=name == FINE))
+    if getattr(module, NAME) is None:
+        raise KataError("the hidden suite defines no oracle")
     return module
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
@@ -16,13 +17,16 @@ from grader import sandbox
 from grader.core.errors import KataError
 from grader.course.catalog import Exercise
 from grader.engine.channel import GONE, ask
-from grader.engine.running import Running
+from grader.engine.running import Running, Workers
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
-from grader.protocol.transcript import Transcript
+from grader.protocol.transcript import Transcript, joined
 
 AHEAD = 4
 """Answers for each worker that may wait for their verdict: what comes back about one can take megabytes."""
+
+SECONDS_AFTER = 1.0
+"""The limit for a check, once the oracle has taken too long: enough to say where it hangs."""
 
 HAND_OVER = 0.0005
 """Seconds after which the thread that makes verdicts lets one go on whose worker waits for an answer."""
@@ -66,7 +70,7 @@ class Pool:
 
     def reference(self, job: Job) -> Transcript:
         """Judge a reference solution, in a worker that never sees an answer."""
-        return self._asked(lambda running: _ask_twice(running.trusted, job))
+        return self._asked(lambda running: _ask(running.trusted, job))
 
     def judge(self, asked: Iterable[Job]) -> Iterator[tuple[Job, Transcript]]:
         """Judge the answers, as many at a time as there are workers; in the order they finish.
@@ -129,11 +133,23 @@ class Pool:
 
 
 def _ask_a_free_one(running: Running, job: Job) -> Transcript:
-    channel = running.channels.get()
+    workers = running.free.get()
     try:
-        return _ask_twice(channel, job)
+        return _ask(workers, job)
     finally:
-        running.channels.put(channel)
+        running.free.put(workers)
+
+
+def _ask(workers: Workers, job: Job) -> Transcript:
+    """Ask the oracle first: nothing that an answer finds beside the checks is of use there."""
+    if not job.examined:
+        return _ask_twice(workers.checks, job)
+    oracle = _ask_twice(workers.oracle, job)
+    if job.mode == "oracle" or oracle.ended.lost:
+        return oracle
+    if oracle.last_word == "stopped":
+        job = replace(job, exercise=replace(job.exercise, seconds=SECONDS_AFTER))
+    return joined(oracle, _ask_twice(workers.checks, job))
 
 
 def _ask_twice(channel: socket.socket, job: Job) -> Transcript:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from grader import sandbox
 from grader.core.errors import KataError
@@ -32,32 +32,42 @@ _ENGINE = "import gc; gc.disable(); from grader.engine.server import main; main(
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
 
 
-class Running:
-    """An engine with `jobs` workers, and one more that only ever sees reference solutions.
+class Workers(NamedTuple):
+    """The sockets of two workers that judge one answer: who asks the oracle, and who runs the checks."""
 
-    `channels` holds the sockets of the workers that are free, `trusted` is that of the other one.
+    oracle: socket.socket
+    checks: socket.socket
+
+
+class Running:
+    """An engine with `jobs` pairs of workers, and one more that only ever sees reference solutions.
+
+    `free` holds the pairs that wait for an answer, `trusted` is the other one.
     """
 
     def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
-        pairs = [socket.socketpair() for _ in range(jobs + 1)]
-        self.channels: SimpleQueue[socket.socket] = SimpleQueue()
-        self.trusted = pairs[0][0]
-        for ours, _ in pairs[1:]:
-            self.channels.put(ours)
-        self._sockets = [ours for ours, _ in pairs]
+        oracles, checks = ([socket.socketpair() for _ in range(jobs + 1)] for _ in range(2))
+        self.trusted, *others = (Workers(a, b) for (a, _), (b, _) in zip(oracles, checks, strict=True))
+        self.free: SimpleQueue[Workers] = SimpleQueue()
+        for workers in others:
+            self.free.put(workers)
+        self._sockets = [ours for ours, _ in (*oracles, *checks)]
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
         self._control, inventory = os.pipe()
-        theirs = [other.fileno() for _, other in pairs]
+        theirs = {
+            "oracles": [other.fileno() for _, other in oracles],
+            "checks": [other.fileno() for _, other in checks],
+        }
         self._process = self._start(exercises, theirs, inventory, confined)
-        for _, other in pairs:
+        for _, other in (*oracles, *checks):
             other.close()
         os.close(inventory)
 
     def _start(
-        self, exercises: Sequence[Exercise], sockets: list[int], control: int, confined: bool
+        self, exercises: Sequence[Exercise], sockets: dict[str, list[int]], control: int, confined: bool
     ) -> subprocess.Popen[bytes]:
         settings = {
-            "sockets": sockets,
+            **sockets,
             "control": control,
             "confined": confined,
             "slugs": [e.slug for e in exercises],
@@ -67,7 +77,7 @@ class Running:
             argv = sandbox.command(argv, readable=READABLE)
         return subprocess.Popen(
             argv,
-            pass_fds=[*sockets, control],
+            pass_fds=[*sockets["oracles"], *sockets["checks"], control],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,

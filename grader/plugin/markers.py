@@ -40,10 +40,14 @@ def needs_gpu(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(name) for name in ("gpu", "multi_gpu"))
 
 
+def is_slow(items: Iterable[pytest.Item]) -> bool:
+    """Whether one of these checks takes seconds."""
+    return any(item.get_closest_marker("slow") for item in items)
+
+
 def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
     """How long the checks of an exercise may take that has so many seconds: longer where one is slow."""
-    slow = any(item.get_closest_marker("slow") for item in items)
-    return seconds + (SLOW_SECONDS if slow else 0.0)
+    return seconds + (SLOW_SECONDS if is_slow(items) else 0.0)
 
 
 def spec_of(item: pytest.Item) -> CheckSpec:

@@ -53,14 +53,16 @@ class Ended:
 class Transcript:
     """What came of judging one answer.
 
-    `checks` holds what was told of each check, by its id: `of` says more. `oracle` is what that returned
-    (`grader.protocol.oracle_codec`, or anything at all), None where it did not. `broken` says why the answer
-    does not import, `printed` what it printed while it was imported. `memory`: it has used up its memory.
-    `trouble` is an error of ours, in our words, and `forged` why no honest child can have written this.
+    `checks` holds what was told of each check, by its id: `of` says more. `oracle` and `fine_oracle` are
+    what these returned (`grader.protocol.oracle_codec`, or anything), None where they did not. `broken` says
+    why the answer does not import, `printed` what it printed while it was imported. `memory`: it has used up
+    its memory. `trouble` is an error of ours, in our words, and `forged` why no honest child can have written
+    this.
     """
 
     checks: Mapping[str, Finding] = field(default_factory=dict)
     oracle: Any = None
+    fine_oracle: Any = None
     oracle_error: str = ""
     last_word: LastWord = ""
     broken: Feedback | None = None
@@ -93,6 +95,29 @@ def lost(reason: str) -> Transcript:
     return Transcript(ended=Ended(lost=reason))
 
 
+def joined(oracle: Transcript, checks: Transcript) -> Transcript:
+    """What came of an answer of which one process asked the oracle, and another one ran the checks."""
+    one, other = oracle.ended, checks.ended
+    ended = Ended(
+        exit=other.exit or one.exit,
+        signal=other.signal or one.signal,
+        timed_out=other.timed_out or one.timed_out,
+        overflow=other.overflow or one.overflow,
+        lost=other.lost or one.lost,
+    )
+    return replace(
+        checks,
+        oracle=oracle.oracle,
+        fine_oracle=oracle.fine_oracle,
+        oracle_error=oracle.oracle_error,
+        last_word="" if oracle.cut_short else checks.last_word,
+        memory=checks.memory or oracle.memory,
+        trouble=checks.trouble or oracle.trouble,
+        forged=checks.forged or oracle.forged,
+        ended=ended,
+    )
+
+
 def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
     """What a child's lines tell. Where several tell the same, the first does."""
     looked_at = lines[:MOST_LINES]
@@ -107,6 +132,7 @@ def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
     return Transcript(
         checks,
         told.get("oracle"),
+        told.get("fine_oracle"),
         _text(told, "oracle_error"),
         next((word for word in get_args(LastWord) if word in told), ""),
         Feedback.from_json(told.get("feedback")) if "broken" in told else None,
@@ -117,6 +143,9 @@ def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
         ended,
     )
 
+
+_ANYTHING = ("oracle", "fine_oracle")
+"""What holds whatever the answer returned."""
 
 _OUTCOMES = frozenset(get_args(Outcome)) - {"missing"}
 """What a child may say of a check; any other word is a failure."""
@@ -166,7 +195,7 @@ def _forged(lines: Sequence[dict[str, Any]], told: Mapping[str, Any], ended: End
         return _WROTE
     checks = sum("check" in line for line in lines)
     ids = {_text(line, "check") for line in lines if "check" in line}
-    if len(ids) < checks or sum("oracle" in line for line in lines) > 1:
+    if len(ids) < checks or any(sum(name in line for line in lines) > 1 for name in _ANYTHING):
         return "results arrived twice"
     return ""
 
@@ -194,7 +223,7 @@ def to_json(transcript: Transcript) -> str:
     try:
         return json.dumps(transcript, default=vars)
     except RecursionError:
-        return json.dumps(replace(transcript, oracle=None, forged=_WROTE), default=vars)
+        return json.dumps(replace(transcript, oracle=None, fine_oracle=None, forged=_WROTE), default=vars)
 
 
 def from_json(text: str) -> Transcript:

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
@@ -9,7 +10,8 @@ import pytest
 
 from grader.core import timeout
 from grader.course.catalog import SLOW_SECONDS, load
-from grader.engine import preload, server
+from grader.engine import preload
+from grader.engine.check_side import CheckSide
 from grader.plugin import plugin
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
@@ -47,7 +49,7 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
     calls = []
     suite = ModuleType("suite")
     suite.warm_up = lambda: calls.append("export")
-    warm = server.Engine((load().exercise("merge_heads"),), confined=False)
+    warm = CheckSide((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [ModuleType("public"), suite]
     warm.suites.imported["export_program"] = {}
     warm.warm_up_for("merge_heads")
@@ -61,15 +63,16 @@ def test_what_goes_wrong_before_a_child_is_left_to_it():
     calls = []
     suite = ModuleType("suite")
     suite.warm_up = lambda: calls.append("export") or 1 / 0
-    warm = server.Engine((load().exercise("merge_heads"),), confined=False)
+    warm = CheckSide((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [suite]
     warm.suites.imported["export_program"] = {}
     before = warm.guard
     for _ in range(2):
-        warm.prepare_for(Job(load().exercise("export_program"), b"", 0))
+        with suppress(ZeroDivisionError):
+            warm.warm_up_for("export_program")
     assert calls == ["export"], "tried once, not for every answer"
     assert warm.guard is not before, "what it did until then is known"
-    warm.prepare_for(Job(replace(load().exercise("export_program"), slug="unheard_of"), b"", 0))
+    warm.warm_up_for("unheard_of")
     assert warm.guard.broken("export_program") is None
 
 
@@ -84,10 +87,10 @@ def checks(*marked):
 
 def test_only_a_slow_check_may_take_longer(monkeypatch):
     plain, slow = checks([], ["slow"])
-    worker = object.__new__(server.Worker)
-    worker.engine = SimpleNamespace(suites=SimpleNamespace(checks={"pad_collate": [plain, slow]}))
+    side = object.__new__(CheckSide)
+    side.suites = SimpleNamespace(checks={"pad_collate": [plain, slow]})
     job = Job(load().exercise("pad_collate"), b"", 0)
-    assert [worker._limit(job), worker._limit(replace(job, only=("0",)))] == [10.0 + SLOW_SECONDS, 10.0]
+    assert [side.seconds(job), side.seconds(replace(job, only=("0",)))] == [10.0 + SLOW_SECONDS, 10.0]
     armed = []
     monkeypatch.setattr(timeout.signal, "setitimer", lambda _, seconds: armed.append(seconds))
     monkeypatch.setattr(timeout.sys, "gettrace", lambda: None)

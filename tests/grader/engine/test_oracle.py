@@ -1,12 +1,12 @@
 """The oracle apart from its suite: what it needs comes along, and nothing else."""
 
-import pathlib
 import types
 
 import pytest
 import torch
 
 from grader.checks.contract import Contract
+from grader.core.errors import KataError
 from grader.course import paths
 from grader.engine import oracle
 
@@ -46,12 +46,10 @@ def oracle(answer, gen):
 
 
 @pytest.fixture
-def suite(tmp_path, monkeypatch):
+def suite(tmp_path):
     file = tmp_path / "test_made_up.py"
     file.write_text(SUITE)
-    module = types.ModuleType("tests.hidden.test_made_up")
-    module.__file__ = str(file)
-    return module
+    return file
 
 
 def test_it_works_as_in_the_suite(suite):
@@ -61,7 +59,17 @@ def test_it_works_as_in_the_suite(suite):
 
 def test_it_has_what_it_mentions_and_nothing_else(suite):
     names = {name for name in vars(oracle.apart(suite)) if not name.startswith("__")}
-    assert names == {"annotations", "math", "Ordered", "HALF", "LIMITS", "scaled", "Scale", "oracle"}
+    assert names == {
+        "annotations",
+        "math",
+        "Ordered",
+        "HALF",
+        "LIMITS",
+        "scaled",
+        "Scale",
+        "oracle",
+        "fine_oracle",
+    }
 
 
 CONTRACT = """
@@ -95,17 +103,21 @@ contract = Contract(
 
 @pytest.fixture
 def with_contract(suite):
-    pathlib.Path(suite.__file__).write_text(CONTRACT)
-    exec(CONTRACT, vars(suite))
+    suite.write_text(CONTRACT)
     return suite
 
 
 def test_a_contract_makes_an_oracle(with_contract):
-    assert oracle.is_in(with_contract)
     answer = types.SimpleNamespace(f=lambda x: 2 * x)
     found = oracle.apart(with_contract).oracle(answer, torch.Generator())
     assert list(found) == ["shape (3,)", "the gradient"]
     assert list(oracle.apart(with_contract).fine_oracle(answer, torch.Generator())) == ["half precision"]
+
+
+def test_a_suite_without_an_oracle_is_a_fault(suite):
+    suite.write_text("def test_values(answer): ...\n")
+    with pytest.raises(KataError, match="defines no oracle"):
+        oracle.apart(suite)
 
 
 def test_a_contract_apart_has_no_reference(with_contract):
@@ -118,9 +130,7 @@ def test_a_contract_apart_has_no_reference(with_contract):
 
 def test_no_oracle_of_ours_has_a_check_or_a_reference_with_it():
     for file in sorted(paths.HIDDEN.rglob("test_ex*.py")):
-        suite = types.ModuleType(file.stem)
-        suite.__file__ = str(file)
-        names = vars(oracle.apart(suite))
+        names = vars(oracle.apart(file))
         assert not [name for name in names if name.startswith("test_") or "reference" in name], file.name
         kept = [value for value in names.values() if isinstance(value, Contract)]
         assert not any(contract.reference or contract.fine for contract in kept), file.name

@@ -43,7 +43,7 @@ def test_who_always_ends_crashes_after_all_others(pool, tmp_path):
     found = judged(pool, ends + SOLUTION, SOLUTION, f"{SOLUTION}\n")
     assert [record.status for record in found.values()] == ["passed", "passed", "crashed"]
     assert found[ends + SOLUTION].flags == ("left before it was judged to the end",)
-    assert count.read_text() == "xx"
+    assert count.read_text() == "xxxx", "twice, for the oracle and for the checks"
 
 
 def test_an_answer_that_ends_its_worker_stops_nobody_else(pool):

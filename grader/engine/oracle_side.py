@@ -1,0 +1,62 @@
+"""The side of the engine that asks oracles. No suite is here, and nothing that a suite compares with.
+
+So an answer finds nothing to dig for where it counts: its values are compared elsewhere with what the
+reference solution gives in a process of its own.
+"""
+
+import gc
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+from grader.core.errors import KataError
+from grader.course.catalog import SLOW_SECONDS, Exercise
+from grader.engine import oracle
+from grader.engine.oracle_child import OracleChild
+from grader.engine.telling import Telling
+from grader.protocol.job import Job
+
+
+class OracleSide:
+    """Everything that a child inherits which asks an oracle.
+
+    Which exercises start ranks or are slow, their suites say, and so the other side.
+    """
+
+    def __init__(self, exercises: Sequence[Exercise], *, confined: bool) -> None:
+        self.confined = confined
+        self.on_ranks: frozenset[str] = frozenset()
+        self.on_device: frozenset[str] = frozenset()
+        self.slow: frozenset[str] = frozenset()
+        self._modules = {exercise.slug: _apart(exercise) for exercise in exercises}
+        self._warm: set[str] = set()
+
+    def warm_up_for(self, slug: str) -> None:
+        """Run the `warm_up` that stands beside the oracle, once in each worker."""
+        hook: Callable[[], object] | None = getattr(self._modules[slug], "warm_up", None)
+        if hook is None or slug in self._warm:
+            return
+        self._warm.add(slug)  # one that raises would do so again
+        try:
+            hook()
+        finally:
+            gc.freeze()
+
+    def install_device(self) -> None:
+        """No oracle takes the simulated device."""
+
+    def seconds(self, job: Job) -> float:
+        """How long the oracle may take."""
+        return job.exercise.seconds + (SLOW_SECONDS if job.slug in self.slow else 0.0)
+
+    def trial(self, job: Job, mark: str, results: int) -> OracleChild:
+        """A child's work about `job`."""
+        limit, on_ranks = self.seconds(job), job.slug in self.on_ranks
+        return OracleChild(self._modules[job.slug], job, Telling.to(results, mark), limit, on_ranks=on_ranks)
+
+
+def _apart(exercise: Exercise) -> ModuleType | KataError:
+    """The oracle's module, or what is wrong with it, which the first answer's child tells."""
+    try:
+        return oracle.apart(exercise.file("hidden"))
+    except Exception as error:
+        return error if isinstance(error, KataError) else KataError(f"the oracle does not import: {error}")
