@@ -8,7 +8,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from grader.authoring import lint, nulls, specimen, statement, variety
 from grader.authoring.specimen import Right, Specimen, Works, Wrong
@@ -16,7 +16,7 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course.catalog import Catalog, Exercise
 from grader.engine.pool import Pool
-from grader.grading.score import verdict
+from grader.grading.score import Wanted, verdict
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
 from grader.records.records import CheckRecord, ExerciseRecord
@@ -133,12 +133,12 @@ class _Session:
         self.killers: dict[str, set[str]] = defaultdict(set)
         self._pool = pool
         self._progress = progress
-        self._oracles: dict[tuple[str, int], Any] = {}
+        self._wanted: dict[tuple[str, int], Wanted] = {}
         self._done = self._total = 0
 
     def uniform(self, exercise: Exercise) -> str | None:
         """What is wrong with an oracle that gives much the same for each seed."""
-        results = [self._oracle(exercise, seed) for seed in SEEDS]
+        results = [self._reference(exercise, seed).oracle for seed in SEEDS]
         return None if None in results else variety.problem(results)
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
@@ -147,7 +147,7 @@ class _Session:
         for job, found in self._pool.judge(trial.job for trial in trials):
             trial, exercise = by_job[id(job)], job.exercise
             expected = self._pool.inventory.get(exercise.slug, [])
-            record = verdict(exercise, expected, found, self._oracle(exercise, job.seed))
+            record = verdict(exercise, expected, found, self._reference(exercise, job.seed))
             if trial.kind in ("wrong", "works"):
                 self.killers[exercise.slug] |= {
                     _function(c.id) for c in record.checks if c.outcome == "failed"
@@ -156,19 +156,20 @@ class _Session:
             self._progress(self._done, self._total)
             yield trial, record
 
-    def _oracle(self, exercise: Exercise, seed: int) -> Any:
+    def _reference(self, exercise: Exercise, seed: int) -> Wanted:
         """What the solution gives, which need not pass here: it is on trial like the others."""
         key = exercise.slug, seed
-        if key not in self._oracles:
+        if key not in self._wanted:
             solution = exercise.file("solutions").read_bytes()
-            self._oracles[key] = self._pool.reference(Job(exercise, solution, seed, mode="oracle")).oracle
-        return self._oracles[key]
+            found = self._pool.reference(Job(exercise, solution, seed, mode="oracle"))
+            self._wanted[key] = Wanted(found.oracle, found.fine_oracle)
+        return self._wanted[key]
 
 
 def _short(trial: Trial, checks: Iterable[CheckSpec]) -> Trial:
-    """Limited to the checks that ought to fail: the public ones, or the one that a specimen names."""
+    """Limited to what ought to fail: the oracle, or the check that a specimen names."""
     if trial.kind in ("stub", "null"):
-        return _limited(trial, tuple(c.id for c in checks if c.id.startswith("public::")))
+        return replace(trial, job=replace(trial.job, mode="oracle"))
     wrong = trial.specimen
     if wrong is None or not wrong.check:
         return trial
@@ -198,8 +199,8 @@ def _judge(trial: Trial, record: ExerciseRecord, fine: frozenset[str]) -> Iterat
     where = trial.job.slug
     if record.status == "grader_fault":
         yield Problem(where, f"{trial.about}: the grader failed: {'; '.join(record.flags)}")
-    elif trial.kind in ("stub", "null") and record.score > 0.0:
-        yield Problem(where, f"{trial.about} earns {record.score:g} of {record.points:g} points")
+    elif trial.kind in ("stub", "null") and (agrees := _agreeing(record)):
+        yield Problem(where, f"{trial.about} agrees with the oracle: {agrees}")
     elif trial.kind == "right" and record.status != "passed":
         yield Problem(
             where, f"{trial.about} is right but {record.status}: {_reasons(record.checks, record.flags)}"
@@ -215,8 +216,8 @@ def _judge(trial: Trial, record: ExerciseRecord, fine: frozenset[str]) -> Iterat
 
 def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[Problem]:
     about = f"wrong answer {wrong.about!r}"
-    if record.score == record.points:
-        yield Problem(where, f"{about} gets full marks")
+    if record.status == "passed":
+        yield Problem(where, f"{about} passes")
         return
     failed = [c for c in record.checks if c.outcome == "failed" and _function(c.id) == wrong.check]
     if wrong.check and not failed:
@@ -229,6 +230,10 @@ def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[P
         yield Problem(
             where, f"{about}: the feedback of {wrong.check} lacks {wrong.says!r}:\n{failed[0].message}"
         )
+
+
+def _agreeing(record: ExerciseRecord) -> str:
+    return ", ".join(c.title for c in record.checks if c.outcome == "passed" and not c.fine)
 
 
 def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.core.progress_bar import bar
-from grader.course import paths
+from grader.course import paths, policy
 from grader.course.catalog import Exercise, load
 from grader.export import document
 from grader.records.records import ExerciseRecord, StudentRecord, read_student
@@ -49,7 +49,8 @@ def grade(
         _tell(f"note: {note}", err)
     chosen = exercises if only else handed_in(work.submissions, exercises, results)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
-    settings = Settings(results, seed_of(results, seed), jobs or os.cpu_count() or 1, confined, judges)
+    given = policy.load()
+    settings = Settings(results, seed_of(results, seed), jobs or os.cpu_count() or 1, confined, judges, given)
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress)
     if not as_json:

@@ -3,8 +3,6 @@
 Where there is no fork there is no sandbox either, so that it is not kept apart from the suites.
 """
 
-from typing import Any
-
 import pytest
 
 from grader.checks import rng
@@ -21,21 +19,21 @@ from grader.protocol import oracle_codec
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Tell what the oracle gives for the answer; nothing where none of its checks runs here."""
     here = [item for item in session.items if not markers.lacking(item)]
-    suites: list[Any] = [getattr(item, "module", None) for item in here]
-    suite = next((module for module in suites if hasattr(module, oracle.NAME)), None)
     exercise = exercise_of(here[0].path) if here else None
-    if suite is None or exercise is None:
+    if exercise is None:
         return
-    judged, name = session.config.stash[plugin.JUDGED], f"{exercise.slug}::oracle"
-    rng.seed_globals(judged.seed, name)
+    judged = session.config.stash[plugin.JUDGED]
+    limit = markers.seconds_for(here, exercise.seconds)
     try:
-        with process_state.kept(), within(markers.seconds_for(here, exercise.seconds)):
-            ask = oracle.apart(suite).oracle
-            data = oracle_codec.encode(ask(judged.module(exercise), rng.generator(judged.seed, name)))
+        apart = oracle.apart(exercise.file("hidden"))
+        for name in (oracle.NAME, oracle.FINE):
+            if ask := getattr(apart, name):
+                rng.seed_globals(judged.seed, f"{exercise.slug}::{name}")
+                with process_state.kept(), within(limit):
+                    gen = rng.generator(judged.seed, f"{exercise.slug}::{name}")
+                    tell(**{name: oracle_codec.encode(ask(judged.module(exercise), gen))})
     except failure_report.DoesNotImport as broken:
         told = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
         tell(broken=True, feedback=told.to_json())
     except Exception as error:
         tell(oracle_error=error_line(error))
-    else:
-        tell(oracle=data)

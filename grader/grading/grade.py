@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
 from grader.course.catalog import Exercise, load
+from grader.course.policy import USUAL, Policy
 from grader.engine import backend
 from grader.grading import cache_key, oracle_match
 from grader.grading.references import References
-from grader.grading.score import unjudged, unreadable, untouched
+from grader.grading.score import scored, unjudged, unreadable, untouched
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
 from grader.records.records import (
@@ -56,7 +57,7 @@ StartJudge = Callable[[Sequence[Exercise]], AbstractContextManager[Judge]]
 class Settings:
     """How to grade: where results go, the run's seed, workers at a time, confined or not.
 
-    `cluster` starts a judge elsewhere; without it, this machine judges.
+    `cluster` starts a judge elsewhere; without it, this machine judges. `policy` says what an answer earns.
     """
 
     out: Path
@@ -64,6 +65,7 @@ class Settings:
     jobs: int
     confined: bool
     cluster: StartJudge | None = None
+    policy: Policy = USUAL
 
 
 def grade(
@@ -88,10 +90,15 @@ def grade(
     known = {exercise.slug: exercise.points for exercise in load().exercises}
     files = [settings.out / f"{submission.student}.json" for submission in submissions]
     found = (_student(submission, exercises, settings, store) for submission in submissions)
-    records = [merged(read_student(f), r, known) for f, r in zip(files, found, strict=True)]
+    whole = (merged(read_student(f), r, known) for f, r in zip(files, found, strict=True))
+    records = [_scored(record, settings.policy) for record in whole]
     with ThreadPoolExecutor() as threads:  # each waits for the disk, most of its time
         list(threads.map(_write, files, map(student_to_json, records)))
     return records
+
+
+def _scored(record: StudentRecord, policy: Policy) -> StudentRecord:
+    return replace(record, exercises={slug: scored(e, policy) for slug, e in record.exercises.items()})
 
 
 def seed_of(out: Path, given: int | None) -> int:

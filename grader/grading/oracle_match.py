@@ -38,15 +38,34 @@ def prepare() -> None:
     importlib.import_module("numpy")
 
 
-def disagreement(yours: Any, wanted: Any) -> str | None:
-    """The first place where `yours` is not `wanted`, in words, or None where they agree.
+_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError)
 
-    Where the oracle names its cases, as keys of a dict, the words begin with the name of the case.
+
+def compared(yours: Any, wanted: Any) -> dict[str, str]:
+    """For each case of an oracle the first place where `yours` is not `wanted`; "" where they agree.
+
+    An oracle that is no dict has one case, without a name.
     """
+    if wanted[0] != "d":
+        return {"": disagreement(yours, wanted) or ""}
     try:
-        return _differ(yours, wanted, _WHOLE)
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError):
-        return f"{_WHOLE} is not plain data"
+        mine = dict(map(tuple, yours[1])) if yours[0] == "d" else {}
+    except _UNREADABLE:
+        mine = {}
+    return {
+        str(case): (disagreement(mine[case], result, str(case)) or "")
+        if case in mine
+        else f"nothing came back for {case}"
+        for case, result in map(tuple, wanted[1])
+    }
+
+
+def disagreement(yours: Any, wanted: Any, path: str = _WHOLE) -> str | None:
+    """The first place where `yours` is not `wanted`, in words from `path` on; None where they agree."""
+    try:
+        return _differ(yours, wanted, path)
+    except _UNREADABLE:
+        return f"{path} is not plain data"
 
 
 def _differ(yours: Any, wanted: Any, path: str) -> str | None:
@@ -77,7 +96,7 @@ def _dicts_differ(yours: dict[Any, Any], wanted: dict[Any, Any], path: str) -> s
     if yours.keys() != wanted.keys():
         return f"{path} has other keys"
     for key in wanted:
-        if found := _differ(yours[key], wanted[key], key if path == _WHOLE else f"{path}[{key!r}]"):
+        if found := _differ(yours[key], wanted[key], f"{path}[{key!r}]"):
             return found
     return None
 

@@ -5,12 +5,11 @@ Where a reference does not pass, no answer to that exercise is judged: its suite
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from grader.core.sanitize import one_line
 from grader.course.catalog import Exercise
 from grader.grading import cache_key
-from grader.grading.score import unjudged, verdict
+from grader.grading.score import NOTHING, Wanted, unjudged, verdict
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
@@ -20,9 +19,9 @@ from grader.records.records import ExerciseRecord
 
 @dataclass(frozen=True)
 class Reference:
-    """What a reference's oracle gives, encoded; `trouble` says why the exercise cannot be judged by it."""
+    """What a reference's oracles give; `trouble` says why the exercise cannot be judged by it."""
 
-    oracle: Any = None
+    wanted: Wanted = NOTHING
     trouble: str = ""
 
 
@@ -47,7 +46,7 @@ class References:
         reference = self.of(exercise)
         if reference.trouble:
             return unjudged(exercise, reference.trouble)
-        return verdict(exercise, self._checks(exercise), transcript, reference.oracle)
+        return verdict(exercise, self._checks(exercise), transcript, reference.wanted)
 
     def _checks(self, exercise: Exercise) -> Sequence[CheckSpec]:
         return self._judge.inventory.get(exercise.slug, ())
@@ -58,16 +57,17 @@ class References:
         expected = self._checks(exercise)  # fresh processes know them only now
         if expected and all(check.lacks for check in expected):
             return Reference()  # nobody is judged by it
-        oracle = found.oracle
-        wanted = ["n"] if oracle is None else oracle  # there is none, and the record is to say why
+        gives = found.oracle is not None
+        # Where there is none, the record is to say why.
+        wanted = Wanted(found.oracle if gives else ["n"], found.fine_oracle)
         # Workers of a cluster may have what this machine lacks.
         here = [
             replace(spec, lacks="not here") if found.of(spec).outcome == "not_graded" else spec
             for spec in expected
         ]
         record = verdict(exercise, here, found, wanted)
-        if oracle is not None and record.status in ("passed", "not_graded"):
-            return Reference(oracle)
+        if gives and record.status in ("passed", "not_graded"):
+            return Reference(wanted)
         return Reference(trouble=_trouble(record))
 
 

@@ -1,29 +1,41 @@
 """From a transcript to a record: the score counts only the checks that are known to have passed."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.core.sanitize import message, one_line
 from grader.course.catalog import Exercise
-from grader.grading.oracle_match import disagreement
-from grader.protocol.check import CheckSpec
+from grader.course.policy import USUAL, Policy
+from grader.grading.oracle_match import compared
+from grader.protocol.check import CheckSpec, Outcome
 from grader.protocol.transcript import Transcript
 from grader.records.records import CheckRecord, ExerciseRecord, Status
 
-ORACLE = "oracle"
+ORACLE, FINE = "oracle", "fine_oracle"
 ORACLE_TITLE = "On fresh inputs the answer agrees with the reference."
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What the oracles of the reference give, encoded, for the seed that an answer is judged with."""
+
+    oracle: Any = None
+    fine: Any = None
+
+
+NOTHING = Wanted()
+
+
 def verdict(
-    exercise: Exercise, expected: Sequence[CheckSpec], transcript: Transcript, wanted_oracle: Any
+    exercise: Exercise, expected: Sequence[CheckSpec], transcript: Transcript, wanted: Wanted
 ) -> ExerciseRecord:
-    """The record of one judged answer.
+    """The record of one judged answer, scored as where a course says nothing else.
 
     Args:
         expected: every check of the exercise, as listed before any answer was seen.
         transcript: what came of judging it; all but how it ended may be forged.
-        wanted_oracle: the encoded oracle of the reference, for the same seed.
     """
     if expected and all(spec.lacks for spec in expected):  # nor does the reference run here
         skipped = tuple(_check(spec, transcript) for spec in expected)
@@ -33,13 +45,21 @@ def verdict(
         return unjudged(exercise, transcript.ended.lost)
     if transcript.fault and not forged:  # ours, as far as can be told; an answer may bring it about
         return unjudged(exercise, f"{transcript.fault}, after the answer was imported: read the answer")
-    if wanted_oracle is None:
+    if wanted.oracle is None:
         return unjudged(exercise, "the reference solution has no oracle result")
     checks = [_check(spec, transcript) for spec in expected]
-    checks.append(_oracle(transcript, wanted_oracle))
-    score = 0.0 if forged else _score(exercise, checks)
-    status = _status(exercise, transcript, checks, score)
-    return ExerciseRecord(status, score, exercise.points, tuple(checks), _flags(transcript))
+    cases = [*_cases(transcript, wanted.oracle), *_fine_cases(transcript, wanted.fine)]
+    job, fine = (0.0, 0.0) if forged else (_share(checks, cases, fine=of) for of in (False, True))
+    status = _status(transcript, checks, job, fine)
+    score = USUAL.score(exercise.points, job, fine)
+    return ExerciseRecord(
+        status, score, exercise.points, (*checks, *cases), _flags(transcript), round(job, 4), round(fine, 4)
+    )
+
+
+def scored(record: ExerciseRecord, policy: Policy) -> ExerciseRecord:
+    """The record with what it earns in a course of this policy."""
+    return replace(record, score=policy.score(record.points, record.job, record.fine))
 
 
 def unjudged(exercise: Exercise, reason: str) -> ExerciseRecord:
@@ -63,32 +83,45 @@ def _check(spec: CheckSpec, transcript: Transcript) -> CheckRecord:
     known = spec.lacks or found.outcome in ("passed", "missing")
     outcome = found.outcome if known else "failed"
     text = message(found.feedback.text) if found.feedback else ""
-    return CheckRecord(spec.id, spec.title, outcome, text, found.seconds, found.feedback)
+    return CheckRecord(spec.id, spec.title, outcome, text, found.seconds, found.feedback, spec.fine)
 
 
-def _oracle(transcript: Transcript, wanted: Any) -> CheckRecord:
-    if transcript.oracle_error:
-        return CheckRecord(ORACLE, ORACLE_TITLE, "failed", message(transcript.oracle_error))
-    if transcript.oracle is None:
-        return CheckRecord(ORACLE, ORACLE_TITLE, "missing")
-    found = disagreement(transcript.oracle, wanted)
-    return CheckRecord(ORACLE, ORACLE_TITLE, "failed" if found else "passed", message(found or ""))
+def _cases(transcript: Transcript, wanted: Any) -> Iterator[CheckRecord]:
+    """A record for each case of the oracle."""
+    for name, found in compared(transcript.oracle, wanted).items():
+        id, title = (f"{ORACLE}::{name}", f"On fresh inputs: {name}.") if name else (ORACLE, ORACLE_TITLE)
+        if transcript.oracle is not None:
+            yield CheckRecord(id, title, "failed" if found else "passed", message(found))
+        else:
+            outcome: Outcome = "failed" if transcript.oracle_error else "missing"
+            yield CheckRecord(id, title, outcome, message(transcript.oracle_error))
 
 
-def _score(exercise: Exercise, checks: Sequence[CheckRecord]) -> float:
-    judged = [c for c in checks if c.outcome != "not_graded"]
-    gates = [c for c in judged if not c.id.startswith("hidden::")]
-    hidden = [c for c in judged if c.id.startswith("hidden::")]
-    if not hidden or any(c.outcome != "passed" for c in gates):
-        return 0.0
-    return round(exercise.points * sum(c.outcome == "passed" for c in hidden) / len(hidden), 4)
+def _fine_cases(transcript: Transcript, wanted: Any) -> Iterator[CheckRecord]:
+    if wanted is None:
+        return
+    for name, found in compared(transcript.fine_oracle, wanted).items():
+        outcome: Outcome = "missing" if transcript.fine_oracle is None else "failed" if found else "passed"
+        yield CheckRecord(f"{FINE}::{name}", f"On fresh inputs: {name}.", outcome, message(found), fine=True)
 
 
-def _status(
-    exercise: Exercise, transcript: Transcript, checks: Sequence[CheckRecord], score: float
-) -> Status:
+def _share(checks: Iterable[CheckRecord], cases: Iterable[CheckRecord], *, fine: bool) -> float:
+    """The share of the checks that passed, or of the oracle's cases that agree, if that is less."""
+    shares = []
+    for kind in (checks, cases):
+        judged = [check for check in kind if check.fine == fine and check.outcome != "not_graded"]
+        shares.append(sum(c.outcome == "passed" for c in judged) / len(judged) if judged else 1.0)
+    return min(shares)
+
+
+def _status(transcript: Transcript, checks: Sequence[CheckRecord], job: float, fine: float) -> Status:
+    """What becomes of an answer; who does the job does it, whatever the fine print makes of the answer."""
     if transcript.forged:
         return "tampered"
+    if all(c.outcome == "not_graded" for c in checks):
+        return "not_graded"
+    if job == 1.0:
+        return "passed" if fine == 1.0 else "works"
     if transcript.memory:
         return "memory"
     if transcript.ended.timed_out or transcript.last_word == "stopped":
@@ -97,13 +130,9 @@ def _status(
         return "broken"
     if not transcript.last_word:
         return "crashed"
-    if any(found.outcome == "todo" for found in transcript.checks.values()) and score == 0.0:
+    if any(found.outcome == "todo" for found in transcript.checks.values()) and job == 0.0:
         return "todo"
-    if all(c.outcome == "not_graded" for c in checks if c.id != ORACLE):
-        return "not_graded"
-    if score == exercise.points:
-        return "passed"
-    return "partial" if score > 0.0 else "failed"
+    return "partial" if job > 0.0 else "failed"
 
 
 def _flags(transcript: Transcript) -> tuple[str, ...]:

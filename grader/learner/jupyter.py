@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from grader.core.errors import KataError
 from grader.core.source_names import python
+from grader.course import policy
 from grader.course.catalog import Exercise, load
 from grader.diagnose.svg import squares
 from grader.engine.backend import judge
@@ -74,6 +75,7 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
         KataError: no cell defines it, or the hidden suites are not here.
     """
     from grader.grading.references import References
+    from grader.grading.score import scored
     from grader.records.comments import comment
 
     exercise = load().exercise(slug)
@@ -81,7 +83,7 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
     if not exercise.file("hidden").is_file():
         raise KataError(f"{slug} cannot be graded here: that takes the hidden suites")
     found = pool.judge_one(Job(exercise, _bytes(_executed(exercise, namespace)), seed=0))
-    record = References(pool, 0).verdict(exercise, found)
+    record = scored(References(pool, 0).verdict(exercise, found), policy.load())
     if record.needs_manual_grade:
         _give_up(slug, "; ".join(record.flags) or "this machine lacks what its checks need")
     print(comment(record) or "passed")

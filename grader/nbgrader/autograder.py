@@ -19,10 +19,11 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum, Integer
 
 from grader.core.errors import KataError
+from grader.course import policy
 from grader.course.catalog import Catalog, Exercise, Section, Tree, load
 from grader.engine.pool import Pool
 from grader.grading.references import References
-from grader.grading.score import unreadable, untouched
+from grader.grading.score import scored, unreadable, untouched
 from grader.nbgrader import gradebook
 from grader.protocol.job import Job
 from grader.records.comments import comment
@@ -148,7 +149,7 @@ def _judge(
     if tried:
         pool, references = _engine(exercises, is_confined, seed)
         for job, found in pool.judge(Job(e, answers[e.slug], seed) for e in tried):
-            records[job.slug] = references.verdict(job.exercise, found)
+            records[job.slug] = scored(references.verdict(job.exercise, found), policy.load())
     return records
 
 

@@ -1,5 +1,7 @@
 """What a student reads beside the score: in nbgrader, in Gradescope, in a notebook."""
 
+from collections.abc import Sequence
+
 from grader.core.sanitize import plain
 from grader.records.records import CheckRecord, ExerciseRecord
 
@@ -8,7 +10,7 @@ MAX_WIDTH = 160
 
 
 def comment(judged: ExerciseRecord) -> str | None:
-    """The checks that did not pass, and why; None where all did.
+    """The checks that did not pass, and why, those of the job first; None where all did.
 
     All but the first line is indented by four, which nbgrader's feedback shows as it stands:
     it renders comments as Markdown, and a message may quote what an answer made up.
@@ -16,16 +18,26 @@ def comment(judged: ExerciseRecord) -> str | None:
     if judged.status == "passed":
         return None
     ran = [check for check in judged.checks if check.outcome != "not_graded"]
-    missed = [check for check in ran if check.outcome != "passed"]
+    missed = sorted((check for check in ran if check.outcome != "passed"), key=lambda check: check.fine)
     status = judged.status.replace("_", " ")
     if not ran:
         return status
-    told = [f"{status}: {len(ran) - len(missed)} of {len(ran)} checks passed"]
+    told = [f"{status}: {_counts(ran)}"]
     for check in missed[:MAX_CHECKS]:
         told += ["", *_lines(check)]
     if len(missed) > MAX_CHECKS:
         told += ["", f"    and {len(missed) - MAX_CHECKS} more that did not pass"]
     return "\n".join(told)
+
+
+def _counts(ran: Sequence[CheckRecord]) -> str:
+    """How many checks passed: "9 of 9; fine print 4 of 7"."""
+    told = []
+    for name, fine in (("", False), ("fine print ", True)):
+        passed = [check.outcome == "passed" for check in ran if check.fine == fine]
+        if passed:
+            told.append(f"{name}{sum(passed)} of {len(passed)}")
+    return f"{'; '.join(told)} checks passed"
 
 
 def _lines(check: CheckRecord) -> list[str]:

@@ -12,10 +12,11 @@ from grader.core.sanitize import one_line
 from grader.protocol.check import Outcome
 from grader.protocol.feedback import Feedback
 
-SCHEMA = 1
+SCHEMA = 2
 
 Status = Literal[
     "passed",
+    "works",
     "partial",
     "failed",
     "todo",
@@ -42,6 +43,8 @@ class CheckRecord:
     message: str = ""
     seconds: float = 0.0
     feedback: Feedback | None = None
+    fine: bool = False
+    """Whether it is a check of the fine print; else it is one of the job."""
 
     @property
     def told(self) -> Feedback | None:
@@ -51,13 +54,18 @@ class CheckRecord:
 
 @dataclass(frozen=True)
 class ExerciseRecord:
-    """One exercise of one student. `flags` holds what an instructor may want to look at."""
+    """One exercise of one student. `flags` holds what an instructor may want to look at.
+
+    `job` and `fine` are the shares of the job and of the fine print that are known to be done, from 0 to 1.
+    """
 
     status: Status
     score: float
     points: float
     checks: tuple[CheckRecord, ...] = ()
     flags: tuple[str, ...] = ()
+    job: float = 0.0
+    fine: float = 0.0
 
     @property
     def needs_manual_grade(self) -> bool:
@@ -101,10 +109,12 @@ def _check_from_json(data: Any) -> CheckRecord:
 
 
 def exercise_from_json(data: Any) -> ExerciseRecord:
-    """Raises TypeError or KeyError where the data is no record."""
+    """Raises TypeError or KeyError where the data is no record, of this schema or the first one."""
     checks = tuple(map(_check_from_json, data["checks"]))
     flags = tuple(map(one_line, data["flags"]))  # older records hold more than that
-    return ExerciseRecord(data["status"], data["score"], data["points"], checks, flags)
+    score, points = data["score"], data["points"]
+    job = data.get("job", score / points if points else 0.0)  # the first schema told of no fine print
+    return ExerciseRecord(data["status"], score, points, checks, flags, job, data.get("fine", 1.0))
 
 
 def student_to_json(record: StudentRecord) -> dict[str, Any]:
@@ -128,11 +138,11 @@ def student_from_json(data: dict[str, Any]) -> StudentRecord:
 def read_student(path: Path) -> StudentRecord | None:
     """The record in a file, or None where there is none of this version."""
     data = read_json(path)
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+    if not isinstance(data, dict) or data.get("schema") not in (1, SCHEMA):
         return None
     try:
         record = student_from_json(data)
-        numbers = [n for e in record.exercises.values() for n in (e.score, e.points)]
+        numbers = [n for e in record.exercises.values() for n in (e.score, e.points, e.job, e.fine)]
         return record if all(math.isfinite(n) for n in numbers) else None
     except (KeyError, TypeError, AttributeError):
         return None

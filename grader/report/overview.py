@@ -137,7 +137,7 @@ def _cell(record: ExerciseRecord | None) -> Cell:
     if record is None:
         return Cell("", "not set", kind="none")
     mark, word = MARKS[record.status]
-    if record.status in ("passed", "partial", "failed") and record.points > 0:
+    if record.status in ("passed", "works", "partial", "failed") and record.points > 0:
         share = percent(record.score / record.points)
         return Cell(str(share), share=share)
     return Cell(mark, word, kind="odd" if mark == "!" else "none")

@@ -44,7 +44,7 @@ def failed(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> l
     causes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for record in records:
         for slug, exercise in record.exercises.items():
-            if exercise.status not in ("passed", "partial", "failed"):
+            if exercise.status not in ("passed", "works", "partial", "failed"):
                 continue
             outcomes: dict[str, set[str]] = defaultdict(set)
             for check in exercise.checks:

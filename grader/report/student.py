@@ -14,7 +14,7 @@ class Check:
     """All checks of one sentence: a test that runs on several inputs says the same each time."""
 
     title: str
-    required: bool
+    fine: bool
     mark: str
     word: str
     kind: str
@@ -149,7 +149,7 @@ def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
         number(record.points),
         advice(record),
         record.flags,
-        [_check(same) for same in _by_title(record.checks)],
+        [_check(same) for same in _by_title(sorted(record.checks, key=lambda check: check.fine))],
         exercise.hints if unsolved else (),
         exercise.reading if exercise.reading.startswith("https://") else "",
     )
@@ -158,12 +158,8 @@ def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
 def _by_title(checks: Iterable[CheckRecord]) -> list[list[CheckRecord]]:
     found: dict[tuple[bool, str], list[CheckRecord]] = {}
     for check in checks:
-        found.setdefault((_required(check), check.title or check.id.split("::")[-1]), []).append(check)
+        found.setdefault((check.fine, check.title or check.id.split("::")[-1]), []).append(check)
     return list(found.values())
-
-
-def _required(check: CheckRecord) -> bool:
-    return not check.id.startswith("hidden::")
 
 
 def _check(same: list[CheckRecord]) -> Check:
@@ -174,4 +170,4 @@ def _check(same: list[CheckRecord]) -> Check:
     told = next((check.told for check in hit if check.told), None)
     count = f"on {len(hit)} of {len(same)} inputs" if worst != "passed" and len(same) > 1 else ""
     title = same[0].title or same[0].id.split("::")[-1]
-    return Check(title, _required(same[0]), mark, word, worst, count, parts(told) if told else [])
+    return Check(title, same[0].fine, mark, word, worst, count, parts(told) if told else [])

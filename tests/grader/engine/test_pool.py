@@ -8,7 +8,7 @@ import pytest
 from grader.course.catalog import load
 from grader.engine.pool import AHEAD, Pool
 from grader.grading.references import References
-from grader.grading.score import verdict
+from grader.grading.score import Wanted, verdict
 from grader.protocol.job import Job
 from grader.protocol.transcript import Ended, Transcript
 
@@ -63,7 +63,10 @@ def test_an_error_of_ours_before_the_answer_is_the_workers_word(pool):
     unknown = replace(EXERCISE, slug="unheard_of")
     transcript = pool.judge_one(Job(unknown, b"", 0))
     assert "no exercise is called 'unheard_of'" in transcript.ended.lost and not transcript.checks
-    assert verdict(EXERCISE, pool.inventory[EXERCISE.slug], transcript, ["i", "7"]).status == "grader_fault"
+    assert (
+        verdict(EXERCISE, pool.inventory[EXERCISE.slug], transcript, Wanted(["i", "7"])).status
+        == "grader_fault"
+    )
 
 
 RAISING = """import warnings

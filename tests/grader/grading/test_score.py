@@ -1,4 +1,4 @@
-"""The score counts the checks that are known to have passed, and nothing without public suite and oracle."""
+"""The score counts what is known to have passed, and no more than the oracle's cases that agree."""
 
 import inspect
 import re
@@ -6,8 +6,9 @@ import re
 import pytest
 
 from grader.course.catalog import Exercise
+from grader.course.policy import Policy
 from grader.engine.integrity import canary
-from grader.grading.score import verdict
+from grader.grading.score import Wanted, scored, verdict
 from grader.plugin import subprocess_run
 from grader.protocol.check import CheckSpec
 from grader.protocol.feedback import Fact, Feedback
@@ -33,8 +34,19 @@ HONEST = (
 )
 
 
+def nested(depth):
+    """Lists in lists, deeper than text can be made of."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+DEEP = nested(5000)
+
+
 def judged(*lines, **ending):
-    return verdict(EXERCISE, EXPECTED, read(lines, Ended(**ending)), WANTED)
+    return verdict(EXERCISE, EXPECTED, read(lines, Ended(**ending)), Wanted(WANTED))
 
 
 def without(check):
@@ -54,17 +66,13 @@ def test_what_cannot_run_here_costs_nothing():
 @pytest.mark.parametrize("outcome", ["failed", "timeout", "todo", "skipped", "xfailed", "PASSED", None, 1])
 def test_only_the_word_passed_passes(outcome):
     record = judged(*without("hidden::test_values"), {"check": "hidden::test_values", "outcome": outcome})
-    assert (record.status, record.score) == ("partial", 1.0)
+    assert (record.status, record.score) == ("partial", 1.3333)
 
 
 def test_a_silent_check_is_missing_and_not_passed():
     record = judged(*without("hidden::test_gradient"))
-    assert record.score == 1.0
+    assert record.score == 1.3333
     assert "missing" in {c.outcome for c in record.checks}
-
-
-def test_nothing_without_the_public_suite():
-    assert judged(*without("public::test_shape")).score == 0.0
 
 
 def test_nothing_without_the_oracle():
@@ -73,15 +81,70 @@ def test_nothing_without_the_oracle():
     assert judged(*HONEST[:3], {"oracle_error": "ValueError"}, {"done": True}).score == 0.0
 
 
+CASES = ["d", [["three rows", ["i", "7"]], ["one row", ["i", "8"]], ["the gradient", ["i", "9"]]]]
+FINE = [
+    CheckSpec("hidden::test_strides", "Any strides.", None, fine=True),
+    CheckSpec("hidden::test_halves", "Half precision.", None, fine=True),
+]
+
+
+def judged_on_both(*lines, oracle=CASES, fine_oracle=None, wanted_fine=None):
+    rest = [line for line in HONEST if "oracle" not in line and "done" not in line]
+    told = [*rest, *lines, {"oracle": oracle}, {"fine_oracle": fine_oracle}, {"done": True}]
+    return verdict(EXERCISE, EXPECTED + FINE, read(told), Wanted(CASES, wanted_fine))
+
+
+STRIDES, HALVES = ({"check": check.id, "outcome": "passed"} for check in FINE)
+
+
+def test_who_does_the_job_works_whatever_becomes_of_the_fine_print():
+    record = judged_on_both(STRIDES, {**HALVES, "outcome": "failed"})
+    assert (record.status, record.job, record.fine, record.score) == ("works", 1.0, 0.5, 1.7)
+    assert judged_on_both().score == 1.4
+    assert judged_on_both(STRIDES, {**HALVES, "outcome": "timeout"}, {"stopped": "timeout"}).status == "works"
+    assert judged_on_both(STRIDES, HALVES).status == "passed"
+
+
+def test_the_job_is_done_as_far_as_cases_agree():
+    some = ["d", [["three rows", ["i", "7"]], ["one row", ["i", "0"]], ["more", ["i", "1"]]]]
+    record = judged_on_both(STRIDES, HALVES, oracle=some)
+    assert (record.status, record.job, record.score) == ("partial", 0.3333, 0.6667)
+    assert [(c.id, c.outcome) for c in record.checks[-3:]] == [
+        ("oracle::three rows", "passed"),
+        ("oracle::one row", "failed"),
+        ("oracle::the gradient", "failed"),
+    ]
+    assert record.checks[-2].title == "On fresh inputs: one row."
+    for junk in (["d", [["three rows"]]], ["d"], [], 7, DEEP):
+        assert judged_on_both(STRIDES, HALVES, oracle=junk).job == 0.0
+
+
+def test_a_fine_oracle_caps_the_fine_print():
+    halves = ["d", [["half precision", ["i", "1"]]]]
+    right = judged_on_both(STRIDES, HALVES, fine_oracle=halves, wanted_fine=halves)
+    wrong = judged_on_both(STRIDES, HALVES, wanted_fine=halves)
+    assert (right.status, wrong.status, wrong.job, wrong.fine) == ("passed", "works", 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "works", "passes"),
+    [(Policy(), 1.7, 2.0), (Policy(0.0), 2.0, 2.0), (Policy(1.0), 1.0, 2.0), (Policy(strict=True), 0.0, 2.0)],
+)
+def test_a_course_says_what_the_fine_print_is_worth(policy, works, passes):
+    assert scored(judged_on_both(STRIDES), policy).score == works
+    assert scored(judged_on_both(STRIDES, HALVES), policy).score == passes
+
+
 @pytest.mark.parametrize(
     "lines",
     [
         (*HONEST, HONEST[1]),
         (*HONEST, {"oracle": ["i", "7"]}),
+        (*HONEST, {"fine_oracle": 1}, {"fine_oracle": 2}),
         (*HONEST, {"garbled": True}),
         ({"tampered": "replaces torch.allclose"}, *HONEST),
     ],
-    ids=["check twice", "oracle twice", "garbled", "guard"],
+    ids=["check twice", "oracle twice", "fine oracle twice", "garbled", "guard"],
 )
 def test_forged_results_earn_nothing(lines):
     record = judged(*lines)
@@ -117,7 +180,7 @@ def test_a_fault_of_the_grader_is_no_zero():
     record = judged(lost="a worker did not answer in time")
     assert record.status == "grader_fault"
     assert record.needs_manual_grade
-    assert verdict(EXERCISE, EXPECTED, read(HONEST), None).status == "grader_fault"
+    assert verdict(EXERCISE, EXPECTED, read(HONEST), Wanted()).status == "grader_fault"
 
 
 def test_trouble_is_a_fault_where_it_is_the_last_word():
@@ -174,17 +237,6 @@ def test_pytests_own_failure_is_a_fault_where_there_is_no_fork(monkeypatch, stat
     assert bool(found.fault) == is_fault
 
 
-def nested(depth):
-    """Lists in lists, deeper than text can be made of."""
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-DEEP = nested(5000)
-
-
 @pytest.mark.parametrize(
     "junk",
     [
@@ -195,6 +247,7 @@ DEEP = nested(5000)
         {"check": "hidden::test_values", "outcome": "failed", "feedback": {"headline": 3}},
         {"oracle": {}},
         {"oracle": DEEP},
+        {"fine_oracle": DEEP},
         {"oracle_error": DEEP},
         {"broken": DEEP, "trouble": DEEP},
         {"trouble": DEEP},
