@@ -12,7 +12,6 @@ from grader.engine import oracle
 from grader.plugin import failure_report, markers, plugin, process_state
 from grader.plugin.selection import exercise_of
 from grader.plugin.subprocess_run import tell
-from grader.protocol import oracle_codec
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,7 +30,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
                 rng.seed_globals(judged.seed, f"{exercise.slug}::{name}")
                 with process_state.kept(), within(limit):
                     gen = rng.generator(judged.seed, f"{exercise.slug}::{name}")
-                    tell(**{name: oracle_codec.encode(ask(judged.module(exercise), gen))})
+                    tell(**{name: oracle.given(ask, judged.module(exercise), gen)})
     except failure_report.DoesNotImport as broken:
         told = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
         tell(broken=True, feedback=told.to_json())

@@ -8,13 +8,21 @@ along with no more than what its oracle needs (`grader.checks.contract.contract.
 
 import ast
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import torch
 
 from grader.checks.contract.contract import APART, Contract
 from grader.checks.contract.oracle import oracle_of
+from grader.checks.error_words import error_line
 from grader.core.errors import KataError
+from grader.core.timeout import TooSlow
+from grader.protocol import oracle_codec
+
+Oracle = Callable[[ModuleType, torch.Generator], Any]
 
 NAME, FINE = "oracle", "fine_oracle"
 BESIDE = "warm_up"
@@ -41,6 +49,26 @@ def apart(file: Path) -> ModuleType:
     if getattr(module, NAME) is None:
         raise KataError("the hidden suite defines no oracle")
     return module
+
+
+def given(ask: Oracle, answer: ModuleType, gen: torch.Generator) -> oracle_codec.Encoded:
+    """What an oracle gives, encoded; where one of its cases raises, what it raises stands in its place.
+
+    A case may be a function without parameters that computes it, so that it can fail by itself.
+    """
+    told = ask(answer, gen)
+    if not isinstance(told, dict):
+        return oracle_codec.encode(told)
+    return ["d", [[str(case), _case(value)] for case, value in told.items()]]
+
+
+def _case(value: Any) -> oracle_codec.Encoded:
+    try:
+        return oracle_codec.encode(value() if callable(value) else value)
+    except TooSlow:
+        raise
+    except (Exception, SystemExit) as error:
+        return ["e", error_line(error)]
 
 
 def _contracts(module: ModuleType) -> list[Contract]:

@@ -4,7 +4,6 @@ What the oracle gives is compared elsewhere, so this process is not watched: an 
 its own result.
 """
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -18,10 +17,7 @@ from grader.engine import oracle
 from grader.engine.answer_file import written
 from grader.engine.telling import Telling
 from grader.plugin import load_answer, process_state
-from grader.protocol import oracle_codec
 from grader.protocol.job import Job
-
-Oracle = Callable[[ModuleType, torch.Generator], Any]
 
 
 class OracleChild:
@@ -64,7 +60,7 @@ class OracleChild:
             self._tell(oracle_error=error_line(error), memory=isinstance(error, MemoryError))
         self._tell(done=True)
 
-    def _given(self, ask: Oracle, answer: ModuleType, name: str) -> list[Any]:
+    def _given(self, ask: oracle.Oracle, answer: ModuleType, name: str) -> list[Any]:
         rng.seed_globals(self._job.seed, name)
         with process_state.kept(), within(self._seconds):
-            return oracle_codec.encode(ask(answer, rng.generator(self._job.seed, name)))
+            return oracle.given(ask, answer, rng.generator(self._job.seed, name))

@@ -30,7 +30,7 @@ _NUMPY = {
 }
 
 
-_WHOLE = "result"
+_WHOLE, _RAISED = "result", "e"
 
 
 def prepare() -> None:
@@ -52,12 +52,17 @@ def compared(yours: Any, wanted: Any) -> dict[str, str]:
         mine = dict(map(tuple, yours[1])) if yours[0] == "d" else {}
     except _UNREADABLE:
         mine = {}
-    return {
-        str(case): (disagreement(mine[case], result, str(case)) or "")
-        if case in mine
-        else f"nothing came back for {case}"
-        for case, result in map(tuple, wanted[1])
-    }
+    return {case: _of_case(case, mine.get(case), result) for case, result in wanted[1]}
+
+
+def _of_case(case: str, yours: Any, wanted: Any) -> str:
+    if wanted[0] == _RAISED:
+        return f"{case}: the reference raised {wanted[1]}"
+    if yours is None:
+        return f"nothing came back for {case}"
+    if isinstance(yours, list) and len(yours) == 2 and yours[0] == _RAISED:
+        return f"{case}: your code raised {yours[1]}" if isinstance(yours[1], str) else f"{case} raised"
+    return disagreement(yours, wanted, case) or ""
 
 
 def disagreement(yours: Any, wanted: Any, path: str = _WHOLE) -> str | None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 Encoded = list[Any]
 """A tag and a payload: ``["t", dtype, shape, bytes]``, ``["l", items]``, ``["d", pairs]``, ``["s", text]``,
-``["i", digits]``, ``["f", repr]``, ``["b", flag]``, ``["n"]``."""
+``["i", digits]``, ``["f", repr]``, ``["b", flag]``, ``["n"]``; ``["e", text]`` where a case raised."""
 
 
 def encode(value: Any) -> Encoded:

@@ -1,6 +1,7 @@
 """The oracle that contracts make: what an answer gives for ordinary calls, case by case, as plain data."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +19,8 @@ Oracle = Callable[[ModuleType, torch.Generator], dict[str, Any]]
 def oracle_of(contracts: Sequence[Contract], *, fine: bool = False) -> Oracle | None:
     """The oracle of these contracts, or their fine oracle; None where they have no inputs for it.
 
-    They are made without reference and checks where answers run: see `grader.engine.oracle`.
+    Each case is a function that computes it, so that it can fail by itself. They are made without reference
+    and checks where answers run: see `grader.engine.oracle`.
     """
     drawn = [(c, c.fine_inputs if fine else c.inputs) for c in contracts]
     wanted = [(contract, inputs) for contract, inputs in drawn if inputs is not None]
@@ -30,14 +32,22 @@ def oracle_of(contracts: Sequence[Contract], *, fine: bool = False) -> Oracle | 
         for contract, inputs in wanted:
             prefix = f"{contract.signature.name} of " if len(wanted) > 1 else ""
             for case in cases(inputs(gen)):
-                result = contract.run(answer, case.given)
-                found[f"{prefix}{case.about}"] = tree_map_only(Tensor, torch.Tensor.detach, result)
+                found[f"{prefix}{case.about}"] = partial(_result, contract, answer, case)
             if contract.gradient and not fine:
                 whose = f" through {contract.signature.name}" if prefix else ""
-                found[f"the gradient{whose}"] = _gradients(contract, answer, gen, inputs)
+                # By a stream of its own: what an answer raises elsewhere is nothing to it.
+                found[f"the gradient{whose}"] = partial(_gradients, contract, answer, _fork(gen), inputs)
         return found
 
     return oracle
+
+
+def _result(contract: Contract, answer: ModuleType, case: Case) -> Any:
+    return tree_map_only(Tensor, torch.Tensor.detach, contract.run(answer, case.given))
+
+
+def _fork(gen: torch.Generator) -> torch.Generator:
+    return torch.Generator().manual_seed(int(torch.randint(2**62, (), generator=gen)))
 
 
 def _gradients(contract: Contract, answer: ModuleType, gen: torch.Generator, inputs: Inputs) -> Any:

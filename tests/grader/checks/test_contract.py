@@ -59,7 +59,7 @@ def test_a_suspect_is_told_with_the_case(documented):
 def test_the_oracle_has_the_cases_and_the_gradient(documented):
     found = oracle_of([documented])(SimpleNamespace(shares=shares), torch.Generator())
     assert list(found) == ["as many shops as fruits", "three shops", "percentages by fruit", "the gradient"]
-    assert found["the gradient"].shape == (4, 4)
+    assert found["the gradient"]().shape == (4, 4)
     assert oracle_of([Contract("f(x)", example=(1, 1))]) is None
 
 

@@ -114,6 +114,20 @@ def test_a_contract_makes_an_oracle(with_contract):
     assert list(oracle.apart(with_contract).fine_oracle(answer, torch.Generator())) == ["half precision"]
 
 
+def test_a_case_that_raises_fails_by_itself():
+    def ask(answer, gen):
+        return {"two": 2, "by zero": lambda: 1 / 0, "later": lambda: answer.f(3), "no data": object()}
+
+    _, told = oracle.given(ask, types.SimpleNamespace(f=lambda x: x), torch.Generator())
+    assert [(case, found[0]) for case, found in told] == [
+        ("two", "i"),
+        ("by zero", "e"),
+        ("later", "i"),
+        ("no data", "e"),
+    ]
+    assert told[1][1][1] == "ZeroDivisionError: division by zero"
+
+
 def test_a_suite_without_an_oracle_is_a_fault(suite):
     suite.write_text("def test_values(answer): ...\n")
     with pytest.raises(KataError, match="defines no oracle"):

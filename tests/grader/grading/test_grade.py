@@ -86,9 +86,9 @@ def graded(tmp_path_factory):
     ("student", "status"),
     [
         ("ada", "passed"),
-        ("bob", "partial"),
+        ("bob", "works"),
         ("cy", "todo"),
-        ("dee", "failed"),
+        ("dee", "partial"),
         ("eve", "crashed"),
         ("fay", "broken"),
         ("gus", "tampered"),
@@ -102,14 +102,16 @@ def test_every_student_gets_what_is_due(graded, student, status):
     record = graded[student]["exercises"]["merge_heads"]
     assert record["status"] == status
     full = {"passed": record["points"]}.get(status, 0.0)
-    assert record["score"] == full or (status == "partial" and 0 < record["score"] < record["points"])
+    assert record["score"] == full or (status in ("works", "partial") and 0 < record["score"] < record["points"])
 
 
 def test_the_record_has_the_fixed_format(graded):
     record = graded["bob"]
     assert list(record) == ["schema", "student", "seed", "score", "points", "exercises", "notes"]
-    checks = record["exercises"]["merge_heads"]["checks"]
-    assert {"id", "title", "outcome", "message", "seconds", "feedback"} == set(checks[0])
+    exercise = record["exercises"]["merge_heads"]
+    assert {"status", "score", "points", "job", "fine", "checks", "flags"} == set(exercise)
+    checks = exercise["checks"]
+    assert {"id", "title", "outcome", "message", "seconds", "feedback", "fine"} == set(checks[0])
     failed = [c for c in checks if c["outcome"] == "failed"]
     assert [c["id"] for c in failed] == ["hidden::test_view"]
     assert "copies" in failed[0]["message"]
@@ -135,7 +137,7 @@ def test_without_a_sandbox_the_verdicts_are_the_same(tmp_path):
     assert [r["exercises"]["merge_heads"]["status"] for r in found.values()]
     assert {s: r["exercises"]["merge_heads"]["status"] for s, r in found.items()} == {
         "ada": "passed",
-        "bob": "partial",
+        "bob": "works",
         "eve": "crashed",
     }
 

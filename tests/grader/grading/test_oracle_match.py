@@ -112,4 +112,10 @@ def test_each_case_is_compared_by_itself():
         "no rows": "nothing came back for no rows",
         "more": "",
     }
+    raised = ["d", [["a", ["e", "ValueError: no"]], ["b", ["e", 7]]]]
+    assert compared(raised, sent({"a": 1, "b": 2})) == {
+        "a": "a: your code raised ValueError: no",
+        "b": "b raised",
+    }
+    assert compared(raised, raised)["a"] == "a: the reference raised ValueError: no"
     assert compared(sent([1]), sent([2])) == {"": "result[0] differs"}
