@@ -1,24 +1,24 @@
 """Look up the vectors of tokens: integer-array indexing.
 
-An embedding table holds one row of numbers per token of the vocabulary. A lookup puts the row of each
-id in the place of that id:
+An embedding table has one row of numbers for each token of the vocabulary. Put the row of each id in the place of that
+id, without `torch.nn.Embedding`, `embedding` and `embedding_bag` in any spelling.
 
     weight = torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
     embedding_lookup(weight, torch.tensor([[2, 0], [2, 1]]))
     # [[[2.0, 2.5], [0.0, 0.5]],
     #  [[2.0, 2.5], [1.0, 1.5]]]
 
-Rules, without `torch.nn.Embedding`, and without `embedding` and `embedding_bag` in any spelling:
-- ids have any shape, 0-d and empty ones too. They are int64, int32, int16, int8 or also
-  uint8, as byte-level tokenizers give them. The result has the shape of ids plus one dimension at the
-  end, and the dtype and device of weight. weight and ids have any strides and are not changed.
-- The result has memory of its own, also for a 0-d id: writing to it leaves weight alone.
-- Gradients flow to weight. A row that is asked for several times gets the sum of its gradients.
-- The table may be huge: no Python loop over ids or rows, no copy of weight, and no one-hot matrix.
-  A row that nobody asks for has no influence, even if it holds inf or NaN.
+- ids have any shape. The result has one dimension more, at the end.
+- Gradients flow to weight: a row that is asked for several times gets the sum of its gradients.
+- No Python loop over ids or rows.
 
-Bad input: an id that is negative, or not below the number of rows, raises IndexError (-1 is no way to
-say "the last row"). ids of a floating or boolean dtype raise TypeError, even if there are none of them.
+Fine print:
+- A single id without dimensions gives one row; no ids give an empty result.
+- ids have any integer dtype, uint8 too, also where the table has more than 256 rows.
+- The result has weight's dtype and device, and memory of its own.
+- The table may be huge: no copy of it, and no one-hot matrix.
+- An id that is negative, or not below the number of rows, raises IndexError: -1 is not "the last row".
+- Floating and boolean ids raise TypeError.
 """
 
 from jaxtyping import Int, Shaped
@@ -28,17 +28,5 @@ from torch import Tensor
 def embedding_lookup(
     weight: Shaped[Tensor, "vocab dim"], ids: Int[Tensor, "*shape"]
 ) -> Shaped[Tensor, "*shape dim"]:
-    """Take the row of `weight` that belongs to each id.
-
-    Args:
-        weight: the table, one row per token, (vocab, dim).
-        ids: row numbers from 0 to vocab - 1, of any shape and integer dtype, on weight's device.
-
-    Returns:
-        The rows, (*shape, dim), same dtype and device as weight.
-
-    Raises:
-        IndexError: an id is negative or not below vocab.
-        TypeError: ids are floating or boolean.
-    """
+    """The row of `weight` that belongs to each id."""
     raise NotImplementedError
