@@ -18,7 +18,7 @@ def batches(gen):
     return {
         "nine rows": draw(9, gen),
         "two rows with weights of 1": draw(2, gen, True),
-        "one row": draw(1, gen),
+        "thirty rows": draw(30, gen),
     }
 
 

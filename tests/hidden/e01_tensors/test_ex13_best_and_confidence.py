@@ -18,8 +18,8 @@ def of_sizes(*several):
 
 def images(gen):
     return {
-        "eight images": draw(gen, 8, 5),
         "two texts": draw(gen, 2, 4, 6),
+        "eight images": draw(gen, 8, 5),
         "a single image": draw(gen, 10),
         "a batch of one": draw(gen, 1, 7),
     }
