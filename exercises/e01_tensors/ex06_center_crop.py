@@ -1,22 +1,23 @@
 """Cut the middle out of images, whatever comes before their last two dims.
 
-A classifier was trained on crops of the image's centre. Images reach it as one mask (height, width), as a
-batch (batch, channels, height, width), or as a video with a time dim as well.
+A classifier was trained on crops of the image's centre. Images reach it as one mask (height, width), as a batch
+(batch, channels, height, width), or as a video with a time dim as well.
 
     image = torch.arange(20).view(4, 5)
     center_crop(image, 2, 2)      # [[ 6,  7],
                                   #  [11, 12]]
 
-Of the 4 rows one is cut above and one below. Of the 5 columns three have to go: one is cut from the left
-and two from the right. Where the number to cut is odd, the bottom and the right always lose one more.
+Of the 4 rows one is cut above and one below. Of the 5 columns three have to go: one is cut from the left and two from
+the right.
 
-Rules:
+- Where the number to cut is odd, the bottom and the right lose one more. (torchvision does so at times only.)
+- Any number of dims, also none, may stand before the last two.
 
-- Any number of leading dims, from none on, also of size 0; any dtype, any strides.
-- The result is a view of the images: nothing is copied, a crop of the full size included, and gradients
-  flow to the pixels inside. The images are not changed.
-- ValueError, where slices would return something else without a word: for a height or width below 1 or
-  larger than the images', and for images with fewer than two dims.
+Fine print:
+- The crop is a view, whatever the images' strides and also at full size: no pixel is copied.
+- Pixels keep their dtype.
+- An empty batch of images gives an empty batch of crops.
+- A height or width below 1, or larger than the images', raises ValueError; so do tensors with fewer than two dims.
 """
 
 from jaxtyping import Shaped
@@ -26,17 +27,5 @@ from torch import Tensor
 def center_crop(
     images: Shaped[Tensor, "*leading rows columns"], height: int, width: int
 ) -> Shaped[Tensor, "*leading height width"]:
-    """The middle of each image.
-
-    Args:
-        images: one image or any batch of them, (..., rows, columns).
-        height: rows to keep, 1 or more.
-        width: columns to keep, 1 or more.
-
-    Returns:
-        A view of the images, (..., height, width).
-
-    Raises:
-        ValueError: the crop is empty or larger than the images, or the images lack a dim.
-    """
+    """The middle `height` rows and `width` columns of each image."""
     raise NotImplementedError
