@@ -1,21 +1,23 @@
 """Batched products: three ways to multiply, for any number of leading dimensions.
 
-`scores` multiplies every query with every key, `outer` every row entry with every column entry, and
-`bilinear` gives, for each plane o of a weight, the number left · weight[o] · right.
+A model multiplies whole batches at once, and batches of heads or of beams too. Write three products that leave the
+dimensions in front (`*batch`) as they are, whether there are none, one or several:
+
+- `scores`: the dot product of every query with every key.
+- `outer`: every entry of `left` times every entry of `right`.
+- `bilinear`: for each plane o of the weight the sum of left[i] * weight[o, i, j] * right[j].
+- No loop over any dimension; all of PyTorch is allowed.
 
     scores(tensor([[1., 2.]]), tensor([[3., 4.], [5., 6.]]))    # [[11., 17.]], a row for each query
     outer(tensor([1., 2.]), tensor([3., 4., 5.]))               # [[3., 4., 5.], [6., 8., 10.]]
     weight = tensor([[[0., 1., 0.], [0., 0., 0.]]])             # (1, 2, 3): picks left[0] * right[1]
     bilinear(tensor([1., 2.]), weight, tensor([3., 4., 5.]))    # [4.]
 
-Leading dimensions (`*batch` below): there may be none, one or several of them, of any size, 0 and 1
-included; all other sizes are at least 1. Those of two arguments broadcast like everywhere in PyTorch,
-aligned from the right: queries (8, 6, time, dim) go with keys (6, source, dim) and with keys
-(8, 1, source, dim). The weight of `bilinear` always has three dimensions.
-
-Rules: all of PyTorch is allowed. The arguments are floating, share one dtype, and the result has it too
-(float64 is computed in float64). They may be strided in any way, and are not changed. No Python loop over
-any dimension; `scores` builds nothing of time × source × dim numbers. Gradients flow to every argument.
+Fine print:
+- Leading dimensions that differ broadcast from the right: queries (8, 6, time, dim) go with keys (6, source, dim).
+- `scores` builds nothing of time * source * dim numbers.
+- Sizes of 1 stay as dimensions; an empty batch comes back empty.
+- Arguments may be strided and stay as they are. The result has their dtype; float64 is computed in float64.
 """
 
 from jaxtyping import Float
@@ -25,44 +27,19 @@ from torch import Tensor
 def scores(
     query: Float[Tensor, "*batch time dim"], key: Float[Tensor, "*batch source dim"]
 ) -> Float[Tensor, "*batch time source"]:
-    """Dot product of every query with every key.
-
-    Args:
-        query: (*batch, time, dim).
-        key: (*batch, source, dim), its leading dimensions broadcast with those of `query`.
-
-    Returns:
-        (*batch, time, source): entry [t, s] belongs to query t and key s.
-    """
+    """Entry [t, s] belongs to query t and key s."""
     raise NotImplementedError
 
 
 def outer(
     left: Float[Tensor, "*batch rows"], right: Float[Tensor, "*batch columns"]
 ) -> Float[Tensor, "*batch rows columns"]:
-    """Product of every entry of `left` with every entry of `right`.
-
-    Args:
-        left: (*batch, rows).
-        right: (*batch, columns), its leading dimensions broadcast with those of `left`.
-
-    Returns:
-        (*batch, rows, columns): entry [r, c] is left[r] * right[c].
-    """
+    """Entry [r, c] is left[r] * right[c]."""
     raise NotImplementedError
 
 
 def bilinear(
     left: Float[Tensor, "*batch m"], weight: Float[Tensor, "out m n"], right: Float[Tensor, "*batch n"]
 ) -> Float[Tensor, "*batch out"]:
-    """One number for each plane of the weight: the sum of left[i] * weight[o, i, j] * right[j].
-
-    Args:
-        left: (*batch, m).
-        weight: (out, m, n), the same for the whole batch.
-        right: (*batch, n), its leading dimensions broadcast with those of `left`.
-
-    Returns:
-        (*batch, out).
-    """
+    """One number for each plane of the weight, which is the same for the whole batch."""
     raise NotImplementedError
