@@ -25,6 +25,7 @@ def main() -> None:
     catalog = load()
     exercise = catalog.exercise("merge_heads")
     section = catalog.section(exercise)
+    following = catalog.exercises[catalog.exercises.index(exercise) + 1]
     solution = exercise.file("solutions").read_text("utf-8")
     before = {e.slug: "done" for e in section.exercises if e.order < exercise.order}
     with Pool([exercise], jobs=1, confined=False) as pool:
@@ -34,7 +35,7 @@ def main() -> None:
             found = learn(exercise, pool.inventory[exercise.slug], transcript)
             console = Console(record=True, width=100, height=40, file=io.StringIO(), force_terminal=True)
             states = {**before, exercise.slug: found.state}
-            Window(console, catalog, "").draw(screen.lesson(found, catalog), exercise, states)
+            Window(console, catalog, "").draw(screen.lesson(found, following), exercise, states)
             console.save_svg(str(HERE / f"watch_{name}.svg"), title="kata watch", unique_id=f"kata-{name}")
 
 

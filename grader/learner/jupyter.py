@@ -22,6 +22,7 @@ from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
 from grader.records import progress
+from grader.records.rungs import MARKS, SETTLED
 from grader.submissions.notebook_answer import Cell, Gathered, asked, gathered
 
 MOST_PRINTED = 20
@@ -163,15 +164,20 @@ class Verdict:
 
     def __repr__(self) -> str:
         found = self.lesson
-        if found.trouble:
+        if found.trouble and found.state == "failing":
             return f"✗ {found.exercise.slug}\n{found.trouble}{_printed(found)}"
         if found.state == "todo":
             lines = [f"✓ {title}" for title in found.passed] if found.rest else _not_here(found)
             return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
-        lines = ["✗ " + "\n".join(f.feedback.told(found.exercise, f.title)) for f in found.failures[:1]]
-        lines += [f"✗ {title}" for title in _others(found)]
+        first = ["\n".join(f.feedback.told(found.exercise, f.title)) for f in found.failures[:1]]
+        if found.state == "works":
+            lines = [f"{MARKS['works']} {found.exercise.slug}: {found.rungs.words}"]
+            lines += [f"✗ {title}" for title in found.fine_print]
+            lines += [found.trouble] if found.trouble else first
+        else:
+            lines = [f"✗ {told}" for told in first] + [f"✗ {title}" for title in _others(found)]
         lines += [f"✓ {title}" for title in found.passed]
-        if found.state == "done":
+        if found.state in SETTLED:
             lines.append(f"read {found.exercise.reading}")
         return "\n".join(lines) + _printed(found)
 
@@ -180,11 +186,14 @@ class Verdict:
         parts = [_headline(found)]
         if found.trouble:
             parts.append(_text(found.trouble))
+        if found.state == "works":
+            parts += [_line("✗", title, "#8a6d3b") for title in found.fine_print]
         parts += [_failure(found.exercise, failure) for failure in found.failures[:1]]
-        parts += [_line("✗", title, "#d9534f") for title in _others(found)]
+        if found.state == "failing":
+            parts += [_line("✗", title, "#d9534f") for title in _others(found)]
         parts += [_line("✓", title, "#2e7d32") for title in found.passed]
         parts += [_text(line) for line in _not_here(found)]
-        if found.state == "done":
+        if found.state in SETTLED:
             link = html.escape(found.exercise.reading, quote=True)
             parts.append(f'<div>read <a href="{link}">{link}</a></div>')
         if found.printed:
@@ -194,7 +203,8 @@ class Verdict:
 
 def _others(found: Lesson) -> list[str]:
     """What else fails, each sentence once: a check that runs on several inputs says the same each time."""
-    return [t for t in dict.fromkeys(f.title for f in found.failures[1:]) if t != found.failures[0].title]
+    first = found.failures[:1]
+    return list(dict.fromkeys(f.line for f in found.failures if f.title != first[0].title))
 
 
 def _not_here(found: Lesson) -> list[str]:
@@ -208,11 +218,12 @@ def _printed(found: Lesson) -> str:
 
 
 def _headline(found: Lesson) -> str:
-    mark = {"done": "✓", "failing": "✗", "todo": "·"}[found.state]
     count = f"{len(found.passed)} passed, {len({f.title for f in found.failures})} failed"
     if found.state == "todo":
         count = html.escape(found.rest) or "still to do"
-    return f"<p><b>{mark} {html.escape(found.exercise.title)}</b> — {count}</p>"
+    if found.state in SETTLED:
+        count = found.rungs.words
+    return f"<p><b>{MARKS[found.state]} {html.escape(found.exercise.title)}</b> — {count}</p>"
 
 
 def _line(mark: str, text: str, colour: str) -> str:

@@ -7,7 +7,7 @@ from grader.course.catalog import Exercise
 from grader.protocol.check import CheckSpec, Finding
 from grader.protocol.feedback import Feedback
 from grader.protocol.transcript import Transcript
-from grader.records.progress import State
+from grader.records.rungs import NOTHING_RAN, Rungs, State
 
 
 @dataclass(frozen=True)
@@ -16,12 +16,19 @@ class Failure:
 
     title: str
     feedback: Feedback
+    fine: bool = False
+
+    @property
+    def line(self) -> str:
+        """It by its title, where others are told before it."""
+        return f"fine print: {self.title}" if self.fine else self.title
 
 
 @dataclass(frozen=True)
 class Lesson:
     """How an answer fares. `trouble` is set where it could not be judged to the end.
 
+    `failures` has those of the job first; `fine_print` holds the titles of the fine print that does not pass.
     `unwritten` names the functions that say of themselves that they are still to write. `printed` is what the
     answer printed while it was imported and in the first failure, or where nothing fails, in the first check
     that saw it print. `is_start` is true of what nobody has touched.
@@ -36,6 +43,8 @@ class Lesson:
     printed: str
     unwritten: tuple[str, ...] = ()
     is_start: bool = False
+    rungs: Rungs = NOTHING_RAN
+    fine_print: tuple[str, ...] = ()
 
     @property
     def mark(self) -> State:
@@ -62,25 +71,31 @@ def learn(
         return Lesson(exercise, "todo", (), (), (), "", "", is_start=True)
     here = [(spec, transcript.of(spec)) for spec in expected if spec.lacks is None]
     failed = [(spec, found) for spec, found in here if found.outcome in ("failed", "timeout")]
-    failed.sort(key=lambda each: not each[1].is_rule)  # a broken rule before any wrong number
+    # The job first; of each rung, a broken rule before any wrong number.
+    failed.sort(key=lambda each: (each[0].fine, not each[1].is_rule))
     trouble = _trouble(exercise, transcript)
     # A check that runs on several inputs must pass on all of them.
     lacking = {spec.title for spec, found in here if found.outcome != "passed"}
-    if trouble or failed:
-        state: State = "failing"
-    else:
-        state = "todo" if lacking or not here else "done"
+    rungs = Rungs.of((spec.fine, found.outcome) for spec, found in here)
     return Lesson(
         exercise,
-        state,
+        _state(rungs, transcript) if trouble else rungs.state,
         _once(spec.title for spec, _ in here if spec.title not in lacking),
-        tuple(Failure(spec.title, found.feedback or Feedback("")) for spec, found in failed),
+        tuple(Failure(spec.title, found.feedback or Feedback(""), spec.fine) for spec, found in failed),
         _once(f"{spec.title} ({spec.lacks})" for spec in expected if spec.lacks is not None),
         trouble,
         _printed(transcript, [found for _, found in failed[:1]]),
         _once(found.unwritten for found in transcript.checks.values() if found.unwritten),
         is_start,
+        rungs,
+        _once(spec.title for spec, found in here if spec.fine and found.outcome != "passed"),
     )
+
+
+def _state(rungs: Rungs, transcript: Transcript) -> State:
+    """The state of what was not judged to the end: who does the job does it, if this can be believed."""
+    is_known = rungs.state == "works" and not (transcript.forged or transcript.fault)
+    return "works" if is_known else "failing"
 
 
 def _printed(transcript: Transcript, failed: Sequence[Finding]) -> str:

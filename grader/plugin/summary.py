@@ -16,7 +16,7 @@ from grader.plugin.failures import shorten
 from grader.plugin.plugin import JUDGED
 from grader.plugin.selection import exercise_of
 from grader.records import progress
-from grader.records.progress import State
+from grader.records.rungs import State
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
 _DROPPED = pytest.StashKey[set[Exercise]]()

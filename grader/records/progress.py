@@ -5,19 +5,18 @@ editor or git command, the state says nothing any more and the exercise is to do
 """
 
 import hashlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, Section, load
 from grader.records.records import read_json, write_json
+from grader.records.rungs import LEGEND, MARKS, SETTLED, State
 
 if TYPE_CHECKING:  # pytest, which only remembers, need not wait for rich
     from rich.console import Console
     from rich.table import Table
 
-State = Literal["done", "failing", "todo"]
-MARKS: dict[State, str] = {"done": "✓", "failing": "✗", "todo": "·"}
 HIDDEN = "hidden checks grade too: ✓ says that those pass that are here"
 _FILE = paths.STATE / "progress.json"
 
@@ -104,7 +103,7 @@ def show(out: "Console") -> None:
     catalog = load()
     seen = states(catalog)
     out.print(course(catalog, seen))
-    legend = "✓ done   ✗ failing   · to do"
+    legend = LEGEND
     if any(e.path == "further" for e in catalog.exercises):
         legend += "     core | further"
     out.print(legend, style="dim", markup=False)
@@ -112,9 +111,9 @@ def show(out: "Console") -> None:
         out.print(f"solution revealed: {', '.join(shown)}", style="dim", markup=False)
     if paths.is_release():
         out.print(HIDDEN, style="dim", markup=False)
-    following = next((e for e in catalog.exercises if seen[e.slug] != "done"), None)
+    following = next((e for e in catalog.exercises if seen[e.slug] not in SETTLED), None)
     if following is None:
-        out.print("everything is done", markup=False)
+        out.print(end_of(seen), markup=False)
         return
     file = paths.shown(following.file("exercises"))
     out.print(f"next: {following.slug}   {file}   (kata hint {following.slug})", markup=False)
@@ -136,7 +135,7 @@ def data() -> dict[str, Any]:
         }
         for section in catalog.sections
     ]
-    following = next((e.slug for e in catalog.exercises if seen[e.slug] != "done"), None)
+    following = next((e.slug for e in catalog.exercises if seen[e.slug] not in SETTLED), None)
     return {"sections": sections, "next": following}
 
 
@@ -146,10 +145,23 @@ def course(catalog: Catalog, seen: Mapping[str, State]) -> "Table":
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for section in catalog.sections:
-        done = sum(seen.get(e.slug) == "done" for e in section.exercises)
-        count = f"{done}/{len(section.exercises)}" if section.exercises else ""
+        count = counted(section.exercises, seen) if section.exercises else ""
         table.add_row(section.name, section.title, count, _marks(section, seen) or "to come")
     return table
+
+
+def counted(exercises: Sequence[Exercise], seen: Mapping[str, State]) -> str:
+    """How many work, and how many of these are done where not all are: "5/20, 3 done"."""
+    states = [seen.get(e.slug) for e in exercises]
+    done, works = states.count("done"), states.count("works")
+    return f"{done + works}/{len(states)}{f', {done} done' if works else ''}"
+
+
+def end_of(seen: Mapping[str, State]) -> str:
+    """What is said when nothing is left but fine print."""
+    if "works" in seen.values():
+        return "everything does its job; `kata watch --fine` goes through the fine print that is left"
+    return "everything is done"
 
 
 def _marks(section: Section, seen: Mapping[str, State]) -> str:

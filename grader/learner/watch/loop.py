@@ -26,7 +26,7 @@ from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
 from grader.records import progress
-from grader.records.progress import State
+from grader.records.rungs import SETTLED, State
 
 
 def run(out: Console) -> None:
@@ -58,13 +58,12 @@ class Watcher:
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.states: dict[str, State] = progress.states(catalog)
         self.files = {e.file("exercises"): e for e in catalog.exercises}
-        self.focus = self._first_unfinished()
+        self.focus = self._following() or catalog.exercises[0]
         self.started = 0.0  # when the run of the focus began
         self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
         self.is_map = False  # the map of the course is shown, while all are checked
-        file = paths.shown(self.focus.file("exercises"))
-        keys = screen.KEYS if self.keyboard.is_heard else screen.NO_KEYS
-        self.window = Window(out, catalog, f"ready. Open {file}, read the statement, write, save.", keys)
+        told = f"ready. Open {paths.shown(self.focus.file('exercises'))}, read the statement, write, save."
+        self.window = Window(out, catalog, told, screen.KEYS if self.keyboard.is_heard else screen.NO_KEYS)
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
@@ -80,10 +79,14 @@ class Watcher:
             finally:
                 self.runs.close()
 
-    def _first_unfinished(self) -> Exercise:
-        return next(
-            (e for e in self.catalog.exercises if self.states[e.slug] != "done"), self.catalog.exercises[0]
-        )
+    def _following(self, place: int = 0) -> Exercise | None:
+        """The first exercise from this place on, and then from the front, that neither works nor is done."""
+        everything = self.catalog.exercises
+        rest = [*everything[place:], *everything[:place]]
+        return next((e for e in rest if self.states[e.slug] not in SETTLED), None)
+
+    def _after_focus(self) -> Exercise | None:
+        return self._following(self.catalog.exercises.index(self.focus) + 1)
 
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""
@@ -145,7 +148,8 @@ class Watcher:
         if self.is_map:
             self._draw(self._map())
         elif is_latest and exercise is self.focus:
-            self._draw(screen.lesson(event.lesson, self.catalog, has_keys=self.keyboard.is_heard))
+            has_keys = self.keyboard.is_heard
+            self._draw(screen.lesson(event.lesson, self._after_focus(), has_keys=has_keys))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -154,8 +158,8 @@ class Watcher:
     def _tick(self) -> None:
         """The focus takes its time: say how long, and how long it may."""
         seconds, most = monotonic() - self.started, self.focus.seconds
-        told = f"checking {self.focus.slug} … {seconds:.0f} s"
-        self._draw(Text(f"{told} (it may take {most:g} s; save again at any time)", "dim"))
+        told = f"it may take {most:g} s; save again at any time"
+        self._draw(Text(f"checking {self.focus.slug} … {seconds:.0f} s ({told})", "dim"))
 
     def _press(self, letter: str) -> None:
         keys = {
@@ -178,12 +182,9 @@ class Watcher:
 
     def _next(self) -> None:
         """Go on to the next unfinished exercise; only ever on demand."""
-        everything = self.catalog.exercises
-        place = everything.index(self.focus) + 1
-        rest = [*everything[place:], *everything[:place]]
-        following = next((e for e in rest if self.states[e.slug] != "done"), None)
+        following = self._after_focus()
         if following is None:
-            raise KataError("everything is done; `kata status` shows the map")
+            raise KataError(f"{progress.end_of(self.states)}; `kata status` shows the map")
         self.focus = following
         self.runs.begin(following)
 
@@ -203,11 +204,9 @@ class Watcher:
 
     def _solve(self) -> None:
         """Show the reference, or offer to where all hints were given."""
-        slug = self.focus.slug
         if commands.may_reveal(self.focus):
-            self._ask(
-                f"Show the solution of {slug}? `kata status` will say that you saw it. y / n", self._reveal
-            )
+            told = f"Show the solution of {self.focus.slug}? `kata status` will say that you saw it. y / n"
+            self._ask(told, self._reveal)
         else:
             self._reveal()
 

@@ -5,81 +5,32 @@ room is short, titles become a count before anything is cut that says how to go 
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.segment import Segment, Segments
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, Section
 from grader.learner.outcome import Lesson
-from grader.records.progress import HIDDEN, MARKS, State
+from grader.learner.watch.room import LEAST, Fitted, Room
+from grader.records.progress import HIDDEN, counted
+from grader.records.rungs import MARKS, State
 
-STYLES: dict[State, str] = {"done": "green", "failing": "red", "todo": "dim"}
+STYLES: dict[State, str] = {"done": "green", "works": "green", "failing": "red", "todo": "dim"}
 KEYS = "[n]ext  [h]int  [s]olution  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
 NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
 MOST_PRINTED = 10
 MOST_OTHERS = 6
-LEAST = 3
-"""Rows of a verdict that are shown however low the window is."""
 
 
-@dataclass(frozen=True)
-class Room:
-    """How much can be shown; without a height, anything."""
-
-    console: Console
-    options: ConsoleOptions
-
-    @property
-    def rows(self) -> int:
-        return self.options.height or 1000
-
-    def taken(self, parts: Sequence[RenderableType]) -> int:
-        """How many rows these take, as they wrap."""
-        return len(self._lines(parts))
-
-    def first(self, parts: Sequence[RenderableType], rows: int) -> list[RenderableType]:
-        """The first of these, as many as fit."""
-        count = len(parts)
-        while count and self.taken(parts[:count]) > rows:
-            count -= 1
-        return list(parts[:count])
-
-    def cut(self, parts: Sequence[RenderableType], rows: int) -> RenderableType:
-        """The first rows of these, and how many more there are where they do not fit."""
-        lines = self._lines(parts)
-        kept = lines if len(lines) <= rows else lines[: rows - 1]
-        rest = [Text(f"… {len(lines) - len(kept)} lines more", "dim")] if kept is not lines else []
-        return Group(Segments(s for line in kept for s in (*line, Segment.line())), *rest)
-
-    def _lines(self, parts: Sequence[RenderableType]) -> list[list[Segment]]:
-        # Not `Console.render_lines`, which fills up what is lower than the window.
-        segments = (s for part in parts for s in self.console.render(part, self._options_for(part)))
-        width = self.options.max_width
-        return list(Segment.split_and_crop_lines(segments, width, include_new_lines=False, pad=False))
-
-    def _options_for(self, part: RenderableType) -> ConsoleOptions:
-        return self.options if isinstance(part, Fitted) else self.options.reset_height()
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """What is laid out when it is drawn."""
-
-    lay: Callable[[Room], Sequence[RenderableType]]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        yield from self.lay(Room(console, options))
-
-
-def lesson(found: Lesson, catalog: Catalog, *, has_keys: bool = True) -> RenderableType:
-    """The verdict on one exercise."""
+def lesson(found: Lesson, following: Exercise | None, *, has_keys: bool = True) -> RenderableType:
+    """The verdict on one exercise, and which one comes next."""
+    way_on = _way_on(found.exercise, following, "   press n" if has_keys else "")
     if found.state == "done":
-        key = "   press n" if has_keys else ""
-        return Fitted(lambda room: _passed(found, catalog, key, room))
+        return Fitted(lambda room: _passed(found, way_on, room))
+    if found.state == "works":
+        return Fitted(lambda room: _works(found, way_on, room))
     if found.state == "todo":
         return Fitted(lambda room: _todo(found, room))
     return Fitted(lambda room: _failed(found, room))
@@ -143,15 +94,33 @@ def _told(found: Lesson) -> tuple[list[RenderableType], list[str]]:
         file = paths.shown(found.exercise.file("exercises"))
         where = [] if f"{file}:" in found.trouble else [Text(f"  {file}", "dim")]
         return [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble), *where], []
+    head, *body = _first(found)
     first = found.failures[0]
-    head, *body = first.feedback.told(found.exercise, first.title)
-    others = list(dict.fromkeys(f.title for f in found.failures if f.title != first.title))
+    others = list(dict.fromkeys(f.line for f in found.failures if f.title != first.title))
     return [Text(f"✗ {head}", "bold red"), Text("\n".join(body))], others
 
 
-def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[RenderableType]:
-    exercise = found.exercise
-    head = Text(f"✓ {exercise.slug}", "bold green")
+def _works(found: Lesson, way_on: list[RenderableType], room: Room) -> list[RenderableType]:
+    """The job is done: the fine print by title and, where there is room, what its first failure is."""
+    head = Text(f"{MARKS['works']} {found.exercise.slug} · {found.rungs.words}", "bold green")
+    left = room.rows - room.taken([head, *way_on])
+    printed = _printed(found, room, left - 1)
+    left -= room.taken(printed)
+    lines = [f"  ✗ {title}" for title in found.fine_print]
+    lines += [f"  · still to write: {', '.join(found.unwritten)}"] if found.unwritten else []
+    titles = _fitting(lines, f"  ✗ {len(lines)} of the fine print", "yellow", room, left)
+    left -= room.taken(titles)
+    told = Text("\n" + (found.trouble or "\n".join(_first(found)[1:])))
+    first = [room.cut([told], left)] if left > LEAST and (found.trouble or found.failures) else []
+    return [head, *titles, *first, *way_on, *printed]
+
+
+def _first(found: Lesson) -> list[str]:
+    """What is told of the first failure, if there is one."""
+    return [line for f in found.failures[:1] for line in f.feedback.told(found.exercise, f.title)]
+
+
+def _way_on(exercise: Exercise, following: Exercise | None, key: str) -> list[RenderableType]:
     after: list[RenderableType] = [Text("")]
     if paths.is_release():
         after.append(Text(HIDDEN, "dim"))
@@ -159,15 +128,20 @@ def _passed(found: Lesson, catalog: Catalog, key: str, room: Room) -> list[Rende
     if reference.exists():
         after.append(Text(f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})"))
     after.append(Text(f"read       {exercise.reading}"))
-    following = next_after(exercise, catalog)
     if following is not None:
         after.append(Text(f"next       {paths.shown(following.file('exercises'))}{key}"))
-    left = room.rows - room.taken([head, *after])
+    return after
+
+
+def _passed(found: Lesson, way_on: list[RenderableType], room: Room) -> list[RenderableType]:
+    words = f" · {found.rungs.words}" if found.rungs.fine else ""
+    head = Text(f"✓ {found.exercise.slug}{words}", "bold green")
+    left = room.rows - room.taken([head, *way_on])
     printed = _printed(found, room, left - 1)
     left -= room.taken(printed)
     skipped = _not_here(found, room, left - 1)
     passed = _checks_passed(found, room, left - room.taken(skipped))
-    return [head, *passed, *skipped, *after, *printed]
+    return [head, *passed, *skipped, *way_on, *printed]
 
 
 def _not_here(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
@@ -206,23 +180,17 @@ def _printed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
     return [head, *shown, *rest]
 
 
-def next_after(exercise: Exercise, catalog: Catalog) -> Exercise | None:
-    """The exercise that follows in the catalog."""
-    everything = catalog.exercises
-    place = everything.index(exercise) + 1
-    return everything[place] if place < len(everything) else None
-
-
 def bars(section: Section, catalog: Catalog, states: Mapping[str, State]) -> RenderableType:
     """How far the section and the course are."""
     return Group(_bar(section.name, section.exercises, states), _bar("course", catalog.exercises, states))
 
 
 def _bar(name: str, exercises: tuple[Exercise, ...], states: Mapping[str, State]) -> Text:
-    done = sum(states.get(e.slug) == "done" for e in exercises)
-    filled = round(30 * done / len(exercises)) if exercises else 0
-    bar = Text.assemble((f"{name:<16}", "bold"), ("█" * filled, "green"), ("░" * (30 - filled), "dim"))
-    return bar.append(f" {done}/{len(exercises)}")
+    seen = [states.get(e.slug) for e in exercises]
+    done = round(30 * seen.count("done") / max(len(seen), 1))
+    works = round(30 * (seen.count("done") + seen.count("works")) / max(len(seen), 1)) - done
+    parts = (("█" * done, "green"), ("▒" * works, "green"), ("░" * (30 - done - works), "dim"))
+    return Text.assemble((f"{name:<16}", "bold"), *parts, f" {counted(exercises, states)}")
 
 
 def listing(section: Section, states: Mapping[str, State], focus: Exercise | None = None) -> RenderableType:

@@ -8,7 +8,8 @@ from rich.text import Text
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise
 from grader.learner.watch import screen
-from grader.records.progress import State
+from grader.learner.watch.room import LEAST, Room
+from grader.records.rungs import State
 
 
 class Window:
@@ -38,6 +39,6 @@ class Window:
 
     def _cut(self, body: RenderableType, below: list[RenderableType]) -> RenderableType:
         options = self.out.options
-        rows = self.out.height - 1 - screen.Room(self.out, options).taken(below)  # the cursor's line stays
-        room = screen.Room(self.out, options.update(height=max(rows, screen.LEAST)))
+        rows = self.out.height - 1 - Room(self.out, options).taken(below)  # the cursor's line stays
+        room = Room(self.out, options.update(height=max(rows, LEAST)))
         return room.cut([body], room.rows)

@@ -103,7 +103,7 @@ def test_a_learner_is_told(hidden, judge):
             found = learn(exercise, judges.inventory[exercise.slug], findings)
             assert (found.state, found.trouble, found.failures, found.passed) == ("todo", "", (), ())
             console = Console(file=io.StringIO(), width=100, record=True)
-            console.print(screen.lesson(found, load()))
+            console.print(screen.lesson(found, None))
             for told in (repr(Verdict(found)), Verdict(found)._repr_html_(), console.export_text()):
                 assert "not judged here" in told
                 assert "needs `pip install " in " ".join(told.split())

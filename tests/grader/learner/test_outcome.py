@@ -11,7 +11,7 @@ from grader.learner.outcome import learn
 from grader.protocol.check import CheckSpec, Finding
 from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
-from grader.protocol.transcript import Transcript
+from grader.protocol.transcript import Ended, Transcript, read
 
 EXERCISE = load().exercise("stable_softmax")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")
@@ -45,6 +45,49 @@ def test_the_start_of_a_fix_fails_and_is_no_red_place():
     fix = replace(EXERCISE, kind="fix")
     found = learn(fix, [CheckSpec("hidden::t", "It works.")], found, is_start=True)
     assert (found.state, found.mark) == ("failing", "todo")
+
+
+NORMAL = Ended()
+JOB, FINE = CheckSpec("hidden::job", "It works."), CheckSpec("hidden::fine", "Strides.", fine=True)
+RULE = CheckSpec("hidden::rule", "A rule.", fine=True)
+
+
+def judged(*lines, ended=NORMAL):
+    return learn(EXERCISE, [FINE, RULE, JOB], read(lines, ended))
+
+
+def told(spec, outcome, **more):
+    return {"check": spec.id, "outcome": outcome, "feedback": Feedback("wrong").to_json(), **more}
+
+
+@pytest.mark.parametrize(
+    "lines, ended, state",
+    [
+        ([told(JOB, "passed"), told(FINE, "failed"), told(RULE, "passed"), {"done": True}], Ended(), "works"),
+        ([told(JOB, "passed"), told(FINE, "timeout"), {"stopped": "timeout"}], Ended(), "works"),
+        ([told(JOB, "passed"), told(FINE, "todo"), told(RULE, "passed"), {"done": True}], Ended(), "works"),
+        ([told(JOB, "passed"), told(FINE, "passed")], Ended(signal=11), "works"),
+        ([told(JOB, "passed"), told(FINE, "passed"), {"tampered": "replaces max"}], Ended(), "failing"),
+        ([told(JOB, "passed")], Ended(lost="gone"), "failing"),
+        ([told(JOB, "failed"), told(FINE, "passed"), {"done": True}], Ended(), "failing"),
+        ([told(JOB, "todo"), told(FINE, "failed"), {"done": True}], Ended(), "failing"),
+        ([told(s, "passed") for s in (JOB, FINE, RULE)] + [{"done": True}], Ended(), "done"),
+    ],
+)
+def test_who_does_the_job_works(lines, ended, state):
+    assert judged(*lines, ended=ended).state == state
+
+
+def test_the_job_comes_first_and_the_fine_print_after_it():
+    found = judged(
+        told(FINE, "failed"), told(RULE, "failed", is_rule=True), told(JOB, "failed"), {"done": True}
+    )
+    assert [f.line for f in found.failures] == ["It works.", "fine print: A rule.", "fine print: Strides."]
+    shown = repr(Verdict(found))
+    assert shown.startswith(f"✗ {EXERCISE.slug} · It works.") and "\n✗ fine print: Strides." in shown
+    found = judged(told(JOB, "passed"), told(FINE, "failed"), told(RULE, "passed"), {"done": True})
+    for shown in (repr(Verdict(found)), Verdict(found)._repr_html_()):
+        assert "it does its job, 1 of 1; fine print 1 of 2" in shown and "✗ Strides." in shown
 
 
 def test_a_method_is_named_with_its_class(lesson):

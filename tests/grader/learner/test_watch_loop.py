@@ -3,6 +3,7 @@
 import io
 import threading
 import time
+from dataclasses import replace
 from queue import SimpleQueue
 
 import pytest
@@ -351,6 +352,60 @@ def test_of_two_functions_the_one_that_is_still_to_write_is_named(loop):
     loop.save(1)
     loop.answer(read((failed, *passed[1:], todo, {"done": True})))
     assert "✗ double · Check 0." in loop.shown() and "· still to write: halve" in loop.shown()
+
+
+FINE = [
+    CheckSpec("public::t", "It doubles."),
+    *(CheckSpec(f"hidden::f{i}", f"{i}.", fine=True) for i in range(3)),
+]
+
+
+def rungs(job, *fine):
+    """What is told of a check of the job and some of the fine print."""
+    outcomes = {"public::t": job, **{f"hidden::f{i}": outcome for i, outcome in enumerate(fine)}}
+    told = Feedback("wrong strides").to_json()
+    lines = [{"check": id, "outcome": outcome, "feedback": told} for id, outcome in outcomes.items()]
+    return read((*lines, {"done": True}))
+
+
+def test_what_does_its_job_is_told_so_and_n_goes_on(loop):
+    loop.judge.inventory["double"] = FINE
+    loop.save(1)
+    loop.answer(rungs("passed", "failed", "passed", "failed"))
+    assert "+ double · it does its job, 1 of 1; fine print 1 of 3" in loop.shown()
+    assert all(f"✗ {i}.\n" in loop.shown() for i in (0, 2)) and "wrong strides" in loop.shown()
+    assert "ex02_twice.py   press n" in loop.shown() and "1/3, 0 done" in loop.shown()
+    loop.press("l")
+    assert "> +  1 double" in loop.shown()
+    loop.save(2, 3)
+    loop.answer(PASSED, "twice")
+    loop.answer(PASSED, "thrice")
+    loop.press("n")
+    assert "everything does its job; `kata watch --fine`" in loop.shown()
+    loop.save(1)
+    loop.answer(rungs("passed", "passed", "passed", "passed"))
+    assert "✓ double · it does its job, 1 of 1; fine print 3 of 3" in loop.shown()
+
+
+def test_while_the_job_fails_the_fine_print_is_a_title(loop):
+    loop.judge.inventory["double"] = FINE[1:] + FINE[:1]
+    loop.save(1)
+    loop.answer(rungs("failed", "failed", "passed", "passed"))
+    assert "✗ double · It doubles." in loop.shown() and "✗ fine print: 0." in loop.shown()
+    assert loop.shown().count("wrong strides") == 1
+
+
+@pytest.mark.parametrize("height", [16, 20, 24, 40])
+def test_of_much_fine_print_the_way_on_stays(loop, height):
+    here = Loop(loop.folder, height)
+    fine = [CheckSpec(f"public::t{i}", f"{i}. {LONG}", fine=True) for i in range(14)]
+    here.judge.inventory["double"] = [CheckSpec("public::job", "It doubles."), *fine]
+    told = {"check": "public::job", "outcome": "passed"}
+    failed = many("failed")
+    here.save(1)
+    here.answer(replace(failed, checks={**failed.checks, **read((told,)).checks}))
+    assert len(here.shown().splitlines()) < height
+    assert "fine print 0 of 14" in here.shown() and "press n" in here.shown()
 
 
 def test_a_note_makes_the_verdict_lower_and_another_window_makes_it_anew(loop):
