@@ -28,8 +28,11 @@ SPECIMENS = [
         rung="job",
     ),
     Wrong(
-        "torch.outer, which takes vectors only",
-        edits=[(OUTER, "torch.outer(left, right)")],
+        "torch.outer and an einsum, which take vectors only",
+        edits=[
+            (OUTER, "torch.outer(left, right)"),
+            (BILINEAR, 'torch.einsum("i,oij,j->o", left, weight, right)'),
+        ],
         check="test_outer_values",
         says="your code raised",
         rung="job",
