@@ -1,25 +1,24 @@
 """Clip outliers through a mask, and leave the raw readings alone.
 
-Now and then a sensor reports 9999. Before training, each reading below `low` becomes `low` and each
-reading above `high` becomes `high`; every other one comes through as it is:
+Now and then a sensor reports 9999. Before training, each reading below `low` becomes `low` and each reading above `high`
+becomes `high`; every other one comes through as it is, in a new tensor:
 
     x = torch.tensor([0.5, -7.0, 9999.0, 1.0])
     clip_outliers(x, low=-2.0, high=1.5)     # [0.5, -2.0, 1.5, 1.0]
     x                                        # [0.5, -7.0, 9999.0, 1.0], as before
 
-The first try at this clipped well, but afterwards the plot of the raw readings showed no outlier
-either. With readings that require a gradient it raised "a leaf Variable that requires grad is being
-used in an in-place operation".
+The first try below clips well, but afterwards the plot of the raw readings shows no outlier either. With readings that
+require a gradient it raises "a leaf Variable that requires grad is being used in an in-place operation".
 
-Rules:
-- x is floating, of any shape (0-d and empty ones too) and any strides; it is not changed in any way.
-- The result has the shape, dtype and device of x, and memory of its own even if nothing is clipped.
-  Unless x is 0-d, no number is copied to the host on the way: no `.item()`, no `if` that asks for values.
-- A clipped number is the bound as exactly as the dtype of x holds it: in float64, 0.1 is 0.1.
-- inf and -inf are clipped like other numbers; NaN stays NaN, and -0.0 stays -0.0 within the bounds.
-- Gradients flow to x: 1 for a number within the bounds or equal to one of them, as the dtype
-  of x holds it, 0 for one clipped. (Newer versions of torch have 0 for what equals a bound of
-  `clamp`: where yours does, that is fine, too.)
+- Gradients flow to readings within the bounds; clipped ones get 0.
+
+Fine print:
+- The result has memory of its own, even if nothing is clipped.
+- The dtype of x comes out, and each bound as exactly as it holds it: in float64, 0.1 is 0.1.
+- inf and -inf are clipped like other numbers; NaN stays NaN.
+- The gradient of a reading that equals a bound is 1, or what torch's own `clamp` has.
+- Readings may have any shape and any strides; there may be none.
+- On another device, nothing is copied to the host.
 """
 
 from jaxtyping import Float
@@ -27,16 +26,7 @@ from torch import Tensor
 
 
 def clip_outliers(x: Float[Tensor, "*shape"], low: float, high: float) -> Float[Tensor, "*shape"]:
-    """Replace what lies outside of low … high by the nearer bound, in a new tensor.
-
-    Args:
-        x: readings of any shape, in any floating dtype.
-        low: the smallest reading to keep; finite, at most `high`, within the range of x's dtype.
-        high: the largest reading to keep; likewise.
-
-    Returns:
-        The clipped readings, same shape, dtype and device as x.
-    """
+    """The readings, with what lies outside of low … high replaced by the nearer bound."""
     x[x < low] = low
     x[x > high] = high
     return x
