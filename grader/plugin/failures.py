@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import pytest
 
@@ -12,11 +12,12 @@ from grader.protocol.feedback import Feedback
 MOST_TITLES = 10
 
 
-def shorten(reporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
+def shorten(reporter: pytest.TerminalReporter, does_job: Collection[str]) -> list[pytest.TestReport]:
     """Say less, where a learner's exercises failed: each mistake once, and no list of failed checks.
 
     Where several exercises failed, only the first failure of each is told: an untouched clone would else be
-    a wall of text, and the section at the end names the exercises. `-v` or `--tb` asks for everything.
+    a wall of text, and the section at the end names the exercises, and alone those of `does_job`, of which no
+    more than fine print fails. `-v` or `--tb` asks for everything.
 
     Returns:
         All that failed, which are to be counted again once the failures are told.
@@ -28,9 +29,12 @@ def shorten(reporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
         option = reporter.config.option
         if option.tbstyle == "auto" and option.verbose <= 0:
             of = defaultdict(list)
-            for report in failed:
+            for report in sorted(failed, key=lambda report: report.fine):
                 of[report.slug].append(report)
-            reporter.stats["failed"] = _by_mistake(failed) if len(of) == 1 else _first_of_each(of)
+            for slug in [slug for slug in of if len(of) > 1 and slug in does_job]:
+                del of[slug]
+            told = _of_one(*of.values()) if len(of) == 1 else _first_of_each(of)
+            reporter.stats["failed"] = told
     return everything
 
 
@@ -41,6 +45,17 @@ def _first_of_each(of: dict[str, list[pytest.TestReport]]) -> list[pytest.TestRe
             fail = "check fails" if len(others) == 1 else "checks fail"
             first.longrepr = f"{first.longrepr}\n  {len(others)} more {fail}: pytest -k {slug}"
     return [reports[0] for reports in of.values()]
+
+
+def _of_one(failed: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
+    """The mistakes in one exercise: while its job fails, the fine print is told by title."""
+    job = [report for report in failed if not report.fine]
+    if not job or len(job) == len(failed):
+        return _by_mistake(failed)
+    told = _by_mistake(job)
+    titles = list(dict.fromkeys(report.title for report in failed if report.fine))
+    told[-1].longrepr = "\n".join([str(told[-1].longrepr), "  and of the fine print:", *_listed(titles)])
+    return told
 
 
 def _by_mistake(failed: Iterable[pytest.TestReport]) -> list[pytest.TestReport]:
@@ -56,13 +71,13 @@ def _by_mistake(failed: Iterable[pytest.TestReport]) -> list[pytest.TestReport]:
 
 
 def _also(count: int, titles: Sequence[str]) -> list[str]:
-    lines = [f"    {title}" for title in titles[:MOST_TITLES]]
+    checks = "check" if count == 1 else "checks"
+    return [f"  the same in {count} more {checks}{':' if titles else ''}", *_listed(titles)]
+
+
+def _listed(titles: Sequence[str]) -> list[str]:
     more = [f"    and {len(titles) - MOST_TITLES} more"] if len(titles) > MOST_TITLES else []
-    return [
-        f"  the same in {count} more {'check' if count == 1 else 'checks'}{':' if lines else ''}",
-        *lines,
-        *more,
-    ]
+    return [*(f"    {title}" for title in titles[:MOST_TITLES]), *more]
 
 
 def _mistake(told: Feedback) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from grader.course.catalog import Catalog, Exercise, Tree, load
 from grader.course.starts import is_untouched
 from grader.plugin import leftovers
 from grader.plugin.failures import shorten
+from grader.plugin.markers import is_fine
 from grader.plugin.plugin import JUDGED
 from grader.plugin.selection import exercise_of
+from grader.protocol.check import Outcome
 from grader.records import progress
-from grader.records.rungs import State
+from grader.records.rungs import MARKS, NOTHING_RAN, SETTLED, Rungs, State
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
 _DROPPED = pytest.StashKey[set[Exercise]]()
@@ -29,15 +31,35 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note on which rung a check is: reports carry extra attributes across xdist."""
+    report = yield
+    report.fine = is_fine(item)  # type: ignore[attr-defined]
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Tell each mistake once, and end with the sections and what to do next."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        session.config.stash[_FAILED] = shorten(reporter)
-        _hush(reporter)
+    if reporter is None:
+        return (yield)
+    reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
+    rungs, whole = rungs_of(reports), _judged_whole(reports, session)
+    does_job = {
+        slug: found.words for slug, found in rungs.items() if found.state == "works" and slug in whole
+    }
+    session.config.stash[_FAILED] = shorten(reporter, does_job.keys())
+    _hush(reporter)
     result = yield
-    if reporter is not None:
-        _summarise(reporter, session)
+    if rungs:
+        states: dict[str, State] = {s: r.state if r != NOTHING_RAN else "done" for s, r in rungs.items()}
+        if session.config.stash[JUDGED].answers.root == paths.EXERCISES:
+            # A part of the checks proves nothing but that the job is not done.
+            begun = {slug for slug, found in rungs.items() if found.job and states[slug] not in SETTLED}
+            _remember({s: state for s, state in states.items() if s in whole | begun})
+        told = [*lines(states, half_written(reports, rungs)), *leftovers.told(reports)]
+        _summarise(reporter, told, does_job)
     return result
 
 
@@ -54,24 +76,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.stats["failed"] = failed
 
 
-def _summarise(reporter: pytest.TerminalReporter, session: pytest.Session) -> None:
-    reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
-    states = states_of(reports)
-    if not states:
-        return
-    if session.config.stash[JUDGED].answers.root == paths.EXERCISES:
-        whole = _judged_whole(reports, session)
-        catalog = load()
-        seen = {catalog.exercise(slug): state for slug, state in states.items()}
-        seen |= {e: "todo" for e in seen if is_untouched(e)}  # a start may fail, but it was not begun
-        progress.remember({e: state for e, state in seen.items() if state != "done" or e in whole})
+def _remember(states: Mapping[str, State]) -> None:
+    catalog = load()
+    seen = {catalog.exercise(slug): state for slug, state in states.items()}
+    seen |= {e: "todo" for e in seen if is_untouched(e)}  # a start may fail, but it was not begun
+    progress.remember(seen)
+
+
+def _summarise(reporter: pytest.TerminalReporter, told: Sequence[str], does_job: Mapping[str, str]) -> None:
     reporter.section("torchkata")
-    for line in [*lines(states, half_written(reports)), *leftovers.told(reports)]:
+    for slug, words in does_job.items():
+        reporter.write_line(f"{MARKS['works']} {slug}: {words}", green=True)
+    for line in told:
         reporter.write_line(line)
 
 
-def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session) -> set[Exercise]:
-    """The exercises of which every check was run: passing a part of them proves nothing."""
+def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session) -> set[str]:
+    """The slugs of the exercises of which every check was run: passing a part of them proves nothing."""
     config = session.config
     is_distributed = bool(getattr(config.option, "numprocesses", None))
     picked = config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False)
@@ -83,29 +104,27 @@ def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session)
     seen = {Path(report.nodeid.split("::")[0]) for report in reports}
     suites: tuple[Tree, ...] = ("public", "hidden")
     return {
-        e
+        e.slug
         for e in catalog.exercises
         if e not in config.stash.get(_DROPPED, set())
         and {e.file(t).relative_to(paths.ROOT) for t in suites if e.file(t).exists()} <= seen
     }
 
 
-def half_written(reports: Iterable[pytest.TestReport]) -> list[str]:
+def half_written(reports: Iterable[pytest.TestReport], rungs: Mapping[str, Rungs]) -> list[str]:
     """Of each exercise that is partly written: how much passes, and which functions are missing."""
     catalog = load()
-    passed: defaultdict[str, dict[str, bool]] = defaultdict(dict)  # by slug and check
     unwritten: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for report in reports:
-        if exercise := _exercise(report, catalog):
-            before = passed[exercise.slug].get(report.nodeid, True)
-            passed[exercise.slug][report.nodeid] = before and report.passed
-            if name := getattr(report, "unwritten", ""):
-                unwritten[exercise.slug][name] = None
+        exercise, name = _exercise(report, catalog), getattr(report, "unwritten", "")
+        if exercise and name:
+            unwritten[exercise.slug][name] = None
+    checks = {slug: (*rungs[slug].job, *rungs[slug].fine) for slug in unwritten}
     return [
-        f"{slug}: {sum(passed[slug].values())} of {len(passed[slug])} checks pass; "
+        f"{slug}: {checks[slug].count('passed')} of {len(checks[slug])} checks pass; "
         f"still to write: {', '.join(names)}"
         for slug, names in unwritten.items()
-        if any(passed[slug].values())
+        if "passed" in checks[slug]
     ]
 
 
@@ -122,9 +141,9 @@ def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
         told += ["", *textwrap.wrap("failing: " + ", ".join(failing), 100, subsequent_indent=" " * 9)]
     told += ["", *half] if half else []
     # What fails was begun: it comes before what is still to do, and this run before what others saw.
-    here = [e for e in catalog.exercises if states.get(e.slug, "done") != "done"]
+    here = [e for e in catalog.exercises if states.get(e.slug, "done") not in SETTLED]
     known = {**progress.states(catalog), **states}
-    rest = [e for e in catalog.exercises if known[e.slug] != "done"]
+    rest = [e for e in catalog.exercises if known[e.slug] not in SETTLED]
     first = min(here, key=lambda e: states[e.slug] != "failing") if here else next(iter(rest), None)
     if first is not None:
         file = paths.shown(first.file("exercises"))
@@ -132,17 +151,25 @@ def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
     return told
 
 
-def states_of(reports: Iterable[pytest.TestReport]) -> dict[str, State]:
-    """Each exercise that was run, by slug: done if all its checks passed."""
+def rungs_of(reports: Iterable[pytest.TestReport]) -> dict[str, Rungs]:
+    """How the checks of each exercise went that was run, by slug."""
     catalog = load()
-    states: dict[str, State] = {}
+    found: defaultdict[str, dict[str, tuple[bool, Outcome]]] = defaultdict(dict)  # by slug and check
     for report in reports:
-        exercise = _exercise(report, catalog)
-        if exercise is None:
-            continue
-        before = states.get(exercise.slug, "done")
-        states[exercise.slug] = _worse(before, _state(report))
-    return states
+        if exercise := _exercise(report, catalog):
+            _, before = found[exercise.slug].get(report.nodeid, (False, "passed"))
+            worst = max(before, _outcome(report), key=_ORDER.index)
+            found[exercise.slug][report.nodeid] = getattr(report, "fine", False), worst
+    return {slug: Rungs.of(checks.values()) for slug, checks in found.items()}
+
+
+_ORDER: tuple[Outcome, ...] = ("passed", "not_graded", "todo", "failed")
+
+
+def _outcome(report: pytest.TestReport) -> Outcome:
+    if getattr(report, "kata", None) == "todo":
+        return "todo"
+    return "failed" if report.failed else "passed" if report.passed else "not_graded"
 
 
 def _exercise(report: Any, catalog: Catalog) -> Exercise | None:
@@ -153,18 +180,9 @@ def _exercise(report: Any, catalog: Catalog) -> Exercise | None:
     return catalog.of_stem(file.stem.removeprefix("test_"))
 
 
-def _state(report: pytest.TestReport) -> State:
-    if getattr(report, "kata", None) == "todo":
-        return "todo"
-    return "failing" if report.failed else "done"
-
-
-def _worse(one: State, other: State) -> State:
-    order: tuple[State, ...] = ("done", "todo", "failing")
-    return max(one, other, key=order.index)
-
-
 def _section_line(name: str, count: Counter[State], total: int) -> str:
-    bar = "█" * round(20 * count["done"] / total)
-    parts = [f"{count[state]} {state}" for state in ("done", "failing", "todo") if count[state]]
-    return f"{name:<16} {bar:░<20} {count['done']:>2}/{total:<2}  {', '.join(parts)}"
+    work = count["done"] + count["works"]
+    done = "█" * round(20 * count["done"] / total)
+    bar = f"{done:▒<{round(20 * work / total)}}"
+    parts = [f"{count[state]} {state}" for state in MARKS if count[state]]
+    return f"{name:<16} {bar:░<20} {work:>2}/{total:<2}  {', '.join(parts)}"

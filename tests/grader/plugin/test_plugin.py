@@ -11,8 +11,8 @@ import pytest
 
 from grader.course import paths
 from grader.course.catalog import load
+from tests.grader.support.clone import HIDDEN, Clone
 from tests.grader.support.clone import SOLUTION as DOUBLE
-from tests.grader.support.clone import Clone
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +101,8 @@ def test_a_mistake_is_told_once_and_who_else_sees_it_by_title(run_pytest, tmp_pa
     assert told.count("your code raised RuntimeError: at torch.Size(") == 1
     assert told.count("    Every dtype comes out as it went in.\n") == 1
     (count,) = re.findall(r"(\d+) failed", told)
-    assert f"  the same in {int(count) - 1} more checks:\n" in told
+    (same,) = re.findall(r"  the same in (\d+) more checks:\n", told)
+    assert 0 < int(same) < int(count) - 1 and told.count("  and of the fine print:\n") == 1
     assert run_pytest("-v", *arguments)[1].count("your code raised RuntimeError: at ") == int(count)
 
 
@@ -202,16 +203,19 @@ def test_an_editor_that_lists_and_runs_single_checks(run_pytest, tmp_path, monke
     assert "wrong values from merge_heads(x)" in failure["message"]
 
 
+SLUGS = ("double", "twice", "thrice")
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     clone = Clone(tmp_path_factory.mktemp("clone"))
-    for slug in ("double", "twice", "thrice"):
+    for slug in SLUGS:
         clone.add(slug)
     return clone
 
 
 def answered(clone, *texts):
-    for number, (slug, text) in enumerate(zip(("double", "twice", "thrice"), texts, strict=True), start=1):
+    for number, (slug, text) in enumerate(zip(SLUGS, texts, strict=True), start=1):
         (clone.root / "exercises" / "e01_tensors" / f"ex{number:02d}_{slug}.py").write_text(text)
 
 
@@ -235,6 +239,56 @@ def test_many_failures_are_told_by_the_first_of_each_exercise(run_pytest, clone)
     assert "changes its input x" in told
     assert "next: double   exercises/e01_tensors/ex01_double.py   (kata hint double)" in told
     assert run_pytest("-v", folder=clone.root)[1].count("wrong values from double(x)") == 2
+
+
+FINE = HIDDEN.replace("def test_input", "@pytest.mark.fine\ndef test_input").replace(
+    "import", "import pytest\nimport", 1
+)
+
+
+@pytest.fixture
+def rungs(clone):
+    """Two exercises of the clone with fine print: that x stays as it is."""
+    files = [
+        clone.root / f"tests/hidden/e01_tensors/test_ex0{n}_{slug}.py" for n, slug in enumerate(SLUGS[:2], 1)
+    ]
+    for file in files:
+        file.write_text(FINE)
+    yield clone
+    for file in files:
+        file.write_text(HIDDEN)
+
+
+IN_PLACE = DOUBLE.replace("x * 2.0", "x.mul_(2.0)")
+DOES_JOB = "+ double: it does its job, 2 of 2; fine print 0 of 1"
+
+
+def test_who_does_the_job_is_told_so_and_what_the_fine_print_wants(run_pytest, rungs):
+    answered(rungs, IN_PLACE, DOUBLE, DOUBLE)
+    seen(rungs)
+    code, told = run_pytest("-k", "double", folder=rungs.root)
+    assert code == 1 and DOES_JOB in told and "changes its input x" in told
+    assert "1 works" in told and "failing" not in told and "next: twice" in told
+    assert seen(rungs) == {"double": "works"}
+    code, told = run_pytest("-k", "double and test_input", folder=rungs.root)
+    assert code == 1 and "its job" not in told and "changes its input x" in told and not seen(rungs)
+
+
+def test_among_others_who_does_the_job_is_told_in_a_line(run_pytest, rungs):
+    answered(rungs, IN_PLACE, TRIPLE, IN_PLACE)
+    code, told = run_pytest(folder=rungs.root)
+    assert code == 1 and DOES_JOB in told and "4 failed, 5 passed" in told
+    assert told.count("changes its input x") == 1  # of thrice, which has no fine print
+    assert "wrong values from double(x)" in told and "next: twice" in told
+    assert run_pytest("-v", folder=rungs.root)[1].count("changes its input x") == 2
+
+
+def test_while_the_job_fails_the_fine_print_is_told_by_title(run_pytest, rungs):
+    answered(rungs, DOUBLE.replace("x * 2.0", "x.mul_(3.0)"), DOUBLE, DOUBLE)
+    code, told = run_pytest("-k", "double", folder=rungs.root)
+    assert code == 1 and "3 failed" in told and "1 failing" in told
+    assert "changes its input x" not in told and "its job" not in told
+    assert "  and of the fine print:\n    x stays as it is.\n" in told
 
 
 def test_what_was_judged_whole_is_remembered(run_pytest, clone):
