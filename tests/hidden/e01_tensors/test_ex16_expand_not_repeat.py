@@ -151,3 +151,17 @@ def test_owning_copies_once(answer):
             yours=f"{peak} new bytes at once",
             wanted=f"{5 * prompt.nbytes} bytes: each number once per beam",
         )
+
+
+def oracle(answer, gen):
+    """Each case sees a write, without which the start has the right numbers."""
+    found = {}
+    for about, (prompt, beams) in prompts(gen).items():
+        shared = answer.share(prompt, beams)
+        prompt += 1.0
+        found[f"{about}, changed after it was shared"] = shared
+    for about, (x, table) in sequences(gen).items():
+        owned = answer.own(x, 2)
+        owned[0] = -1.0
+        found[f"{about}, of which one beam has written"] = [owned, answer.add_positions(owned, table)]
+    return found

@@ -46,7 +46,6 @@ def batches(gen):
     return {
         "a batch of heads": torch.randn(2, 3, 4, 4, generator=gen),
         "the last queries": torch.randn(3, 2, 5, generator=gen),
-        "a single query": torch.randn(2, 1, 4, generator=gen),
         "scores without a batch": torch.randn(3, 6, generator=gen),
     }
 
