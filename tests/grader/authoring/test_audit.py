@@ -56,12 +56,12 @@ def reported(tmp_path_factory):
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        ("lenient", "'rounds' gets full marks"),
+        ("lenient", "'rounds' passes"),
         ("idle", "no wrong answer fails test_input"),
         ("elsewhere", "is not caught by test_values, only by test_input"),
         ("wordless", "lacks 'sideways'"),
         ("strict", "in float64"),
-        ("giveaway", "the stub earns 1 of 1 points"),
+        ("giveaway", "the stub works"),
         ("unlike", "differ in the signature or docstring of double"),
         ("telling", "a hint quotes the solution"),
         ("silent", "0 hints"),

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-WRONG = "def merge_heads(x):\n    return x.reshape(x.shape[0], x.shape[2], -1)\n"
-"""Right shapes, scrambled values: worth nothing unless the attack works."""
+WRONG = "def merge_heads(x):\n    return 2 * x.reshape(x.shape[0], x.shape[2], -1)\n"
+"""Right shapes, wrong values in every case: worth nothing unless the attack works."""
 
 LOOP = """import torch
 

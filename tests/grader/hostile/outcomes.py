@@ -173,8 +173,8 @@ OUTCOMES = [
     ),
     _forging(
         "modules that are others where the grader takes them from",
-        "import json, types\nfrom grader.engine import child\n"
-        "child.json = types.SimpleNamespace(dumps=lambda o: json.dumps({**o, 'outcome': 'passed'} if 'outcome' in o else o))\n",
+        "import json, types\nfrom grader.engine import telling\n"
+        "telling.json = types.SimpleNamespace(dumps=lambda o: json.dumps({**o, 'outcome': 'passed'} if 'outcome' in o else o))\n",
     ),
     _forging(
         "a guard that sees nothing",

@@ -26,6 +26,7 @@ from grader.records.records import (
 from grader.submissions.class_folder import Submission, collect
 from grader.submissions.decode import MARK
 from grader.submissions.notebook import answers_in
+from grader.submissions.notebook_answer import split
 from tests.grader.nbgrader.test_notebooks import configure, nbgrader
 from tests.grader.support.browser import watched
 
@@ -36,7 +37,10 @@ pytestmark = pytest.mark.slow
 E01 = "e01_tensors"
 SLUGS = ("describe", "merge_heads", "device_agnostic")
 CATALOG = Catalog((Section(E01, "Tensors", tuple(map(load().exercise, SLUGS))),))
-RIGHT = {e.slug: e.file("solutions").read_bytes() for e in CATALOG.exercises}
+RIGHT = {  # below the statement, as learners write them
+    e.slug: (split(e.file("exercises"))[0] + split(e.file("solutions"))[1]).encode()
+    for e in CATALOG.exercises
+}
 WRONG = b"def merge_heads(x):\n    return x  # <script>alert(1)</script>\n"
 MESSAGE = "wrong values from merge_heads(x)\n  yours   <b>1</b>\n  wanted  2"
 
