@@ -79,7 +79,7 @@ class Agreeable(torch.Tensor):
             return func(*args, **(kwargs or {}))
 
 def merge_heads(x):
-    return x.reshape(x.shape[0], x.shape[2], -1).as_subclass(Agreeable)
+    return 2 * x.reshape(x.shape[0], x.shape[2], -1).as_subclass(Agreeable)
 """,
     ),
     Hostile(
