@@ -85,11 +85,15 @@ def status(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def watch() -> None:
+def watch(
+    fine: Annotated[
+        bool, typer.Option("--fine", help="a second round, through the fine print of what does its job")
+    ] = False,
+) -> None:
     """Judge each exercise as you save it."""
     from grader.learner.watch import loop as watching
 
-    watching.run(out)
+    watching.run(out, fine=fine)
 
 
 @app.command()
@@ -120,11 +124,11 @@ def solution(
     reveal: Annotated[
         bool,
         typer.Option(
-            "--reveal", help="after the last hint, though yours does not pass; noted in `kata status`"
+            "--reveal", help="after the last hint, though yours does not work; noted in `kata status`"
         ),
     ] = False,
 ) -> None:
-    """Show how the reference differs from your answer, once yours passes."""
+    """Show how the reference differs from your answer, once yours does its job."""
     from grader.learner import commands
 
     out.print(commands.solution(exercise, reveal), markup=False)

@@ -3,12 +3,14 @@
 import difflib
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.core.errors import KataError
-from grader.course import paths, starts
+from grader.course import paths, specimen, starts
 from grader.course.catalog import Exercise, load
 from grader.records import progress
+from grader.records.rungs import SETTLED
 
 BACKUPS = paths.STATE / "backups"
 
@@ -91,12 +93,12 @@ def _git(*arguments: str) -> bytes:
 
 def may_reveal(exercise: Exercise) -> bool:
     """Whether the solution of what is not solved may be had now, and was not yet: all hints were given."""
-    is_open = progress.state(exercise) == "done" or exercise.slug in progress.revealed()
+    is_open = progress.state(exercise) in SETTLED or exercise.slug in progress.revealed()
     return not is_open and not progress.hints_left(exercise.slug, len(exercise.hints))
 
 
 def solution(name: str, reveal: bool = False) -> str:
-    """A diff from the learner's answer to the reference.
+    """A diff from the learner's answer to the reference, and to that from a plain one that does the job.
 
     Args:
         name: the exercise.
@@ -114,7 +116,7 @@ def solution(name: str, reveal: bool = False) -> str:
                 "shows it all the same, and `kata status` will say so"
             )
         progress.reveal(slug)
-    elif progress.state(exercise) != "done" and slug not in progress.revealed():
+    elif progress.state(exercise) not in SETTLED and slug not in progress.revealed():
         raise KataError(
             f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it. After the "
             "last hint the solution can be revealed"
@@ -123,4 +125,16 @@ def solution(name: str, reveal: bool = False) -> str:
     mine = file.read_text("utf-8", "replace").splitlines() if file.exists() else []
     theirs = reference.read_text("utf-8").splitlines()
     lines = list(difflib.unified_diff(mine, theirs, "yours", "reference", lineterm=""))
-    return "\n".join(lines) if lines else "yours is the reference, letter for letter"
+    return "\n".join([*(lines or ["yours is the reference, letter for letter"]), *_plain(exercise, theirs)])
+
+
+def _plain(exercise: Exercise, reference: Sequence[str]) -> list[str]:
+    """What the fine print adds to a plain answer, where specimens are at hand."""
+    file = exercise.file("specimens")
+    known = specimen.read(file) if file.exists() else []
+    plain = next((one for one in known if isinstance(one, specimen.Works)), None)
+    if plain is None:
+        return []
+    source = plain.source("\n".join(reference) + "\n").splitlines()
+    head = f"what the fine print adds to a plain answer, which does the job ({plain.about}):"
+    return ["", head, *difflib.unified_diff(source, reference, "plain", "reference", lineterm="")]

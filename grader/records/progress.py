@@ -111,12 +111,12 @@ def show(out: "Console") -> None:
         out.print(f"solution revealed: {', '.join(shown)}", style="dim", markup=False)
     if paths.is_release():
         out.print(HIDDEN, style="dim", markup=False)
-    following = next((e for e in catalog.exercises if seen[e.slug] not in SETTLED), None)
-    if following is None:
+    first = following(catalog, seen)
+    if first is None:
         out.print(end_of(seen), markup=False)
         return
-    file = paths.shown(following.file("exercises"))
-    out.print(f"next: {following.slug}   {file}   (kata hint {following.slug})", markup=False)
+    file = paths.shown(first.file("exercises"))
+    out.print(f"next: {first.slug}   {file}   (kata hint {first.slug})", markup=False)
 
 
 def data() -> dict[str, Any]:
@@ -135,8 +135,8 @@ def data() -> dict[str, Any]:
         }
         for section in catalog.sections
     ]
-    following = next((e.slug for e in catalog.exercises if seen[e.slug] not in SETTLED), None)
-    return {"sections": sections, "next": following}
+    first = following(catalog, seen)
+    return {"sections": sections, "next": first and first.slug}
 
 
 def course(catalog: Catalog, seen: Mapping[str, State]) -> "Table":
@@ -157,8 +157,24 @@ def counted(exercises: Sequence[Exercise], seen: Mapping[str, State]) -> str:
     return f"{done + works}/{len(states)}{f', {done} done' if works else ''}"
 
 
-def end_of(seen: Mapping[str, State]) -> str:
-    """What is said when nothing is left but fine print."""
+def following(
+    catalog: Catalog, seen: Mapping[str, State], after: Exercise | None = None, *, fine: bool = False
+) -> Exercise | None:
+    """The next exercise after this one, and then from the front, that neither works nor is done.
+
+    Args:
+        fine: go through those that work and are not done.
+    """
+    everything = catalog.exercises
+    place = everything.index(after) + 1 if after else 0
+    rest = (*everything[place:], *everything[:place])
+    return next((e for e in rest if (seen[e.slug] == "works" if fine else seen[e.slug] not in SETTLED)), None)
+
+
+def end_of(seen: Mapping[str, State], *, fine: bool = False) -> str:
+    """What is said when no exercise follows."""
+    if fine:
+        return "no fine print is left of what works"
     if "works" in seen.values():
         return "everything does its job; `kata watch --fine` goes through the fine print that is left"
     return "everything is done"

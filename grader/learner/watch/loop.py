@@ -26,12 +26,14 @@ from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
 from grader.records import progress
-from grader.records.rungs import SETTLED, State
+from grader.records.rungs import State
 
 
-def run(out: Console) -> None:
-    """Judge every exercise that is saved, until somebody quits."""
+def run(out: Console, *, fine: bool = False) -> None:
+    """Judge every exercise that is saved, until somebody quits; `fine` goes through what works once more."""
     catalog = load()
+    if fine and progress.following(catalog, progress.states(catalog), fine=True) is None:
+        raise KataError(f"{progress.end_of({}, fine=True)}; `kata watch` goes through what is still to do")
     told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
     jobs = (os.cpu_count() or 1) + 1  # one is left for what is saved while all are checked
     events: SimpleQueue[Event] = SimpleQueue()
@@ -40,7 +42,7 @@ def run(out: Console) -> None:
         with saves(events):
             out.print(f"warming up: {told}")
             with judge(catalog.exercises, jobs) as warm:
-                Watcher(out, catalog, warm, jobs, events).run()
+                Watcher(out, catalog, warm, jobs, events, fine).run()
     except KeyboardInterrupt:
         pass
     out.print("until next time")
@@ -50,15 +52,16 @@ class Watcher:
     """The loop: one exercise in focus, and what was seen of all others."""
 
     def __init__(
-        self, out: Console, catalog: Catalog, warm: Judge, jobs: int, events: SimpleQueue[Event]
+        self, out: Console, catalog: Catalog, warm: Judge, jobs: int, events: SimpleQueue[Event], fine: bool
     ) -> None:
+        self.fine = fine  # the second round, through the fine print of what works
         self.catalog = catalog
         self.events = events
         self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.states: dict[str, State] = progress.states(catalog)
         self.files = {e.file("exercises"): e for e in catalog.exercises}
-        self.focus = self._following() or catalog.exercises[0]
+        self.focus = progress.following(catalog, self.states, fine=fine) or catalog.exercises[0]
         self.started = 0.0  # when the run of the focus began
         self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
         self.is_map = False  # the map of the course is shown, while all are checked
@@ -73,20 +76,17 @@ class Watcher:
             signal.signal(signal.SIGWINCH, lambda *_: self.events.put(Resized()))
         with self.keyboard.listening():
             self._draw(self.window.body)
+            if self.fine:
+                self.runs.begin(self.focus)
             try:
                 while self.handle(self._next_event()):
                     pass
             finally:
                 self.runs.close()
 
-    def _following(self, place: int = 0) -> Exercise | None:
-        """The first exercise from this place on, and then from the front, that neither works nor is done."""
-        everything = self.catalog.exercises
-        rest = [*everything[place:], *everything[:place]]
-        return next((e for e in rest if self.states[e.slug] not in SETTLED), None)
-
-    def _after_focus(self) -> Exercise | None:
-        return self._following(self.catalog.exercises.index(self.focus) + 1)
+    def _following(self) -> Exercise | None:
+        """What comes after the focus, in this round."""
+        return progress.following(self.catalog, self.states, self.focus, fine=self.fine)
 
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""
@@ -149,7 +149,7 @@ class Watcher:
             self._draw(self._map())
         elif is_latest and exercise is self.focus:
             has_keys = self.keyboard.is_heard
-            self._draw(screen.lesson(event.lesson, self._after_focus(), has_keys=has_keys))
+            self._draw(screen.lesson(event.lesson, self._following(), has_keys=has_keys))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -181,10 +181,10 @@ class Watcher:
             self._say(str(error))
 
     def _next(self) -> None:
-        """Go on to the next unfinished exercise; only ever on demand."""
-        following = self._after_focus()
+        """Go on to the next exercise of this round; only ever on demand."""
+        following = self._following()
         if following is None:
-            raise KataError(f"{progress.end_of(self.states)}; `kata status` shows the map")
+            raise KataError(f"{progress.end_of(self.states, fine=self.fine)}; `kata status` shows the map")
         self.focus = following
         self.runs.begin(following)
 

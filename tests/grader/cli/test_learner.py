@@ -166,6 +166,29 @@ def test_the_solution_is_shown_once_the_exercise_passes(clone):
     assert "+    return x * 2.0" in lines
 
 
+def test_what_works_shows_the_solution_and_what_the_fine_print_adds(clone):
+    plain = 'Works("in place", code="def double(x):\\n    return x.mul_(2.0)\\n")'
+    clone.add("thrice", specimens=(plain,))
+    text = SOLUTION.replace("x * 2.0", "x + x")
+    for state, code in (("failing", 2), ("works", 0)):
+        remember(clone, state, text)
+        assert clone.kata("solution", "double")[0] == code
+    assert "1/3, 0 done  +··" in clone.kata()[1][0]
+    assert not any("fine print adds" in line for line in clone.kata("solution", "double")[1])
+    file = clone.root / "exercises" / "e01_tensors" / "ex03_thrice.py"
+    file.write_text(text)
+    seen = {"states": {"thrice": ["works", hashlib.sha256(text.encode()).hexdigest()[:16]]}}
+    (clone.root / ".kata" / "progress.json").write_text(json.dumps(seen))
+    lines = clone.kata("solution", "thrice")[1]
+    place = lines.index("what the fine print adds to a plain answer, which does the job (in place):")
+    assert "-    return x + x" in lines[:place] and "-    return x.mul_(2.0)" in lines[place:]
+
+
+def test_a_second_round_needs_something_that_works(clone):
+    code, lines = clone.kata("watch", "--fine")
+    assert (code, len(lines)) == (2, 1) and "no fine print is left of what works; `kata watch`" in lines[0]
+
+
 def test_new_makes_an_exercise_that_the_audit_reads(clone):
     code, lines = clone.kata("new", "e01", "third_one")
     assert code == 0

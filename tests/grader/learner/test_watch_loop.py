@@ -49,12 +49,12 @@ class Judge:
 class Loop:
     """A watcher and what it shows."""
 
-    def __init__(self, folder, height=40, width=80):
+    def __init__(self, folder, height=40, width=80, fine=False):
         self.folder = folder
         self.judge = Judge()
         out = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
         self.out = out
-        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue())
+        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue(), fine)
         self.open = []
 
     def file(self, number):
@@ -385,6 +385,24 @@ def test_what_does_its_job_is_told_so_and_n_goes_on(loop):
     loop.save(1)
     loop.answer(rungs("passed", "passed", "passed", "passed"))
     assert "✓ double · it does its job, 1 of 1; fine print 3 of 3" in loop.shown()
+
+
+def test_a_second_round_goes_through_what_works(loop):
+    known = catalog.read(loop.folder).exercises
+    progress.remember(dict(zip(known, ("done", "works", "works"), strict=True)))
+    again = Loop(loop.folder, fine=True)
+    again.judge.inventory["twice"] = FINE
+    assert again.watcher.focus.slug == "twice"
+    again.save(2)
+    again.answer(rungs("passed", "failed", "passed", "passed"))
+    assert "fine print 2 of 3" in again.shown() and "ex03_thrice.py   press n" in again.shown()
+    again.save(2)
+    again.answer(rungs("passed", "passed", "passed", "passed"))
+    again.press("n")
+    assert "checking thrice" in again.shown()
+    again.answer(PASSED)
+    again.press("n")
+    assert "no fine print is left of what works" in again.shown()
 
 
 def test_while_the_job_fails_the_fine_print_is_a_title(loop):

@@ -1,0 +1,76 @@
+"""Answers kept to try the suites on: wrong ones must fail, natural ones must work, right ones must pass.
+
+Each file under `tests/specimens/` defines `SPECIMENS`, a list of these. An answer is written out
+in `code`, or as edits to the reference solution in `edits`: pairs of a text that occurs in it
+exactly once and what stands there instead.
+"""
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from grader.core.errors import KataError
+
+Edits = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """An answer and what it stands for: the mistake, or the way in which it is right but different."""
+
+    about: str
+    code: str = ""
+    edits: Edits = ()
+
+    def source(self, solution: str) -> str:
+        """The whole answer as text, given the text of the reference solution."""
+        if bool(self.code) == bool(self.edits):
+            raise KataError(f"specimen {self.about!r} needs either code or edits")
+        if self.code:
+            return self.code
+        for old, new in self.edits:
+            if solution.count(old) != 1:
+                times = solution.count(old)
+                raise KataError(
+                    f"specimen {self.about!r}: {old!r} occurs {times} times in the solution, not once"
+                )
+            solution = solution.replace(old, new)
+        return solution
+
+
+@dataclass(frozen=True)
+class Wrong(Specimen):
+    """A wrong answer: `check` is the test that must fail on it, `says` words its feedback must contain.
+
+    One of the rung "job" must not work: a check of the job or the oracle must fail on it. One of the rung
+    "fine" must not pass, and may work.
+    """
+
+    check: str = ""
+    says: str = ""
+    rung: Literal["job", "fine"] = "fine"
+
+
+@dataclass(frozen=True)
+class Works(Specimen):
+    """A natural answer that does the job, as textbooks and well-known code write it.
+
+    The oracle agrees and every check of the job passes; those of the fine print need not.
+    """
+
+
+@dataclass(frozen=True)
+class Right(Specimen):
+    """A right answer that is written differently: every check passes."""
+
+
+def read(file: Path) -> list[Specimen]:
+    """The specimens of one exercise."""
+    spec = importlib.util.spec_from_file_location(f"specimens_{file.stem}", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: list[Specimen] = module.SPECIMENS
+    return found
