@@ -34,7 +34,7 @@ def others(gen):
 
 def late(gen):
     kinds = torch.float32, torch.float16, torch.bfloat16
-    return {f"5100 positions in {kind}": torch.zeros(5100, 6, dtype=kind) for kind in kinds}
+    return {f"5100 positions in {kind}": torch.zeros(1, 5100, 6, dtype=kind) for kind in kinds}
 
 
 contract = Contract(
@@ -112,7 +112,7 @@ def test_angle_dtype_is_asked(answer, device, monkeypatch):
     """add_positions asks angle_dtype what to compute in: float64 itself is not to be had on mps."""
     asked = []
     monkeypatch.setattr(answer, "angle_dtype", lambda device: asked.append(device) or torch.float32)
-    x = torch.zeros(61, 14, dtype=torch.float64).to(device)
+    x = torch.zeros(1, 61, 14, dtype=torch.float64).to(device)
     yours = on_host(answer.add_positions(x))
     expect_that(bool(asked), "add_positions(x) does not ask angle_dtype for the dtype to compute in")
     expect_equal(asked[0], x.device, "the device that add_positions(x) asks angle_dtype about")
