@@ -3,15 +3,13 @@
 import numpy as np
 import torch
 
-from grader.checks import expect_equal, expect_raises, expect_that
+from grader.checks import expect_equal, expect_that
 
 
 def test_there(answer):
     """The worked examples for to_numpy come out: arrays of float32."""
-    for x, wanted in [
-        (torch.tensor([0.5, 2.0], requires_grad=True), [0.5, 2.0]),
-        (torch.tensor([0.5], dtype=torch.bfloat16), [0.5]),
-    ]:
+    losses = torch.tensor([0.5, 2.0], requires_grad=True)
+    for x, wanted in [(losses, [0.5, 2.0]), (torch.tensor([0.5], dtype=torch.bfloat16), [0.5])]:
         array = answer.to_numpy(x)
         call = f"to_numpy of {x.dtype}"
         expect_that(isinstance(array, np.ndarray), f"{call} is no NumPy array", yours=str(type(array)))
@@ -29,9 +27,3 @@ def test_memory_is_shared(answer):
     x = torch.zeros(3)
     answer.to_numpy(x)[1] = 7.0
     expect_equal(x, torch.tensor([0.0, 7.0, 0.0]), "x after to_numpy(x)[1] = 7")
-
-
-def test_objects_are_refused(answer):
-    """An array of objects raises TypeError."""
-    array = np.array([None, 1], dtype=object)
-    expect_raises(TypeError, lambda: answer.from_numpy(array), "from_numpy(array) of objects")
