@@ -109,9 +109,9 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
             if trial.job.only and not _fails(trial, record):
                 unsettled.append(_limited(trial, ()))
             else:
-                yield from _judge(trial, record, _fine(checks[trial.job.slug]))
+                yield from _judge(trial, record)
         for trial, record in session.records(unsettled):
-            yield from _judge(trial, record, _fine(checks[trial.job.slug]))
+            yield from _judge(trial, record)
         wrong = [t for t in trials if t.kind == "wrong"]
         idle = {slug: _idle(checks[slug], session.killers[slug]) for slug in checks}
         again = [_limited(t, idle[t.job.slug]) for t in wrong if idle[t.job.slug]]
@@ -187,15 +187,11 @@ def _fails(trial: Trial, record: ExerciseRecord) -> bool:
     return any(c.outcome == "failed" and c.id in trial.job.only for c in record.checks)
 
 
-def _fine(checks: Iterable[CheckSpec]) -> frozenset[str]:
-    return frozenset(check.id for check in checks if check.fine)
+def _does_job(record: ExerciseRecord) -> bool:
+    return all(c.outcome in ("passed", "not_graded") for c in record.checks if not c.fine)
 
 
-def _does_job(record: ExerciseRecord, fine: frozenset[str]) -> bool:
-    return all(c.outcome in ("passed", "not_graded") for c in record.checks if c.id not in fine)
-
-
-def _judge(trial: Trial, record: ExerciseRecord, fine: frozenset[str]) -> Iterator[Problem]:
+def _judge(trial: Trial, record: ExerciseRecord) -> Iterator[Problem]:
     where = trial.job.slug
     if record.status == "grader_fault":
         yield Problem(where, f"{trial.about}: the grader failed: {'; '.join(record.flags)}")
@@ -205,10 +201,10 @@ def _judge(trial: Trial, record: ExerciseRecord, fine: frozenset[str]) -> Iterat
         yield Problem(
             where, f"{trial.about} is right but {record.status}: {_reasons(record.checks, record.flags)}"
         )
-    elif trial.kind == "works" and not _does_job(record, fine):
-        job = [c for c in record.checks if c.id not in fine]
+    elif trial.kind == "works" and not _does_job(record):
+        job = [c for c in record.checks if not c.fine]
         yield Problem(where, f"{trial.about} does not work: {_reasons(job, record.flags)}")
-    elif trial.specimen is not None and trial.specimen.rung == "job" and _does_job(record, fine):
+    elif trial.specimen is not None and trial.specimen.rung == "job" and _does_job(record):
         yield Problem(where, f"wrong answer {trial.about!r} works: only checks of the fine print fail on it")
     elif trial.specimen is not None:
         yield from _judge_wrong(trial.specimen, record, where)
@@ -226,10 +222,15 @@ def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[P
             or record.status
         )
         yield Problem(where, f"{about} is not caught by {wrong.check}, only by {others}")
-    elif wrong.says and not any(wrong.says.lower() in f"{c.title}\n{c.message}".lower() for c in failed):
+    elif wrong.says and not any(wrong.says.lower() in _on_one_line(c) for c in failed):
         yield Problem(
             where, f"{about}: the feedback of {wrong.check} lacks {wrong.says!r}:\n{failed[0].message}"
         )
+
+
+def _on_one_line(check: CheckRecord) -> str:
+    """What is told of a check: a long line was wrapped."""
+    return " ".join(f"{check.title} {check.message}".lower().split())
 
 
 def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:
