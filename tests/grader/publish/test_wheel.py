@@ -61,7 +61,7 @@ def nothing_of_this_clone():
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def folder(programs, tmp_path_factory):
     """What `kata init` has written there."""
     place = tmp_path_factory.mktemp("home")

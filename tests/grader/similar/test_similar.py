@@ -185,7 +185,7 @@ def test_independent_right_answers_are_not_listed(monkeypatch):
     submissions = [Submission(student, codes) for student, codes in answers.items()]
     found = similar.likenesses(submissions, load().select(["e01"]))
     result = page(list(answers), found, 0.5, 50)
-    assert len(found) > 10 and result.compared > 3
+    assert len(found) > 10 and result.compared > 2
     assert result.pairs == []
 
 
