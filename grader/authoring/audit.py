@@ -5,6 +5,7 @@ fail is judged by the checks that ought to fail first, and in full only where th
 """
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -230,7 +231,7 @@ def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[P
 
 def _on_one_line(check: CheckRecord) -> str:
     """What is told of a check: a long line was wrapped."""
-    return " ".join(f"{check.title} {check.message}".lower().split())
+    return re.sub(r"\s+", " ", f"{check.title} {check.message}".lower())
 
 
 def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:
