@@ -223,15 +223,15 @@ def _judge_wrong(wrong: Wrong, record: ExerciseRecord, where: str) -> Iterator[P
             or record.status
         )
         yield Problem(where, f"{about} is not caught by {wrong.check}, only by {others}")
-    elif wrong.says and not any(wrong.says.lower() in _on_one_line(c) for c in failed):
+    elif wrong.says and not any(_flat(wrong.says) in _flat(f"{c.title} {c.message}") for c in failed):
         yield Problem(
             where, f"{about}: the feedback of {wrong.check} lacks {wrong.says!r}:\n{failed[0].message}"
         )
 
 
-def _on_one_line(check: CheckRecord) -> str:
-    """What is told of a check: a long line was wrapped."""
-    return re.sub(r"\s+", " ", f"{check.title} {check.message}".lower())
+def _flat(text: str) -> str:
+    """On one line and in small letters: what is told of a check was wrapped."""
+    return re.sub(r"\s+", " ", text.lower())
 
 
 def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:
