@@ -7,7 +7,7 @@ fail is judged by the checks that ought to fail first, and in full only where th
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,8 +24,10 @@ from grader.records.records import CheckRecord, ExerciseRecord
 
 SEEDS = (0, 1, 2)
 
-LEAST = 2
-"""Specimens of `Works` and of `Right`, of an exercise that tells the job from the fine print."""
+LEAST: Mapping[type[Specimen], int] = {Works: 2, Right: 2}
+"""How many specimens are wanted of an exercise that tells the job from the fine print."""
+
+LEAST_OF_STEP: Mapping[type[Specimen], int] = {Wrong: 3, Right: 2}
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Trial:
 def audit(catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress = silent) -> list[Problem]:
     """Everything that is wrong with `exercises`, in the catalog's order."""
     found = [Problem(*problem) for problem in lint.problems(catalog, exercises)]
-    complete = tuple(e for e in exercises if all(e.file(tree).is_file() for tree in lint.TREES))
+    complete = tuple(e for e in exercises if all(e.file(tree).is_file() for tree in e.trees))
     trials: list[Trial] = []
     for exercise in complete:
         try:
@@ -64,13 +66,13 @@ def audit(catalog: Catalog, exercises: tuple[Exercise, ...], progress: Progress 
 
 
 def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]:
-    """Which specimens are still wanted of an exercise that tells the job from the fine print."""
-    if statement.read(exercise).fine is None:
+    """Which specimens are still wanted of a step, or of an exercise that has fine print."""
+    if statement.read(exercise).fine is None and not exercise.is_step:
         return
-    for kind in (Works, Right):
+    for kind, least in (LEAST_OF_STEP if exercise.is_step else LEAST).items():
         count = sum(isinstance(one, kind) for one in specimens)
-        if count < LEAST:
-            yield f"{count} specimens are {kind.__name__}, and {LEAST} are wanted"
+        if count < least:
+            yield f"{count} specimens are {kind.__name__}, and {least} are wanted"
 
 
 def _trials(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[Trial]:
@@ -140,7 +142,7 @@ class _Session:
     def uniform(self, exercise: Exercise) -> str | None:
         """What is wrong with an oracle that gives much the same for each seed."""
         results = [self._reference(exercise, seed).oracle for seed in SEEDS]
-        return None if None in results else variety.problem(results)
+        return None if None in results else variety.problem(results, exercise)
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
         by_job = {id(trial.job): trial for trial in trials}
@@ -245,6 +247,7 @@ def _function(check: str) -> str:
 
 
 def _idle(expected: Iterable[CheckSpec], killers: set[str]) -> tuple[str, ...]:
-    """The hidden checks that no answer has failed so far that need not pass."""
-    hidden = [e.id for e in expected if e.id.startswith("hidden::") and not e.lacks]
-    return tuple(check for check in hidden if _function(check) not in killers)
+    """The hidden checks, or a step's public ones, that no answer has failed so far that need not pass."""
+    ids = [e.id for e in expected if not e.lacks]
+    hidden = [check for check in ids if check.startswith("hidden::")]
+    return tuple(check for check in hidden or ids if _function(check) not in killers)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from grader.authoring import statement
 from grader.course import paths, starts
-from grader.course.catalog import SECTION, Catalog, Exercise, Section, Tree, section_file
+from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise, Section, row_file
 
-TREES: tuple[Tree, ...] = ("exercises", "solutions", "public", "hidden", "specimens")
-_HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION}
+_HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION, STEPS, STEPS_FILE}
+_PATHS = ("first", "core", "further")
 
 
 def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tuple[str, str]]:
@@ -19,7 +19,7 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
             yield from _section_problems(section)
             yield from _needs_problems(catalog, section)
     for exercise in exercises:
-        missing = [tree for tree in TREES if not exercise.file(tree).is_file()]
+        missing = [tree for tree in exercise.trees if not exercise.file(tree).is_file()]
         for tree in missing:
             yield exercise.slug, f"{paths.shown(exercise.file(tree))} is missing"
         if not missing:
@@ -31,23 +31,20 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
 
 
 def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
-    numbers = [e.order for e in section.exercises]
-    if numbers != list(range(1, len(numbers) + 1)):
-        yield section.name, f"numbers are not 1 to {len(numbers)}: {numbers}"
-    order = [e.path for e in section.exercises]
+    for kind in (True, False):
+        numbers = [e.order for e in section.exercises if e.is_step == kind]
+        if numbers != list(range(1, len(numbers) + 1)):
+            yield section.name, f"numbers are not 1 to {len(numbers)}: {numbers}"
+    order = [_PATHS.index(e.path) for e in section.exercises]
     if order != sorted(order):
         yield section.name, "a core exercise comes after a further one"
     if not (paths.EXERCISES / section.name / "README.md").is_file():
         yield section.name, "the chapter has no README.md"
-    for tree in TREES:
-        known = {e.file(tree) for e in section.exercises}
-        for file in sorted(_folder(section, tree).iterdir()):
+    known = {e.file(tree) for e in section.exercises for tree in e.trees}
+    for folder in sorted({file.parent for file in known}):
+        for file in sorted(folder.iterdir()) if folder.is_dir() else ():
             if file not in known and file.name not in _HOUSEKEEPING:
                 yield section.name, f"{paths.shown(file)} belongs to no exercise in the catalog"
-
-
-def _folder(section: Section, tree: Tree) -> Path:
-    return section.exercises[0].file(tree).parent
 
 
 def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, str]]:
@@ -62,7 +59,7 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
 
 def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
     if not starts.is_untouched(exercise):
-        place = paths.shown(section_file(exercise.section))
+        place = paths.shown(row_file(exercise))
         yield (
             exercise.slug,
             f"the catalog knows another start; if this is the new one, `kata audit --write-starts --only "

@@ -1,4 +1,7 @@
-"""The statement of an exercise: the job, and under the line `Fine print:` what goes beyond it."""
+"""The statement of an exercise: the job, and under the line `Fine print:` what goes beyond it.
+
+That of a step is shorter, has no fine print, and gives the syntax that is new.
+"""
 
 import ast
 import re
@@ -13,6 +16,12 @@ MOST_WORDS = 120
 MOST_LINES = 12
 """For the fine print."""
 
+STEP_WORDS = 80
+"""Of prose, for a step."""
+
+NEW = "New here:"
+"""Begins the line of a step that gives the syntax of what it introduces."""
+
 _LINE = re.compile(r"^Fine print:\n", re.MULTILINE)
 
 
@@ -22,6 +31,7 @@ class Statement:
 
     job: str
     fine: str | None
+    is_step: bool = False
 
     @property
     def words(self) -> int:
@@ -30,7 +40,9 @@ class Statement:
         return sum(bool(re.search(r"\w", word)) for line in prose for word in line.split())
 
     def problems(self) -> Iterator[str]:
-        """What is too long."""
+        """What is too long, or is missing."""
+        if self.is_step:
+            yield from self._step_problems()
         if self.fine is None:
             return
         if self.words > MOST_WORDS:
@@ -39,9 +51,17 @@ class Statement:
         if lines > MOST_LINES:
             yield f"the fine print has {lines} lines, and {MOST_LINES} are room enough: drop some"
 
+    def _step_problems(self) -> Iterator[str]:
+        if self.words > STEP_WORDS:
+            yield f"the statement has {self.words} words, and {STEP_WORDS} are room enough for a step"
+        if NEW not in self.job:
+            yield f"the statement lacks a line {NEW!r} with the syntax that the step introduces"
+        if self.fine is not None:
+            yield "a step has no fine print"
+
 
 def read(exercise: Exercise) -> Statement:
     """What the exercise's file says."""
     text = ast.get_docstring(ast.parse(exercise.file("exercises").read_text("utf-8"))) or ""
     job, *fine = _LINE.split(text + "\n", maxsplit=1)
-    return Statement(job, fine[0] if fine else None)
+    return Statement(job, fine[0] if fine else None, exercise.is_step)

@@ -10,11 +10,14 @@ from grader.diagnose.describe import describe, without_addresses
 from grader.protocol.feedback import Fact, Feedback
 
 LONG_ERROR, ERROR_COLUMNS = 160, 120
+SUSPECT = "suspect"
+"""An error's attribute: the mistake in words that raises the very same."""
 
 
 def likely(error: BaseException) -> str:
     """What an error comes from, where there is something to say."""
-    return cause_of_error(error) or ""
+    suspect = getattr(error, SUSPECT, None)
+    return suspect if isinstance(suspect, str) else cause_of_error(error) or ""
 
 
 def unusable(error: BaseException) -> Feedback:

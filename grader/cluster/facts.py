@@ -36,7 +36,7 @@ def _suites(slug: str) -> str:
         exercise = load().exercise(slug)
     except KataError:
         return ""
-    suites = [content(exercise.file(tree)) for tree in ("public", "hidden")]
+    suites = [content(exercise.file(tree)) for tree in exercise.suites]
     return _digest([repr(exercise).encode(), *suites])
 
 

@@ -1,7 +1,8 @@
-"""The catalog: order, title, points, difficulty, needs, concepts and hints of every exercise.
+"""The catalog: order, title, points, difficulty, needs, concepts and hints of every step and exercise.
 
-Each section's folder of exercises holds it as `section.toml`. That is the only home of metadata, because
-learners break or forge what they edit; of what they hand in, it is never read.
+Each section's folder of exercises holds it as `section.toml`, and its folder of steps as `steps.toml`. That
+is the only home of metadata, because learners break or forge what they edit; of what they hand in, it is
+never read.
 """
 
 import hashlib
@@ -31,6 +32,11 @@ _FOLDERS: dict[Tree, Path] = {
 }
 
 SECTION = "section.toml"
+STEPS = "steps"
+"""The folder of a section's first steps, in each of the mirrored places but `hidden`."""
+STEPS_FILE = "steps.toml"
+_STEP = {"path": "first", "kind": "build", "points": 0, "difficulty": 1, "reading": ""}
+"""What a step's row need not say. Steps weigh nothing in a grade."""
 
 SLOW_SECONDS = 120.0
 """What a check that is marked `slow` may take beyond its exercise's `seconds`: interpreters start slowly."""
@@ -40,9 +46,10 @@ SLOW_SECONDS = 120.0
 class Exercise:
     """One row of the catalog.
 
-    ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether a first
-    reader works through the exercise (core) or comes back for it (further). ``start`` is the digest of
-    what a learner begins with; no verdict depends on it, so it is no part of the text that addresses hold.
+    ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether it is a step, which
+    comes before the exercises of its section (first), or an exercise that a first reader works through (core)
+    or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
+    of what a learner begins with; no verdict depends on it, so it is no part of the text that addresses hold.
     """
 
     slug: str
@@ -50,7 +57,7 @@ class Exercise:
     order: int
     title: str
     kind: Literal["build", "fix"]
-    path: Literal["core", "further"]
+    path: Literal["first", "core", "further"]
     points: float
     difficulty: int
     needs: tuple[str, ...]
@@ -58,6 +65,7 @@ class Exercise:
     hints: tuple[str, ...]
     reading: str
     seconds: float = 10.0
+    optional: bool = False
     start: str = field(default="", repr=False)
 
     def is_start(self, content: bytes) -> bool:
@@ -65,14 +73,34 @@ class Exercise:
         return digest(content) == self.start
 
     @property
+    def is_step(self) -> bool:
+        """Whether it is one of the first steps: one public suite, and no fine print."""
+        return self.path == "first"
+
+    @property
     def stem(self) -> str:
-        """The name of its files, without what comes before and after: ``ex15_merge_heads``."""
-        return f"ex{self.order:02d}_{self.slug}"
+        """The name of its files, without what comes before and after: ``ex15_merge_heads``, ``s01_dice``."""
+        return f"{'s' if self.is_step else 'ex'}{self.order:02d}_{self.slug}"
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie in each of the mirrored places: ``e01_tensors``, ``e01_tensors/steps``."""
+        return f"{self.section}/{STEPS}" if self.is_step else self.section
 
     @property
     def relative(self) -> str:
         """The answer's path inside a submission: ``e01_tensors/ex15_merge_heads.py``."""
-        return f"{self.section}/{self.stem}.py"
+        return f"{self.folder}/{self.stem}.py"
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The mirrored places that hold a file of it: a step has no hidden suite."""
+        return tuple(tree for tree in _FOLDERS if tree != "hidden" or not self.is_step)
+
+    @property
+    def suites(self) -> tuple[Tree, ...]:
+        """Those of its places that hold checks. The last has the oracle."""
+        return tuple(tree for tree in self.trees if tree in ("public", "hidden"))
 
     @property
     def short(self) -> str:
@@ -82,7 +110,7 @@ class Exercise:
     def file(self, tree: Tree) -> Path:
         """The exercise's file in one of the five mirrored places."""
         prefix = "test_" if tree in ("public", "hidden") else ""
-        return _FOLDERS[tree] / self.section / f"{prefix}{self.stem}.py"
+        return _FOLDERS[tree] / self.folder / f"{prefix}{self.stem}.py"
 
 
 def digest(start: bytes) -> str:
@@ -92,7 +120,7 @@ def digest(start: bytes) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A folder of exercises, in their order."""
+    """A folder of exercises, in their order: the steps come first."""
 
     name: str
     title: str
@@ -145,26 +173,34 @@ class Catalog:
         return next(s for s in self.sections if s.name == exercise.section)
 
     def select(self, names: list[str] | None) -> tuple[Exercise, ...]:
-        """The exercises meant by names of exercises and sections; without any, all."""
+        """The exercises meant by names: all of a section (``e01``), its steps (``e01/steps``), or single ones.
+
+        Without names, all of them.
+        """
         chosen = {exercise for name in names or () for exercise in self._named(name)}
         return tuple(e for e in self.exercises if e in chosen) if names else self.exercises
 
     def _named(self, name: str) -> tuple[Exercise, ...]:
-        last = _parts(name)[-1]
-        section = next((s for s in self.sections if s.is_called(last)), None)
-        return section.exercises if section else (self.find(name),)
+        *folders, last = _parts(name)
+        called = folders[-1] if last == STEPS and folders else last
+        section = next((s for s in self.sections if s.is_called(called)), None)
+        if section is None:
+            return (self.find(name),)
+        return tuple(e for e in section.exercises if e.is_step or last != STEPS)
 
     def _meant(self, name: str) -> list[Exercise]:
         *folders, last = _parts(name)
-        stem = re.sub(r"^test_(?=ex\d)", "", last.removesuffix(".py"))
-        number = re.fullmatch(r"ex(\d+)", stem)
+        if STEPS in folders:
+            folders.remove(STEPS)
+        stem = re.sub(r"^test_(?=(ex|s)\d)", "", last.removesuffix(".py"))
+        number = re.fullmatch(r"(ex|s)(\d+)", stem)
         begun = {
-            e for e in self.exercises if (e.stem if re.match(r"ex\d", stem) else e.slug).startswith(stem)
+            e for e in self.exercises if (e.stem if re.match(r"(ex|s)\d", stem) else e.slug).startswith(stem)
         }
         those = [e for s in self.sections if not folders or s.is_called(folders[-1]) for e in s.exercises]
         return (
             [e for e in those if stem in (e.slug, e.stem)]
-            or [e for e in those if number and int(number[1]) == e.order]
+            or [e for e in those if number and (number[1] == "s", int(number[2])) == (e.is_step, e.order)]
             or [e for e in those if stem and e in begun]
         )
 
@@ -175,7 +211,7 @@ class Catalog:
     def _unknown(self, name: str) -> KataError:
         import difflib
 
-        slug = re.sub(r"^(test_)?ex\d+_", "", _parts(name)[-1].removesuffix(".py"))
+        slug = re.sub(r"^(test_)?(ex|s)\d+_", "", _parts(name)[-1].removesuffix(".py"))
         known = [*(e.slug for e in self.exercises), *(s.name for s in self.sections)]
         near = " or ".join(repr(one) for one in difflib.get_close_matches(slug, known))
         asked = f" (did you mean {near}?)" if near else ""
@@ -192,6 +228,8 @@ def _parts(name: str) -> list[str]:
 
 
 def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exercise:
+    if source.parent.name == STEPS:
+        row = {**_STEP, **row}
     try:
         return Exercise(
             slug=slug,
@@ -207,6 +245,7 @@ def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exe
             hints=tuple(row.get("hints", ())),
             reading=row["reading"],
             seconds=row.get("seconds", 10.0),
+            optional=row.get("optional", False),
             start=row.get("start", ""),
         )
     except KeyError as missing:
@@ -217,22 +256,39 @@ def read(folder: Path) -> Catalog:
     """Read every section's file in `folder`, in the order of the sections' names."""
     sections = []
     for source in sorted(folder.glob(f"e*/{SECTION}")):
-        try:
-            table = tomllib.loads(source.read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
-            raise KataError(f"{paths.shown(source)} is not valid TOML: {broken}") from None
+        name, table = source.parent.name, _table(source)
         if "title" not in table:
             raise KataError(f"{paths.shown(source)} lacks the section's title; add it")
-        found = table.get("exercise", {}).items()  # a section that is to come has none yet
-        name = source.parent.name
-        rows = [_exercise(name, slug, row, source) for slug, row in found]
-        sections.append(Section(name, table["title"], tuple(sorted(rows, key=lambda e: e.order))))
+        steps = source.parent / STEPS / STEPS_FILE
+        found = [*_rows(name, steps, _table(steps) if steps.is_file() else {}), *_rows(name, source, table)]
+        sections.append(Section(name, table["title"], tuple(found)))
     return Catalog(tuple(sections))
 
 
+def _table(source: Path) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = tomllib.loads(source.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+        raise KataError(f"{paths.shown(source)} is not valid TOML: {broken}") from None
+    return table
+
+
+def _rows(section: str, source: Path, table: dict[str, Any]) -> list[Exercise]:
+    """What a file of the catalog holds, in its order; a section that is to come has nothing yet."""
+    rows = table.get("exercise", {}).items()
+    return sorted((_exercise(section, slug, row, source) for slug, row in rows), key=lambda e: e.order)
+
+
 def section_file(section: str) -> Path:
-    """Where the catalog's rows of a section stand."""
+    """Where the catalog's rows of a section's exercises stand."""
     return paths.EXERCISES / section / SECTION
+
+
+def row_file(exercise: Exercise) -> Path:
+    """Where the catalog's row of an exercise stands."""
+    if exercise.is_step:
+        return paths.EXERCISES / exercise.folder / STEPS_FILE
+    return section_file(exercise.section)
 
 
 def rows_of(text: str) -> list[str]:

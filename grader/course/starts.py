@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Exercise, digest, rows_of, section_file
+from grader.course.catalog import Exercise, digest, row_file, rows_of
 
 _START = re.compile(r"^start *=.*$", re.MULTILINE)
 
@@ -35,9 +35,8 @@ def row(exercise: Exercise) -> str:
 def write(exercises: Iterable[Exercise]) -> list[str]:
     """Take the files as they are for the starts; the slugs of those whose rows had to change."""
     changed = [e for e in exercises if e.file("exercises").is_file() and not is_untouched(e)]
-    for section in sorted({e.section for e in changed}):
-        file = section_file(section)
-        rows = {f"[exercise.{e.slug}]": row(e) for e in changed if e.section == section}
+    for file in sorted({row_file(e) for e in changed}):
+        rows = {f"[exercise.{e.slug}]": row(e) for e in changed if row_file(e) == file}
         parts = rows_of(file.read_text("utf-8"))
         parts = [_with(part, rows.get(part.partition("\n")[0].strip())) for part in parts]
         file.write_text("".join(parts), "utf-8")

@@ -83,7 +83,7 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
     Raises:
         pytest.UsageError: something else does not import; its traceback is in the message.
     """
-    files = [str(e.file(tree)) for e in exercises for tree in ("public", "hidden") if e.file(tree).exists()]
+    files = [str(e.file(tree)) for e in exercises for tree in e.suites if e.file(tree).exists()]
     with pytest.MonkeyPatch.context() as patches:
         patches.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         config = _compat.configured([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])

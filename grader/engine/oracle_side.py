@@ -57,6 +57,6 @@ class OracleSide:
 def _apart(exercise: Exercise) -> ModuleType | KataError:
     """The oracle's module, or what is wrong with it, which the first answer's child tells."""
     try:
-        return oracle.apart(exercise.file("hidden"))
+        return oracle.apart(exercise.file(exercise.suites[-1]))
     except Exception as error:
         return error if isinstance(error, KataError) else KataError(f"the oracle does not import: {error}")

@@ -9,7 +9,7 @@ from importlib import import_module
 import torch
 
 from grader.checks import devices
-from grader.course.catalog import Exercise, Tree
+from grader.course.catalog import Exercise
 from grader.engine._compat import COMPILER
 from grader.engine.quiet import quiet
 from grader.plugin import load_answer
@@ -68,8 +68,7 @@ def _compile_once() -> None:
 
 def _tells_of(exercise: Exercise, name: bytes) -> bool:
     """Whether its stub or its suites mention a module."""
-    trees: tuple[Tree, ...] = ("exercises", "public", "hidden")
-    files = [exercise.file(tree) for tree in trees]
+    files = [exercise.file(tree) for tree in ("exercises", *exercise.suites)]
     return any(name in file.read_bytes() for file in files if file.exists())
 
 

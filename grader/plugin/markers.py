@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import pytest
 import torch
 
-from grader.course.catalog import SLOW_SECONDS
+from grader.course.catalog import SLOW_SECONDS, STEPS
 from grader.protocol.check import CheckSpec
 
 MARKERS = {
@@ -52,7 +52,8 @@ def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
 
 def spec_of(item: pytest.Item) -> CheckSpec:
     """What is told of a check before any answer is judged."""
-    id = f"{item.path.parent.parent.name}::{item.name}"
+    folder = item.path.parent.parent if item.path.parent.name == STEPS else item.path.parent
+    id = f"{folder.parent.name}::{item.name}"
     return CheckSpec(id, title_of(item), lacking(item), is_fine(item))
 
 

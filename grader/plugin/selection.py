@@ -13,7 +13,7 @@ from grader.course.catalog import Exercise, load
 @cache
 def exercise_of(path: Path) -> Exercise | None:
     """The exercise that a suite's file belongs to, or None for any other test file."""
-    if path.parent.parent not in (paths.PUBLIC, paths.HIDDEN):
+    if not {path.parent.parent, path.parent.parent.parent} & {paths.PUBLIC, paths.HIDDEN}:
         return None
     return load().of_stem(path.stem.removeprefix("test_"))
 
@@ -32,8 +32,8 @@ def is_left_out(path: Path, config: pytest.Config) -> bool:
     tree = _parsed(config.option.keyword)
     if tree is None:
         return False
-    if path.parent in (paths.PUBLIC, paths.HIDDEN):
-        exercises = [e for e in load().exercises if e.section == path.name]
+    if {path.parent, path.parent.parent} & {paths.PUBLIC, paths.HIDDEN} and not path.suffix:
+        exercises = [e for e in load().exercises if path.name in (e.section, Path(e.folder).name)]
     else:
         exercises = [e for e in [exercise_of(path)] if e]
     return bool(exercises) and not any(_can_be(tree, True, e) for e in exercises)

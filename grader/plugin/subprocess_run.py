@@ -87,7 +87,7 @@ class Fresh:
 def _run(job: Job, folder: Path, told: Path, *plugins: str) -> int | None:
     """The exit status of a pytest process that judges the answer in `folder`; None if it took too long."""
     exercise = job.exercise
-    suites = [str(exercise.file(t)) for t in ("public", "hidden") if exercise.file(t).exists()]
+    suites = [str(exercise.file(t)) for t in exercise.suites if exercise.file(t).exists()]
     argv = [
         "-p",
         "grader.plugin.subprocess_run",

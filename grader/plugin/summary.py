@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, Tree, load
+from grader.course.catalog import Catalog, Exercise, load
 from grader.course.starts import is_untouched
 from grader.plugin import leftovers
 from grader.plugin.failures import shorten
@@ -102,12 +102,11 @@ def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session)
         return set()
     catalog = load()
     seen = {Path(report.nodeid.split("::")[0]) for report in reports}
-    suites: tuple[Tree, ...] = ("public", "hidden")
     return {
         e.slug
         for e in catalog.exercises
         if e not in config.stash.get(_DROPPED, set())
-        and {e.file(t).relative_to(paths.ROOT) for t in suites if e.file(t).exists()} <= seen
+        and {e.file(t).relative_to(paths.ROOT) for t in e.suites if e.file(t).exists()} <= seen
     }
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from grader.checks.contract.call import Case, Given, Inputs, cases, tensors
+from grader.checks.contract.call import Case, Given, Inputs, cases, mapped, tensors
 from grader.checks.contract.result import expect_result, rounded, widened
+from grader.checks.error_words import SUSPECT
 
 if TYPE_CHECKING:
     from grader.checks.contract.contract import Contract
@@ -56,16 +57,42 @@ class Trial:
         kept = Given(*widened(given))  # the answer may change what it is given
         return {told: partial(self.wanted, kept, make) for told, make in mistakes.items()}
 
-    def expect(self, case: Case, mistakes: Mapping[str, Function] | None = None, **options: Any) -> None:
-        """Fail unless the answer returns what the reference does."""
-        wanted = self.wanted(case.given)
-        own = self.contract.suspects or {}
-        suspects = self.suspects(case.given, own if mistakes is None else mistakes)
-        yours = self.run(case.given)
+    def expect(
+        self,
+        case: Case,
+        mistakes: Mapping[str, Function] | None = None,
+        *,
+        wanted: Any = None,
+        **options: Any,
+    ) -> None:
+        """Fail unless the answer returns what is wanted, or else what the reference does."""
+        wanted = self.wanted(case.given) if wanted is None else wanted
+        mistakes = (self.contract.suspects or {}) if mistakes is None else mistakes
+        suspects = self.suspects(case.given, mistakes)
+        yours = self._run(case.given, mistakes)
         self.compare(yours, wanted, case, suspects=suspects, **options)
+
+    def _run(self, given: Given, mistakes: Mapping[str, Function]) -> Any:
+        """What the answer returns; what it raises is marked with the mistake that raises the same."""
+        kept = mapped(torch.clone, given)
+        try:
+            return self.run(given)
+        except Exception as error:
+            setattr(error, SUSPECT, next((m for m in mistakes if _raises(error, mistakes[m], kept)), None))
+            raise
 
     def compare(self, yours: Any, wanted: Any, case: Case, **options: Any) -> None:
         """Fail unless this result of the call is what is wanted."""
         own: dict[str, Any] = {"ulps": self.contract.ulps, "scale": self.contract.scale}
         own |= {name: value for name, value in options.items() if value is not None}
         expect_result(yours, wanted, self.text(case), dims=self.contract.dims, **own)
+
+
+def _raises(error: Exception, mistake: Function, given: Given) -> bool:
+    """Whether this function fails on copies of these arguments just as the answer did."""
+    args, kwargs = mapped(torch.clone, given)
+    try:
+        mistake(*args, **kwargs)
+    except Exception as other:
+        return (type(other), str(other)) == (type(error), str(error))
+    return False

@@ -1,0 +1,23 @@
+"""The suite of first_tensor."""
+
+import torch
+
+from grader.checks.contract import Contract, given
+
+
+def rows(gen, columns):
+    return tuple(torch.randint(100, (columns,), generator=gen).tolist() for _ in range(2))
+
+
+contract = Contract(
+    "first_tensor(first, second)",
+    reference=lambda first, second: torch.tensor([first, second]),
+    example=(given([3, 4, 0], [1, 5, 9]), [[3, 4, 0], [1, 5, 9]]),
+    inputs=lambda gen: {f"rows of {columns} numbers": rows(gen, columns) for columns in (2, 4, 7)},
+    suspects={
+        "the rows stand one after another, and not on top of each other": (
+            lambda first, second: torch.tensor(first + second)
+        ),
+        "the rows became columns": lambda first, second: torch.tensor([first, second]).T,
+    },
+)
