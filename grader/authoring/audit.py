@@ -142,7 +142,8 @@ class _Session:
     def uniform(self, exercise: Exercise) -> str | None:
         """What is wrong with an oracle that gives much the same for each seed."""
         results = [self._reference(exercise, seed).oracle for seed in SEEDS]
-        return None if None in results else variety.problem(results, exercise)
+        least = variety.LEAST_OF_STEP if exercise.is_step else variety.LEAST
+        return None if None in results else variety.problem(results, least)
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
         by_job = {id(trial.job): trial for trial in trials}

@@ -173,7 +173,7 @@ class Catalog:
         return next(s for s in self.sections if s.name == exercise.section)
 
     def select(self, names: list[str] | None) -> tuple[Exercise, ...]:
-        """The exercises meant by names: all of a section (``e01``), its steps (``e01/steps``), or single ones.
+        """The exercises meant by names: all of a section (``e01``), its steps (``e01/steps``), single ones.
 
         Without names, all of them.
         """

@@ -50,7 +50,7 @@ def test_a_whole_name_comes_before_the_beginning_of_another():
         ("ex16x", "no exercise is called 'ex16x'"),
         ("mrege_heads", "did you mean 'merge_heads'?"),
         ("ex15_mrege_heads.py", "did you mean 'merge_heads'?"),
-        ("e01_tensor", "did you mean 'e01_tensors'?"),
+        ("e01_tensor", "did you mean 'e01_tensors'"),
         ("e02/ex15", "no exercise is called 'e02/ex15'"),
         ("st", "may be e01/ex10_stack_or_cat, e01/ex12_standardize, e01/ex17_stable_softmax, e09/"),
         ("ex05", "may be e01/ex05_numpy_bridge, e02/ex05_frozen_target, "),
