@@ -29,7 +29,7 @@ contract = Contract(
         given(nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), torch.zeros(5, 4)),
         [(5, 3), (5, 3), (5, 2)],
     ),
-    inputs=lambda gen: {f"through {layers} linear layers": drawn(gen, layers) for layers in (1, 2, 4)},
+    inputs=lambda gen: {f"with {2 * layers} layers": drawn(gen, layers) for layers in (1, 2, 4)},
     suspects={
         "every layer gets x itself: write x = layer(x), so that the next one gets the result": (
             lambda model, x: [tuple(layer(x).shape) for layer in model]

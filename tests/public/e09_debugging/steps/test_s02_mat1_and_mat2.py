@@ -31,9 +31,7 @@ def test_values(answer, gen):
     for rows, features, classes in ((4, 6, 2), (1, 20, 10), (7, 30, 30)):
         x = torch.rand(rows, features, generator=gen)
         call = f"mat1_and_mat2({features}, {classes})(x), all weights 0.1"
-        first = (
-            "the first layer has changed as well: the 20 hidden features stay, the last layer is to be mended"
-        )
+        first = "the first layer has changed: mend the last one, 20 hidden features stay"
         expect_close(
             output(answer, classes, x),
             wanted(classes, x),

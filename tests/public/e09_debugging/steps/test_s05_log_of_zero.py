@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks.contract import Contract
+from grader.checks.contract import Contract, gradients
 
 
 def without_zeros(p, target):
@@ -16,6 +16,8 @@ def drawn(gen, classes, zeros):
     return p / p.sum(), target / target.sum()
 
 
+GRADIENT = "The gradient is right, and 0 where target is 0: p is mended before the logarithm, not behind it."
+
 contract = Contract(
     "log_of_zero(p, target)",
     reference=without_zeros,
@@ -26,6 +28,7 @@ contract = Contract(
         "no zeros": drawn(gen, 5, 0),
     },
     gradient="p",
+    job=[gradients("p", title=GRADIENT)],
     ulps=1024,  # p + 1e-7 is right as well
     suspects={
         "0 · log 0 is NaN: p has to be clamped before the logarithm": lambda p, t: -(t * p.log()).sum()

@@ -33,7 +33,7 @@ def drawn(gen, layers):
 
 def listed(answer, model, step):
     names = answer.did_it_move(model, step)
-    return f"{', '.join(names)}; {step.calls} step" if isinstance(names, list) else names
+    return f"{', '.join(names)}; steps: {step.calls}" if isinstance(names, list) else names
 
 
 def all_names(model):
@@ -42,17 +42,17 @@ def all_names(model):
 
 contract = Contract(
     "did_it_move(model, step)",
-    reference=lambda model, step: f"{', '.join(step.forgotten)}; 1 step",
+    reference=lambda model, step: f"{', '.join(step.forgotten)}; steps: 1",
     use=listed,
-    example=(linear(["bias"]), "bias; 1 step"),
+    example=(linear(["bias"]), "bias; steps: 1"),
     inputs=lambda gen: {f"of {layers} layers": drawn(gen, layers) for layers in (3, 4, 6, 9)},
     suspects={
         "nothing was copied: another name for the same tensor moves along with it, so .clone() it": (
-            lambda model, step: f"{', '.join(all_names(model))}; 1 step"
+            lambda model, step: f"{', '.join(all_names(model))}; steps: 1"
         ),
         "these are the parameters that moved": lambda model, step: (
-            f"{', '.join(n for n in all_names(model) if n not in step.forgotten)}; 1 step"
+            f"{', '.join(n for n in all_names(model) if n not in step.forgotten)}; steps: 1"
         ),
-        "step() is never called": lambda model, step: f"{', '.join(all_names(model))}; 0 step",
+        "step() is never called": lambda model, step: f"{', '.join(all_names(model))}; steps: 0",
     },
 )
