@@ -1,12 +1,15 @@
-"""A first tensor: rows of numbers.
+"""Make a tensor of two rows of numbers: `torch.tensor`.
 
-Two shops counted their fruit. Put the counts into one tensor, a row for each shop: a matrix, or tensor of rank 2.
+Two shops counted their fruit. Return both lists as one tensor, a row for each shop. Your code goes where
+`raise NotImplementedError` stands.
 
     first_tensor([3, 4, 0], [1, 5, 9])      # tensor([[3, 4, 0],
                                             #         [1, 5, 9]])
 
-New here: `torch.tensor(numbers)` makes a tensor. A list makes a row of numbers, a list of lists a matrix, one
-inner list for each row.
+New here: `torch.tensor([3, 4])` makes a tensor, here a row of two numbers. A list of lists becomes a table (a
+*matrix*, a tensor of *rank 2*): each inner list is a row.
+
+`Int[Tensor, "2 columns"]` says what to return: whole numbers, 2 rows, any number of columns.
 """
 
 import torch

@@ -15,9 +15,13 @@ contract = Contract(
     example=(given([3, 4, 0], [1, 5, 9]), [[3, 4, 0], [1, 5, 9]]),
     inputs=lambda gen: {f"rows of {columns} numbers": rows(gen, columns) for columns in (2, 4, 7)},
     suspects={
-        "the rows stand one after another, and not on top of each other": (
+        "both lists stand in one row: `+` joins them; a list that holds both makes two rows": (
             lambda first, second: torch.tensor(first + second)
         ),
-        "the rows became columns": lambda first, second: torch.tensor([first, second]).T,
+        "torch.tensor takes one list: put both into one more pair of brackets": torch.tensor,
+        "only the first list is there": lambda first, second: torch.tensor(first),
+        "each list became a column, and is to be a row": lambda first, second: (
+            torch.tensor([first, second]).T
+        ),
     },
 )
