@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from grader.checks.failure import CheckFailure
+from grader.diagnose.causes import cause_of_tensor
 from grader.diagnose.describe import describe
 from grader.diagnose.facts import apart
 
@@ -26,7 +27,10 @@ def expect_number(
             expect_number(answer.mean([1.0, 2.0]), 1.5, "mean([1.0, 2.0])", suspects={"the sum": lambda: 3.0})
     """
     if type(yours) is not float:
-        raise CheckFailure(f"wrong type from {call}", yours=describe(yours), wanted="a Python float")
+        why = cause_of_tensor(yours, wanted)
+        raise CheckFailure(
+            f"wrong type from {call}", yours=describe(yours), wanted="a Python float", likely=why
+        )
     if near(yours, wanted, rtol, atol):
         return
     mine, right = apart(yours, wanted)

@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.checks.failure import CheckFailure
 from grader.checks.numbers import near
 from grader.core.tolerance import resolution
-from grader.diagnose.causes import Suspects
+from grader.diagnose.causes import Suspects, cause_of_tensor
 from grader.diagnose.describe import describe
 from grader.diagnose.diff import explain, is_same
 
@@ -151,9 +151,8 @@ def _expect_equal(
                 raise _wrong(call, path, mine, right) from None
             raise
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        told = next(
-            (t for t, make in (suspects or {}).items() if _is_equal(yours, make())), _multiple(yours, wanted)
-        )
+        known = (told for told, make in (suspects or {}).items() if _is_equal(yours, make()))
+        told = next(known, _multiple(yours, wanted) or cause_of_tensor(yours, wanted))
         raise _wrong(call, path, describe(yours), describe(wanted), told)
 
 
@@ -225,8 +224,9 @@ def _same(yours: object, wanted: object) -> bool:
 def _expect_same_kind(yours: object, wanted: object, call: str, path: str, kind: type) -> None:
     # A torch.Size or a NamedTuple is as good as a tuple; a list is not.
     if not isinstance(yours, kind):
+        why = cause_of_tensor(yours, wanted)
         raise CheckFailure(
-            f"wrong type from {_at(call, path)}", yours=describe(yours), wanted=describe(wanted)
+            f"wrong type from {_at(call, path)}", yours=describe(yours), wanted=describe(wanted), likely=why
         )
 
 

@@ -12,6 +12,7 @@ from grader.diagnose._compat import without_subclasses
 from grader.diagnose.causes import (
     Evidence,
     Suspects,
+    cause_of_dtype,
     cause_of_shape,
     cause_of_type,
     cause_of_values,
@@ -214,4 +215,4 @@ def _cast(case: Evidence, yours: Tensor, wanted: Tensor) -> str | None:
             "made on or moved to the CPU: device=x.device?" if yours.device.type == "cpu" else "moved away?"
         )
         return f"right values, but {where}" if case.agree(case.wanted) else None
-    return f"right values; only the dtype differs: .to({wanted.dtype})" if case.agree(case.wanted) else None
+    return cause_of_dtype(case)

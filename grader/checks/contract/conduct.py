@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from grader.checks._compat import tree_leaves, tree_map_only
@@ -93,6 +94,9 @@ def views(
     return Clause(name, title, run)
 
 
+_ON_THE_CPU = {"made on or moved to the CPU: device=x.device?": lambda: torch.device("cpu")}
+
+
 def device(
     *,
     inputs: Inputs | None = None,
@@ -118,7 +122,7 @@ def device(
                 yours = trial.run(there)
             for part in tree_leaves(yours):
                 if isinstance(part, Tensor):
-                    expect_equal(part.device, trial.device, f"the device of {text}")
+                    expect_equal(part.device, trial.device, f"the device of {text}", suspects=_ON_THE_CPU)
             trial.compare(tree_map_only(Tensor, on_host, yours), wanted, case)
             expect_no_traffic(traffic, text)
 

@@ -14,15 +14,18 @@ from grader.diagnose.causes.formula import formula, nearly_float32, one_value, r
 from grader.diagnose.causes.nonfinite import nonfinite
 from grader.diagnose.causes.order import reordered, shifted, unchanged_input
 from grader.diagnose.causes.shape import misshapen
-from grader.diagnose.causes.suspect import suspected
+from grader.diagnose.causes.suspect import suspected, suspected_of_dtype
 from grader.diagnose.causes.triangle import masked
-from grader.diagnose.causes.type import cause_of_type
+from grader.diagnose.causes.type import cause_of_tensor, cause_of_type
+from grader.diagnose.describe import dtype_name
 
 __all__ = [
     "Evidence",
     "Suspects",
+    "cause_of_dtype",
     "cause_of_error",
     "cause_of_shape",
+    "cause_of_tensor",
     "cause_of_type",
     "cause_of_values",
     "make_evidence",
@@ -70,6 +73,14 @@ def cause_of_values(case: Evidence) -> str | None:
 def cause_of_shape(case: Evidence) -> str | None:
     """How a tensor of the wrong shape relates to the wanted one; None where nothing fits."""
     return (suspected(case) or unchanged_input(case) or misshapen(case)) if _readable(case) else None
+
+
+def cause_of_dtype(case: Evidence) -> str | None:
+    """Why a tensor with the right values has the wrong dtype; None where chance would do."""
+    if told := suspected_of_dtype(case):
+        return told
+    name = f"torch.{dtype_name(case.wanted_dtype)}"
+    return f"right values; only the dtype differs: .to({name})" if case.agree(case.wanted) else None
 
 
 def _readable(case: Evidence) -> bool:

@@ -1,5 +1,6 @@
 """A mistake that the check knows by name: what came back is what that mistake makes."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from torch import Tensor
@@ -13,13 +14,7 @@ ENOUGH = 5.0
 
 def suspected(case: Evidence) -> str | None:
     """The first suspect whose tensor is yours, where that one can be told from what is wanted."""
-    for told, make in case.suspects.items():
-        try:
-            made = readable(make())
-        except Exception:  # it works on inputs that the answer may have changed
-            continue
-        if made is None or made.shape != case.yours.shape:
-            continue
+    for told, made in _made(case):
         (guess,) = to_double(made)
         if guess.shape == case.wanted.shape and case.same(case.wanted, guess):
             continue
@@ -28,11 +23,35 @@ def suspected(case: Evidence) -> str | None:
     return None
 
 
+def suspected_of_dtype(case: Evidence) -> str | None:
+    """The first suspect whose tensor is yours, the dtype with it, where only that one is wrong."""
+    for told, made in _made(case):
+        if made.dtype == case.yours_dtype != case.wanted_dtype and case.same(*to_double(made)):
+            return told
+    return None
+
+
+def _made(case: Evidence) -> Iterator[tuple[str, Tensor]]:
+    """What each of the suspects makes, where it has the shape of yours."""
+    for told, make in case.suspects.items():
+        try:
+            made = readable(make())
+        except Exception:  # it works on inputs that the answer may have changed
+            continue
+        if made is not None and made.shape == case.yours.shape:
+            yield told, made
+
+
 def _is_made(case: Evidence, guess: Tensor) -> bool:
-    """Of numbers that might be anything, few are enough, and of 0, 1, True and the like, many."""
+    """Of numbers that might be anything, few are enough, and of 0, 1, True and the like, many.
+
+    None of them where the shape is wrong, in the way in which this mistake makes it wrong.
+    """
     near = replace(case, rtol=max(case.rtol, 16 * resolution(case.yours_dtype, case.wanted_dtype)))
     if not near.same(guess):
         return False
+    if case.yours.shape != case.wanted.shape and case.yours.numel() > 1:
+        return True
     if case.yours_dtype.is_floating_point and not bool(((guess == 0) | (guess.abs() == 1)).all()):
         return True
     return min(map(case.bits, (guess, case.yours))) * guess.numel() >= ENOUGH

@@ -1,4 +1,4 @@
-"""Something other than a tensor came back: what it may have to do with the tensor wanted."""
+"""What came back is no tensor where one is wanted, or the reverse: what the two have in common."""
 
 import itertools
 from typing import Any
@@ -31,6 +31,18 @@ def cause_of_type(yours: Any, wanted: Tensor, rtol: float, atol: float) -> str |
     if not items or len(items) > MOST_ITEMS or not all(map(is_tensor, items)):
         return None
     return _among(kind, [readable(item) for item in items], wanted, rtol, atol)
+
+
+def cause_of_tensor(yours: object, wanted: object) -> str:
+    """A tensor came back where a Python number or list is wanted: what makes one of it, or ""."""
+    if not is_tensor(yours):
+        return ""
+    assert isinstance(yours, Tensor)
+    if type(wanted) is list:
+        return "a tensor: `.tolist()` makes a Python list of it"
+    if type(wanted) in (bool, int, float) and yours.numel() == 1:
+        return "a tensor of one number: `.item()` makes a Python number of it"
+    return ""
 
 
 def _among(kind: type, items: list[Tensor | None], wanted: Tensor, rtol: float, atol: float) -> str | None:

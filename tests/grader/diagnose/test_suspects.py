@@ -102,3 +102,25 @@ def test_numbers_have_suspects_too():
     assert "likely" not in str(other.value)
     with pytest.raises(CheckFailure, match="wrong type from loss"):
         expect_number(torch.tensor(1.75), 1.75, "loss from f(x)")
+
+
+def test_a_wrong_dtype_has_suspects_too():
+    """Of few small numbers, which prove nothing, and where the mistake has this dtype."""
+    zeros = torch.zeros(2, dtype=torch.int64)
+    suspects = {"a bool": lambda: torch.zeros(2, dtype=torch.bool), "decimal": lambda: torch.zeros(2)}
+    assert "likely  decimal" in told(torch.zeros(2), zeros, suspects=suspects)
+    assert "likely" not in told(torch.zeros(2, dtype=torch.int32), zeros, suspects=suspects)
+
+
+def test_a_wrong_shape_speaks_for_a_suspect():
+    suspects = {"rows and columns are swapped": lambda: torch.zeros(3, 2)}
+    assert "likely  rows and columns" in told(torch.zeros(3, 2), torch.zeros(2, 3), suspects=suspects)
+    assert "likely  rows and columns" not in told(torch.zeros(3, 3), torch.zeros(2, 3), suspects=suspects)
+
+
+@pytest.mark.parametrize(("wanted", "how"), [(1.75, ".item()"), (2, ".item()"), ([1.75], ".tolist()")])
+def test_a_tensor_for_plain_data_is_told(wanted, how):
+    expect = expect_number if type(wanted) is float else expect_equal
+    with pytest.raises(CheckFailure) as told_why:
+        expect(torch.tensor(wanted), wanted, "f(x)")
+    assert how in told_why.value.feedback.likely
