@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.failure import CheckFailure
-from grader.checks.numbers import near
+from grader.checks.numbers import near, suspected
 from grader.core.tolerance import resolution
 from grader.diagnose.causes import Suspects, cause_of_tensor
 from grader.diagnose.describe import describe
@@ -151,8 +151,8 @@ def _expect_equal(
                 raise _wrong(call, path, mine, right) from None
             raise
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
-        known = (told for told, make in (suspects or {}).items() if _is_equal(yours, make()))
-        told = next(known, _multiple(yours, wanted) or cause_of_tensor(yours, wanted))
+        told = suspected(suspects, lambda made: _is_equal(yours, made))
+        told = told or _multiple(yours, wanted) or cause_of_tensor(yours, wanted)
         raise _wrong(call, path, describe(yours), describe(wanted), told)
 
 

@@ -18,7 +18,8 @@ def suspected(case: Evidence) -> str | None:
         (guess,) = to_double(made)
         if guess.shape == case.wanted.shape and case.same(case.wanted, guess):
             continue
-        if _is_made(case, guess):
+        has_its_dtype = made.dtype == case.yours_dtype != case.wanted_dtype
+        if _is_made(case, guess, has_its_dtype):
             return told
     return None
 
@@ -42,15 +43,15 @@ def _made(case: Evidence) -> Iterator[tuple[str, Tensor]]:
             yield told, made
 
 
-def _is_made(case: Evidence, guess: Tensor) -> bool:
+def _is_made(case: Evidence, guess: Tensor, has_its_dtype: bool) -> bool:
     """Of numbers that might be anything, few are enough, and of 0, 1, True and the like, many.
 
-    None of them where the shape is wrong, in the way in which this mistake makes it wrong.
+    None of them where the shape or the dtype is wrong, in the way in which this mistake makes it wrong.
     """
     near = replace(case, rtol=max(case.rtol, 16 * resolution(case.yours_dtype, case.wanted_dtype)))
     if not near.same(guess):
         return False
-    if case.yours.shape != case.wanted.shape and case.yours.numel() > 1:
+    if case.yours.numel() > 1 and (has_its_dtype or case.yours.shape != case.wanted.shape):
         return True
     if case.yours_dtype.is_floating_point and not bool(((guess == 0) | (guess.abs() == 1)).all()):
         return True
