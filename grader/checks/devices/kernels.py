@@ -9,7 +9,7 @@ from torch import Tensor
 from grader.checks.devices import _compat, backend
 from grader.checks.devices.autocast import overload
 from grader.checks.devices.recurrent_cells import FUSED_CELLS
-from grader.checks.devices.simulated import as_storage, copy_from, create
+from grader.checks.devices.simulated import as_storage, copy_from, create, read
 
 _FACTORIES = """
     arange arange.start arange.start_step bartlett_window bartlett_window.periodic blackman_window
@@ -29,6 +29,7 @@ def register(library: Any) -> None:
         library.impl(name, partial(create, overload(name)), "PrivateUse1")
     library.impl("_efficientzerotensor", partial(create, overload("zeros")), "PrivateUse1")
     library.impl("_copy_from", copy_from, "PrivateUse1")
+    library.impl("_local_scalar_dense", read, "PrivateUse1")
     for name, cell in FUSED_CELLS.items():
         library.impl(name, cell, "AutogradPrivateUse1")
 

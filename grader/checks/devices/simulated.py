@@ -195,6 +195,11 @@ def copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Ten
     return target
 
 
+def read(x: Tensor) -> Any:
+    """The `.item()` inside `torch.tensor([x, y])`, for each of these, which torch makes there as well."""
+    return run(torch.ops.aten._local_scalar_dense.default, (x,), {})
+
+
 def _unwrap(value: Any, wrapper_of: dict[int, Tensor]) -> Any:
     if isinstance(value, Tensor):
         real = value.host_values if isinstance(value, SimTensor) else value

@@ -65,6 +65,7 @@ def test_synchronisations_are_counted(device: torch.device) -> None:
     for reads in (one.item, lambda: float(one), lambda: bool(one), lambda: int(one), lambda: f"{one:.2f}"):
         assert counted(reads) == (0, 1, 1)
     assert counted(lambda: x.tolist()) == (0, 1, 1)
+    assert counted(lambda: torch.tensor([one, one])) == (0, 2, 2)
     assert counted(lambda: repr(x)) == (0, 1, 1)
     assert counted(lambda: torch.equal(x, x)) == (0, 1, 1)
     assert counted(lambda: x.nonzero()) == (0, 0, 1)
