@@ -1,0 +1,34 @@
+"""Rows times columns: `@`.
+
+Baskets hold how many of each fruit a person buys, prices what a fruit costs. What has each person to pay: in one shop;
+in each of several shops; and in each shop, for a batch of weeks?
+
+    baskets = torch.tensor([[2.0, 1.0], [0.0, 3.0]])
+    one_shop(baskets, torch.tensor([5.0, 4.0]))                    # tensor([14., 12.])
+    shops(baskets, torch.tensor([[5.0, 6.0], [4.0, 1.0]]))         # tensor([[14., 13.], [12., 3.]])
+
+New here: `a @ b`, or `torch.matmul(a, b)`. Dims in front stay: (weeks, people, fruits) @ (fruits, shops) is
+(weeks, people, shops). `torch.bmm` wants batches on both sides.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def one_shop(
+    baskets: Float[Tensor, "people fruits"], prices: Float[Tensor, " fruits"]
+) -> Float[Tensor, " people"]:
+    raise NotImplementedError
+
+
+def shops(
+    baskets: Float[Tensor, "people fruits"], prices: Float[Tensor, "fruits shops"]
+) -> Float[Tensor, "people shops"]:
+    raise NotImplementedError
+
+
+def weeks(
+    baskets: Float[Tensor, "weeks people fruits"], prices: Float[Tensor, "fruits shops"]
+) -> Float[Tensor, "weeks people shops"]:
+    raise NotImplementedError
