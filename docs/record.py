@@ -15,6 +15,7 @@ from grader.learner.outcome import learn
 from grader.learner.watch import screen
 from grader.learner.watch.window import Window
 from grader.protocol.job import Job
+from grader.records.route import Route
 
 HERE = Path(__file__).parent
 WRONG = ("x.transpose(1, 2)", "x")
@@ -35,7 +36,9 @@ def main() -> None:
             found = learn(exercise, pool.inventory[exercise.slug], transcript)
             console = Console(record=True, width=100, height=40, file=io.StringIO(), force_terminal=True)
             states = {**before, exercise.slug: found.state}
-            Window(console, catalog, "").draw(screen.lesson(found, following), exercise, states)
+            Window(console, catalog, Route("core"), "").draw(
+                screen.lesson(found, following), exercise, states
+            )
             console.save_svg(str(HERE / f"watch_{name}.svg"), title="kata watch", unique_id=f"kata-{name}")
 
 

@@ -76,12 +76,12 @@ def default(context: typer.Context) -> None:
 @app.command()
 def status(as_json: AsJson = False) -> None:
     """Show every section: what is done, what fails, what is still to do."""
-    from grader.records import progress
+    from grader.learner import course_map
 
     if as_json:
-        out.print_json(data=progress.data())
+        out.print_json(data=course_map.data())
     else:
-        progress.show(out)
+        course_map.show(out)
 
 
 @app.command()
@@ -89,11 +89,31 @@ def watch(
     fine: Annotated[
         bool, typer.Option("--fine", help="a second round, through the fine print of what does its job")
     ] = False,
+    path: Annotated[
+        str, typer.Option("--path", metavar="first|core|SECTION", help="another path, this once")
+    ] = "",
 ) -> None:
     """Judge each exercise as you save it."""
     from grader.learner.watch import loop as watching
 
-    watching.run(out, fine=fine)
+    watching.run(out, fine=fine, path=path)
+
+
+@app.command()
+def path(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="first: all steps, then the exercises; core: the exercises; section: one section",
+            metavar="[first|core|section]",
+        ),
+    ] = "",
+    section: Annotated[str, typer.Argument(help="which section (default: where you are)")] = "",
+) -> None:
+    """Show or change your path through steps and exercises."""
+    from grader.learner import commands
+
+    out.print(commands.path(name, section), markup=False)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The verbs of a learner: `hint`, `reset`, `solution`."""
+"""The verbs of a learner: `hint`, `reset`, `solution`, `path`."""
 
 import difflib
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.core.errors import KataError
 from grader.course import paths, specimen, starts
 from grader.course.catalog import Exercise, load
-from grader.records import progress
+from grader.records import progress, route
 from grader.records.rungs import SETTLED
 
 BACKUPS = paths.STATE / "backups"
@@ -93,8 +93,12 @@ def _git(*arguments: str) -> bytes:
 
 def may_reveal(exercise: Exercise) -> bool:
     """Whether the solution of what is not solved may be had now, and was not yet: all hints were given."""
-    is_open = progress.state(exercise) in SETTLED or exercise.slug in progress.revealed()
+    is_open = _is_settled(exercise) or exercise.slug in progress.revealed()
     return not is_open and not progress.hints_left(exercise.slug, len(exercise.hints))
+
+
+def _is_settled(exercise: Exercise) -> bool:
+    return progress.states(load())[exercise.slug] in SETTLED
 
 
 def solution(name: str, reveal: bool = False) -> str:
@@ -116,7 +120,7 @@ def solution(name: str, reveal: bool = False) -> str:
                 "shows it all the same, and `kata status` will say so"
             )
         progress.reveal(slug)
-    elif progress.state(exercise) not in SETTLED and slug not in progress.revealed():
+    elif not _is_settled(exercise) and slug not in progress.revealed():
         raise KataError(
             f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it. After the "
             "last hint the solution can be revealed"
@@ -138,3 +142,19 @@ def _plain(exercise: Exercise, reference: Sequence[str]) -> list[str]:
     source = plain.source("\n".join(reference) + "\n").splitlines()
     head = f"what the fine print adds to a plain answer, which does the job ({plain.about}):"
     return ["", head, *difflib.unified_diff(source, reference, "plain", "reference", lineterm="")]
+
+
+def path(name: str = "", section: str = "") -> str:
+    """Choose a path, or say which one it is; and what comes next on it."""
+    catalog = load()
+    seen = progress.states(catalog)
+    way = progress.path_of(catalog, seen)
+    if name:
+        here = progress.following(catalog, seen, path=way) or catalog.exercises[0]
+        way = route.named(catalog, name, section, here)
+        progress.choose(way)
+    following = progress.following(catalog, seen, path=way)
+    place = paths.shown(following.file("exercises")) if following else ""
+    after = f"next: {place}" if following else progress.end_of(catalog, seen, way)
+    others = "others: " + ", ".join(f"`kata path {name}`" for name in route.WAYS if name != way.name)
+    return f"path {way}\n{after}\n{others}"

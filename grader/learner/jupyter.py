@@ -22,7 +22,7 @@ from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
 from grader.records import progress
-from grader.records.rungs import MARKS, SETTLED
+from grader.records.rungs import MARKS, SOLVED
 from grader.submissions.notebook_answer import Cell, Gathered, asked, gathered
 
 MOST_PRINTED = 20
@@ -59,6 +59,9 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict | None":
         return None
     with contextlib.suppress(OSError):  # a verdict is worth more than the note of it
         progress.remember({exercise: lesson.state})
+    if lesson.state == "failing":
+        before = progress.step_before(load(), exercise, progress.states(load()))
+        lesson = replace(lesson, before=before)
     return Verdict(lesson)
 
 
@@ -169,7 +172,7 @@ class Verdict:
         if found.state == "todo":
             lines = [f"✓ {title}" for title in found.passed] if found.rest else _not_here(found)
             return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
-        first = ["\n".join(f.feedback.told(found.exercise, f.title)) for f in found.failures[:1]]
+        first = ["\n".join(_told(found, failure)) for failure in found.failures[:1]]
         if found.state == "works":
             lines = [f"{MARKS['works']} {found.exercise.slug}: {found.rungs.words}"]
             lines += [f"✗ {title}" for title in found.fine_print]
@@ -177,7 +180,7 @@ class Verdict:
         else:
             lines = [f"✗ {told}" for told in first] + [f"✗ {title}" for title in _others(found)]
         lines += [f"✓ {title}" for title in found.passed]
-        if found.state in SETTLED:
+        if found.state in SOLVED and found.exercise.reading:
             lines.append(f"read {found.exercise.reading}")
         return "\n".join(lines) + _printed(found)
 
@@ -188,12 +191,12 @@ class Verdict:
             parts.append(_text(found.trouble))
         if found.state == "works":
             parts += [_line("✗", title, "#8a6d3b") for title in found.fine_print]
-        parts += [_failure(found.exercise, failure) for failure in found.failures[:1]]
+        parts += [_failure(found, failure) for failure in found.failures[:1]]
         if found.state == "failing":
             parts += [_line("✗", title, "#d9534f") for title in _others(found)]
         parts += [_line("✓", title, "#2e7d32") for title in found.passed]
         parts += [_text(line) for line in _not_here(found)]
-        if found.state in SETTLED:
+        if found.state in SOLVED and found.exercise.reading:
             link = html.escape(found.exercise.reading, quote=True)
             parts.append(f'<div>read <a href="{link}">{link}</a></div>')
         if found.printed:
@@ -221,7 +224,7 @@ def _headline(found: Lesson) -> str:
     count = f"{len(found.passed)} passed, {len({f.title for f in found.failures})} failed"
     if found.state == "todo":
         count = html.escape(found.rest) or "still to do"
-    if found.state in SETTLED:
+    if found.state in SOLVED:
         count = found.rungs.words
     return f"<p><b>{MARKS[found.state]} {html.escape(found.exercise.title)}</b> — {count}</p>"
 
@@ -234,9 +237,13 @@ def _text(text: str) -> str:
     return f'<div style="{_STYLE}">{html.escape(text)}</div>'
 
 
-def _failure(exercise: Exercise, failure: Failure) -> str:
+def _told(found: Lesson, failure: Failure) -> list[str]:
+    return failure.feedback.told(found.exercise, failure.title, found.before)
+
+
+def _failure(found: Lesson, failure: Failure) -> str:
     """The feedback, and below it a picture of where the tensors differ."""
     heatmap = failure.feedback.heatmap
-    told = replace(failure.feedback, heatmap=None).told(exercise, failure.title)
+    told = _told(found, replace(failure, feedback=replace(failure.feedback, heatmap=None)))
     drawing = [_text(heatmap.note), squares(heatmap.rows)] if heatmap else []
     return "".join([_text("\n".join(told)), *drawing])

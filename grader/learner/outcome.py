@@ -31,7 +31,8 @@ class Lesson:
     `failures` has those of the job first; `fine_print` holds the titles of the fine print that does not pass.
     `unwritten` names the functions that say of themselves that they are still to write. `printed` is what the
     answer printed while it was imported and in the first failure, or where nothing fails, in the first check
-    that saw it print. `is_start` is true of what nobody has touched.
+    that saw it print. `is_start` is true of what nobody has touched. `before` is a step that the
+    exercise builds on and that is not done yet: it is told where the exercise fails.
     """
 
     exercise: Exercise
@@ -45,6 +46,7 @@ class Lesson:
     is_start: bool = False
     rungs: Rungs = NOTHING_RAN
     fine_print: tuple[str, ...] = ()
+    before: Exercise | None = None
 
     @property
     def mark(self) -> State:

@@ -2,22 +2,26 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pytest
 
+from grader.course.catalog import Exercise, load
 from grader.plugin.failure_report import feedback_of
 from grader.protocol.feedback import Feedback
 
 MOST_TITLES = 10
 
 
-def shorten(reporter: pytest.TerminalReporter, does_job: Collection[str]) -> list[pytest.TestReport]:
+def shorten(
+    reporter: pytest.TerminalReporter, does_job: Collection[str], before: Mapping[str, Exercise]
+) -> list[pytest.TestReport]:
     """Say less, where a learner's exercises failed: each mistake once, and no list of failed checks.
 
     Where several exercises failed, only the first failure of each is told: an untouched clone would else be
     a wall of text, and the section at the end names the exercises, and alone those of `does_job`, of which no
-    more than fine print fails. `-v` or `--tb` asks for everything.
+    more than fine print fails. `-v` or `--tb` asks for everything. The first failure of each also names the
+    step of `before`, by slug, that the exercise builds on.
 
     Returns:
         All that failed, which are to be counted again once the failures are told.
@@ -33,9 +37,16 @@ def shorten(reporter: pytest.TerminalReporter, does_job: Collection[str]) -> lis
                 of[report.slug].append(report)
             for slug in [slug for slug in of if len(of) > 1 and slug in does_job]:
                 del of[slug]
+            for slug in of.keys() & before.keys():
+                _name_step(of[slug][0], before[slug])
             told = _of_one(*of.values()) if len(of) == 1 else _first_of_each(of)
             reporter.stats["failed"] = told
     return everything
+
+
+def _name_step(report: pytest.TestReport, step: Exercise) -> None:
+    exercise = load().exercise(report.slug)
+    report.longrepr = "\n".join(feedback_of(report).told(exercise, report.title, step))
 
 
 def _first_of_each(of: dict[str, list[pytest.TestReport]]) -> list[pytest.TestReport]:

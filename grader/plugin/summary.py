@@ -49,11 +49,11 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     does_job = {
         slug: found.words for slug, found in rungs.items() if found.state == "works" and slug in whole
     }
-    session.config.stash[_FAILED] = shorten(reporter, does_job.keys())
+    states: dict[str, State] = {s: r.state if r != NOTHING_RAN else "done" for s, r in rungs.items()}
+    session.config.stash[_FAILED] = shorten(reporter, does_job.keys(), _steps_before(states))
     _hush(reporter)
     result = yield
     if rungs:
-        states: dict[str, State] = {s: r.state if r != NOTHING_RAN else "done" for s, r in rungs.items()}
         if session.config.stash[JUDGED].answers.root == paths.EXERCISES:
             # A part of the checks proves nothing but that the job is not done.
             begun = {slug for slug, found in rungs.items() if found.job and states[slug] not in SETTLED}
@@ -61,6 +61,17 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
         told = [*lines(states, half_written(reports, rungs)), *leftovers.told(reports)]
         _summarise(reporter, told, does_job)
     return result
+
+
+def _steps_before(states: Mapping[str, State]) -> dict[str, Exercise]:
+    """By what fails, the step that it builds on and that is not done yet."""
+    failing = [slug for slug, state in states.items() if state == "failing"]
+    if not failing:
+        return {}
+    catalog = load()
+    seen = progress.with_known(catalog, {**progress.states(catalog), **states})
+    found = {slug: progress.step_before(catalog, catalog.exercise(slug), seen) for slug in failing}
+    return {slug: step for slug, step in found.items() if step}
 
 
 def _hush(reporter: pytest.TerminalReporter) -> None:
@@ -130,20 +141,25 @@ def half_written(reports: Iterable[pytest.TestReport], rungs: Mapping[str, Rungs
 def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
     """One line per section that was run, what is half written, and the next exercise."""
     catalog = load()
+    known = progress.with_known(catalog, {**progress.states(catalog), **states})
+    path = progress.path_of(catalog, known)
+    run = [e for e in path.order(catalog) if e.slug in states]
+    # What is not on the path counts where somebody began it, or asked for nothing else.
+    counts = [e for e in run if path.holds(e) or known[e.slug] not in ("todo", "known")] or run
     told = []
     for section in catalog.sections:
-        seen = [states[e.slug] for e in section.exercises if e.slug in states]
-        if seen:
-            told.append(_section_line(section.name, Counter(seen), len(seen)))
-    failing = [e.slug for e in catalog.exercises if states.get(e.slug) == "failing"]
+        here = [e for e in counts if e.section == section.name]
+        steps, exercises = ([known[e.slug] for e in here if e.is_step == on] for on in (True, False))
+        if here:
+            told.append(_section_line(section.name, steps, exercises))
+    failing = [e for e in run if known[e.slug] == "failing"]
     if failing:
-        told += ["", *textwrap.wrap("failing: " + ", ".join(failing), 100, subsequent_indent=" " * 9)]
+        names = "failing: " + ", ".join(e.slug for e in failing)
+        told += ["", *textwrap.wrap(names, 100, subsequent_indent=" " * 9)]
     told += ["", *half] if half else []
     # What fails was begun: it comes before what is still to do, and this run before what others saw.
-    here = [e for e in catalog.exercises if states.get(e.slug, "done") not in SETTLED]
-    known = {**progress.states(catalog), **states}
-    rest = [e for e in catalog.exercises if known[e.slug] not in SETTLED]
-    first = min(here, key=lambda e: states[e.slug] != "failing") if here else next(iter(rest), None)
+    first = next((e for e in (*failing, *counts) if known[e.slug] not in SETTLED), None)
+    first = first or progress.following(catalog, known, path=path)
     if first is not None:
         file = paths.shown(first.file("exercises"))
         told += ["", f"next: {first.slug}   {file}   (kata hint {first.slug})"]
@@ -179,9 +195,14 @@ def _exercise(report: Any, catalog: Catalog) -> Exercise | None:
     return catalog.of_stem(file.stem.removeprefix("test_"))
 
 
-def _section_line(name: str, count: Counter[State], total: int) -> str:
-    work = count["done"] + count["works"]
-    done = "█" * round(20 * count["done"] / total)
-    bar = f"{done:▒<{round(20 * work / total)}}"
+def _section_line(name: str, steps: Sequence[State], exercises: Sequence[State]) -> str:
+    """The exercises of a section, and how many of its steps; these alone where no exercise was run."""
+    count, total = Counter(exercises or steps), len(exercises or steps)
+    settled = sum(count[state] for state in SETTLED)
+    done = "█" * round(20 * (settled - count["works"]) / total)
+    bar = f"{done:▒<{round(20 * settled / total)}}"
     parts = [f"{count[state]} {state}" for state in MARKS if count[state]]
-    return f"{name:<16} {bar:░<20} {work:>2}/{total:<2}  {', '.join(parts)}"
+    more = ""
+    if steps:
+        more = f"   steps {sum(s in SETTLED for s in steps)}/{len(steps)}" if exercises else "   (steps)"
+    return f"{name:<16} {bar:░<20} {settled:>2}/{total:<2}  {', '.join(parts)}{more}"

@@ -144,7 +144,11 @@ class Feedback:
 
     @property
     def lines(self) -> list[str]:
-        """As text, in at most `ROOM` lines. What is told last is what facts are cut for."""
+        """As text, in at most `ROOM` lines."""
+        return self._laid(ROOM)
+
+    def _laid(self, most: int) -> list[str]:
+        """As text, in so many lines. What is told last is what facts are cut for."""
         head = _indented("", self.headline, 4)
         place = self.where.lines if self.where else []
         likely = _fact("likely", self.likely) if self.likely else []
@@ -155,17 +159,22 @@ class Feedback:
             note = f"   ({self.heatmap.note})" if self.heatmap.note else ""
             top, *rows = self.heatmap.rows or ("",)
             told += _fact("where", "\n".join([top + note, *rows]))
-        room = max(ROOM - len(head) - len(first) - len(last), 0)
-        return [*head, *first, *told[:room], *last][:ROOM]
+        room = max(most - len(head) - len(first) - len(last), 0)
+        return [*head, *first, *told[:room], *last][:most]
 
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def told(self, exercise: Exercise, title: str) -> list[str]:
-        """All that a learner reads of a check: which one it is, what failed, where a hint is."""
+    def told(self, exercise: Exercise, title: str, before: Exercise | None = None) -> list[str]:
+        """All that a learner reads of a check: which one it is, what failed, what helps.
+
+        Args:
+            before: a step that the exercise builds on, and that is not done yet.
+        """
+        step = [f"  the step before this: {before.short}"] if before else []
         hint = [f"  hint: kata hint {exercise.slug}"] if exercise.hints else []
-        return [f"{exercise.slug} · {title}", *self.lines, *hint]
+        return [f"{exercise.slug} · {title}", *self._laid(ROOM - len(step)), *step, *hint]
 
     def prefixed(self, words: str) -> "Feedback":
         """With these words before its headline."""

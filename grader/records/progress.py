@@ -5,27 +5,25 @@ editor or git command, the state says nothing any more and the exercise is to do
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Exercise
+from grader.records import route
 from grader.records.records import read_json, write_json
-from grader.records.rungs import LEGEND, MARKS, SETTLED, State
+from grader.records.route import Route
+from grader.records.rungs import MARKS, SETTLED, SOLVED, State
 
-if TYPE_CHECKING:  # pytest, which only remembers, need not wait for rich
-    from rich.console import Console
-    from rich.table import Table
-
-HIDDEN = "hidden checks grade too: ✓ says that those pass that are here"
 _FILE = paths.STATE / "progress.json"
 
 
 def _read() -> dict[str, Any]:
-    """The cache: states, how many hints were given, which solutions were revealed; damaged parts are none."""
+    """The cache: states, hints given, solutions revealed, the path; damaged parts are none."""
     data = read_json(_FILE)
     parts = data if isinstance(data, dict) else {}
-    names = ("states", "hints", "revealed")
+    names = ("states", "hints", "revealed", "path")
     return {name: part if isinstance(part := parts.get(name), dict) else {} for name in names}
 
 
@@ -37,14 +35,28 @@ def _digest(exercise: Exercise) -> str:
 
 
 def states(catalog: Catalog) -> dict[str, State]:
-    """What was last seen of every exercise, by slug."""
+    """What was last seen of every exercise, by slug, and which steps are known."""
     seen = _read()["states"]
-    return {e.slug: _state(e, seen.get(e.slug)) for e in catalog.exercises}
+    return with_known(catalog, {e.slug: _state(e, seen.get(e.slug)) for e in catalog.exercises})
+
+
+def with_known(catalog: Catalog, seen: Mapping[str, State]) -> dict[str, State]:
+    """What was seen, and which steps are known: whoever does an exercise's job knows the steps it needs."""
+    solved = [e for e in catalog.exercises if seen.get(e.slug) in SOLVED]
+    known: dict[str, State] = {step.slug: "known" for step in route.steps_before(catalog, *solved)}
+    open_ = ("todo", "known")
+    return {slug: known.get(slug, "todo") if state in open_ else state for slug, state in seen.items()}
+
+
+def step_before(catalog: Catalog, exercise: Exercise, seen: Mapping[str, State]) -> Exercise | None:
+    """The last step that it needs and that is neither done nor known; an optional one where no other is."""
+    left = [e for e in route.steps_before(catalog, exercise) if seen.get(e.slug) not in SETTLED]
+    return next((e for e in reversed(left) if not e.optional), left[-1] if left else None)
 
 
 def _state(exercise: Exercise, seen: Any) -> State:
     for state in MARKS:
-        if seen == [state, _digest(exercise)]:
+        if state != "known" and seen == [state, _digest(exercise)]:
             return state
     return "todo"
 
@@ -98,91 +110,56 @@ def revealed() -> frozenset[str]:
     return frozenset(_read()["revealed"])
 
 
-def show(out: "Console") -> None:
-    """The map of all sections, and where to go on."""
-    catalog = load()
-    seen = states(catalog)
-    out.print(course(catalog, seen))
-    legend = LEGEND
-    if any(e.path == "further" for e in catalog.exercises):
-        legend += "     core | further"
-    out.print(legend, style="dim", markup=False)
-    if shown := [e.slug for e in catalog.exercises if e.slug in revealed()]:
-        out.print(f"solution revealed: {', '.join(shown)}", style="dim", markup=False)
-    if paths.is_release():
-        out.print(HIDDEN, style="dim", markup=False)
-    first = following(catalog, seen)
-    if first is None:
-        out.print(end_of(seen), markup=False)
-        return
-    file = paths.shown(first.file("exercises"))
-    out.print(f"next: {first.slug}   {file}   (kata hint {first.slug})", markup=False)
+def chosen(catalog: Catalog) -> Route | None:
+    """The path that somebody has chosen, if anybody has; of a section that is not here any more, none."""
+    kept = _read()["path"]
+    ways = [Route("first"), Route("core"), *(Route("section", s.name) for s in catalog.sections)]
+    return next((way for way in ways if kept == asdict(way)), None)
 
 
-def data() -> dict[str, Any]:
-    """The map for scripts: every section and exercise with its state, and where to go on."""
-    catalog = load()
-    seen, shown = states(catalog), revealed()
-    sections = [
-        {
-            "name": section.name,
-            "title": section.title,
-            "exercises": [
-                {"slug": e.slug, "title": e.title, "path": e.path, "file": paths.shown(e.file("exercises"))}
-                | {"state": seen[e.slug], "revealed": e.slug in shown}
-                for e in section.exercises
-            ],
-        }
-        for section in catalog.sections
-    ]
-    first = following(catalog, seen)
-    return {"sections": sections, "next": first and first.slug}
+def choose(path: Route) -> None:
+    """Remember a path."""
+    data = _read()
+    data["path"] = asdict(path)
+    write_json(_FILE, data)
 
 
-def course(catalog: Catalog, seen: Mapping[str, State]) -> "Table":
-    """The map: a row for each section, a mark for each of its exercises."""
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for section in catalog.sections:
-        count = counted(section.exercises, seen) if section.exercises else ""
-        table.add_row(section.name, section.title, count, _marks(section, seen) or "to come")
-    return table
-
-
-def counted(exercises: Sequence[Exercise], seen: Mapping[str, State]) -> str:
-    """How many work, and how many of these are done where not all are: "5/20, 3 done"."""
-    states = [seen.get(e.slug) for e in exercises]
-    done, works = states.count("done"), states.count("works")
-    return f"{done + works}/{len(states)}{f', {done} done' if works else ''}"
+def path_of(catalog: Catalog, seen: Mapping[str, State]) -> Route:
+    """The path that was chosen; of who never was asked, core where exercises alone are solved, else first."""
+    solved = [e for e in catalog.exercises if seen.get(e.slug) in SOLVED]
+    is_at_home = bool(solved) and not any(e.is_step for e in solved)
+    return chosen(catalog) or Route("core" if is_at_home else "first")
 
 
 def following(
-    catalog: Catalog, seen: Mapping[str, State], after: Exercise | None = None, *, fine: bool = False
+    catalog: Catalog,
+    seen: Mapping[str, State],
+    after: Exercise | None = None,
+    *,
+    fine: bool = False,
+    path: Route | None = None,
 ) -> Exercise | None:
-    """The next exercise after this one, and then from the front, that neither works nor is done.
+    """The next exercise on the path after this one, and then from its front, that is not settled.
 
     Args:
-        fine: go through those that work and are not done.
+        fine: go through those that work and are not done, wherever they are.
+        path: another path than the learner's.
     """
-    everything = catalog.exercises
+    path = path or path_of(catalog, seen)
+    everything = path.order(catalog)
     place = everything.index(after) + 1 if after else 0
     rest = (*everything[place:], *everything[:place])
-    return next((e for e in rest if (seen[e.slug] == "works" if fine else seen[e.slug] not in SETTLED)), None)
+    if fine:
+        return next((e for e in rest if seen[e.slug] == "works"), None)
+    return next((e for e in rest if path.holds(e) and seen[e.slug] not in SETTLED), None)
 
 
-def end_of(seen: Mapping[str, State], *, fine: bool = False) -> str:
+def end_of(catalog: Catalog, seen: Mapping[str, State], path: Route, *, fine: bool = False) -> str:
     """What is said when no exercise follows."""
     if fine:
         return "no fine print is left of what works"
-    if "works" in seen.values():
-        return "everything does its job; `kata watch --fine` goes through the fine print that is left"
-    return "everything is done"
-
-
-def _marks(section: Section, seen: Mapping[str, State]) -> str:
-    parts = [
-        "".join(MARKS[seen.get(e.slug, "todo")] for e in section.exercises if e.path == path)
-        for path in ("core", "further")
-    ]
-    return " | ".join(part for part in parts if part)
+    what = f"everything in {path.section}" if path.section else "everything"
+    more = "; `kata path` leads on" if path.section else ""
+    if any(seen[e.slug] == "works" for e in path.stretch(catalog)):
+        return f"{what} does its job; `kata watch --fine` goes through the fine print that is left{more}"
+    return f"{what} is done{more}"

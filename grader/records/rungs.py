@@ -6,11 +6,17 @@ from typing import Literal
 
 from grader.protocol.check import Outcome
 
-State = Literal["done", "works", "failing", "todo"]
-"""*works*: every check of the job passes, not all of the fine print; *done*: all do."""
-MARKS: dict[State, str] = {"done": "✓", "works": "+", "failing": "✗", "todo": "·"}
+State = Literal["done", "works", "known", "failing", "todo"]
+"""*works*: every check of the job passes, not all of the fine print; *done*: all do.
+
+*known* is a step that nobody did, of which an exercise that works says that it is not needed any more. It is
+never what a judge has seen, and never kept.
+"""
+MARKS: dict[State, str] = {"done": "✓", "works": "+", "known": "○", "failing": "✗", "todo": "·"}
 LEGEND = "✓ done   + works, with fine print left   ✗ failing   · to do"
-SETTLED: frozenset[State] = frozenset({"done", "works"})
+SOLVED: frozenset[State] = frozenset({"done", "works"})
+"""Whose checks of the job pass."""
+SETTLED: frozenset[State] = SOLVED | {"known"}
 """What nobody need come back to."""
 
 

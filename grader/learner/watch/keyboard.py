@@ -24,6 +24,11 @@ EDITORS = ("nano", "vim", "vi")
 """What is tried where no editor is set: the one that says how to leave it comes first."""
 
 
+def letters(pressed: str | None) -> str:
+    """The letters in what was typed, small."""
+    return _NO_LETTERS.sub("", pressed or "").lower()
+
+
 class Keyboard:
     """Hands on each key that is pressed, without waiting for Enter, from a thread of its own."""
 
@@ -60,7 +65,7 @@ class Keyboard:
             if pressed == "":  # the terminal is gone
                 self._press("q")
                 return
-            for letter in _NO_LETTERS.sub("", pressed or "").lower():
+            for letter in letters(pressed):
                 self._press(letter)
 
     @contextlib.contextmanager

@@ -7,6 +7,7 @@ takes one event at a time and draws the screen.
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -18,22 +19,33 @@ from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, load
 from grader.engine.backend import is_warm, judge
-from grader.learner import commands
-from grader.learner.watch import keyboard, screen
+from grader.learner import commands, course_map
+from grader.learner.watch import keyboard, question, screen
 from grader.learner.watch.events import Event, Key, Resized, Saved, saves
 from grader.learner.watch.keyboard import Keyboard
 from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
 from grader.records import progress
-from grader.records.rungs import State
+from grader.records.route import Route
+from grader.records.rungs import SETTLED, State
 
 
-def run(out: Console, *, fine: bool = False) -> None:
-    """Judge every exercise that is saved, until somebody quits; `fine` goes through what works once more."""
+def run(out: Console, *, fine: bool = False, path: str = "") -> None:
+    """Judge every exercise that is saved, until somebody quits.
+
+    Args:
+        fine: go through what works once more.
+        path: another path than the one that is remembered, as a person names it.
+    """
     catalog = load()
-    if fine and progress.following(catalog, progress.states(catalog), fine=True) is None:
-        raise KataError(f"{progress.end_of({}, fine=True)}; `kata watch` goes through what is still to do")
+    states = progress.states(catalog)
+    if fine and progress.following(catalog, states, fine=True) is None:
+        end = progress.end_of(catalog, states, Route("core"), fine=True)
+        raise KataError(f"{end}; `kata watch` goes through what is still to do")
+    way = question.path(out, catalog, states, path, may_ask=not fine)
+    if way is None:
+        return
     told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
     jobs = (os.cpu_count() or 1) + 1  # one is left for what is saved while all are checked
     events: SimpleQueue[Event] = SimpleQueue()
@@ -42,7 +54,7 @@ def run(out: Console, *, fine: bool = False) -> None:
         with saves(events):
             out.print(f"warming up: {told}")
             with judge(catalog.exercises, jobs) as warm:
-                Watcher(out, catalog, warm, jobs, events, fine).run()
+                Watcher(out, catalog, warm, jobs, events, way, fine).run()
     except KeyboardInterrupt:
         pass
     out.print("until next time")
@@ -52,8 +64,16 @@ class Watcher:
     """The loop: one exercise in focus, and what was seen of all others."""
 
     def __init__(
-        self, out: Console, catalog: Catalog, warm: Judge, jobs: int, events: SimpleQueue[Event], fine: bool
+        self,
+        out: Console,
+        catalog: Catalog,
+        warm: Judge,
+        jobs: int,
+        events: SimpleQueue[Event],
+        path: Route,
+        fine: bool,
     ) -> None:
+        self.path = path
         self.fine = fine  # the second round, through the fine print of what works
         self.catalog = catalog
         self.events = events
@@ -61,12 +81,14 @@ class Watcher:
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.states: dict[str, State] = progress.states(catalog)
         self.files = {e.file("exercises"): e for e in catalog.exercises}
-        self.focus = progress.following(catalog, self.states, fine=fine) or catalog.exercises[0]
+        self.left: Exercise | None = None  # what failed, and waits for the steps before it
+        self.focus = self._following() or (*path.stretch(catalog), *catalog.exercises)[0]
         self.started = 0.0  # when the run of the focus began
         self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
         self.is_map = False  # the map of the course is shown, while all are checked
-        told = f"ready. Open {paths.shown(self.focus.file('exercises'))}, read the statement, write, save."
-        self.window = Window(out, catalog, told, screen.KEYS if self.keyboard.is_heard else screen.NO_KEYS)
+        has_keys = self.keyboard.is_heard
+        told = screen.ready(self.focus, has_keys=has_keys)
+        self.window = Window(out, catalog, path, told, screen.KEYS if has_keys else screen.NO_KEYS)
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
@@ -84,9 +106,12 @@ class Watcher:
             finally:
                 self.runs.close()
 
-    def _following(self) -> Exercise | None:
-        """What comes after the focus, in this round."""
-        return progress.following(self.catalog, self.states, self.focus, fine=self.fine)
+    def _following(self, after: Exercise | None = None) -> Exercise | None:
+        """What comes next in this round: after a step that was gone back to, what it was done for."""
+        left = self.left
+        if after and after.is_step and left and left != after and self.states[left.slug] not in SETTLED:
+            return left
+        return progress.following(self.catalog, self.states, after, fine=self.fine, path=self.path)
 
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""
@@ -144,12 +169,14 @@ class Watcher:
         exercise, state = event.lesson.exercise, event.lesson.mark
         is_latest = self.runs.ended(event)
         if is_latest:
-            self.states[exercise.slug] = state
+            self.states = progress.with_known(self.catalog, {**self.states, exercise.slug: state})
         if self.is_map:
             self._draw(self._map())
         elif is_latest and exercise is self.focus:
-            has_keys = self.keyboard.is_heard
-            self._draw(screen.lesson(event.lesson, self._following(), has_keys=has_keys))
+            before = progress.step_before(self.catalog, exercise, self.states)
+            lesson = replace(event.lesson, before=before if state == "failing" else None)
+            following = self._following(exercise)
+            self._draw(screen.lesson(lesson, following, has_keys=self.keyboard.is_heard))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -164,6 +191,7 @@ class Watcher:
     def _press(self, letter: str) -> None:
         keys = {
             "n": self._next,
+            "b": self._step_before,
             "h": lambda: self._say(commands.hint(self.focus.slug, reveal="s")),
             "s": self._solve,
             "l": self._list,
@@ -182,11 +210,21 @@ class Watcher:
 
     def _next(self) -> None:
         """Go on to the next exercise of this round; only ever on demand."""
-        following = self._following()
+        following = self._following(self.focus)
         if following is None:
-            raise KataError(f"{progress.end_of(self.states, fine=self.fine)}; `kata status` shows the map")
+            end = progress.end_of(self.catalog, self.states, self.path, fine=self.fine)
+            raise KataError(f"{end}; `kata status` shows the map")
         self.focus = following
         self.runs.begin(following)
+
+    def _step_before(self) -> None:
+        """Go back to the step that the focus builds on; `n` then leads back to what was left."""
+        step = progress.step_before(self.catalog, self.focus, self.states)
+        if step is None:
+            raise KataError(f"no step that {self.focus.slug} builds on is left to do")
+        self.left = self.left if self.focus.is_step else self.focus
+        self.focus = step
+        self.runs.begin(step)
 
     def _list(self) -> None:
         section = self.catalog.section(self.focus)
@@ -200,7 +238,7 @@ class Watcher:
     def _map(self) -> RenderableType:
         left = self.runs.left()
         told = f"checking all, {left} to go …" if left else "all are checked"
-        return Group(progress.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
+        return Group(course_map.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
 
     def _solve(self) -> None:
         """Show the reference, or offer to where all hints were given."""

@@ -33,11 +33,11 @@ class Room:
             count -= 1
         return list(parts[:count])
 
-    def cut(self, parts: Sequence[RenderableType], rows: int) -> RenderableType:
-        """The first rows of these, and how many more there are where they do not fit."""
+    def cut(self, parts: Sequence[RenderableType], rows: int, how: str = "") -> RenderableType:
+        """The first rows of these, and how many more there are where they do not fit, and how to see them."""
         lines = self._lines(parts)
         kept = lines if len(lines) <= rows else lines[: rows - 1]
-        rest = [Text(f"… {len(lines) - len(kept)} lines more", "dim")] if kept is not lines else []
+        rest = [Text(f"… {len(lines) - len(kept)} lines more{how}", "dim")] if kept is not lines else []
         return Group(Segments(s for line in kept for s in (*line, Segment.line())), *rest)
 
     def _lines(self, parts: Sequence[RenderableType]) -> list[list[Segment]]:

@@ -4,21 +4,27 @@ A verdict is laid out when it is drawn, for the window as it is then, and rows a
 room is short, titles become a count before anything is cut that says how to go on.
 """
 
-import ast
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Exercise, Section
+from grader.learner.course_map import HIDDEN, counted
 from grader.learner.outcome import Lesson
 from grader.learner.watch.room import LEAST, Fitted, Room
-from grader.records.progress import HIDDEN, counted
-from grader.records.rungs import MARKS, State
+from grader.learner.watch.statement import Statement
+from grader.records.rungs import MARKS, SETTLED, State
 
-STYLES: dict[State, str] = {"done": "green", "works": "green", "failing": "red", "todo": "dim"}
-KEYS = "[n]ext  [h]int  [s]olution  [l]ist  run [a]ll  [r]eset  [e]dit  [q]uit"
+STYLES: dict[State, str] = {
+    "done": "green",
+    "works": "green",
+    "known": "green",
+    "failing": "red",
+    "todo": "dim",
+}
+KEYS = "[n]ext  [b]efore  [h]int  [s]olution  [l]ist  [a]ll  [r]eset  [e]dit  [q]uit"
 NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
 MOST_PRINTED = 10
 MOST_OTHERS = 6
@@ -31,45 +37,44 @@ def lesson(found: Lesson, following: Exercise | None, *, has_keys: bool = True) 
         return Fitted(lambda room: _passed(found, way_on, room))
     if found.state == "works":
         return Fitted(lambda room: _works(found, way_on, room))
-    if found.state == "todo":
-        return Fitted(lambda room: _todo(found, room))
-    return Fitted(lambda room: _failed(found, room))
+    if found.state == "todo" or found.is_start:
+        return Fitted(lambda room: _todo(found, has_keys, room))
+    return Fitted(lambda room: _failed(found, "   press b" if has_keys else "", room))
 
 
-def _todo(found: Lesson, room: Room) -> list[RenderableType]:
+def ready(exercise: Exercise, *, has_keys: bool = True) -> RenderableType:
+    """What is asked first, when all is warm."""
+    return Fitted(lambda room: _asked(exercise, "ready. Open", has_keys, room, room.rows))
+
+
+def _todo(found: Lesson, has_keys: bool, room: Room) -> list[RenderableType]:
     if not found.rest:
-        first = [todo(found.exercise)]
-        first += _not_here(found, room, room.rows - room.taken(first))
-        return [*first, *_printed(found, room, room.rows - room.taken(first))]
+        below = _not_here(found, room, room.rows // 4)
+        if found.failures:  # what is to be mended fails from the start
+            below = [Text(f"\n✗ as it is: {found.failures[0].title}", "red")]
+        below += _printed(found, room, room.rows // 3)
+        return [*_asked(found.exercise, "open", has_keys, room, room.rows - room.taken(below)), *below]
     head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
     left = room.rows - room.taken([head])
     printed = _printed(found, room, left - 1)
     return [head, *_checks_passed(found, room, left - room.taken(printed)), *printed]
 
 
-def todo(exercise: Exercise) -> RenderableType:
-    """An exercise that waits to be written: what it is about, and where its statement is."""
+def _asked(exercise: Exercise, verb: str, has_keys: bool, room: Room, rows: int) -> list[RenderableType]:
+    """An exercise that waits to be written: which file is to be opened, what it says, what is there."""
     file = exercise.file("exercises")
-    parts: list[RenderableType] = [
-        Text.assemble((f"· {exercise.slug}", "bold yellow"), f" · {exercise.title}")
+    asked = Statement.of(file.read_text("utf-8", "replace") if file.exists() else "")
+    head: list[RenderableType] = [
+        Text.assemble((f"· {exercise.slug}", "bold yellow"), f" · {asked.title or exercise.title}"),
+        Text(f"  {verb} {paths.shown(file)}, write, save"),
+        Text(),
     ]
-    if summary := _first_sentence(file.read_text("utf-8", "replace") if file.exists() else ""):
-        parts.append(Text(f"  {summary}"))
-    parts.append(Text(f"\nstill to do: open {paths.shown(file)}, read the statement, write, save"))
-    return Group(*parts)
+    how = ": press e, or open the file" if has_keys else ": open the file"
+    return [*head, *asked.laid(room, rows - room.taken(head), how)]
 
 
-def _first_sentence(source: str) -> str:
-    """The first paragraph of a module's docstring, on one line."""
-    try:
-        text = ast.get_docstring(ast.parse(source)) or ""
-    except (SyntaxError, ValueError):
-        return ""
-    return " ".join(text.split("\n\n")[0].split())
-
-
-def _failed(found: Lesson, room: Room) -> list[RenderableType]:
-    told, others = _told(found)
+def _failed(found: Lesson, key: str, room: Room) -> list[RenderableType]:
+    told, others = _told(found, key)
     fail = "fail" if len(others) > 1 else "fails"
     more: list[RenderableType] = [Text(f"  ✗ {len(others)} more {fail}", "red")] if others else []
     passed = [Text(f"  ✓ {len(found.passed)} passed", "green")] if found.passed else []
@@ -88,13 +93,14 @@ def _failed(found: Lesson, room: Room) -> list[RenderableType]:
     return [first, *more, *passed, *printed]
 
 
-def _told(found: Lesson) -> tuple[list[RenderableType], list[str]]:
+def _told(found: Lesson, key: str) -> tuple[list[RenderableType], list[str]]:
     """What is told first, and the titles of what else fails."""
     if found.trouble:
         file = paths.shown(found.exercise.file("exercises"))
         where = [] if f"{file}:" in found.trouble else [Text(f"  {file}", "dim")]
         return [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble), *where], []
     head, *body = _first(found)
+    body = [f"{line}{key}" if found.before and line.endswith(found.before.short) else line for line in body]
     first = found.failures[0]
     others = list(dict.fromkeys(f.line for f in found.failures if f.title != first.title))
     return [Text(f"✗ {head}", "bold red"), Text("\n".join(body))], others
@@ -117,7 +123,9 @@ def _works(found: Lesson, way_on: list[RenderableType], room: Room) -> list[Rend
 
 def _first(found: Lesson) -> list[str]:
     """What is told of the first failure, if there is one."""
-    return [line for f in found.failures[:1] for line in f.feedback.told(found.exercise, f.title)]
+    return [
+        line for f in found.failures[:1] for line in f.feedback.told(found.exercise, f.title, found.before)
+    ]
 
 
 def _way_on(exercise: Exercise, following: Exercise | None, key: str) -> list[RenderableType]:
@@ -127,7 +135,8 @@ def _way_on(exercise: Exercise, following: Exercise | None, key: str) -> list[Re
     reference = exercise.file("solutions")
     if reference.exists():
         after.append(Text(f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})"))
-    after.append(Text(f"read       {exercise.reading}"))
+    if exercise.reading:
+        after.append(Text(f"read       {exercise.reading}"))
     if following is not None:
         after.append(Text(f"next       {paths.shown(following.file('exercises'))}{key}"))
     return after
@@ -180,17 +189,23 @@ def _printed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
     return [head, *shown, *rest]
 
 
-def bars(section: Section, catalog: Catalog, states: Mapping[str, State]) -> RenderableType:
-    """How far the section and the course are."""
-    return Group(_bar(section.name, section.exercises, states), _bar("course", catalog.exercises, states))
+def bars(focus: Exercise, path: Sequence[Exercise], states: Mapping[str, State]) -> RenderableType:
+    """How far the section and the path are: their steps while one is in focus, else their exercises."""
+    alike = [e for e in path if e.is_step == focus.is_step] or path
+    here = [e for e in alike if e.section == focus.section]
+    parts = [] if len(here) in (0, len(alike)) else [_bar(focus.section, here, states)]
+    name = alike[0].section if len(here) == len(alike) > 0 else "course"
+    return Group(*parts, _bar(name, alike, states))
 
 
-def _bar(name: str, exercises: tuple[Exercise, ...], states: Mapping[str, State]) -> Text:
+def _bar(name: str, exercises: Sequence[Exercise], states: Mapping[str, State]) -> Text:
     seen = [states.get(e.slug) for e in exercises]
-    done = round(30 * seen.count("done") / max(len(seen), 1))
-    works = round(30 * (seen.count("done") + seen.count("works")) / max(len(seen), 1)) - done
-    parts = (("█" * done, "green"), ("▒" * works, "green"), ("░" * (30 - done - works), "dim"))
-    return Text.assemble((f"{name:<16}", "bold"), *parts, f" {counted(exercises, states)}")
+    settled = sum(state in SETTLED for state in seen)
+    works = round(30 * settled / max(len(seen), 1))
+    done = round(30 * (settled - seen.count("works")) / max(len(seen), 1))
+    parts = (("█" * done, "green"), ("▒" * (works - done), "green"), ("░" * (30 - works), "dim"))
+    kind = " steps" if exercises and exercises[0].is_step else ""
+    return Text.assemble((f"{name:<16}", "bold"), *parts, f" {counted(exercises, states)}{kind}")
 
 
 def listing(section: Section, states: Mapping[str, State], focus: Exercise | None = None) -> RenderableType:
@@ -211,7 +226,8 @@ def _listed(
 
 
 def _row(exercise: Exercise, state: State, is_focus: bool) -> Text:
-    further = "  (further)" if exercise.path == "further" else ""
-    text = f"{MARKS[state]} {exercise.order:>2} {exercise.slug:<28} {exercise.title}{further}"
+    about = "  (optional)" if exercise.optional else "  (further)" if exercise.path == "further" else ""
+    place = exercise.stem.split("_")[0]
+    text = f"{MARKS[state]} {place:<4} {exercise.slug:<28} {exercise.title}{about}"
     style = STYLES[state]
     return Text(f"{'>' if is_focus else ' '} {text}", f"bold {style}" if is_focus else style, no_wrap=True)

@@ -9,17 +9,21 @@ from grader.course import paths
 from grader.course.catalog import Catalog, Exercise
 from grader.learner.watch import screen
 from grader.learner.watch.room import LEAST, Room
+from grader.records.route import Route
 from grader.records.rungs import State
 
 
 class Window:
     """Keeps what is shown, so that it can be drawn again with a note or in another size."""
 
-    def __init__(self, out: Console, catalog: Catalog, welcome: str, keys: str = screen.KEYS) -> None:
+    def __init__(
+        self, out: Console, catalog: Catalog, path: Route, welcome: RenderableType, keys: str = screen.KEYS
+    ) -> None:
         self.out = out
         self.catalog = catalog
+        self.path = path
         self.keys = keys
-        self.body: RenderableType = Text(welcome)
+        self.body = welcome
         self.note: RenderableType | None = None
 
     def draw(self, body: RenderableType, focus: Exercise, states: Mapping[str, State]) -> None:
@@ -28,7 +32,7 @@ class Window:
         below: list[RenderableType] = [
             *([] if self.note is None else [Text(), self.note]),
             Text(),
-            screen.bars(self.catalog.section(focus), self.catalog, states),
+            screen.bars(focus, self.path.stretch(self.catalog), states),
             Text(f"{paths.shown(focus.file('exercises'))}\n{self.keys}", "dim"),
         ]
         with self.out:  # all in one go, or the screen flickers

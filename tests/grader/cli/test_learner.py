@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 VERBS = {
     "status",
     "watch",
+    "path",
     "hint",
     "reset",
     "solution",

@@ -54,7 +54,7 @@ def test_a_session_from_stub_to_section(terminal, save, clone):
     terminal.expect("hint 1/1")
     terminal.press("\x1b[A")  # an arrow is no key of ours, and its last letter neither
     terminal.press("l")
-    assert "checking all" not in terminal.expect("✓  1 double")
+    assert "checking all" not in terminal.expect("✓ ex01 double")
     terminal.press("a")
     terminal.expect("checking all")
     terminal.expect("all are checked")

@@ -19,9 +19,11 @@ from grader.protocol.check import CheckSpec
 from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.transcript import read
 from grader.records import progress
+from grader.records.route import Route
 from tests.grader.support.clone import ROW, SOLUTION, STUB
 
 SLUGS = ("double", "twice", "thrice")
+FIRST = Route("first")
 PASSED = read(({"check": "public::t", "outcome": "passed"}, {"done": True}))
 FAILED = read(
     ({"check": "public::t", "outcome": "failed", "feedback": Feedback("wrong").to_json()}, {"done": True})
@@ -49,12 +51,12 @@ class Judge:
 class Loop:
     """A watcher and what it shows."""
 
-    def __init__(self, folder, height=40, width=80, fine=False):
+    def __init__(self, folder, height=40, width=80, fine=False, path=FIRST):
         self.folder = folder
         self.judge = Judge()
         out = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
         self.out = out
-        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue(), fine)
+        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue(), path, fine)
         self.open = []
 
     def file(self, number):
@@ -267,7 +269,7 @@ def test_what_nobody_has_begun_is_not_run(loop):
     loop.save(2, text=STUB)
     loop.answer(FAILED)
     loop.answer(FAILED)
-    assert "still to do" in loop.shown()
+    assert "write, save" in loop.shown() and "raise NotImplementedError" in loop.shown()
     assert loop.watcher.states["twice"] == "todo"
 
 
@@ -294,9 +296,9 @@ def test_every_key_says_something_when_all_is_done(loop):
     loop.press("n")
     assert "everything is done" in loop.shown()
     loop.press("l")
-    assert "> ✓  1 double" in loop.shown()
+    assert "> ✓ ex01 double" in loop.shown()
     loop.press("?")
-    assert "> ✓  1 double" in loop.shown()
+    assert "> ✓ ex01 double" in loop.shown()
     assert loop.press("q") is False
 
 
@@ -376,7 +378,7 @@ def test_what_does_its_job_is_told_so_and_n_goes_on(loop):
     assert all(f"✗ {i}.\n" in loop.shown() for i in (0, 2)) and "wrong strides" in loop.shown()
     assert "ex02_twice.py   press n" in loop.shown() and "1/3, 0 done" in loop.shown()
     loop.press("l")
-    assert "> +  1 double" in loop.shown()
+    assert "> + ex01 double" in loop.shown()
     loop.save(2, 3)
     loop.answer(PASSED, "twice")
     loop.answer(PASSED, "thrice")

@@ -23,7 +23,7 @@ WRONG = SOLUTION.replace("x.transpose(1, 2)", "x")
 
 
 def suites(exercise):
-    return [str(exercise.file(tree)) for tree in ("public", "hidden")]
+    return [str(exercise.file(tree)) for tree in exercise.suites]
 
 
 def written(folder, text, name=None):

@@ -111,7 +111,7 @@ def test_the_starts_are_known_there(folder):
 def test_there_are_a_learners_verbs_alone(folder):
     code, said = run(folder, "grader", "--help")
     shown = re.findall(r"^  ([a-z]+)  ", said.partition("Commands:")[2], re.MULTILINE)
-    assert (code, shown) == (0, ["status", "watch", "hint", "reset", "solution", "init"])
+    assert (code, shown) == (0, ["status", "watch", "path", "hint", "reset", "solution", "init"])
     assert "grade" not in said.partition("Commands:")[2]
     for verb in ("audit", "grade", "new", "release", "similar"):
         code, said = run(folder, "grader", verb)

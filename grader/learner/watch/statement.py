@@ -1,0 +1,104 @@
+"""What is asked, on the screen: the statement and the start of an exercise, as far as there is room."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.console import RenderableType
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from grader.learner.watch.room import LEAST, Room
+
+FINE = "Fine print:"
+_INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a file asks: its first sentence, the job, the fine print, and the code below its imports."""
+
+    title: str
+    job: str
+    fine: str
+    code: str
+
+    @classmethod
+    def of(cls, source: str) -> "Statement":
+        """All is code where it cannot be parsed."""
+        try:
+            module = ast.parse(source)
+        except (SyntaxError, ValueError):
+            return cls("", "", "", source)
+        text = ast.get_docstring(module) or ""
+        title, _, body = text.partition("\n\n")
+        job, _, fine = body.partition(f"\n{FINE}\n")
+        return cls(" ".join(title.split()), job.strip("\n"), fine, _written(module, source))
+
+    def laid(self, room: Room, rows: int, how: str) -> list[RenderableType]:
+        """The job, the fine print and the code, in so many rows.
+
+        Where they do not fit, the fine print becomes a line, then job and code are cut, each with how many
+        lines are left out; `how` tells how to see them.
+        """
+        job, code = _prose(self.job), [Text(), _python(self.code)] if self.code else []
+        fine = [Text(), Text(FINE), *_prose(self.fine)] if self.fine else []
+        if room.taken([*job, *fine, *code]) <= rows:
+            return [*job, *fine, *code]
+        count = len(re.findall(r"^- ", self.fine, re.MULTILINE))
+        fine = [Text(), Text(f"{FINE} {count} more{how}", "dim")] if self.fine else []
+        if room.taken([*job, *fine, *code]) <= rows:
+            return [*job, *fine, *code]
+        least = min(room.taken(code), max(rows // 4, LEAST + 1))
+        kept = [room.cut([*job, *fine], rows - least, "" if code else how)]
+        left = rows - room.taken(kept)
+        return [*kept, room.cut(code, left, how)] if code and left >= LEAST else kept
+
+
+def _written(module: ast.Module, source: str) -> str:
+    """What stands below the docstring and the imports."""
+    rest = module.body[1:] if ast.get_docstring(module) else module.body
+    first = next((node for node in rest if not isinstance(node, (ast.Import, ast.ImportFrom))), None)
+    if first is None:
+        return ""
+    line = min(node.lineno for node in (first, *getattr(first, "decorator_list", ())))
+    return "\n".join(source.splitlines()[line - 1 :]).rstrip()
+
+
+def _prose(text: str) -> list[RenderableType]:
+    """The paragraphs of a docstring, flowing; its lists, and what is indented as code."""
+    blocks = [block for block in re.split(r"\n(?:[ \t]*\n)+", text) if block.strip()]
+    told: list[RenderableType] = []
+    for block in blocks:
+        told += [Text()] if told else []
+        for is_code, lines in groupby(block.split("\n"), lambda line: line.startswith(_INDENT)):
+            text = "\n".join(lines)
+            told += [_python(text)] if is_code else _flowing(text)
+    return told
+
+
+def _flowing(text: str) -> Iterator[RenderableType]:
+    """A paragraph, or the items of a list with what stands before them."""
+    for piece in re.split(r"\n(?=- )", text):
+        words = " ".join(piece.split())
+        if not words.startswith("- "):
+            yield _marked(words)
+            continue
+        item = Table.grid(padding=(0, 1, 0, 0))
+        item.add_row("-", _marked(words.removeprefix("- ")))
+        yield item
+
+
+def _marked(words: str) -> Text:
+    told = Text(words)
+    told.highlight_regex(r"`[^`]+`", "cyan")
+    told.highlight_regex(r"^New here:", "bold")
+    return told
+
+
+def _python(code: str) -> RenderableType:
+    # In the terminal's own colours, which are readable on its own background.
+    return Syntax(code, "python", theme="ansi_dark", background_color="default", word_wrap=True)

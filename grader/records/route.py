@@ -1,0 +1,73 @@
+"""Which way a learner goes through the course: `kata path`, and the steps that come before an exercise."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, Exercise
+
+Name = Literal["first", "core", "section"]
+WAYS: dict[Name, str] = {
+    "first": "all steps of all sections, front to back like a book; then the exercises",
+    "core": "the exercises, with the steps before each at hand",
+    "section": "the steps of one section, then its exercises",
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way through the course. What is not on it can be opened, and is judged as anything else."""
+
+    name: Name
+    section: str = ""
+
+    def holds(self, exercise: Exercise) -> bool:
+        """Whether it is on the way. Optional steps never are."""
+        if exercise.optional or (self.name == "core" and exercise.is_step):
+            return False
+        return self.name != "section" or exercise.section == self.section
+
+    def order(self, catalog: Catalog) -> tuple[Exercise, ...]:
+        """The whole course in the order of this way, and with it what is not on the way."""
+        if self.name == "first":
+            return tuple(sorted(catalog.exercises, key=lambda e: not e.is_step))
+        return catalog.exercises
+
+    def stretch(self, catalog: Catalog) -> tuple[Exercise, ...]:
+        """What is on the way, in its order."""
+        return tuple(e for e in self.order(catalog) if self.holds(e))
+
+    def __str__(self) -> str:
+        words = f"the steps of {self.section}, then its exercises" if self.section else WAYS[self.name]
+        return f"{self.name}: {words}"
+
+
+def named(catalog: Catalog, name: str, section: str, here: Exercise) -> Route:
+    """The way that a person means: first, core, section with or without a name, or a section's name alone.
+
+    Args:
+        here: where the person is; `section` alone is the section of this one.
+    """
+    if name in ("first", "core"):
+        if section:
+            raise KataError(f"the path {name} goes through all sections; leave {section!r} out")
+        return Route("first" if name == "first" else "core")
+    asked = (section or here.section) if name == "section" else name
+    found = next((s for s in catalog.sections if s.is_called(asked)), None)
+    if found is None or (name != "section" and section):
+        sections = ", ".join(s.name for s in catalog.sections)
+        raise KataError(f"{asked!r} is no path: choose first, core, or section and one of {sections}")
+    return Route("section", found.name)
+
+
+def steps_before(catalog: Catalog, *exercises: Exercise) -> tuple[Exercise, ...]:
+    """The steps that these need, also by way of others that they need, in the catalog's order."""
+    rows = {e.slug: e for e in catalog.exercises}
+    found: set[str] = set()
+    left = [slug for e in exercises for slug in e.needs]
+    while left:
+        slug = left.pop()
+        if slug in rows and slug not in found:  # a release may lack some
+            found.add(slug)
+            left += rows[slug].needs
+    return tuple(e for e in catalog.exercises if e.is_step and e.slug in found)
