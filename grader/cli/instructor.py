@@ -2,6 +2,7 @@
 
 import os
 import textwrap
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from rich.table import Table
 
 from grader.core.progress_bar import bar
 from grader.course import paths, policy
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import Catalog, Exercise, load
 from grader.export import document
 from grader.records.records import ExerciseRecord, StudentRecord, read_student
 from grader.submissions.class_folder import Classwork, Submission, collect
@@ -42,12 +43,12 @@ def grade(
     from grader.grading.grade import grade as run
 
     catalog = load()
-    exercises = catalog.select(only)
+    catalog.select(only)  # or there is no such exercise
     with bar(err, "reading submissions") as progress:
         work = collect(submissions, catalog, progress)
     for note in work.notes:
         _tell(f"note: {note}", err)
-    chosen = exercises if only else handed_in(work.submissions, exercises, results)
+    chosen = to_judge(work.submissions, catalog, only, results)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
     given = policy.load()
     settings = Settings(results, seed_of(results, seed), jobs or os.cpu_count() or 1, confined, judges, given)
@@ -74,19 +75,32 @@ def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "S
     return partial(Cluster, address, jobs=jobs or 0, confined=confined, tell=partial(err.print, markup=False))
 
 
-def handed_in(
-    submissions: tuple[Submission, ...], exercises: tuple[Exercise, ...], results: Path
+def to_judge(
+    submissions: tuple[Submission, ...], catalog: Catalog, only: list[str] | None, results: Path
 ) -> tuple[Exercise, ...]:
-    """The exercises of the sections that anybody handed in: nobody is judged on what was not set.
+    """What was asked for, else the assignments that anybody handed in: nobody is judged on what was not set.
 
-    Where nobody handed in anything, those are the sections that these students were judged on before.
+    Where nobody handed in anything, those are the assignments that these students were judged on before. A
+    step that weighs nothing comes along where somebody wrote it, or where only steps were asked for.
     """
-    slugs = {slug for s in submissions for slug in s.answers}
-    if not slugs:
+    handed_in = {slug for s in submissions for slug in s.answers}
+    begun = {e.slug for e in catalog.exercises if e.is_extra and any(_is_begun(e, s) for s in submissions)}
+    if not handed_in:
         before = (read_student(results / f"{s.student}.json") for s in submissions)
-        slugs = {slug for record in before if record is not None for slug in record.exercises}
-    sections = {e.section for e in exercises if e.slug in slugs}
-    return tuple(e for e in exercises if e.section in sections) or exercises
+        handed_in = {slug for record in before if record is not None for slug in record.exercises}
+        begun = handed_in
+    for name in only or ():
+        meant = catalog.select([name])
+        begun |= {e.slug for e in meant} if all(e.is_step for e in meant) else set()
+    chosen = [e for e in catalog.select(only) if e.slug in begun or not e.is_extra]
+    was_set = {e.assignment for e in chosen if e.slug in handed_in and not e.is_extra}
+    whole = [e for e in chosen if e.assignment in was_set or e.slug in begun]
+    return tuple(chosen if only else whole or chosen)
+
+
+def _is_begun(exercise: Exercise, submission: Submission) -> bool:
+    answer = submission.answers.get(exercise.slug)
+    return answer is not None and not exercise.is_start(answer)
 
 
 def _write_gradebook(
@@ -125,22 +139,32 @@ def _tell(line: str, to: Console) -> None:
 
 
 def class_table(records: list[StudentRecord]) -> Table:
-    """One line per student: total, and how many exercises ended how."""
-    statuses = sorted({e.status for r in records for e in r.exercises.values()})
+    """One line per student: total, and how many exercises ended how; of steps, how many are done."""
+    steps = {e.slug for e in load().exercises if e.is_step}
+    own = [{slug: e.status for slug, e in r.exercises.items() if slug not in steps} for r in records]
+    statuses = sorted({status for found in own for status in found.values()})
+    done = [_steps_done([e for slug, e in r.exercises.items() if slug in steps]) for r in records]
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column(
         "student", no_wrap=True, min_width=max(map(len, ["student", *(r.student for r in records)]))
     )
-    for name in ("score", "points", *statuses):
+    for name in ("score", "points", *statuses, *(["steps"] if any(done) else [])):
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
-    for record in records:
-        counts = [sum(e.status == status for e in record.exercises.values()) for status in statuses]
-        cells = [str(count) if count else "" for count in counts]
+    for record, found, steps_done in zip(records, own, done, strict=True):
+        counts = [sum(one == status for one in found.values()) for status in statuses]
+        cells = [str(count) if count else "" for count in counts] + ([steps_done] if any(done) else [])
         table.add_row(record.student, f"{record.score:.4g}", f"{record.points:g}", *cells)
     if records:
         table.add_section()
         table.add_row("mean", *_mean(records))
     return table
+
+
+def _steps_done(steps: Iterable[ExerciseRecord]) -> str:
+    """ "3 of 5"; nothing of a student who left them out."""
+    judged = [step for step in steps if not step.needs_manual_grade]
+    done = sum(step.status == "passed" for step in judged)
+    return f"{done} of {len(judged)}" if any(step.status != "todo" for step in judged) else ""
 
 
 def _mean(records: list[StudentRecord]) -> tuple[str, str]:

@@ -8,13 +8,13 @@ never read.
 import hashlib
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.course import paths, policy
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,7 +36,7 @@ STEPS = "steps"
 """The folder of a section's first steps, in each of the mirrored places but `hidden`."""
 STEPS_FILE = "steps.toml"
 _STEP = {"path": "first", "kind": "build", "points": 0, "difficulty": 1, "reading": ""}
-"""What a step's row need not say. Steps weigh nothing in a grade."""
+"""What a step's row need not say. What steps weigh in a grade, the course's policy says."""
 
 SLOW_SECONDS = 120.0
 """What a check that is marked `slow` may take beyond its exercise's `seconds`: interpreters start slowly."""
@@ -49,7 +49,8 @@ class Exercise:
     ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether it is a step, which
     comes before the exercises of its section (first), or an exercise that a first reader works through (core)
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
-    of what a learner begins with; no verdict depends on it, so it is no part of the text that addresses hold.
+    of what a learner begins with. No verdict depends on it or on ``points``, so neither is a part of the text
+    that addresses hold.
     """
 
     slug: str
@@ -58,7 +59,7 @@ class Exercise:
     title: str
     kind: Literal["build", "fix"]
     path: Literal["first", "core", "further"]
-    points: float
+    points: float = field(repr=False)
     difficulty: int
     needs: tuple[str, ...]
     concepts: tuple[str, ...]
@@ -78,6 +79,11 @@ class Exercise:
         return self.path == "first"
 
     @property
+    def is_extra(self) -> bool:
+        """Whether it is a step that weighs nothing: who leaves it out is not told of it."""
+        return self.is_step and not self.points
+
+    @property
     def stem(self) -> str:
         """The name of its files, without what comes before and after: ``ex15_merge_heads``, ``s01_dice``."""
         return f"{'s' if self.is_step else 'ex'}{self.order:02d}_{self.slug}"
@@ -91,6 +97,11 @@ class Exercise:
     def relative(self) -> str:
         """The answer's path inside a submission: ``e01_tensors/ex15_merge_heads.py``."""
         return f"{self.folder}/{self.stem}.py"
+
+    @property
+    def assignment(self) -> str:
+        """What it belongs to in a gradebook: ``e01_tensors``, ``e01_tensors_steps``."""
+        return self.folder.replace("/", "_")
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -130,6 +141,14 @@ class Section:
         """Whether a person means it: ``e01_tensors`` or ``e01``."""
         return name in (self.name, self.name.split("_")[0])
 
+    @property
+    def assignments(self) -> "tuple[Section, ...]":
+        """The section as a gradebook has it: its steps are an assignment by themselves, to set or leave out."""
+        steps = tuple(e for e in self.exercises if e.is_step)
+        others = tuple(e for e in self.exercises if not e.is_step)
+        titles = ((steps, f"{self.title}: first steps"), (others, self.title))
+        return tuple(Section(held[0].assignment, title, held) for held, title in titles if held)
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -140,6 +159,11 @@ class Catalog:
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         return tuple(e for section in self.sections for e in section.exercises)
+
+    @property
+    def assignments(self) -> tuple[Section, ...]:
+        """What a gradebook has instead of sections."""
+        return tuple(one for section in self.sections for one in section.assignments)
 
     def exercise(self, slug: str) -> Exercise:
         """The exercise of just this slug; raises KataError where there is none."""
@@ -298,14 +322,19 @@ def rows_of(text: str) -> list[str]:
 
 @cache
 def load() -> Catalog:
-    """The catalog of this course.
+    """The catalog of this course, with the points that its policy gives to steps.
 
     Raises:
-        KataError: there is none here.
+        KataError: there is none here, or it cannot be read.
     """
     if not paths.is_course(paths.ROOT):
         raise KataError(
             f"no course here: neither {paths.ROOT} nor a folder above it holds exercises; "
             "`kata init DIR` makes one"
         )
-    return read(paths.EXERCISES)
+    found, points = read(paths.EXERCISES), policy.load().steps
+    return Catalog(tuple(replace(s, exercises=_weighed(s.exercises, points)) for s in found.sections))
+
+
+def _weighed(exercises: tuple[Exercise, ...], steps: float) -> tuple[Exercise, ...]:
+    return tuple(replace(e, points=steps) if e.is_step else e for e in exercises)

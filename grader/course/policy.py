@@ -1,8 +1,9 @@
-"""How much a course makes of the fine print: `course.toml` in the clone, if there is one.
+"""How much a course makes of the fine print, and of first steps: `course.toml` in the clone, if there is one.
 
 [grading]
 fine_print = 0.3   # of the points of an exercise; 0 for a first course
 strict = false     # true: nothing counts but what passes the fine print, too
+steps = 0          # points for each of the first steps
 """
 
 import sys
@@ -18,6 +19,8 @@ else:
     import tomli as tomllib
 
 FILE = "course.toml"
+MOST_POINTS = 100
+"""For a step. What is more was meant otherwise."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,12 @@ class Policy:
     Args:
         fine_print: the share of an exercise's points that its fine print is worth, from 0 to 1.
         strict: whether an answer earns nothing that passes only the checks of the job.
+        steps: the points of each first step.
     """
 
     fine_print: float = 0.3
     strict: bool = False
+    steps: float = 0.0
 
     def score(self, points: float, job: float, fine: float) -> float:
         """The points of an answer that does this share of the job and of the fine print, each from 0 to 1."""
@@ -56,11 +61,19 @@ def load(root: Path = paths.ROOT) -> Policy:
         told = tomllib.loads(file.read_text("utf-8")).get("grading", {})
     except (OSError, ValueError) as error:
         raise KataError(f"{paths.shown(file)} cannot be read: {error}; mend it or take it away") from None
-    share, strict = told.pop("fine_print", Policy.fine_print), told.pop("strict", Policy.strict)
-    if told:
-        raise KataError(f"{paths.shown(file)}: [grading] knows fine_print and strict, not {min(told)}")
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
-        raise KataError(f"{paths.shown(file)}: fine_print is {share!r}; say a share from 0 to 1")
-    if not isinstance(strict, bool):
-        raise KataError(f"{paths.shown(file)}: strict is {strict!r}; say true or false")
-    return Policy(float(share), strict)
+    if unknown := told.keys() - vars(USUAL).keys():
+        raise KataError(
+            f"{paths.shown(file)}: [grading] knows {', '.join(vars(USUAL))}, and not {min(unknown)}"
+        )
+    given = Policy(**told)
+    if not _is_number(given.fine_print) or not 0 <= given.fine_print <= 1:
+        raise KataError(f"{paths.shown(file)}: fine_print is {given.fine_print!r}; say a share from 0 to 1")
+    if not isinstance(given.strict, bool):
+        raise KataError(f"{paths.shown(file)}: strict is {given.strict!r}; say true or false")
+    if not _is_number(given.steps) or not 0 <= given.steps <= MOST_POINTS:
+        raise KataError(f"{paths.shown(file)}: steps is {given.steps!r}; say points from 0 to {MOST_POINTS}")
+    return given
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -20,17 +20,16 @@ NOT_GRADED = "not graded"
 
 
 def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
-    """One row per student: student, each exercise, each section, total, points, flags.
+    """One row per student: student, each exercise, each assignment, total, points, flags.
 
-    Holds the exercises that at least one record has, in the catalog's order. What was not judged
-    is `not graded`, never 0, and counts for nothing in the totals. `points` are those that the
-    student could earn.
+    Holds the exercises that at least one record has, in the catalog's order, but no steps that weigh nothing:
+    here are only scores. What was not judged is `not graded`, never 0, and counts for nothing in the totals.
+    `points` are those that the student could earn.
     """
     students = list(records)
-    slugs = [e.slug for e in catalog.exercises if any(e.slug in s.exercises for s in students)]
-    sections = {
-        section.name: [e.slug for e in section.exercises if e.slug in slugs] for section in catalog.sections
-    }
+    held = {slug for student in students for slug in student.exercises}
+    slugs = [e.slug for e in catalog.exercises if e.slug in held and not e.is_extra]
+    sections = {one.name: [e.slug for e in one.exercises if e.slug in slugs] for one in catalog.assignments}
     sections = {name: held for name, held in sections.items() if held}
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["student", *slugs, *sections, "total", "points", "flags"])

@@ -61,7 +61,7 @@ def to_canvas(
     """A row for each student; what was not judged is an empty cell.
 
     With a roster, the columns are those exercises and sections that are assignments in Canvas; without
-    one, or where it has none of them, each exercise by its slug.
+    one, or where it has none of them, each exercise by its slug, without steps that weigh nothing.
     """
     students = list(records)
     columns = _columns(students, catalog, roster or Roster())
@@ -91,14 +91,14 @@ def _columns(students: Iterable[StudentRecord], catalog: Catalog, roster: Roster
     judged = {slug for student in students for slug in student.exercises}
     every: dict[str, list[str]] = {}
     known: dict[str, list[str]] = {}
-    for section in catalog.sections:
+    for section in catalog.assignments:
         slugs = [e.slug for e in section.exercises if e.slug in judged]
         names = [(e.slug, e.title, [e.slug]) for e in section.exercises if e.slug in judged]
         for name, title, counted in [*names, (section.name, section.title, slugs)]:
             header = roster.assignments.get(name) or roster.assignments.get(title)
             if header and counted:
                 known[header] = counted
-        every |= {slug: [slug] for slug in slugs}
+        every |= {e.slug: [e.slug] for e in section.exercises if e.slug in judged and not e.is_extra}
     return known or every
 
 

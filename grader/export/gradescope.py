@@ -2,7 +2,7 @@
 
 Its keys are those of "Output format" in the autograder specifications
 (https://gradescope-autograders.readthedocs.io/en/latest/specs/). An exercise is a test case with its own
-score; what was not judged has none, and the points are those of the assignment in Gradescope.
+score; what was not judged or weighs nothing has none. The points are those of the assignment in Gradescope.
 """
 
 from collections.abc import Iterable
@@ -40,13 +40,13 @@ def _test(exercise: Exercise, judged: ExerciseRecord) -> dict[str, Any]:
         "output": comment(judged) or "",
         "output_format": "text",
         "name_format": "text",
-        "tags": [exercise.section, judged.status],
+        "tags": [exercise.assignment, judged.status],
         "visibility": "visible",
         "extra_data": {"slug": exercise.slug, "status": judged.status},
     }
     if not judged.needs_manual_grade:
-        case["score"] = judged.score
-        case["max_score"] = judged.points
+        if judged.points:
+            case |= {"score": judged.score, "max_score": judged.points}
         case["status"] = "passed" if judged.status in ("passed", "works") else "failed"
     return case
 

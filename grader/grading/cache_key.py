@@ -23,7 +23,7 @@ def of(exercise: Exercise, answer: bytes, seed: int, *, confined: bool) -> str:
 @cache
 def _base(exercise: Exercise, confined: bool) -> str:
     digest = hashlib.sha256(f"{_versions()}:{confined}:{exercise!r}".encode())
-    for tree in ("public", "hidden", "solutions"):
+    for tree in (*exercise.suites, "solutions"):
         digest.update(hashlib.sha256(content(exercise.file(tree))).digest())
     digest.update(grader_digest().encode())
     return digest.hexdigest()

@@ -238,5 +238,6 @@ def _student(
             found[exercise.slug] = untouched(exercise)
         else:
             key = _key(exercise, answer, settings)
-            found[exercise.slug] = store.get(key) or store.unjudged[key]
+            judged = store.get(key) or store.unjudged[key]
+            found[exercise.slug] = replace(judged, points=exercise.points)
     return StudentRecord(submission.student, settings.seed, found, submission.notes)

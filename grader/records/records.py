@@ -155,9 +155,10 @@ def rescaled(record: StudentRecord, points: Mapping[str, float]) -> StudentRecor
 
 
 def _worth(record: ExerciseRecord, points: float) -> ExerciseRecord:
-    if points == record.points or not record.points:
+    if points == record.points:
         return record
-    return replace(record, score=round(record.score * points / record.points, 4), points=points)
+    share = record.score / record.points if record.points else record.job  # a step that weighed nothing
+    return replace(record, score=round(share * points, 4), points=points)
 
 
 def merged(earlier: StudentRecord | None, later: StudentRecord, known: Mapping[str, float]) -> StudentRecord:

@@ -9,7 +9,7 @@ from grader.course.catalog import Catalog, Exercise
 from grader.records.records import ExerciseRecord, StudentRecord
 from grader.report import statistics
 from grader.report.review import Failed, Flag, failed, flags
-from grader.report.student import grouped, total
+from grader.report.student import Steps, grouped, steps, total
 from grader.report.words import MARKS, number, percent
 
 
@@ -54,6 +54,15 @@ class ItemRow:
 
 
 @dataclass(frozen=True)
+class StepRow:
+    """What a student did of the first steps."""
+
+    student: str
+    link: str
+    steps: Steps
+
+
+@dataclass(frozen=True)
 class Page:
     students: int
     exercises: int
@@ -67,13 +76,15 @@ class Page:
     heats: list[Heat]
     items: list[ItemRow]
     failed: list[Failed]
+    steps: list[StepRow]
 
 
 def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, str]) -> Page:
     """Everything that the class's page shows. `links` has the address of each student's page."""
     slugs = {slug: None for record in records for slug in record.exercises}
     groups = grouped(slugs, catalog)
-    exercises = [e for _, held in groups for e in held]
+    every = [e for _, held in groups for e in held]
+    exercises = [e for e in every if not e.is_step]
     rows = sorted(records, key=lambda r: (-_share(total(r.exercises.values())), r.student))
     shares = [r.score / r.points for r in records if r.points > 0]
     items = _items(records, exercises)
@@ -88,10 +99,11 @@ def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, st
         statistics.histogram(shares),
         mean,
         median,
-        [*flags(records, exercises, links), *_item_flags(items)],
+        [*flags(records, every, links), *_item_flags(items)],
         _heats(rows, groups, links),
         items,
         failed(records, exercises),
+        [StepRow(r.student, links[r.student], found) for r in rows if (found := steps(r, every))],
     )
 
 
@@ -104,6 +116,7 @@ def _heats(
     rows: Sequence[StudentRecord], groups: list[tuple[str, list[Exercise]]], links: dict[str, str]
 ) -> list[Heat]:
     found = []
+    groups = [(title, held) for title, held in groups if not all(e.is_extra for e in held)]
     if len(groups) > 1:
         sections = [
             Row(r.student, links[r.student], _sum(r, None), [_sum(r, held) for _, held in groups])
@@ -111,9 +124,10 @@ def _heats(
         ]
         found.append(Heat("all", "All sections", [(title, "") for title, _ in groups], sections))
     for number_, (title, held) in enumerate(groups, start=1):
-        columns = [(e.slug, f"item-{e.slug}") for e in held]
+        shown = [e for e in held if not e.is_step]
+        columns = [(e.slug, f"item-{e.slug}") for e in shown]
         students = [
-            Row(r.student, links[r.student], _sum(r, held), [_cell(r.exercises.get(e.slug)) for e in held])
+            Row(r.student, links[r.student], _sum(r, held), [_cell(r.exercises.get(e.slug)) for e in shown])
             for r in rows
         ]
         found.append(Heat(f"part-{number_}", title, columns, students))

@@ -42,9 +42,10 @@ def failed(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> l
     judged: Counter[tuple[str, str]] = Counter()
     missed: Counter[tuple[str, str]] = Counter()
     causes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    place = {e.slug: i for i, e in enumerate(exercises)}
     for record in records:
         for slug, exercise in record.exercises.items():
-            if exercise.status not in ("passed", "works", "partial", "failed"):
+            if slug not in place or exercise.status not in ("passed", "works", "partial", "failed"):
                 continue
             outcomes: dict[str, set[str]] = defaultdict(set)
             for check in exercise.checks:
@@ -55,7 +56,6 @@ def failed(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> l
             told = {(c.title or c.id, c.told.likely) for c in exercise.checks if c.told and c.told.likely}
             for title, cause in told:
                 causes[slug, title][cause] += 1
-    place = {e.slug: i for i, e in enumerate(exercises)}
     order = sorted(
         (key for key, n in missed.items() if n),
         key=lambda key: (-missed[key], -missed[key] / judged[key], place[key[0]], key[1]),

@@ -61,6 +61,26 @@ class JudgedExercise:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A step that is not done: what it is called, where it lies, what became of it, and why in a line."""
+
+    slug: str
+    title: str
+    file: str
+    word: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """First steps in short: how many are done, and which fail. Those nobody wrote are neither."""
+
+    done: int
+    total: int
+    missed: list[Missed]
+
+
+@dataclass(frozen=True)
 class Section:
     """A section's exercises on the page."""
 
@@ -68,6 +88,7 @@ class Section:
     score: str
     points: str
     exercises: list[JudgedExercise]
+    steps: Steps | None
 
     @property
     def shown(self) -> list[JudgedExercise]:
@@ -92,12 +113,13 @@ def page(record: StudentRecord, catalog: Catalog) -> Page:
     for title, exercises in grouped(record.exercises, catalog):
         held = [record.exercises[e.slug] for e in exercises]
         score, points = total(held)
-        judged = [_judged(e, record.exercises[e.slug]) for e in exercises]
-        sections.append(Section(title, number(score), number(points), judged))
+        judged = [_judged(e, record.exercises[e.slug]) for e in exercises if not e.is_step]
+        sections.append(Section(title, number(score), number(points), judged, steps(record, exercises)))
+    is_step = {e.slug for e in catalog.exercises if e.is_step}
     counts = [
         (mark, word, n)
         for status, (mark, word) in MARKS.items()
-        if (n := sum(e.status == status for e in record.exercises.values()))
+        if (n := sum(e.status == status for slug, e in record.exercises.items() if slug not in is_step))
     ]
     return Page(
         record.student,
@@ -123,6 +145,22 @@ def grouped(slugs: Iterable[str], catalog: Catalog) -> list[tuple[str, list[Exer
         if slug not in known
     ]
     return [(title, held) for title, held in [*found, ("No longer in the catalog", strangers)] if held]
+
+
+def steps(record: StudentRecord, exercises: Iterable[Exercise]) -> Steps | None:
+    """The steps among these exercises; None where the student left out what weighs nothing."""
+    held = [(e, record.exercises[e.slug]) for e in exercises if e.is_step and e.slug in record.exercises]
+    judged = [(e, r) for e, r in held if not r.needs_manual_grade]
+    if all(r.status == "todo" and not r.points for _, r in judged):
+        return None
+    missed = [_missed(e, r) for e, r in judged if r.status not in ("passed", "works", "todo")]
+    return Steps(sum(r.status in ("passed", "works") for _, r in judged), len(judged), missed)
+
+
+def _missed(exercise: Exercise, record: ExerciseRecord) -> Missed:
+    told = next((check.told for check in record.checks if check.outcome == "failed" and check.told), None)
+    why = (told.likely or told.headline) if told else "; ".join(record.flags)
+    return Missed(exercise.slug, exercise.title, exercise.relative, MARKS[record.status][1], why)
 
 
 def total(records: Iterable[ExerciseRecord]) -> tuple[float, float]:

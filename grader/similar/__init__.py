@@ -35,7 +35,9 @@ def run(
     work = collect(submissions, catalog)
     _expect_writable(to)
     with bar(err, "comparing answers") as progress:
-        compared = likenesses(work.submissions, catalog.select(only), progress)
+        # A step is too short to be anybody's own.
+        exercises = [e for e in catalog.select(only) if not e.is_step]
+        compared = likenesses(work.submissions, exercises, progress)
     if not compared:
         few = "holds no two answers with enough code of their own to compare"
         out.print(f"similar: {paths.shown(submissions)} {few}; no page was written", markup=False)

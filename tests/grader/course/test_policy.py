@@ -15,6 +15,7 @@ def test_it_is_read(tmp_path):
     assert load(tmp_path) == Policy(0.3, strict=False)
     assert said(tmp_path, 'title = "Ours"\n') == Policy()
     assert said(tmp_path, "[grading]\nfine_print = 0\n") == Policy(0.0)
+    assert said(tmp_path, "[grading]\nsteps = 0.5\n") == Policy(steps=0.5)
     assert said(tmp_path, "[grading]\nfine_print = 0.5\nstrict = true\n") == Policy(0.5, strict=True)
 
 
@@ -25,7 +26,10 @@ def test_it_is_read(tmp_path):
         ("[grading]\nfine_print = 30", "a share from 0 to 1"),
         ("[grading]\nfine_print = true", "a share from 0 to 1"),
         ("[grading]\nstrict = 1", "say true or false"),
-        ("[grading]\nfineprint = 0.2", "knows fine_print and strict, not fineprint"),
+        ("[grading]\nsteps = -1", "say points from 0 to 100"),
+        ("[grading]\nsteps = nan", "say points from 0 to 100"),
+        ('[grading]\nsteps = "1"', "say points from 0 to 100"),
+        ("[grading]\nfineprint = 0.2", "knows fine_print, strict, steps, and not fineprint"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(tmp_path, text, words):

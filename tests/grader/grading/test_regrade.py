@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.cli.instructor import handed_in
+from grader.cli.instructor import to_judge
 from grader.course import paths
 from grader.course.catalog import Catalog, Section, load
 from grader.export import load_results
@@ -67,12 +67,13 @@ def test_a_damaged_record_is_none(tmp_path, text):
 
 
 def test_who_hands_in_nothing_is_judged_on_what_was_set(tmp_path):
-    every = load().exercises
+    every = load()
+    weighing = tuple(e for e in every.exercises if not e.is_step)
     nothing, merge = Submission("ada"), Submission("bob", {"merge_heads": b""})
-    assert handed_in((nothing,), every, tmp_path) == every
+    assert to_judge((nothing,), every, None, tmp_path) == weighing
     write_json(tmp_path / "ada.json", student_to_json(StudentRecord("ada", 0, {"grad_of_squares": ZERO})))
-    assert {e.section for e in handed_in((nothing,), every, tmp_path)} == {"e02_autograd"}
-    assert {e.section for e in handed_in((nothing, merge), every, tmp_path)} == {"e01_tensors"}
+    assert {e.section for e in to_judge((nothing,), every, None, tmp_path)} == {"e02_autograd"}
+    assert {e.section for e in to_judge((nothing, merge), every, None, tmp_path)} == {"e01_tensors"}
 
 
 def grade(*arguments: str) -> None:

@@ -70,6 +70,21 @@ hints = {hints}
 reading = "https://docs.pytorch.org"
 start = "{start}"
 """
+STEP = (
+    PUBLIC
+    + """
+
+def oracle(answer, gen):
+    return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
+"""
+)
+STEP_ROW = """[exercise.{slug}]
+order = 1
+title = "Double"
+concepts = ["mul"]
+hints = ["Multiply."]
+start = "{start}"
+"""
 
 
 class Clone:
@@ -120,6 +135,22 @@ class Clone:
         start = digest(stub.encode())
         with self.catalog.open("a") as stream:
             stream.write(ROW.format(slug=slug, order=self.count, needs=needs, hints=hints, start=start))
+
+    def add_step(self, slug, *, stub=STUB, solution=SOLUTION, public=STEP, specimens=()):
+        """A first step: its suite, which is public, has the oracle."""
+        stem = f"s01_{slug}"
+        texts = {
+            f"exercises/e01_tensors/steps/{stem}.py": stub,
+            f"solutions/e01_tensors/steps/{stem}.py": solution,
+            f"tests/public/e01_tensors/steps/test_{stem}.py": public,
+            f"tests/specimens/e01_tensors/steps/{stem}.py": "from grader.authoring.specimen import Right, "
+            f"Wrong\n\nSPECIMENS = [{', '.join(specimens)}]\n",
+            "tests/public/e01_tensors/steps/__init__.py": "",
+            "exercises/e01_tensors/steps/steps.toml": STEP_ROW.format(slug=slug, start=digest(stub.encode())),
+        }
+        for name, text in texts.items():
+            (self.root / name).parent.mkdir(exist_ok=True)
+            (self.root / name).write_text(text)
 
     def kata(self, *arguments, answer="") -> tuple[int, list[str]]:
         """Run a verb in this clone: its exit status and the lines that it printed."""
