@@ -143,7 +143,7 @@ class Section:
 
     @property
     def assignments(self) -> "tuple[Section, ...]":
-        """The section as a gradebook has it: its steps are an assignment by themselves, to set or leave out."""
+        """The section as a gradebook has it: its steps are an assignment by themselves."""
         steps = tuple(e for e in self.exercises if e.is_step)
         others = tuple(e for e in self.exercises if not e.is_step)
         titles = ((steps, f"{self.title}: first steps"), (others, self.title))
