@@ -13,6 +13,7 @@ of any size come out right. A number that is taken from all logits of a slice ch
 - Without PyTorch's own softmax, logsumexp and cross_entropy, or a relative of theirs.
 
 Fine print:
+- Near 1e4 a probability keeps all its digits: exp(x - logsumexp) would round some away.
 - A slice of nothing but -inf has softmax 0, logsumexp -inf and gradient 0: never NaN.
 - Half precision is computed in float32 and rounded once, at the end. float64 stays float64.
 - An empty batch gives an empty result. x holds no +inf and no NaN, and is never empty along `dim`.

@@ -67,21 +67,34 @@ def plain(gen):
     }
 
 
-def large(gen):
-    peaks = 1e4, -1e4, 120.0, -120.0
-    return {f"logits near {p:g}": given(p + 2 * torch.randn(3, 70, generator=gen), 1) for p in peaks}
+def near(*peaks):
+    return lambda gen: {
+        f"logits near {p:g}": given(p + 2 * torch.randn(3, 70, generator=gen), 1) for p in peaks
+    }
 
 
-def heights(gen):
-    x = torch.tensor([[1e4], [0.0], [-1e4]]) + torch.randn(3, 5, generator=gen)
-    return {"rows at 1e4, 0 and -1e4": given(x, 1), "columns at 1e4, 0 and -1e4": given(x.T, 0)}
+def heights(peak):
+    def draw(gen):
+        x = torch.tensor([[peak], [0.0], [-peak]]) + torch.randn(3, 5, generator=gen)
+        about = f"at {peak:g}, 0 and {-peak:g}"
+        return {f"rows {about}": given(x, 1), f"columns {about}": given(x.T, 0)}
+
+    return draw
 
 
-def masked(gen):
-    x = torch.randn(4, 5, generator=gen)
-    x[0, 1:3] = x[2, :4] = x[3, 0] = -math.inf
-    x[3] += 1e4
-    return {"masked logits": given(x, 1)}
+def masked(peak):
+    def draw(gen):
+        x = torch.randn(4, 5, generator=gen)
+        x[0, 1:3] = x[2, :4] = x[3, 0] = -math.inf
+        x[3] += peak
+        return {"masked logits": given(x, 1)}
+
+    return draw
+
+
+def ordinary(gen):
+    """Beyond what exp takes in float32, and not so far that a rounded logsumexp shows."""
+    return {**plain(gen), **near(120.0, -120.0)(gen), **heights(120.0)(gen), **masked(120.0)(gen)}
 
 
 def hopeless(gen):
@@ -101,14 +114,32 @@ def close_and_far(gen):
     return {name: given(spread * torch.randn(64, 9, generator=gen), 1) for name, spread in spreads.items()}
 
 
-JOB = [
-    values(inputs=plain, title="Every dim is the right one to sum over, counted from the front or the back."),
-    values(inputs=large, name="large_logits", title="Logits near 1e4 and -1e4 come out as they do near 0."),
-    values(inputs=heights, name="heights", title="Slices at 1e4, 0 and -1e4 do not disturb each other."),
-    values(inputs=masked, name="masked_logits", title="A logit of -inf counts for nothing."),
-    gradients("x", scale=4.0),
-    without(*OWN, inputs=plain),
-]
+def job(scale):
+    return [
+        values(inputs=plain, title="Every dim is the right one to sum over, from the front or the back."),
+        values(
+            inputs=near(1e4, -1e4, 120.0, -120.0),
+            name="large_logits",
+            title="Logits near 1e4 and -1e4 come out as they do near 0.",
+            scale=scale,
+        ),
+        values(
+            inputs=heights(1e4),
+            name="heights",
+            title="Slices at 1e4, 0 and -1e4 do not disturb each other.",
+            scale=scale,
+        ),
+        values(
+            inputs=masked(1e4),
+            name="masked_logits",
+            title="A logit of -inf counts for nothing.",
+            scale=scale,
+        ),
+        gradients("x", scale=120.0),
+        without(*OWN, inputs=plain),
+    ]
+
+
 FINE = [
     values(inputs=hopeless, name="slices_of_inf", title="A slice of -inf has softmax 0 and logsumexp -inf."),
     half_precision(inputs=close_and_far),
@@ -122,19 +153,22 @@ softmax = Contract(
     "softmax(x, dim)",
     reference=exact_softmax,
     suspects=mistakes(shifted_softmax, exact_softmax),
-    inputs=lambda gen: {**plain(gen), **large(gen), **heights(gen), **masked(gen)},
+    inputs=ordinary,
     gradient="x",
-    job=JOB,
-    fine=FINE,
+    job=job(1e4),
+    fine=[
+        *FINE,
+        values(inputs=near(1e4, -1e4), name="digits", title="Near 1e4 a probability keeps all its digits."),
+    ],
     fine_inputs=lambda gen: {**hopeless(gen), "float16": given(torch.randn(8, 9, generator=gen).half(), 1)},
 )
 logsumexp = Contract(
     "logsumexp(x, dim)",
     reference=torch.logsumexp,
     suspects=mistakes(shifted_logsumexp, torch.logsumexp),
-    inputs=lambda gen: {**plain(gen), **large(gen), **heights(gen), **masked(gen)},
+    inputs=ordinary,
     gradient="x",
-    job=JOB,
+    job=job(None),
     fine=FINE,
     fine_inputs=lambda gen: {**hopeless(gen), "float16": given(torch.randn(8, 9, generator=gen).half(), 1)},
 )
