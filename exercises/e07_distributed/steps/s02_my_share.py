@@ -1,0 +1,21 @@
+"""My share of the rows.
+
+Several processes, called ranks, train on one data set, each on its share: of 4 ranks, rank 0 takes the rows 0, 4, 8, …,
+rank 1 the rows 1, 5, 9, …, and so on. Return the rows of one rank.
+
+    x = torch.tensor([[1.0], [1.1], [1.2], [1.3], [1.4]])
+    my_share(x, rank=0, world_size=2)       # [[1.0], [1.2], [1.4]]
+    my_share(x, rank=1, world_size=2)       # [[1.1], [1.3]]
+
+New here: `x[start::step]` takes every step-th row, from the row `start` on.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def my_share(
+    x: Float[Tensor, "rows features"], rank: int, world_size: int
+) -> Float[Tensor, "share features"]:
+    raise NotImplementedError
