@@ -1,5 +1,6 @@
 """How a tensor differs from the wanted one, in words and a small picture. Pure functions."""
 
+import contextlib
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,9 +103,18 @@ def explain(
 def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> Feedback:
     w = readable(wanted)
     told = cause_of_type(yours, wanted if w is None else w, asked.rtol, asked.atol)
-    if yours is None and not _is_whole_result(asked.call):
-        told = None
+    if yours is None:
+        told = _also_none(asked.suspects) or (told if _is_whole_result(asked.call) else None)
     return _feedback(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
+
+
+def _also_none(suspects: Suspects) -> str | None:
+    """The first suspect that gives None as well."""
+    for told, make in suspects.items():
+        with contextlib.suppress(Exception):  # it works on inputs that the answer may have changed
+            if make() is None:
+                return told
+    return None
 
 
 def _unreadable(yours: Tensor, wanted: Tensor, asked: _Asked, is_yours: bool) -> Feedback | None:

@@ -126,3 +126,9 @@ def test_a_tensor_for_plain_data_is_told(wanted, how):
     with pytest.raises(CheckFailure) as told_why:
         expect(torch.tensor(wanted), wanted, "f(x)")
     assert how in told_why.value.feedback.likely
+
+
+def test_nothing_at_all_can_be_told():
+    suspects = {"it raises": lambda: 1 // 0, "rows": lambda: X.softmax(0), "never returned": lambda: None}
+    assert told(None, X, suspects=suspects).splitlines()[-1] == "  likely  never returned"
+    assert "`return`" in told(None, X, suspects=SUSPECTS)
