@@ -1,0 +1,6 @@
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def mean_of_integers(scores: Int[Tensor, "*shape"]) -> Float[Tensor, ""]:
+    return scores.float().mean()
