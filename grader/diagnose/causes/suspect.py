@@ -51,7 +51,7 @@ def _is_made(case: Evidence, guess: Tensor, has_its_dtype: bool) -> bool:
     near = replace(case, rtol=max(case.rtol, 16 * resolution(case.yours_dtype, case.wanted_dtype)))
     if not near.same(guess):
         return False
-    if case.yours.numel() > 1 and (has_its_dtype or case.yours.shape != case.wanted.shape):
+    if has_its_dtype or (case.yours.numel() > 1 and case.yours.shape != case.wanted.shape):
         return True
     if case.yours_dtype.is_floating_point and not bool(((guess == 0) | (guess.abs() == 1)).all()):
         return True
