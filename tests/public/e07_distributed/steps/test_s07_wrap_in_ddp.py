@@ -58,5 +58,5 @@ def drawn(gen):
 
 
 def oracle(answer, gen):
-    first, second = (run_ranks(2, trained, *drawn(gen), answer=answer) for _ in range(2))
-    return {"rank 0": first[0][0], "rank 1": first[1][0], "another batch": second[0][0]}
+    (first, is_wrapped, _), (second, _, _) = run_ranks(2, trained, *drawn(gen), answer=answer)
+    return {"the weight on rank 0": first, "the weight on rank 1": second, "wrapped": is_wrapped}

@@ -1,11 +1,12 @@
 """The suite of compile_it."""
 
 import sys
-from unittest import mock
+from contextlib import contextmanager
 
 import torch
 
 from grader.checks import expect_close, expect_raises, expect_that
+from grader.checks.compile.graphs import compiled
 
 FUNCTIONS = {
     "2 * x + 1": lambda x: 2 * x + 1,
@@ -14,8 +15,22 @@ FUNCTIONS = {
 }
 
 
+@contextmanager
+def without_inductor():
+    """Keep PyTorch's default backend out of reach: to import it takes many seconds."""
+    name = "torch._inductor.compile_fx"
+    kept = sys.modules.pop(name, None)
+    sys.modules[name] = None
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+        if kept:
+            sys.modules[name] = kept
+
+
 class Backend:
-    """Runs graphs as they are, and counts them. PyTorch's default, which takes seconds, is out of reach."""
+    """Runs graphs as they are, and counts them."""
 
     def __init__(self):
         self.graphs = 0
@@ -26,7 +41,7 @@ class Backend:
 
     def run(self, answer, fn, x):
         torch.compiler.reset()
-        with mock.patch.dict(sys.modules, {"torch._inductor.compile_fx": None}):
+        with without_inductor():
             try:
                 return answer.compile_it(fn, self)(x)
             except RuntimeError as error:
@@ -37,9 +52,8 @@ class Backend:
 
 def warm_up():
     """The first compilation imports the compiler, for seconds."""
-    Backend().run(
-        mock.Mock(compile_it=lambda fn, backend: torch.compile(fn, backend=backend)), torch.sin, torch.ones(1)
-    )
+    with compiled(torch.sin, "sin(x)") as sin:
+        sin(torch.ones(1))
 
 
 def two_graphs(x):
