@@ -25,10 +25,8 @@ share = Contract(
     example=(PHOTOS, 0.75),
     inputs=photos,
     suspects={
-        "True and False have no mean: `.float()` makes numbers of them": lambda a, b: (a == b).mean(),
-        "the right ones are counted, and not divided by how many there are": lambda a, b: float(
-            (a == b).sum()
-        ),
+        "bools have no mean: `.float()` makes numbers of them": lambda a, b: (a == b).mean(),
+        "the right ones are counted, but not divided": lambda a, b: float((a == b).sum()),
         "one for each photo: take the mean": lambda a, b: float(a == b),
     },
 )

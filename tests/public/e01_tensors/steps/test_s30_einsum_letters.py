@@ -9,6 +9,10 @@ def drawn(*sizes):
     return lambda gen: [tuple(torch.rand(size, generator=gen) for size in call) for call in sizes]
 
 
+def by(letters):
+    return lambda *tensors: torch.einsum(letters, *tensors)
+
+
 swapped = Contract(
     "swapped(x)",
     reference=lambda x: torch.stack(x.unbind(1)),
@@ -22,13 +26,9 @@ product = Contract(
     example=(([[1, 2]], [[3], [4]]), [[11]]),
     inputs=drawn([(2, 3), (3, 4)], [(3, 3), (3, 3)]),
     suspects={
-        "all letters come out, and nothing is added up": lambda a, b: torch.einsum("ij,jk->ijk", a, b),
-        "number by number: both tensors have the same two letters": lambda a, b: torch.einsum(
-            "ij,ij->ij", a, b
-        ),
-        "the shared letter stands at the end of b: b is transposed": lambda a, b: torch.einsum(
-            "ij,kj->ik", a, b
-        ),
+        "all letters come out, and nothing is added up": by("ij,jk->ijk"),
+        "number by number: both tensors have the same two letters": by("ij,ij->ij"),
+        "the shared letter stands at the end of b: b is transposed": by("ij,kj->ik"),
     },
 )
 outer = Contract(
@@ -37,9 +37,7 @@ outer = Contract(
     example=(([1, 2], [3, 4]), [[3, 4], [6, 8]]),
     inputs=drawn([3, 4], [3, 3]),
     suspects={
-        "one letter for both: they are multiplied number by number": lambda u, v: torch.einsum(
-            "i,i->i", u, v
-        ),
-        "the letters of the result are the other way round": lambda u, v: torch.einsum("i,j->ji", u, v),
+        "one letter for both: they are multiplied number by number": by("i,i->i"),
+        "the letters of the result are the other way round": by("i,j->ji"),
     },
 )

@@ -27,7 +27,8 @@ rows = Contract(
     example=((X, [1.0, 0.0, 2.0]), [[1.0, 2.0], [0.0, 0.0], [10.0, 12.0]]),
     inputs=with_one_for(0),
     suspects={
-        "the factors are laid along the columns: unsqueeze(1) is missing": lambda x, factors: x * factors,
-        "(1, rows) is a row: unsqueeze(1) makes a column": lambda x, factors: x * factors.unsqueeze(0),
+        "the factors are laid along the columns: unsqueeze(1) makes a column of them": lambda x, factors: (
+            x * factors
+        ),
     },
 )

@@ -11,7 +11,7 @@ SPECIMENS = [
         edits=[(FACTORS, "factors")],
         rung="job",
         check="test_rows_worked_example",
-        says="unsqueeze(1) is missing",
+        says="laid along the columns",
     ),
     Wrong(
         "a row in the place of a column",
