@@ -7,8 +7,8 @@ v, a table of each number of u times each of v.
     product(torch.tensor([[1, 2]]), torch.tensor([[3], [4]]))        # tensor([[11]])
     outer(torch.tensor([1, 2]), torch.tensor([3, 4]))                # tensor([[3, 4], [6, 8]])
 
-New here: `torch.einsum("ij,j->i", a, v)` is `a @ v`: a letter for each dim, and what comes out. Over a letter that
-does not come out, here j, products are added up.
+New here: `torch.einsum("ij,j->i", a, v)` is `a @ v`: a letter for each dim of a, of v, and of what comes
+out. Over a letter that does not come out, here j, products are added up.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """Scores become probabilities: `softmax`.
 
-A model's scores may be any numbers. Softmax makes probabilities of them: each row is positive, and its sum is 1. Return
-them, and their logarithms.
+A model's scores may be any numbers. Softmax makes probabilities of them: in each row all are positive, and their sum is 1.
+Return them, and their logarithms.
 
     probabilities, logs = softmax_of_rows(torch.tensor([[0.0, 0.0], [1.0, 3.0]]))
     probabilities      # [[0.5, 0.5], [0.1192, 0.8808]]

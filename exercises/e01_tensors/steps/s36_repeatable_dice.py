@@ -3,7 +3,7 @@
 An experiment with dice is to be repeated exactly. Return n throws of a die, whole numbers from 1 to 6. The same seed
 gives the same throws, another seed gives others.
 
-    dice(4, seed=0)      # for instance tensor([3, 4, 1, 6])
+    dice(4, seed=0)      # for instance tensor([3, 4, 6, 1])
     dice(4, seed=0)      # the same four again
 
 New here: `gen = torch.Generator().manual_seed(7)` is a source of numbers that look random.

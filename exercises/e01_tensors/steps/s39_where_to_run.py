@@ -1,7 +1,7 @@
 """Run on the best device: `.to(device)`.
 
-One program is to run on a server with a GPU, on a Mac and on any laptop. Name the best device: "cuda" where there is one,
-else "mps" (the GPU of a Mac), else "cpu". And return x on a given device.
+One program is to run on a server with a GPU, on a Mac and on any laptop. Name the best device: "cuda" (an NVIDIA GPU) where
+there is one, else "mps" (the GPU of a Mac), else "cpu". And return x on a given device.
 
     device = best_device()           # "cpu" on a plain laptop
     move(x, device).device.type      # "cpu"
