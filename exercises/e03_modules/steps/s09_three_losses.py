@@ -1,0 +1,29 @@
+"""Three losses, one for each kind of target.
+
+Return three losses: of `scores` against the true `classes`; of guessed against real `prices`; of `spam` scores
+against 1 (spam) or 0 (none).
+
+    three_losses(
+        torch.tensor([[2.0, 0.0]]), torch.tensor([0]),      # scores, classes
+        torch.tensor([3.0]), torch.tensor([5.0]),           # guesses, prices
+        torch.tensor([0.0]), torch.tensor([1.0]),           # spam, is_spam
+    )       # (tensor(0.1269), tensor(4.), tensor(0.6931))
+
+New here: `F.cross_entropy(scores, classes)`, `F.mse_loss(guesses, prices)` and
+`F.binary_cross_entropy_with_logits(spam, is_spam)`. They want raw scores: they take softmax or sigmoid themselves.
+"""
+
+from jaxtyping import Float, Int64
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def three_losses(
+    scores: Float[Tensor, "rows classes"],
+    classes: Int64[Tensor, "rows"],
+    guesses: Float[Tensor, "rows"],
+    prices: Float[Tensor, "rows"],
+    spam: Float[Tensor, "rows"],
+    is_spam: Float[Tensor, "rows"],
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""], Float[Tensor, ""]]:
+    raise NotImplementedError
