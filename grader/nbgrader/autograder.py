@@ -20,7 +20,7 @@ from traitlets import Enum, Integer
 
 from grader.core.errors import KataError
 from grader.course import policy
-from grader.course.catalog import Catalog, Exercise, Section, Tree, load
+from grader.course.catalog import Catalog, Exercise, Section, load
 from grader.engine.pool import Pool
 from grader.grading.references import References
 from grader.grading.score import scored, unreadable, untouched
@@ -79,9 +79,9 @@ class EnterScores(NbGraderPreprocessor):  # type: ignore[misc]
         if about["assignment"] != about["notebook"]:
             self.log.warning("No comments are written, since the notebook's name is not the assignment's")
             return nb, resources
-        # As one section, whatever the assignment is called that they were set in.
+        # As one section, whatever the assignment is called that they were set in, with steps or without.
         name = about["assignment"]
-        section = Section(name, name, tuple(replace(e, section=name) for e in _set(resources)))
+        section = Section(name, name, tuple(replace(e, section=name, path="core") for e in _set(resources)))
         for problem in gradebook.write(about["db_url"], [resources[_RECORD]], Catalog((section,))):
             raise KataError(problem)
         return nb, resources
@@ -161,8 +161,8 @@ def _engine(exercises: tuple[Exercise, ...], is_confined: bool, seed: int) -> tu
 
     formgrader runs this in a server that may live for weeks.
     """
-    trees: tuple[Tree, ...] = ("public", "hidden", "solutions")
-    written = tuple(e.file(tree).stat().st_mtime_ns for e in exercises for tree in trees)
+    files = (file for e in exercises for file in (*map(e.file, e.suites), e.file("solutions")))
+    written = tuple(file.stat().st_mtime_ns for file in files)
     key = (exercises, is_confined, seed, written)
     if key not in _warm:
         _close()

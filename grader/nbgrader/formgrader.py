@@ -31,12 +31,12 @@ _NO_NAMES = (".", "..")
 """Students may be called so in an archive, but no folder of theirs can."""
 
 Times = Mapping[tuple[str, str], datetime | None]
-"""When a student's work on a section came, as the gradebook has it."""
+"""When a student's work on an assignment came, as the gradebook has it."""
 
 
 def is_course(folder: Path, catalog: Catalog) -> bool:
     """Whether `folder` is an nbgrader course with sections of ours."""
-    return any(_source(folder, section).is_file() for section in catalog.sections)
+    return any(_source(folder, section).is_file() for section in catalog.assignments)
 
 
 def write(
@@ -58,7 +58,7 @@ def write(
     handed_in = {submission.student: submission for submission in work}
     students = [record for record in records if record.student not in _NO_NAMES]
     slugs = {slug for record in students for slug in record.exercises}
-    sections = [section for section in catalog.sections if _source(folder, section).is_file()]
+    sections = [section for section in catalog.assignments if _source(folder, section).is_file()]
     patterns = {section.name: _pattern(folder, section, slugs) for section in sections}
     try:
         for done, record in enumerate(students):

@@ -1,4 +1,4 @@
-"""Write results into an nbgrader gradebook: a section is an assignment, an exercise a grade cell."""
+"""Write results into an nbgrader gradebook: sections and their steps are assignments, exercises are cells."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -46,7 +46,7 @@ def write(
 
 
 def times(url: str) -> dict[tuple[str, str], datetime | None]:
-    """When each student's work on each section came, as far as the gradebook knows."""
+    """When each student's work on each assignment came, as far as the gradebook knows."""
     from nbgrader.api import SubmittedAssignment
 
     with opened(place(url)) as gradebook:
@@ -63,7 +63,7 @@ def _prepare(gradebook: Any, students: list[StudentRecord], catalog: Catalog) ->
     All cells come before the first submission, which copies the cells that it finds.
     """
     slugs = {slug for record in students for slug in record.exercises}
-    for section in catalog.sections:
+    for section in catalog.assignments:
         exercises = [e for e in section.exercises if e.slug in slugs]
         if not exercises:
             continue
@@ -89,7 +89,7 @@ def _rescale(gradebook: Any, exercise: Exercise, points: float) -> None:
     from nbgrader.api import Grade, MissingEntry
 
     try:
-        cell = gradebook.find_grade_cell(exercise.slug, exercise.section, exercise.section)
+        cell = gradebook.find_grade_cell(exercise.slug, exercise.assignment, exercise.assignment)
     except MissingEntry:
         return
     if not cell.max_score or cell.max_score == points:
@@ -113,10 +113,10 @@ def _write_student(
         gradebook.db.add(student)
     exercises = _known(record, catalog)
     problems = []
-    for section in dict.fromkeys(exercise.section for exercise, _ in exercises):
+    for section in dict.fromkeys(exercise.assignment for exercise, _ in exercises):
         grades, comments = _cells(gradebook, section, student)
         for exercise, judged in exercises:
-            if exercise.section == section:
+            if exercise.assignment == section:
                 _enter(grades[exercise.slug], judged, exercise)
                 comments[answer_cell(exercise.slug)].auto_comment = comment(judged)
         notebook = next(iter(grades.values())).notebook

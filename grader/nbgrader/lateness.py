@@ -24,7 +24,7 @@ _MARK = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Arrival:
-    """When a student's work came, by section.
+    """When a student's work came, by assignment.
 
     Args:
         times: nbgrader's time stamps, as they stand in `timestamp.txt`.
@@ -40,7 +40,7 @@ def arrival(submission: Submission, catalog: Catalog) -> Arrival:
     if submission.late is None:
         return Arrival(submission.times)
     there = submission.answers.keys() | submission.problems.keys()
-    sections = {exercise.section for exercise in catalog.exercises if exercise.slug in there}
+    sections = {exercise.assignment for exercise in catalog.exercises if exercise.slug in there}
     return Arrival(submission.times, dict.fromkeys(sections, submission.late))
 
 

@@ -1,4 +1,8 @@
-"""An nbgrader course: of every section a source notebook, made from the same five places as all else."""
+"""An nbgrader course: of every section a source notebook, made from the same five places as all else.
+
+A section's steps are an assignment of their own. They are twice as many as its exercises, and a course sets
+them earlier, or leaves them to whoever wants them: who is to merge heads need not scroll past them all first.
+"""
 
 import ast
 import json
@@ -68,7 +72,7 @@ def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
     starts.expect(catalog.select(only))
     made = []
     try:
-        for section in catalog.sections:
+        for section in catalog.assignments:
             exercises = [e for e in section.exercises if e in chosen]
             if exercises:
                 folder = target / "source" / section.name
@@ -84,7 +88,7 @@ def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
 
 
 def notebook(section: Section, exercises: Iterable[Exercise]) -> dict[str, Any]:
-    """The source notebook of a section: its chapter, then three cells for each exercise."""
+    """The source notebook of an assignment: its chapter, then three cells for each exercise."""
     cells = [_text("chapter", _chapter(section))]
     for exercise in exercises:
         cells.append(_text(f"{exercise.slug}-statement", _statement(exercise)))
@@ -101,9 +105,10 @@ def _chapter(section: Section) -> str:
 
 def _statement(exercise: Exercise) -> str:
     docstring = ast.get_docstring(ast.parse(split(exercise.file("exercises"))[0])) or ""
-    points = f"{exercise.points:g} point{'s' if exercise.points != 1 else ''}"
-    title = f"## {exercise.order}. {exercise.title} ({points})"
-    return f"{title}\n\n{_markdown(docstring)}\n\nTo read: {exercise.reading}"
+    points = f" ({exercise.points:g} point{'s' if exercise.points != 1 else ''})"
+    title = f"## {exercise.order}. {exercise.title}{'' if exercise.is_extra else points}"
+    told = f"{title}\n\n{_markdown(docstring)}"
+    return f"{told}\n\nTo read: {exercise.reading}" if exercise.reading else told
 
 
 def _markdown(text: str) -> str:

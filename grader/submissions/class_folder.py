@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
-from grader.course.catalog import Catalog
+from grader.course.catalog import STEPS, Catalog
 from grader.submissions import platforms
 from grader.submissions.decode import MAX_BYTES
 from grader.submissions.io import archives
@@ -25,6 +25,7 @@ from grader.submissions.owners import (
     Belonging,
     expect_no_download,
     hidden,
+    homes,
     is_class,
     is_timed,
     is_work,
@@ -33,7 +34,7 @@ from grader.submissions.owners import (
     visible,
     whose,
 )
-from grader.submissions.student import CLONE, Homework
+from grader.submissions.student import Homework
 
 __all__ = ["MAX_BYTES", "Classwork", "Submission", "collect", "escaped"]
 
@@ -51,7 +52,7 @@ class Submission:
     written as an escape: it is safe in a file name, in JSON and on a terminal.
 
     `kept` are exercises of which there is only what `kata grade` wrote for formgrader: their records stay.
-    `times` holds nbgrader's time stamps by section, as they stand in `timestamp.txt`. `late` is what
+    `times` holds nbgrader's time stamps by assignment, as they stand in `timestamp.txt`. `late` is what
     a platform tells without a time; None where it tells nothing.
     """
 
@@ -153,7 +154,7 @@ def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
             f"{shown} is named like one student's upload and holds a whole class; if it is your download of "
             "the class, rename it to submissions.zip"
         )
-    while place.name in {CLONE, *(section.name for section in catalog.sections)}:
+    while place.name in {STEPS, *homes(catalog)}:
         place = place.parent
     origin = whose(place)
     student = _name(origin.student)

@@ -94,15 +94,15 @@ def _cell(cell: dict[str, Any]) -> Cell | None:
 
 
 def _sections(cells: Sequence[Cell], catalog: Catalog) -> Sequence[Section]:
-    """The sections that the cells name, or else the one that asks for most of what they define."""
+    """The assignments that the cells name, or else the one that asks for most of what they define."""
     slugs = {cell.answers for cell in cells} | {cell.checks for cell in cells}
-    named = [s for s in catalog.sections if any(e.slug in slugs for e in s.exercises)]
+    named = [s for s in catalog.assignments if any(e.slug in slugs for e in s.exercises)]
     if named:
         return named
     defined = frozenset().union(*(binds(cell.text) for cell in cells))
     counts = {
-        section: sum(not defined.isdisjoint(asked(e.file("exercises"))) for e in section.exercises)
-        for section in catalog.sections
+        one: sum(len(defined.intersection(asked(e.file("exercises")))) for e in one.exercises)
+        for one in catalog.assignments
     }
-    likeliest = max(counts, key=lambda section: counts[section], default=None)
+    likeliest = max(counts, key=lambda one: (counts[one], not one.exercises[0].is_step), default=None)
     return [likeliest] if likeliest and counts[likeliest] else []

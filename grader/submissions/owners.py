@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog
+from grader.course.catalog import STEPS, Catalog
 from grader.submissions import platforms
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FILE, FOLDER, LINK, Folder, Refused, escaped
@@ -51,11 +51,17 @@ def hidden(folder: Folder) -> list[str]:
 
 
 def is_work(kinds: Mapping[str, str], catalog: Catalog) -> bool:
-    """Whether one student's work looks so: a section, a clone's folder, or nothing but answers."""
-    if any(section.name in kinds for section in catalog.sections) or CLONE in kinds:
+    """Whether one student's work looks so: a section, a clone's folder, or nothing but answers and steps."""
+    if homes(catalog) & {*kinds}:
         return True
-    files = {f"{exercise.stem}.py" for exercise in catalog.exercises}
-    return bool(files & {*kinds}) and all(kind == FILE for kind in kinds.values())
+    files = {f"{exercise.stem}.py" for exercise in catalog.exercises} | {STEPS}
+    return bool(files & {*kinds}) and all(kind == FILE for name, kind in kinds.items() if name != STEPS)
+
+
+def homes(catalog: Catalog) -> frozenset[str]:
+    """The names of the folders in which answers lie."""
+    sections = (one.name for one in (*catalog.sections, *catalog.assignments))
+    return frozenset({CLONE, *sections})
 
 
 def whose(place: Path) -> Origin:

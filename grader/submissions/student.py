@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from grader.course import paths
-from grader.course.catalog import SECTION, Catalog, Exercise
+from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
@@ -18,6 +18,7 @@ _MAX_READ = 256 << 20
 """Bytes of one student's answers and notebooks: each may be as large as it may, but not all of them."""
 CLONE = "exercises"
 """A student may hand in a whole clone; the answers then lie in this folder of it."""
+_QUIET = frozenset({"__pycache__", "__init__.py", SECTION, STEPS_FILE})
 FOREIGN = frozenset({"__MACOSX", "__pycache__", "venv", "node_modules"})
 
 
@@ -32,7 +33,7 @@ class Homework:
         self.unknown: list[str] = []
         self.kept: set[str] = set()
         self._catalog = catalog
-        self._sections = {section.name: section for section in catalog.sections}
+        self._sections = {one.name: one for one in (*catalog.assignments, *catalog.sections)}
         self._files = {f"{exercise.stem}.py": exercise for exercise in catalog.exercises}
         self._folders = 0
         self._archives = 0
@@ -56,7 +57,7 @@ class Homework:
     def read(
         self, home: Folder, prefix: str = "", depth: int = 0, nested: int = 0, timed: bool = False
     ) -> None:
-        """Everything in a folder: sections, also in a clone, loose files, folders, archives.
+        """Everything in a folder: sections and their steps, also in a clone, loose files, folders, archives.
 
         Args:
             home: the folder; sections are folders of it, as in our own tree.
@@ -72,12 +73,15 @@ class Homework:
 
         def enter(name: str, exercises: tuple[Exercise, ...]) -> None:
             deeper = partial(self.read, prefix=f"{prefix}{name}/", depth=depth + 1, nested=nested)
+            before = {*self.answers}
             self.enter(name, home, prefix + name, exercises, deeper)
+            new = self.answers.keys() - before
+            answered = {e.assignment for e in self._catalog.exercises if e.slug in new}
+            self._time(home, name, prefix, answered | ({name} & self._sections.keys()) if timed else ())
 
-        for section in self._catalog.sections:
-            if section.name in kinds:
-                enter(section.name, section.exercises)
-                self._time(home, section.name, prefix, [section.name] if timed else [])
+        for name, section in self._sections.items():
+            if name in kinds:
+                enter(name, section.exercises)
         is_clone = CLONE in kinds
         if is_clone:
             enter(CLONE, self._catalog.exercises)
@@ -91,12 +95,14 @@ class Homework:
         self._loose(rest, home, prefix, depth, nested, is_clone)
         for name, kind in rest.items():
             if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self.exercise(name):
-                before = {*self.answers}
-                enter(name, ())
-                mine = [e.section for e in self._catalog.exercises if e.slug in self.answers.keys() - before]
-                self._time(home, name, prefix, mine if timed else [])
+                enter(name, self._steps_in(prefix) if name == STEPS else ())
             elif not self._is_ours(name, kind, is_clone):
                 self.unknown.append(short(prefix + name))
+
+    def _steps_in(self, prefix: str) -> tuple[Exercise, ...]:
+        """The steps of the section whose folder that is."""
+        section = self._sections.get(prefix.rstrip("/").rpartition("/")[2])
+        return tuple(e for e in section.exercises if e.is_step) if section else ()
 
     def _loose(
         self, rest: Mapping[str, str], home: Folder, prefix: str, depth: int, nested: int, is_clone: bool
@@ -140,13 +146,13 @@ class Homework:
 
     def notebook(self, name: str, home: Folder, where: str) -> None:
         """Read the answers that a notebook's cells hold."""
-        meant = self._meant(where)
         try:
             content = self._content(home, name, MAX_NOTEBOOK)
             if is_generated(content):
-                self.kept.update(exercise.slug for exercise in meant.exercises)
+                own = (e.slug for e in self._catalog.exercises if name == f"{e.assignment}.ipynb")
+                self.kept.update(own)
                 return
-            found = cells(content, meant)
+            found = cells(content, self._meant(where))
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
             return
@@ -177,7 +183,7 @@ class Homework:
         return content
 
     def _meant(self, where: str) -> Catalog:
-        """The section that the path of a notebook names, or all of them."""
+        """The section or its steps, which the path of a notebook names, or everything."""
         parts = {original(part)[0].removesuffix(".ipynb") for part in where.split("/")}
         sections = tuple(section for name, section in self._sections.items() if name in parts)
         return Catalog(sections) if sections else self._catalog
@@ -218,7 +224,7 @@ class Homework:
             self._lost.setdefault(exercise.slug, f"{escaped(short(where))} {why(reason)}")
 
     def _time(self, home: Folder, name: str, prefix: str, sections: Iterable[str]) -> None:
-        """When nbgrader received the folder `name`, for the sections that are answered in it."""
+        """When nbgrader received the folder `name`, for the assignments that are answered in it."""
         for section in sections:
             try:
                 with home.entered(name) as folder:
@@ -234,7 +240,7 @@ class Homework:
 
 def quiet(name: str) -> bool:
     """Names that come along without anybody meaning anything by it."""
-    return name.startswith((".", "README", "LICENSE")) or name in ("__pycache__", "__init__.py", SECTION)
+    return name.startswith((".", "README", "LICENSE")) or name in _QUIET
 
 
 def _newest(name: str) -> tuple[int, int, str]:

@@ -38,9 +38,16 @@ pytestmark = pytest.mark.slow
 CATALOG = load()
 SOME = {
     "e01_tensors": ("describe", "merge_heads", "expand_not_repeat", "device_agnostic"),
+    "e01_tensors_steps": ("first_tensor", "shares_of_a_row"),
     "e07_distributed": ("all_reduce_mean",),
 }
 FEW = Catalog(tuple(Section(name, name, tuple(map(CATALOG.exercise, slugs))) for name, slugs in SOME.items()))
+
+HANDED_IN = [
+    *(("ada", section) for section in SOME),
+    ("bob", "e01_tensors"),
+    ("bob", "e01_tensors_steps"),
+]
 
 COMMANDS = """
 import json, sys
@@ -86,6 +93,8 @@ def files():
         "merge_heads": wrong[0].source(right["merge_heads"]),
         "expand_not_repeat": right["expand_not_repeat"].replace("    return", "    return None and"),
         "device_agnostic": right["device_agnostic"],
+        "first_tensor": right["first_tensor"],
+        "shares_of_a_row": right["shares_of_a_row"].replace(", keepdim=True", ""),
     }
     return {"ada": right, "bob": mixed}
 
@@ -124,7 +133,7 @@ def made(files, tmp_path_factory):
     if sandbox.unavailable():
         configure(folder, '"required"', '"off"')
     nbgrader(folder, *(("GenerateAssignmentApp", section) for section in SOME))
-    for who, section in (("ada", "e01_tensors"), ("ada", "e07_distributed"), ("bob", "e01_tensors")):
+    for who, section in HANDED_IN:
         released = nbformat.read(folder / "release" / section / f"{section}.ipynb", 4)
         file = folder / "submitted" / who / section / f"{section}.ipynb"
         file.parent.mkdir(parents=True)
@@ -154,9 +163,6 @@ def graded(records, who, section):
     return {slug: records[who].exercises[slug].score for slug in SOME[section]}
 
 
-HANDED_IN = [("ada", "e01_tensors"), ("ada", "e07_distributed"), ("bob", "e01_tensors")]
-
-
 @pytest.mark.parametrize(("who", "section"), HANDED_IN)
 def test_a_notebook_gets_the_scores_of_the_files(made, records, who, section):
     assert scores(made.db, who, section) == graded(records, who, section)
@@ -168,6 +174,8 @@ def test_right_partial_wrong_and_untouched_are_among_them(records):
         "merge_heads": "works",
         "expand_not_repeat": "failed",
         "device_agnostic": "passed",
+        "first_tensor": "passed",
+        "shares_of_a_row": "failed",
         "all_reduce_mean": "todo",
     }
     assert all(e.score == e.points for e in records["ada"].exercises.values())
@@ -180,7 +188,8 @@ def test_kata_grade_writes_the_same_into_this_gradebook(made, records, tmp_path)
         assert scores(f"sqlite:///{copy}", who, section) == scores(made.db, who, section)
     shutil.copytree(made.folder / "source", tmp_path / "source")
     shutil.copy(made.folder / "nbgrader_config.py", tmp_path)
-    nbgrader(tmp_path, ("GenerateAssignmentApp", "e01_tensors"))  # which refuses where cells differ
+    for section in ("e01_tensors", "e01_tensors_steps"):
+        nbgrader(tmp_path, ("GenerateAssignmentApp", section))  # which refuses where cells differ
 
 
 def test_export_has_the_totals(made, records):
@@ -200,6 +209,11 @@ def test_feedback_tells_why_and_shows_no_suite(made, records):
             line = line.strip()
             assert len(line) < 40 or line.startswith('"""') or line not in text
     assert "Traceback (most" not in text
+
+
+def test_feedback_tells_of_steps_too_which_weigh_nothing(made):
+    page = (made.folder / "feedback" / "bob" / "e01_tensors_steps" / "e01_tensors_steps.html").read_text()
+    assert "keepdim" in page and "(Score: 0.0 / 0.0)" in page
 
 
 def test_students_get_the_start_and_no_more(made):
@@ -230,15 +244,15 @@ def test_nbgrader_alone_gives_the_same_scores(made, records, tmp_path):
 
 @pytest.fixture
 def week(made, tmp_path):
-    """A gradebook with an assignment of a name of its own, and in it an exercise and somebody's essay."""
+    """A gradebook with an assignment of a name of its own: an exercise, a step and somebody's essay."""
     db = f"sqlite:///{shutil.copy(made.folder / 'gradebook.db', tmp_path)}"
     with api.Gradebook(db) as book:
         place = book.add_assignment("week").name, book.add_notebook("week", "week").name
-        for name in ("describe", "essay"):
+        for name in ("describe", "first_tensor", "essay"):
             book.add_grade_cell(name, *place, max_score=1, cell_type="code")
-        for name in ("describe-answer", "essay"):
+        for name in ("describe-answer", "first_tensor-answer", "essay"):
             book.add_solution_cell(name, *place)
-        for name in ("describe", "describe-answer", "essay"):
+        for name in ("describe", "describe-answer", "first_tensor", "first_tensor-answer", "essay"):
             book.add_source_cell(name, *place, cell_type="code")
     return db
 
@@ -256,12 +270,16 @@ def judge(db, *sources):
 
 
 def test_an_assignment_may_have_a_name_of_its_own(week):
-    answer = CATALOG.exercise("describe").file("solutions").read_text()
-    assert {slug: e.status for slug, e in judge(week, answer)[1].items()} == {"describe": "passed"}
+    answers = [
+        f'{CATALOG.exercise(slug).file("solutions").read_text()}\ncheck("{slug}")'
+        for slug in ("describe", "first_tensor")
+    ]
+    found = {slug: e.status for slug, e in judge(week, *answers)[1].items()}
+    assert found == {"describe": "passed", "first_tensor": "passed"}
     with api.Gradebook(week) as book:
         assert book.find_grade("describe", "week", "week", "ada").auto_score == 1
         assert book.find_grade("essay", "week", "week", "ada").auto_score is None
-        assert "week" in {a.name for a in book.assignments} and len(book.assignments) == 3
+        assert "week" in {a.name for a in book.assignments} and len(book.assignments) == len(SOME) + 1
 
 
 def test_somebody_elses_test_cell_is_refused_and_not_full_marks(week):
@@ -283,8 +301,9 @@ def test_a_notebook_that_cannot_be_read_is_broken_and_stops_nobody(week):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    assert source_notebooks.write(folder, CATALOG, None) == [s.name for s in CATALOG.sections if s.exercises]
-    return {s: nbformat.read(folder / "source" / s.name / f"{s.name}.ipynb", 4) for s in CATALOG.sections}
+    made = CATALOG.assignments
+    assert source_notebooks.write(folder, CATALOG, None) == [one.name for one in made]
+    return {one: nbformat.read(folder / "source" / one.name / f"{one.name}.ipynb", 4) for one in made}
 
 
 def test_a_statement_is_markdown():

@@ -1,12 +1,15 @@
 import os
 import shutil
 import socket
+import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.core.errors import KataError
 from grader.course.catalog import Catalog, Exercise, Section
+from grader.nbgrader.lateness import arrival
 from grader.submissions.class_folder import MAX_BYTES, Classwork, Submission, collect, escaped
 
 
@@ -251,3 +254,67 @@ def test_a_folder_that_is_no_class_is_one_line(tmp_path, trouble):
     with pytest.raises(KataError, match=words[trouble]) as told:
         collect(folder, CATALOG)
     assert "\n" not in str(told.value)
+
+
+def step(slug: str, order: int) -> Exercise:
+    return replace(exercise(slug, "e01_one", order), path="first", points=0)
+
+
+STEPPED = Catalog(
+    (
+        replace(
+            CATALOG.sections[0], exercises=(step("dice", 1), step("rows", 2), *CATALOG.sections[0].exercises)
+        ),
+        CATALOG.sections[1],
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "ada/e01_one/steps/s02_rows.py",
+        "ada/exercises/e01_one/steps/s02_rows.py",
+        "ada/steps/s02_rows.py",
+        "ada/steps/s02_rows (1).py",
+        "ada/s02_rows.py",
+        "ada/e01_one_steps/s02_rows.py",
+    ],
+)
+def test_a_step_is_read_wherever_it_lies(tmp_path, place):
+    file = put(tmp_path / "class" / place, b"a = 1\n")
+    wanted = Submission("ada", {"rows": b"a = 1\n"})
+    put(file.parent / "steps.toml")
+    assert collect(tmp_path / "class", STEPPED).submissions == (wanted,)
+    (alone,) = collect(tmp_path / "class" / "ada", STEPPED).submissions
+    assert alone == wanted
+    with tarfile.open(tmp_path / "class.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "class", "class")
+    assert collect(tmp_path / "class.tar.gz", STEPPED).submissions == (wanted,)
+
+
+def test_steps_alone_may_be_named(tmp_path):
+    for folder in ("ada/e01_one/steps", "ada/steps", "ada/e01_one_steps"):
+        put(tmp_path / folder / "s01_dice.py", b"a = 1\n")
+        found = collect(tmp_path / folder, STEPPED)
+        assert found.is_one and found.submissions == (Submission("ada", {"dice": b"a = 1\n"}),)
+
+
+def test_a_linked_folder_of_steps_is_told_and_not_followed(tmp_path):
+    put(tmp_path / "secret" / "s01_dice.py")
+    put(tmp_path / "ada/e01_one/ex01_first.py")
+    (tmp_path / "ada/e01_one/steps").symlink_to(tmp_path / "secret")
+    (ada,) = (s for s in collect(tmp_path, STEPPED).submissions if s.student == "ada")
+    assert ada.answers.keys() == {"first"}
+    assert any("e01_one/steps" in note for note in ada.notes)
+
+
+def test_nbgrader_times_steps_by_themselves(tmp_path):
+    course = tmp_path / "course"
+    put(course / "source/e01_one/e01_one.ipynb")
+    for name, file in (("e01_one", "ex01_first.py"), ("e01_one_steps", "s01_dice.py")):
+        put(course / "submitted/ada" / name / file)
+        put(course / "submitted/ada" / name / "timestamp.txt", f"time of {name}".encode())
+    (ada,) = collect(course, STEPPED).submissions
+    assert ada.times == {"e01_one": "time of e01_one", "e01_one_steps": "time of e01_one_steps"}
+    assert arrival(replace(ada, late=True), STEPPED).late == {"e01_one": True, "e01_one_steps": True}
