@@ -97,7 +97,9 @@ class Watcher:
             # A SimpleQueue may be put to from a signal handler, even while it is waited for.
             signal.signal(signal.SIGWINCH, lambda *_: self.events.put(Resized()))
         with self.keyboard.listening():
+            self.window.ready = "ready: "
             self._draw(self.window.body)
+            self.window.ready = ""
             if self.fine:
                 self.runs.begin(self.focus)
             try:

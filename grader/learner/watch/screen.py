@@ -6,7 +6,7 @@ room is short, titles become a count before anything is cut that says how to go 
 
 from collections.abc import Mapping, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from grader.course import paths
@@ -26,6 +26,9 @@ STYLES: dict[State, str] = {
 }
 KEYS = "[n]ext  [b]efore  [h]int  [s]olution  [l]ist  [a]ll  [r]eset  [e]dit  [q]uit"
 NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
+WIDTH = 10
+"""Of a bar."""
+
 MOST_PRINTED = 10
 MOST_OTHERS = 6
 
@@ -44,7 +47,7 @@ def lesson(found: Lesson, following: Exercise | None, *, has_keys: bool = True) 
 
 def ready(exercise: Exercise, *, has_keys: bool = True) -> RenderableType:
     """What is asked first, when all is warm."""
-    return Fitted(lambda room: _asked(exercise, "ready. Open", has_keys, room, room.rows))
+    return Fitted(lambda room: _asked(exercise, has_keys, room, room.rows))
 
 
 def _todo(found: Lesson, has_keys: bool, room: Room) -> list[RenderableType]:
@@ -53,20 +56,19 @@ def _todo(found: Lesson, has_keys: bool, room: Room) -> list[RenderableType]:
         if found.failures:  # what is to be mended fails from the start
             below = [Text(f"\n✗ as it is: {found.failures[0].title}", "red")]
         below += _printed(found, room, room.rows // 3)
-        return [*_asked(found.exercise, "open", has_keys, room, room.rows - room.taken(below)), *below]
+        return [*_asked(found.exercise, has_keys, room, room.rows - room.taken(below)), *below]
     head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
     left = room.rows - room.taken([head])
     printed = _printed(found, room, left - 1)
     return [head, *_checks_passed(found, room, left - room.taken(printed)), *printed]
 
 
-def _asked(exercise: Exercise, verb: str, has_keys: bool, room: Room, rows: int) -> list[RenderableType]:
-    """An exercise that waits to be written: which file is to be opened, what it says, what is there."""
+def _asked(exercise: Exercise, has_keys: bool, room: Room, rows: int) -> list[RenderableType]:
+    """An exercise that waits to be written: what its file says, and what is there."""
     file = exercise.file("exercises")
     asked = Statement.of(file.read_text("utf-8", "replace") if file.exists() else "")
     head: list[RenderableType] = [
         Text.assemble((f"· {exercise.slug}", "bold yellow"), f" · {asked.title or exercise.title}"),
-        Text(f"  {verb} {paths.shown(file)}, write, save"),
         Text(),
     ]
     how = ": press e, or open the file" if has_keys else ": open the file"
@@ -189,23 +191,23 @@ def _printed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
     return [head, *shown, *rest]
 
 
-def bars(focus: Exercise, path: Sequence[Exercise], states: Mapping[str, State]) -> RenderableType:
+def bars(focus: Exercise, path: Sequence[Exercise], states: Mapping[str, State]) -> Text:
     """How far the section and the path are: their steps while one is in focus, else their exercises."""
     alike = [e for e in path if e.is_step == focus.is_step] or path
     here = [e for e in alike if e.section == focus.section]
-    parts = [] if len(here) in (0, len(alike)) else [_bar(focus.section, here, states)]
-    name = alike[0].section if len(here) == len(alike) > 0 else "course"
-    return Group(*parts, _bar(name, alike, states))
+    bars = [] if len(here) in (0, len(alike)) else [_bar(focus.section, here, states)]
+    bars.append(_bar(alike[0].section if alike == here and alike else "course", alike, states))
+    kind = "   steps" if alike and alike[0].is_step else ""
+    return Text("   ").join(bars).append(kind, "dim")
 
 
 def _bar(name: str, exercises: Sequence[Exercise], states: Mapping[str, State]) -> Text:
     seen = [states.get(e.slug) for e in exercises]
     settled = sum(state in SETTLED for state in seen)
-    works = round(30 * settled / max(len(seen), 1))
-    done = round(30 * (settled - seen.count("works")) / max(len(seen), 1))
-    parts = (("█" * done, "green"), ("▒" * (works - done), "green"), ("░" * (30 - works), "dim"))
-    kind = " steps" if exercises and exercises[0].is_step else ""
-    return Text.assemble((f"{name:<16}", "bold"), *parts, f" {counted(exercises, states)}{kind}")
+    works = round(WIDTH * settled / max(len(seen), 1))
+    done = round(WIDTH * (settled - seen.count("works")) / max(len(seen), 1))
+    parts = (("█" * done, "green"), ("▒" * (works - done), "green"), ("░" * (WIDTH - works), "dim"))
+    return Text.assemble((name, "bold"), f" {counted(exercises, states)} ", *parts)
 
 
 def listing(section: Section, states: Mapping[str, State], focus: Exercise | None = None) -> RenderableType:

@@ -15,6 +15,7 @@ from grader.learner.watch.room import LEAST, Room
 
 FINE = "Fine print:"
 _INDENT = "    "
+_GAP = Text()
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,22 @@ class Statement:
     def laid(self, room: Room, rows: int, how: str) -> list[RenderableType]:
         """The job, the fine print and the code, in so many rows.
 
-        Where they do not fit, the fine print becomes a line, then job and code are cut, each with how many
-        lines are left out; `how` tells how to see them.
+        Where they do not fit, the fine print becomes a line, then empty lines go, then job and code are cut,
+        each with how many lines are left out; `how` tells how to see them.
         """
-        job, code = _prose(self.job), [Text(), _python(self.code)] if self.code else []
-        fine = [Text(), Text(FINE), *_prose(self.fine)] if self.fine else []
-        if room.taken([*job, *fine, *code]) <= rows:
-            return [*job, *fine, *code]
+        job, code = _prose(self.job), [_GAP, _python(self.code)] if self.code else []
         count = len(re.findall(r"^- ", self.fine, re.MULTILINE))
-        fine = [Text(), Text(f"{FINE} {count} more{how}", "dim")] if self.fine else []
-        if room.taken([*job, *fine, *code]) <= rows:
-            return [*job, *fine, *code]
+        fine = [_GAP, Text(FINE), *_prose(self.fine)] if self.fine else []
+        folded = [_GAP, Text(f"{FINE} {count} more{how}", "dim")] if self.fine else []
+        for parts in ([*job, *fine, *code], [*job, *folded, *code]):
+            if room.taken(parts) <= rows:
+                return parts
+        dense = [part for part in (*job, *folded) if part is not _GAP]
+        code = [_GAP, _python(re.sub(r"\n\s*\n", "\n", self.code))] if self.code else []
+        if room.taken([*dense, *code]) <= rows:
+            return [*dense, *code]
         least = min(room.taken(code), max(rows // 4, LEAST + 1))
-        kept = [room.cut([*job, *fine], rows - least, "" if code else how)]
+        kept = [room.cut(dense, rows - least, "" if code else how)]
         left = rows - room.taken(kept)
         return [*kept, room.cut(code, left, how)] if code and left >= LEAST else kept
 
@@ -73,7 +77,7 @@ def _prose(text: str) -> list[RenderableType]:
     blocks = [block for block in re.split(r"\n(?:[ \t]*\n)+", text) if block.strip()]
     told: list[RenderableType] = []
     for block in blocks:
-        told += [Text()] if told else []
+        told += [_GAP] if told else []
         for is_code, lines in groupby(block.split("\n"), lambda line: line.startswith(_INDENT)):
             text = "\n".join(lines)
             told += [_python(text)] if is_code else _flowing(text)

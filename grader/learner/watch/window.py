@@ -24,6 +24,7 @@ class Window:
         self.path = path
         self.keys = keys
         self.body = welcome
+        self.ready = ""  # what is said once
         self.note: RenderableType | None = None
 
     def draw(self, body: RenderableType, focus: Exercise, states: Mapping[str, State]) -> None:
@@ -31,9 +32,9 @@ class Window:
         self.body = body
         below: list[RenderableType] = [
             *([] if self.note is None else [Text(), self.note]),
-            Text(),
+            Text(f"\n{self.ready}open {paths.shown(focus.file('exercises'))}, write, save"),
             screen.bars(focus, self.path.stretch(self.catalog), states),
-            Text(f"{paths.shown(focus.file('exercises'))}\n{self.keys}", "dim"),
+            Text(self.keys, "dim"),
         ]
         with self.out:  # all in one go, or the screen flickers
             if self.out.is_terminal:

@@ -152,26 +152,26 @@ def test_who_leaves_at_the_question_is_asked_again(folder, monkeypatch):
 def test_what_is_asked_first_stands_on_the_screen(folder):
     loop = StepLoop(folder, Route("first"))
     assert "· half · Double a tensor." in loop.shown()
-    assert "ready. Open e01_tensors/steps/s01_half.py, write, save" in loop.shown()
+    assert "open e01_tensors/steps/s01_half.py, write, save" in loop.shown()
     assert "def double(x):" in loop.shown() and "raise NotImplementedError" in loop.shown()
-    assert "0/1 steps" in loop.shown(), "an optional one is not counted"
+    assert "e01_tensors 0/1 ░░░░░░░░░░   steps" in loop.shown(), "an optional one is not counted"
 
 
 def test_n_goes_from_the_steps_to_the_exercises_and_leaves_optional_ones_out(folder):
     loop = StepLoop(folder, Route("first"))
     loop.save_as("half", PASSED)
-    assert "✓ half" in loop.shown() and "1/1 steps" in loop.shown() and "read  " not in loop.shown()
+    assert "✓ half" in loop.shown() and "1/1 ██████████   steps" in loop.shown() and "read  " not in loop.shown()
     loop.press("l")
     assert "> ✓ s01  half" in loop.shown() and "· s02  third" in loop.shown() and "(optional)" in loop.shown()
     assert "· ex01 double" in loop.shown()
     loop.press("n")
     loop.answer(PASSED)
-    assert loop.watcher.focus.slug == "double" and "0/2" in loop.shown() and "steps" not in loop.shown()
+    assert loop.watcher.focus.slug == "double" and "0/2" in loop.shown() and "░   steps" not in loop.shown()
 
 
 def test_who_knows_pytorch_sees_no_steps(folder):
     loop = StepLoop(folder, Route("core"))
-    assert loop.watcher.focus.slug == "double" and "0/2\n" in loop.shown()
+    assert loop.watcher.focus.slug == "double" and "e01_tensors 0/2 ░░░░░░░░░░\n" in loop.shown()
     assert "step" not in loop.shown()
 
 

@@ -26,7 +26,7 @@ def clone(tmp_path):
 @pytest.fixture
 def terminal(clone):
     terminal = Terminal(clone.root)
-    terminal.expect("ready.")
+    terminal.expect("ready:")
     terminal.expect("[q]uit")
     yield terminal
     terminal.close()
@@ -83,7 +83,7 @@ def test_what_is_saved_while_it_warms_up_is_judged_then(clone, save):
         terminal.expect("warming up")
         time.sleep(1.0)  # the watch on files has begun, torch is not imported yet
         save(SOLUTION)
-        assert "ready." in terminal.expect("✓ double")
+        assert "ready:" in terminal.expect("✓ double")
     finally:
         terminal.close()
 
