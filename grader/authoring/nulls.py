@@ -39,7 +39,8 @@ def _zero(leaf):
         return lambda *args, **kwargs: _zeros(leaf(*args, **kwargs))
     if hasattr(leaf, "__enter__"):  # a context: to be entered, and nothing happens
         return _contextlib.nullcontext()
-    return iter(()) if hasattr(leaf, "__iter__") else leaf  # a generator, a loader
+    many = hasattr(leaf, "__iter__") or hasattr(leaf, "__getitem__")  # a generator, a loader, a dataset
+    return iter(()) if many else leaf
 
 
 def _zeros(result):
