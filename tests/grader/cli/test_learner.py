@@ -190,6 +190,50 @@ def test_a_second_round_needs_something_that_works(clone):
     assert (code, len(lines)) == (2, 1) and "no fine print is left of what works; `kata watch`" in lines[0]
 
 
+@pytest.fixture
+def ramp(clone):
+    """The clone with a step, which thrice needs."""
+    clone.add_step("half")
+    clone.add("thrice", needs='["half"]')
+    return clone
+
+
+def test_status_shows_steps_and_exercises_and_the_path(ramp):
+    code, lines = ramp.kata()
+    assert code == 0 and lines[0].split() == ["steps", "exercises"]
+    assert lines[1].split() == ["e01_tensors", "The", "tensor", "0/1", "0/3", "···"]
+    assert lines[-2].startswith("path first: all steps") and "next: half" in lines[-1]
+    told = json.loads("".join(ramp.kata("status", "--json")[1]))
+    (section,) = told["sections"]
+    assert [e["slug"] for e in section["steps"]] == ["half"]
+    assert [e["slug"] for e in section["exercises"]] == ["double", "twice", "thrice"]
+    assert told["path"] == {"name": "first", "section": None} and told["next"] == "half"
+
+
+def test_whoever_does_the_job_knows_its_steps(ramp):
+    file = ramp.root / "exercises" / "e01_tensors" / "ex03_thrice.py"
+    file.write_text(SOLUTION)
+    seen = {"states": {"thrice": ["works", hashlib.sha256(SOLUTION.encode()).hexdigest()[:16]]}}
+    (ramp.root / ".kata").mkdir()
+    (ramp.root / ".kata" / "progress.json").write_text(json.dumps(seen))
+    told = json.loads("".join(ramp.kata("status", "--json")[1]))
+    assert told["sections"][0]["steps"][0]["state"] == "known" and told["path"]["name"] == "core"
+    assert ramp.kata()[1][1].split()[3:5] == ["1/1", "1/3,"]
+    assert ramp.kata("solution", "half")[0] == 0
+
+
+def test_a_path_is_shown_chosen_and_kept(ramp):
+    code, lines = ramp.kata("path")
+    assert code == 0 and lines[0].startswith("path first: ") and "s01_half.py" in lines[1]
+    code, lines = ramp.kata("path", "core")
+    assert code == 0 and lines[0].startswith("path core: ") and "ex01_double.py" in lines[1]
+    assert "next: double" in ramp.kata()[1][-1]
+    assert "path section: the steps of e01_tensors" in ramp.kata("path", "section", "e01")[1][0]
+    assert ramp.kata("path")[1][0] == "path section: the steps of e01_tensors, then its exercises"
+    told = json.loads("".join(ramp.kata("status", "--json")[1]))
+    assert told["path"] == {"name": "section", "section": "e01_tensors"}
+
+
 def test_new_makes_an_exercise_that_the_audit_reads(clone):
     code, lines = clone.kata("new", "e01", "third_one")
     assert code == 0
@@ -218,6 +262,9 @@ def test_only_may_be_given_several_times(clone):
         (["new", "e01", "No-Slug"], "is no slug"),
         (["new", "e01", "third", "--kind", "odd"], "neither build nor fix"),
         (["reset", "dubble"], "did you mean 'double'?"),
+        (["path", "frist"], "'frist' is no path: choose first, core, or section and one of e01_tensors"),
+        (["path", "first", "e01"], "goes through all sections"),
+        (["watch", "--path", "e99"], "'e99' is no path"),
         (["notebooks", "grader"], "not empty"),
         (["notebooks", "out", "--only", "dubble"], "did you mean 'double'?"),
         (["grade", "nowhere"], "nowhere"),

@@ -160,7 +160,9 @@ def test_what_is_asked_first_stands_on_the_screen(folder):
 def test_n_goes_from_the_steps_to_the_exercises_and_leaves_optional_ones_out(folder):
     loop = StepLoop(folder, Route("first"))
     loop.save_as("half", PASSED)
-    assert "✓ half" in loop.shown() and "1/1 ██████████   steps" in loop.shown() and "read  " not in loop.shown()
+    assert (
+        "✓ half" in loop.shown() and "1/1 ██████████   steps" in loop.shown() and "read  " not in loop.shown()
+    )
     loop.press("l")
     assert "> ✓ s01  half" in loop.shown() and "· s02  third" in loop.shown() and "(optional)" in loop.shown()
     assert "· ex01 double" in loop.shown()

@@ -211,6 +211,16 @@ def test_a_stub_is_still_to_do():
     assert "still to do" in verdict._repr_html_()
 
 
+def test_what_fails_names_the_step_before_it(monkeypatch):
+    step = load().exercise("shares_of_a_row")
+    monkeypatch.setattr(progress, "step_before", lambda course, exercise, seen: step)
+    verdict = eval("check('merge_heads')", notebook(WRONG))
+    line = "  the step before this: e01/s26_shares_of_a_row\n  hint: kata hint merge_heads"
+    assert line in repr(verdict) and line in verdict._repr_html_()
+    assert len(repr(verdict).partition(line)[0].splitlines()) <= 13
+    assert "step before" not in repr(eval("check('merge_heads')", notebook(RIGHT)))
+
+
 def test_mistakes_are_shown_without_a_traceback():
     assert KataError("no cell defines it")._render_traceback_() == ["kata: no cell defines it"]
 

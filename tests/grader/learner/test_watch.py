@@ -77,6 +77,36 @@ def test_a_session_from_stub_to_section(terminal, save, clone):
     assert seen["double"][0] == "done"
 
 
+def test_the_first_minutes_of_somebody_who_is_new(clone):
+    """The question, what is asked, a wrong save, a right one, and on; the next time nobody asks."""
+    clone.add_step("half")
+    step = clone.root / "exercises" / "e01_tensors" / "steps" / "s01_half.py"
+    terminal = Terminal(clone.root)
+    try:
+        assert "warming up" not in terminal.expect("How well do you know PyTorch?")
+        terminal.expect("press 1, 2 or 3")
+        terminal.press("1")
+        terminal.expect("· half · Double a tensor.")
+        terminal.expect("def double(x):")
+        terminal.expect("ready: open exercises/e01_tensors/steps/s01_half.py, write, save")
+        step.write_text(SOLUTION.replace("2.0", "3.0"))
+        terminal.expect("✗ half")
+        step.write_text(SOLUTION)
+        terminal.expect("✓ half")
+        terminal.expect("1/1")
+        terminal.press("n")
+        terminal.expect("· double · Double a tensor.")
+        terminal.press("q")
+        terminal.expect("until next time")
+    finally:
+        terminal.close()
+    again = Terminal(clone.root)
+    try:
+        assert "PyTorch?" not in again.expect("ready: open exercises/e01_tensors/ex01_double.py")
+    finally:
+        again.close()
+
+
 def test_what_is_saved_while_it_warms_up_is_judged_then(clone, save):
     terminal = Terminal(clone.root)
     try:

@@ -11,7 +11,7 @@ import pytest
 
 from grader.course import paths
 from grader.course.catalog import load
-from tests.grader.support.clone import HIDDEN, Clone
+from tests.grader.support.clone import HIDDEN, STUB, Clone
 from tests.grader.support.clone import SOLUTION as DOUBLE
 
 pytestmark = pytest.mark.slow
@@ -332,3 +332,56 @@ def test_a_state_is_kept_with_the_file(run_pytest, clone):
     run_pytest(folder=clone.root)
     states = json.loads((clone.root / ".kata" / "progress.json").read_text())["states"]
     assert states["double"] == ["done", hashlib.sha256(DOUBLE.encode()).hexdigest()[:16]]
+
+
+@pytest.fixture(scope="module")
+def ramp(tmp_path_factory):
+    """A step, an exercise that needs it, and one that does not."""
+    clone = Clone(tmp_path_factory.mktemp("ramp"))
+    clone.add_step("half")
+    clone.add("double", needs='["half"]')
+    clone.add("twice")
+    return clone
+
+
+def go(clone, path, **texts):
+    """Choose a path, and write these answers over the starts."""
+    (clone.root / ".kata").mkdir(exist_ok=True)
+    choice = {"path": {"name": path, "section": ""}}
+    (clone.root / ".kata" / "progress.json").write_text(json.dumps(choice))
+    places = {"half": "steps/s01_half", "double": "ex01_double", "twice": "ex02_twice"}
+    for slug, place in places.items():
+        file = clone.root / "exercises" / "e01_tensors" / f"{place}.py"
+        file.write_text(texts.get(slug, STUB))
+
+
+def test_the_end_of_a_run_follows_the_path(run_pytest, ramp):
+    go(ramp, "first")
+    told = run_pytest(folder=ramp.root)[1]
+    assert "0/2   2 todo   steps 0/1" in told and "next: half" in told
+    go(ramp, "core")
+    told = run_pytest(folder=ramp.root)[1].partition(" torchkata ")[2]
+    assert "0/2   2 todo\n" in told and "next: double" in told and "half" not in told
+    told = run_pytest("-k", "half", folder=ramp.root)[1]
+    assert "0/1   1 todo   (steps)" in told and "next: half" in told, "who asks for it is told of it"
+    go(ramp, "core", half=TRIPLE)
+    told = run_pytest(folder=ramp.root)[1]
+    assert "0/2   2 todo   steps 0/1" in told and "next: half" in told, "it was begun"
+
+
+def test_an_exercise_that_fails_names_the_step_before_it(run_pytest, ramp):
+    go(ramp, "core", double=TRIPLE, twice=TRIPLE)
+    told = run_pytest(folder=ramp.root)[1]
+    named = "  the step before this: e01/s01_half\n  hint: kata hint double\n"
+    assert told.count(named) == told.count("the step before this") == 1
+    assert run_pytest("-k", "double", folder=ramp.root)[1].count(named) == 1
+    go(ramp, "core", double=TRIPLE, half=DOUBLE)
+    assert "the step before this" not in run_pytest(folder=ramp.root)[1]
+    assert "the step before this" not in run_pytest("-k", "double", folder=ramp.root)[1]
+
+
+def test_who_does_the_job_has_no_step_left(run_pytest, ramp):
+    go(ramp, "first", double=DOUBLE, twice=DOUBLE)
+    told = run_pytest(folder=ramp.root)[1]
+    assert "2/2   2 done   steps 1/1" in told and "next:" not in told
+    assert seen(ramp) == {"half": "todo", "double": "done", "twice": "done"}

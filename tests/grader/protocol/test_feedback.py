@@ -48,6 +48,15 @@ def test_a_learner_reads_which_check_it_is_and_where_a_hint_is():
     assert WHOLE.told(replace(exercise, hints=()), "It merges.")[1:] == body
 
 
+def test_the_step_before_is_named_within_the_same_lines():
+    course = load()
+    exercise, step = course.exercise("merge_heads"), course.exercise("shares_of_a_row")
+    told = WHOLE.told(exercise, "It merges.", step)
+    assert told[-2:] == ["  the step before this: e01/s26_shares_of_a_row", "  hint: kata hint merge_heads"]
+    long = replace(WHOLE, facts=(Fact("", "line"),) * 99).told(exercise, "It merges.", step)
+    assert len(long) == MOST_LINES and long[-3] == "  likely  shifted by one"
+
+
 def test_what_says_most_is_kept_where_there_is_too_much():
     long = replace(WHOLE, headline="E: a\nb", facts=(Fact("", "line"),) * 99)
     assert len(long.lines) == ROOM
