@@ -48,7 +48,7 @@ def verdict(
     if wanted.oracle is None:
         return unjudged(exercise, "the reference solution has no oracle result")
     checks = [_check(spec, transcript) for spec in expected]
-    cases = [*_cases(transcript, wanted.oracle), *_fine_cases(transcript, wanted.fine)]
+    cases = list(_cases(transcript, wanted))
     job, fine = (0.0, 0.0) if forged else (_share(checks, cases, fine=of) for of in (False, True))
     status = _status(transcript, checks, job, fine)
     score = USUAL.score(exercise.points, job, fine)
@@ -86,23 +86,16 @@ def _check(spec: CheckSpec, transcript: Transcript) -> CheckRecord:
     return CheckRecord(spec.id, spec.title, outcome, text, found.seconds, found.feedback, spec.fine)
 
 
-def _cases(transcript: Transcript, wanted: Any) -> Iterator[CheckRecord]:
-    """A record for each case of the oracle."""
-    for name, found in compared(transcript.oracle, wanted).items():
-        id, title = (f"{ORACLE}::{name}", f"On fresh inputs: {name}.") if name else (ORACLE, ORACLE_TITLE)
-        if transcript.oracle is not None:
-            yield CheckRecord(id, title, "failed" if found else "passed", message(found))
-        else:
-            outcome: Outcome = "failed" if transcript.oracle_error else "missing"
-            yield CheckRecord(id, title, outcome, message(transcript.oracle_error))
-
-
-def _fine_cases(transcript: Transcript, wanted: Any) -> Iterator[CheckRecord]:
-    if wanted is None:
-        return
-    for name, found in compared(transcript.fine_oracle, wanted).items():
-        outcome: Outcome = "missing" if transcript.fine_oracle is None else "failed" if found else "passed"
-        yield CheckRecord(f"{FINE}::{name}", f"On fresh inputs: {name}.", outcome, message(found), fine=True)
+def _cases(transcript: Transcript, wanted: Wanted) -> Iterator[CheckRecord]:
+    """A record for each case of the oracle, and of the fine oracle where there is one."""
+    both = ((ORACLE, transcript.oracle, wanted.oracle), (FINE, transcript.fine_oracle, wanted.fine))
+    for kind, given, right in both:
+        error = transcript.oracle_error if kind == ORACLE else ""
+        for name, found in compared(given, right).items() if right is not None else ():
+            id, title = (f"{kind}::{name}", f"On fresh inputs: {name}.") if name else (kind, ORACLE_TITLE)
+            told = found if given is not None else error
+            outcome: Outcome = "failed" if told else "passed" if given is not None else "missing"
+            yield CheckRecord(id, title, outcome, message(told), fine=kind == FINE)
 
 
 def _share(checks: Iterable[CheckRecord], cases: Iterable[CheckRecord], *, fine: bool) -> float:

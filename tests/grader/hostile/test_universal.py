@@ -1,0 +1,39 @@
+"""No exercise is done by an answer that looks for its values in the process that judges it."""
+
+import os
+
+import pytest
+
+from grader.course.catalog import load
+from grader.engine.pool import Pool
+from grader.grading.references import References
+from grader.protocol.job import Job
+from tests.grader.hostile.universal import answer
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("confines")]
+
+SEED = 11
+
+
+WAITING = ("e04", "e07", "e08")
+"""Their loaders, ranks and compilers wait for an answer that gives nonsense, until its time is up: minutes."""
+
+SECTIONS = [section.name for section in load().sections if not section.name.startswith(WAITING)]
+
+
+@pytest.mark.parametrize(("section", "claims"), [*((name, False) for name in SECTIONS), (SECTIONS[0], True)])
+def test_a_universal_answer_does_no_job(section, claims):
+    exercises = load().select([section])
+    jobs = [
+        Job(e, answer(e.file("solutions").read_text("utf-8"), claims=claims).encode(), SEED)
+        for e in exercises
+    ]
+    done = []
+    with Pool(exercises, jobs=os.cpu_count() or 1, confined=True) as pool:
+        references = References(pool, SEED)
+        for job, found in pool.judge(jobs):
+            record = references.verdict(job.exercise, found)
+            assert record.status != "grader_fault", f"{job.slug}: {record.flags}"
+            if record.status in ("works", "passed") or record.job == 1.0:
+                done.append((job.slug, record.status, record.job))
+    assert not done
