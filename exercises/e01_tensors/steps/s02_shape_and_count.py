@@ -1,7 +1,7 @@
 """Ask a tensor how large it is: `x.shape`.
 
-Whoever is handed a tensor asks for its size first. Return three things: its shape, the number of its dimensions
-(*dims*), and how many numbers it holds.
+Whoever is handed a tensor asks for its size first. Return three things of a tensor of any size: its shape, the
+number of its dimensions (*dims*), and how many numbers it holds.
 
     shape_and_count(torch.tensor([[3, 4, 0], [1, 5, 9]]))      # (torch.Size([2, 3]), 2, 6)
 

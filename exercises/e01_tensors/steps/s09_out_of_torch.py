@@ -1,7 +1,7 @@
 """Take numbers out of a tensor: `.item()` and `.tolist()`.
 
 A report in plain Python has no use for tensors. Return the sum of x as a Python number, and all numbers of x as a
-Python list.
+Python list, with lists inside where x is a table.
 
     out_of_torch(torch.tensor([[1.5, 2.0], [3.0, 0.5]]))      # (7.0, [[1.5, 2.0], [3.0, 0.5]])
 

@@ -1,7 +1,7 @@
 """Keep the numbers that pass a test: a mask in brackets.
 
 A till writes down sales, and refunds below 0. Return only the numbers above 0, in one flat row: in the order of x, row
-by row.
+by row, whatever its shape.
 
     only_positive(torch.tensor([[3.0, -1.0], [0.0, 2.0]]))      # tensor([3., 2.])
 

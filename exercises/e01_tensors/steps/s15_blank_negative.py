@@ -1,7 +1,7 @@
 """Blank the numbers below 0 in a copy: `x[mask] = …` and `clone`.
 
-Readings below 0 are faults. Return a copy of x that has 0 in their place. x itself stays as it is: others still
-read it.
+Readings below 0 are faults. Return a copy of x that has 0 in their place, for x of any shape. x itself stays as it
+is: others still read it.
 
     x = torch.tensor([1.0, -2.0, 3.0])
     blank_negative(x)      # tensor([1., 0., 3.])
