@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths, starts
-from grader.course.catalog import Exercise, Tree, load, rows_of, section_file
+from grader.course.catalog import Exercise, Tree, load, row_file, rows_of, section_file
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
@@ -73,12 +73,10 @@ def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
 
 
 def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
-    """The rows of the released exercises, as they stand."""
+    """The rows of the released exercises, as they stand. A section's own file has its title, too."""
     chosen = {exercise.slug for exercise in exercises}
-    for section in {exercise.section for exercise in exercises}:
-        file = section_file(section)
-        text = file.read_text("utf-8")
-        head, *rows = rows_of(text)
+    for file in {file for e in exercises for file in (section_file(e.section), row_file(e))}:
+        head, *rows = rows_of(file.read_text("utf-8"))
         kept = [row for row in rows if row.split("]")[0].removeprefix("[exercise.") in chosen]
         (target / file.relative_to(paths.ROOT)).write_text(head + "".join(kept), "utf-8")
 
@@ -86,8 +84,8 @@ def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
 _GRADING = """## How it is graded
 
 The checks in `tests/public` are not all: hidden ones grade too. They ask for nothing that the statement does
-not name, so read it to the end. An exercise is worth its points times the share of its hidden checks that
-pass, and nothing if the public checks fail or its results differ from the reference on fresh inputs.
+not name, so read it to the end. An exercise earns its points for the share of its job that is done, some of
+them only where the fine print is kept as well. Of first steps all checks are here.
 """
 
 

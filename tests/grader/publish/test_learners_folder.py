@@ -27,13 +27,14 @@ def test_all_that_a_learner_uses_and_no_more(tmp_path):
     target = tmp_path / "a" / "kata"
     assert learners_folder.write(target) == len(load().exercises) == len(read(target / "exercises").exercises)
     for tree in ("exercises", "solutions", "public", "hidden"):
-        files = [exercise.file(tree) for exercise in load().exercises]
+        files = [exercise.file(tree) for exercise in load().exercises if tree in exercise.trees]
         assert all((target / f.relative_to(paths.ROOT)).read_bytes() == f.read_bytes() for f in files)
     assert {p.name for p in target.iterdir()} == {
         *("exercises", "solutions", "tests", "conftest.py", "pyproject.toml", "README.md", ".gitignore")
     }
     assert {p.name for p in (target / "tests").iterdir()} == {"__init__.py", "public", "hidden"}
     assert not [*target.rglob("__pycache__")]
+    assert [*target.glob("exercises/*/steps/steps.toml")]
 
 
 def test_its_own_settings_and_pages(source, tmp_path):

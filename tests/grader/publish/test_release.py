@@ -43,7 +43,7 @@ def run(folder, *command):
 
 def lines(tree):
     """The telling lines of every file in one of the five places: not those that its stub shows anyway."""
-    for exercise in load().exercises:
+    for exercise in (e for e in load().exercises if tree in e.trees):
         shown = exercise.file("exercises").read_text("utf-8") + exercise.file("public").read_text("utf-8")
         text = exercise.file(tree).read_text("utf-8")
         for line in map(str.strip, text.splitlines()):
@@ -125,6 +125,19 @@ def test_a_part_of_the_course(tmp_path):
     assert code == 0 and "0/1" in said
     code, said = run(tmp_path / "one", "grader", "hint", "describe")
     assert (code, said.count("\n")) == (2, 1) and "no exercise is called 'describe'" in said
+
+
+def test_steps_come_along_with_their_section(folder, tmp_path):
+    names = {p.name for p in folder.rglob("*s01_first_tensor.py")}
+    assert names == {"s01_first_tensor.py", "test_s01_first_tensor.py"}
+    steps = load().select(["e01/steps"])
+    assert release(tmp_path / "steps", ["e01_tensors/steps"]) == len(steps)
+    assert not [*(tmp_path / "steps").rglob("ex[0-9]*.py")]
+    assert [e.slug for e in read(tmp_path / "steps" / "exercises").exercises] == [e.slug for e in steps]
+    answer = tmp_path / "steps" / "exercises" / steps[0].relative
+    answer.write_bytes(steps[0].file("solutions").read_bytes())
+    code, said = run(tmp_path / "steps", "pytest", "-q", "-p", "no:randomly", "-k", steps[0].slug)
+    assert code == 0, said
 
 
 def test_bad_places_are_one_line(tmp_path):
