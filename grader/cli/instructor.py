@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -144,19 +144,20 @@ def class_table(records: list[StudentRecord]) -> Table:
     own = [{slug: e.status for slug, e in r.exercises.items() if slug not in steps} for r in records]
     statuses = sorted({status for found in own for status in found.values()})
     done = [_steps_done([e for slug, e in r.exercises.items() if slug in steps]) for r in records]
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column(
-        "student", no_wrap=True, min_width=max(map(len, ["student", *(r.student for r in records)]))
-    )
-    for name in ("score", "points", *statuses, *(["steps"] if any(done) else [])):
-        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    rows = []
     for record, found, steps_done in zip(records, own, done, strict=True):
         counts = [sum(one == status for one in found.values()) for status in statuses]
         cells = [str(count) if count else "" for count in counts] + ([steps_done] if any(done) else [])
-        table.add_row(record.student, f"{record.score:.4g}", f"{record.points:g}", *cells)
-    if records:
-        table.add_section()
-        table.add_row("mean", *_mean(records))
+        rows.append((record.student, f"{record.score:.4g}", f"{record.points:g}", *cells))
+    names = ("student", "score", "points", *statuses, *(["steps"] if any(done) else []))
+    rows += [("mean", *_mean(records), *[""] * (len(names) - 3))] if records else []
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name, *column in zip(names, *rows, strict=True):
+        widest = max(map(len, [name, *column]))  # nothing is cut off where the table is wider than its page
+        justify: Literal["left", "right"] = "left" if name == "student" else "right"
+        table.add_column(name, justify=justify, no_wrap=True, min_width=widest)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
