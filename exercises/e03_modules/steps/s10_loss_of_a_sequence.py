@@ -7,7 +7,7 @@ Return the mean cross-entropy of all tokens.
     loss_of_a_sequence(logits, torch.tensor([[0, 1]]))     # (0.1269 + 2.1269) / 2 = tensor(1.1269)
 
 New here: `F.cross_entropy` looks for the classes in dimension 1, which is time here. `logits.flatten(0, 1)` makes one
-long list of rows, of shape (batch · time, vocab); `ids.flatten()` fits to it.
+long list of rows, of shape (batch · time, vocab); `ids.flatten()` goes with it.
 """
 
 from jaxtyping import Float, Int64

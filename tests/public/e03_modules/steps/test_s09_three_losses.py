@@ -35,6 +35,11 @@ def sigmoid_first(*args):
     return losses(*others, spam.sigmoid(), is_spam)
 
 
+def no_logits(*args):
+    *_, spam, is_spam = args
+    return (*losses(*args)[:2], F.binary_cross_entropy(spam, is_spam))
+
+
 def sums(scores, classes, guesses, prices, spam, is_spam):
     return tuple(len(scores) * loss for loss in losses(scores, classes, guesses, prices, spam, is_spam))
 
@@ -50,6 +55,7 @@ contract = Contract(
     suspects={
         "softmax is taken twice: cross_entropy wants the scores as they are": softmax_first,
         "sigmoid is taken twice: this loss wants the scores as they are": sigmoid_first,
+        "binary_cross_entropy wants probabilities: take binary_cross_entropy_with_logits": no_logits,
         "a sum over the rows, not their mean": sums,
     },
 )

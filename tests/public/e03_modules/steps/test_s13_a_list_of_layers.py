@@ -38,9 +38,7 @@ contract = Contract(
     "tower(x, depth)",
     reference=with_relu,
     inputs=lambda gen: {
-        f"{rows} rows of {features}, through {depth}": given(
-            torch.randn(rows, features, generator=gen), depth
-        )
+        f"with {rows} rows of {features}": given(torch.randn(rows, features, generator=gen), depth)
         for rows, features, depth in [(5, 4, 3), (2, 6, 1), (3, 3, 5)]
     },
     use=lambda answer, x, depth: run(answer.Tower(x.shape[1], depth), x),

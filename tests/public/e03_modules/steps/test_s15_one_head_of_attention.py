@@ -23,7 +23,7 @@ contract = Contract(
     dims="word number",
     suspects={
         "the division by √d is missing": lambda q, k, v: attention(q, k, v, scale=lambda q: 1),
-        "the scores are divided by d: by its square root": lambda q, k, v: attention(
+        "the scores are divided by d, not by √d": lambda q, k, v: attention(
             q, k, v, scale=lambda q: q.shape[1]
         ),
         "d is the number of words here: it is the length of a row": lambda q, k, v: attention(

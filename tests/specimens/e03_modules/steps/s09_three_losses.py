@@ -37,6 +37,7 @@ SPECIMENS = [
         edits=[(SPAM, "F.binary_cross_entropy(spam, is_spam)")],
         rung="job",
         check="test_values",
+        says="wants probabilities",
     ),
     Right(
         "by modules",

@@ -11,7 +11,7 @@ SPECIMENS = [
         edits=[(SCORES, "q @ k.T / q.shape[1]")],
         rung="job",
         check="test_values",
-        says="square root",
+        says="not by √d",
     ),
     Wrong(
         "the number of words for d",
