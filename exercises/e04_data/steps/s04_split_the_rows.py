@@ -8,8 +8,8 @@ of the rows, drawn at random, and the other 20 %.
 
 - The same seed gives the same split. The number of rows is a multiple of five.
 
-New here: `random_split(dataset, [0.8, 0.2], generator=g)` gives both; g draws, as in
-`torch.Generator().manual_seed(seed)`.
+New here: `random_split(dataset, [0.8, 0.2], generator=g)` gives both; `g = torch.Generator().manual_seed(seed)` is
+what draws.
 """
 
 import torch
