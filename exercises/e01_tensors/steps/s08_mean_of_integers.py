@@ -1,7 +1,7 @@
 """Mend the mean of whole numbers: `x.float()`.
 
 The code below raises "mean(): could not infer output dtype ... Got: Long", because whole scores (int64, or *long*) seldom
-have a whole mean. Mend it, so that it returns the mean of all scores, in a row or a table, as a decimal (float32).
+have a whole mean. Mend it: return the mean of all scores, in a row or a table, as a decimal (float32).
 
     mean_of_integers(torch.tensor([3, 4, 4]))      # tensor(3.6667)
 

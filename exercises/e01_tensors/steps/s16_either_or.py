@@ -1,7 +1,7 @@
 """Choose between two tensors, number by number: `torch.where`.
 
 There are two forecasts for each hour, a and b, and a tensor of True and False. Return the number of a where `condition`
-is True, and the number of b where it is False. All three have the same shape, a row or a table or more.
+is True, and the number of b where it is False. All three have one shape, a row or a table.
 
     condition = torch.tensor([True, False, True])
     either_or(condition, torch.tensor([1, 2, 3]), torch.tensor([10, 20, 30]))      # tensor([ 1, 20,  3])
