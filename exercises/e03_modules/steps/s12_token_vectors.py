@@ -1,6 +1,6 @@
 """A vector for each token: `nn.Embedding`.
 
-Texts come as numbers of tokens. Write a module that looks up a vector for each token, and returns for each text the
+Each text is a row of token numbers. Write a module that looks up a vector for each token, and returns for each text the
 mean of its vectors.
 
     texts = TextVectors(tokens=10, size=2)

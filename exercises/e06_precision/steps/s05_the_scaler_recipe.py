@@ -7,7 +7,7 @@ by it before the step. Make one step, and return the new scale. `.grad` is empty
     the_scaler_recipe(loss, optimizer, scaler)     # 1024.0; the optimizer has made its step
 
 New here: `scaler.scale(loss)` is the scaled loss, for `.backward()`. Then `scaler.step(optimizer)` unscales, and
-steps unless gradients are infinite; then `scaler.update()` adapts the scale, `scaler.get_scale()`.
+steps unless gradients are infinite; then `scaler.update()` adapts the scale. `scaler.get_scale()` tells it.
 """
 
 import torch

@@ -26,7 +26,7 @@ contract = Contract(
     inputs=numbers,
     suspects={
         "the numbers are cut off, not rounded: .round() comes before .to(torch.int8)": lambda x: quantized(
-            x, whole=torch.trunc
+            x.float(), whole=torch.trunc
         ),
         "the largest number is taken, not the largest absolute value": lambda x: quantized(
             x, lambda x: x.max() / 127

@@ -7,7 +7,7 @@ SPECIMENS = [
         "cut off",
         edits=[(".round()", "")],
         rung="job",
-        check="test_worked_example",
+        check="test_values",
         says="not rounded",
     ),
     Wrong(

@@ -10,6 +10,7 @@ SPECIMENS = [
         edits=[(ALONE, "return None")],
         rung="job",
         check="test_without_a_gpu",
+        says="no pair",
     ),
     Wrong(
         "0 bytes without a GPU",
