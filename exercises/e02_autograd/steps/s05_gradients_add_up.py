@@ -6,8 +6,8 @@ The code below wants two gradients for w: that of the sum of `w ** 2`, and that 
     gradients_add_up(torch.tensor([1.0, 2.0]))      # (tensor([2., 4.]), tensor([ 3., 12.]))
     # as it is: tensor([ 5., 16.]), twice
 
-New here: `w.grad = None` makes w forget its gradient. `w.grad.zero_()` writes zeros into the tensor w.grad,
-which may have another name too, such as `first`.
+New here: `w.grad = None` makes w forget its gradient. `w.grad.zero_()` writes zeros into the tensor instead.
+But `first` and `w.grad` are the same tensor, so `zero_()` would make `first` zero too.
 """
 
 import torch

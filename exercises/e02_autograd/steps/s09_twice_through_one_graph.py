@@ -1,7 +1,7 @@
 """Two backwards through one graph: `retain_graph`.
 
 From `y = torch.exp(x)` the code below wants two gradients for x: that of the sum of y, and that of the sum of
-`y ** 2`. Both go back through the same exp. Mend it, and see what it raises first.
+`y ** 2`. Both go back through the same exp. Run it as it is, read the error, then mend it.
 
     twice_through_one_graph(torch.tensor([0.0, 1.0]))
     # (tensor([1.0000, 2.7183]), tensor([ 2.0000, 14.7781]))

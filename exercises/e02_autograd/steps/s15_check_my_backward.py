@@ -5,15 +5,16 @@ points that lie close together. Return whether it is right at x: True or False.
 
     check_my_backward(torch.exp, torch.tensor([0.5, 2.0]))      # True
 
-x comes in float32, in which such slopes are mostly rounding: give gradcheck float64, and a tensor that
-requires a gradient.
+x comes in float32, too coarse for such slopes. Give gradcheck `x.double()`, which is float64, and let that
+require a gradient.
 
-New here: `gradcheck(f, (x,), raise_exception=False)` returns the bool; without the last part it raises an
-error where f is wrong.
+New here: `gradcheck(f, (x,), raise_exception=False)` returns the bool. Without `raise_exception=False` it
+raises an error where f is wrong.
 """
 
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd import gradcheck

@@ -1,7 +1,8 @@
 """My share of the rows.
 
-Several processes, called ranks, train on one data set, each on its share: of 4 ranks, rank 0 takes the rows 0, 4, 8, …,
-rank 1 the rows 1, 5, 9, …, and so on. Return the rows of one rank.
+Several processes train together; the number of each is its rank, and `world_size` is how many there are. Each
+takes its share of the data: of 4, rank 0 takes the rows 0, 4, 8, …, rank 1 the rows 1, 5, 9, …, and so on.
+Return the rows of one rank.
 
     x = torch.tensor([[1.0], [1.1], [1.2], [1.3], [1.4]])
     my_share(x, rank=0, world_size=2)       # [[1.0], [1.2], [1.4]]

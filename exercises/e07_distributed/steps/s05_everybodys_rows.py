@@ -6,8 +6,9 @@ Each rank has computed predictions for its share, as many rows as every other ra
     # x is tensor([[1., 2.]]) on rank 0, and tensor([[3., 4.]]) on rank 1
     everybodys_rows(x)      # tensor([[1., 2.], [3., 4.]]) on both
 
-New here: `dist.all_gather(parts, x)`, called by every rank, writes the x of rank i into `parts[i]`. `parts` is a list that
-you make before: `dist.get_world_size()` tensors with the shape of x.
+New here: `dist.all_gather(parts, x)`, called by every rank, writes the x of rank i into `parts[i]`. `parts`
+is a list that you make before: `dist.get_world_size()` tensors with the shape and dtype of x, for example by
+`torch.empty_like(x)`.
 """
 
 import torch

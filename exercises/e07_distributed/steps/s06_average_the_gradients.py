@@ -1,7 +1,7 @@
 """Data parallelism by hand: average the gradients.
 
-The ranks hold equal models, and each has called `loss.backward()` for its own batch. Replace every parameter's gradient by
-its mean over all ranks: then each optimizer takes the same step. Return nothing.
+The ranks hold equal models, and each has called `loss.backward()` for its own batch: every parameter has a
+gradient. Replace each by its mean over all ranks: then each optimizer takes the same step. Return nothing.
 
     # model.weight.grad is 2.0 on rank 0, and 6.0 on rank 1
     average_the_gradients(model)

@@ -1,7 +1,7 @@
 """A loader for ranks: `DistributedSampler`.
 
-Return a DataLoader that gives this rank its share of a shuffled data set, in batches of `batch_size`. In each epoch the
-order is to be another one.
+Return a DataLoader that gives this rank its share of a shuffled data set, in batches of `batch_size`. The
+order depends on `epoch`: each epoch has another one.
 
     dataset = [10, 11, 12, 13, 14, 15, 16, 17]
     list(loader_for_ranks(dataset, 2, epoch=0))

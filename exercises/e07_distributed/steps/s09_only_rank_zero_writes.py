@@ -6,6 +6,8 @@ others wait until the file is there. Then every rank loads it, and returns what 
     # weight is tensor(2.) on rank 0, and tensor(3.) on rank 1
     only_rank_zero_writes({"weight": weight}, "model.pt")       # {"weight": tensor(2.)} on both
 
+`torch.save(state, path)` and `torch.load(path)` are those of save_and_go_on.
+
 New here: `dist.get_rank()` is the number of this process. `dist.barrier()` returns when every rank has called it.
 """
 

@@ -6,7 +6,8 @@ it is to give the same, and to compile in one graph.
     no_if_on_a_tensor(torch.tensor([1.0, 2.0]))         # sum above 0: tensor([1., 2.])
     no_if_on_a_tensor(torch.tensor([1.0, -3.0]))        # else, -x:    tensor([-1., 3.])
 
-New here: `torch.where(condition, a, b)` stays in the graph. The condition may be one True or False for all of a and b.
+New here: `torch.where(condition, a, b)` stays in the graph. The condition may be a tensor with a single True
+or False, such as `x.sum() > 0`.
 """
 
 import torch

@@ -1,7 +1,8 @@
 """Ask once, at the end.
 
-On an accelerator Python only queues the work and goes on. `.item()` wants to see a number, so it waits until the queue is
-empty. The code below waits for each loss of an epoch. Mend it: the same mean, as a Python float, with one wait.
+On an accelerator (such as a GPU) Python only queues the work and goes on. `.item()` wants to see a number, so
+it waits until the queue is empty. The code below waits for each loss of an epoch. Mend it: the same mean, as
+a Python float, with one wait.
 
     ask_once([torch.tensor(1.0), torch.tensor(3.0)])        # 2.0
 

@@ -1,7 +1,8 @@
 """Attention in one call.
 
-Each position looks at itself and at the positions before it, by the weights softmax(q kᵀ / √dim), and takes the
-weighted mean of their values `v`. Leave that to PyTorch's one call, which never stores the table of weights.
+As in one_head_of_attention (e03_modules), each position takes a mean of values `v` with the weights
+softmax(q kᵀ / √dim), but only of itself and the positions before it. Leave that to PyTorch's one call, which
+never stores the table of weights.
 
     q = k = torch.zeros(1, 1, 3, 2)                             # all weights are equal
     v = torch.tensor([[[[1.0], [3.0], [5.0]]]])

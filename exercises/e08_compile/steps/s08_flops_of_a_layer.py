@@ -1,7 +1,8 @@
 """How much does a linear layer compute?
 
-Speed is counted in floating-point operations. Each number that a linear layer gives takes `in_features` multiplications
-and as many additions; the bias is left out. Return how many operations `layer(x)` takes for a batch of rows.
+Speed is counted in floating-point operations. Each output number of a linear layer takes `in_features`
+multiplications and as many additions; the bias is left out. Return how many operations `layer(x)` takes for a
+batch of rows.
 
     flops_of_a_layer(nn.Linear(3, 4), torch.zeros(5, 3))        # 5 · 4 numbers, 2 · 3 operations each: 120
 

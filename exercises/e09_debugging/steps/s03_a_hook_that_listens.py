@@ -6,7 +6,8 @@ output of that layer.
     model = nn.Sequential(nn.Linear(1, 1), nn.ReLU())           # with weight 2.0 and bias 1.0
     a_hook_that_listens(model, model[0], torch.tensor([[3.0]]))     # tensor([[7.]])
 
-- Afterwards remove the hook.
+- Let the hook append the output to a list.
+- When the model has run, remove the hook. If the model raises, it may stay.
 
 New here: after `handle = layer.register_forward_hook(hook)` PyTorch calls `hook(module, inputs, output)`, a function
 that you write, each time the layer has run; `handle.remove()` ends that.

@@ -1,7 +1,8 @@
 """The logarithm of 0, and its gradient.
 
-A loss compares probabilities `p` with a `target`: minus the sum of target · log p. Where both are 0, log p is -inf,
-and 0 · -inf is NaN: loss and gradient are lost. Mend it, so that such a place counts 0 in both.
+A loss compares probabilities `p` with a `target`: minus the sum of target · log p. Where both are 0, log p is
+-inf, and 0 · -inf is NaN: loss and gradient are lost. Mend it, so that such a place adds 0 to the loss and
+has gradient 0.
 
     p = torch.tensor([0.0, 0.5], requires_grad=True)
     loss = log_of_zero(p, torch.tensor([0.0, 1.0]))     # 0.6931; now NaN

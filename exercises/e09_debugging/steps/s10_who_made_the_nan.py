@@ -1,7 +1,8 @@
 """Which operation made the NaN? Anomaly detection.
 
-A gradient is NaN somewhere, and PyTorch can say where it arose. Run `fn(x)`, which gives a loss, and its backward,
-both under anomaly detection, and return `x.grad`. The error that a NaN raises goes to the caller.
+A gradient is NaN somewhere, and PyTorch can say where it arose. x requires a gradient. Run `fn(x)`, which
+gives a loss, and its backward, both under anomaly detection, and return `x.grad`. Do not catch the error that
+a NaN raises.
 
     four, zero = torch.tensor(4.0, requires_grad=True), torch.tensor(0.0, requires_grad=True)
     who_made_the_nan(lambda x: x * x.sqrt(), four)      # tensor(3.)
