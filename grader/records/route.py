@@ -8,7 +8,7 @@ from grader.course.catalog import Catalog, Exercise
 
 Name = Literal["first", "core", "section"]
 WAYS: dict[Name, str] = {
-    "first": "all steps of all sections, front to back like a book; then the exercises",
+    "first": "all steps of all sections, like a book; then the exercises",
     "core": "the exercises, with the steps before each at hand",
     "section": "the steps of one section, then its exercises",
 }

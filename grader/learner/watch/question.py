@@ -61,7 +61,7 @@ def ask(out: Console, keys: Terminal, catalog: Catalog) -> Route | None:
 def how_far() -> RenderableType:
     """The question."""
     answers = {"1": f"new to it: {WAYS['first']}", "2": f"at home in it: {WAYS['core']}"}
-    answers["3"] = f"here for one section: {WAYS['section']}"
+    answers["3"] = "here for one section: its steps, then its exercises"
     return _choice("How well do you know PyTorch?", answers, "press 1, 2 or 3; `kata path` changes it later")
 
 

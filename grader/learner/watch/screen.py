@@ -204,10 +204,14 @@ def bars(focus: Exercise, path: Sequence[Exercise], states: Mapping[str, State])
 def _bar(name: str, exercises: Sequence[Exercise], states: Mapping[str, State]) -> Text:
     seen = [states.get(e.slug) for e in exercises]
     settled = sum(state in SETTLED for state in seen)
-    works = round(WIDTH * settled / max(len(seen), 1))
-    done = round(WIDTH * (settled - seen.count("works")) / max(len(seen), 1))
+    done, works = (_share(n, len(seen)) for n in (settled - seen.count("works"), settled))
     parts = (("█" * done, "green"), ("▒" * (works - done), "green"), ("░" * (WIDTH - works), "dim"))
     return Text.assemble((name, "bold"), f" {counted(exercises, states)} ", *parts)
+
+
+def _share(count: int, total: int) -> int:
+    """So many of a bar's blocks: one for the first of a hundred, and not all before the last."""
+    return min(max(round(WIDTH * count / max(total, 1)), count > 0), WIDTH - (count < total))
 
 
 def listing(section: Section, states: Mapping[str, State], focus: Exercise | None = None) -> RenderableType:

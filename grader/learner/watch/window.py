@@ -10,7 +10,7 @@ from grader.course.catalog import Catalog, Exercise
 from grader.learner.watch import screen
 from grader.learner.watch.room import LEAST, Room
 from grader.records.route import Route
-from grader.records.rungs import State
+from grader.records.rungs import SETTLED, State
 
 
 class Window:
@@ -30,9 +30,10 @@ class Window:
     def draw(self, body: RenderableType, focus: Exercise, states: Mapping[str, State]) -> None:
         """Show `body`, laid out for and cut to what the window holds."""
         self.body = body
+        file, is_settled = paths.shown(focus.file("exercises")), states.get(focus.slug) in SETTLED
         below: list[RenderableType] = [
             *([] if self.note is None else [Text(), self.note]),
-            Text(f"\n{self.ready}open {paths.shown(focus.file('exercises'))}, write, save"),
+            Text(f"\n{self.ready}{file}" if is_settled else f"\n{self.ready}open {file}, write, save"),
             screen.bars(focus, self.path.stretch(self.catalog), states),
             Text(self.keys, "dim"),
         ]
