@@ -1,8 +1,8 @@
 """A layer of weights: `nn.Linear`.
 
-A model guesses prices from what is known of a house: from 3 numbers, say, 2 prices. Make a linear layer from as
-many numbers as a row of x has to `outputs` numbers, and run it on x. Return three things: what comes out, the
-shape of its weight, the shape of its bias.
+A model guesses prices from what is known of a house: from 3 numbers, say, 2 prices. Make a linear layer from
+as many numbers as a row of x has to `outputs` numbers, and run it on x. Return three things: what comes out,
+the shape of its weight, the shape of its bias.
 
     y, weight, bias = use_a_linear(torch.zeros(5, 3), 2)
     y.shape, weight, bias     # (5, 2), (2, 3), (2,): the weight has a row for each output

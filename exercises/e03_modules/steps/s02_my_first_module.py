@@ -8,8 +8,8 @@ A network scores flowers: a linear layer to `hidden` numbers, a ReLU, a linear l
 - `__init__` makes the two layers, and keeps them as `self.first` and `self.second`.
 - `forward` runs them on x.
 
-New here: a class of `nn.Module` finds the layers that `__init__` puts on `self`, and `net(x)` calls `forward(x)`.
-`x.relu()` turns negative numbers into 0.
+New here: a class of `nn.Module` finds the layers that `__init__` puts on `self`, and `net(x)` calls
+`forward(x)`. `x.relu()` turns negative numbers into 0.
 """
 
 from jaxtyping import Float

@@ -1,13 +1,13 @@
 """Something to remember, not to learn: `register_buffer`.
 
-A network wants its inputs around 0. Write a module that subtracts a mean, one number for each column. The mean is
-given when the module is made; it is saved with the weights, and training leaves it alone.
+A network wants its inputs around 0. Write a module that subtracts a mean, one number for each column. The
+mean is given when the module is made; it is saved with the weights, and training leaves it alone.
 
     center = Center(torch.tensor([1.0, 10.0]))
     center(torch.tensor([[3.0, 10.0]]))     # tensor([[2., 0.]])
 
-New here: `self.register_buffer("mean", mean)` in `__init__` keeps a tensor that is saved and not learned. From then on
-it is `self.mean`.
+New here: `self.register_buffer("mean", mean)` in `__init__` keeps a tensor that is saved and not learned.
+From then on it is `self.mean`.
 """
 
 from jaxtyping import Float

@@ -1,6 +1,7 @@
 """Layers one after another: `nn.Sequential`.
 
-Return a classifier of five layers: linear from `features` to 30, ReLU, linear to 20, ReLU, linear to `classes`.
+Return a classifier of five layers: linear from `features` to 30, ReLU, linear to 20, ReLU, linear to
+`classes`.
 
     model = layers_in_a_row(4, 3)
     model(torch.zeros(5, 4)).shape      # torch.Size([5, 3])

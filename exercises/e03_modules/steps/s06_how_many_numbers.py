@@ -7,8 +7,8 @@ Return two counts: the numbers in all parameters, and those in the parameters th
     model.bias.requires_grad_(False)     # from now on training leaves the bias alone
     how_many_numbers(model)              # (8, 6)
 
-New here: `for p in model.parameters():` goes through the weights and biases of all layers. Each is a tensor with
-`p.numel()` numbers, and is trained if `p.requires_grad` is True.
+New here: `for p in model.parameters():` goes through the weights and biases of all layers. Each is a tensor
+with `p.numel()` numbers, and is trained if `p.requires_grad` is True.
 """
 
 from torch import nn

@@ -1,7 +1,7 @@
 """Fine-tuning: train the last part only.
 
-A model that has seen millions of photos is to learn your five classes. Its last part, `model.head`, is new. Stop the
-training of all other parts, whatever they are called. Nothing is returned.
+A model that has seen millions of photos is to learn your five classes. Its last part, `model.head`, is new.
+Stop the training of all other parts, whatever they are called. Nothing is returned.
 
     model = nn.ModuleDict({"body": nn.Linear(3, 4), "head": nn.Linear(4, 5)})
     freeze_the_body(model)

@@ -1,7 +1,7 @@
 """Three losses, one for each kind of target.
 
-Return three losses: of `scores` against the true `classes`; of guessed against real `prices`; of `spam` scores
-against 1 (spam) or 0 (none).
+Return three losses: of `scores` against the true `classes`; of guessed against real `prices`; of `spam`
+scores against 1 (spam) or 0 (none).
 
     three_losses(
         torch.tensor([[2.0, 0.0]]), torch.tensor([0]),      # scores, classes
@@ -10,7 +10,8 @@ against 1 (spam) or 0 (none).
     )       # (tensor(0.1269), tensor(4.), tensor(0.6931))
 
 New here: `F.cross_entropy(scores, classes)`, `F.mse_loss(guesses, prices)` and
-`F.binary_cross_entropy_with_logits(spam, is_spam)`. They want raw scores: they take softmax or sigmoid themselves.
+`F.binary_cross_entropy_with_logits(spam, is_spam)`. They want raw scores: they take softmax or sigmoid
+themselves.
 """
 
 from jaxtyping import Float, Int64

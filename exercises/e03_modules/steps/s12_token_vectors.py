@@ -1,14 +1,14 @@
 """A vector for each token: `nn.Embedding`.
 
-Each text is a row of token numbers. Write a module that looks up a vector for each token, and returns for each text the
-mean of its vectors.
+Each text is a row of token numbers. Write a module that looks up a vector for each token, and returns for
+each text the mean of its vectors.
 
     texts = TextVectors(tokens=10, size=2)
     # say that token 5 has learned the vector [1, 2], and token 7 the vector [3, 6]
     texts(torch.tensor([[5, 7], [5, 5]]))     # tensor([[2., 4.], [1., 2.]])
 
-New here: `nn.Embedding(10, 2)` is a layer that holds 10 vectors of 2 numbers. Called with ids of shape (texts, time), it
-gives their vectors: (texts, time, 2).
+New here: `nn.Embedding(10, 2)` is a layer that holds 10 vectors of 2 numbers. Called with ids of shape
+(texts, time), it gives their vectors: (texts, time, 2).
 """
 
 from jaxtyping import Float, Int64

@@ -1,7 +1,7 @@
 """One head of attention.
 
-Each word of a text asks a question (a row of q), and each has a key and a value (rows of k and v). Return for each
-word a mix of all values: those count most whose keys fit its question.
+Each word of a text asks a question (a row of q), and each has a key and a value (rows of k and v). Return for
+each word a mix of all values: those count most whose keys fit its question.
 
     softmax(q kᵀ / √d) v     # d: the numbers in a row of q; the softmax is along each row
 

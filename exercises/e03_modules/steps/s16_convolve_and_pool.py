@@ -1,13 +1,13 @@
 """Layers for images: convolve and pool.
 
-Make three layers in an nn.Sequential: a convolution from 3 channels to `filters`, a ReLU, a pooling. Return it, and the
-shape of what comes out for `images`.
+Make three layers in an nn.Sequential: a convolution from 3 channels to `filters`, a ReLU, a pooling. Return
+it, and the shape of what comes out for `images`.
 
     model, shape = convolve_and_pool(torch.zeros(10, 3, 32, 32), 8)
     shape     # torch.Size([10, 8, 16, 16])
 
-New here: `nn.Conv2d(3, 8, kernel_size=3, padding=1)` slides 8 filters of 3 × 3 over images of 3 channels; height and width
-stay, thanks to the padding. `nn.MaxPool2d(2)` keeps the largest of each 2 × 2 numbers.
+New here: `nn.Conv2d(3, 8, kernel_size=3, padding=1)` slides 8 filters of 3 × 3 over images of 3 channels;
+height and width stay, thanks to the padding. `nn.MaxPool2d(2)` keeps the largest of each 2 × 2 numbers.
 """
 
 import torch

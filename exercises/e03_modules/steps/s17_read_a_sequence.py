@@ -1,13 +1,14 @@
 """Read a sequence: `nn.LSTM`.
 
-A sensor sends `features` numbers at each time step. Write a module that reads such series with an LSTM, and returns its
-last hidden state, `hidden` numbers for each series.
+A sensor sends `features` numbers at each time step. Write a module that reads such series with an LSTM, and
+returns its last hidden state, `hidden` numbers for each series.
 
     reader = Reader(features=3, hidden=5)
     reader(torch.zeros(8, 20, 3)).shape      # torch.Size([8, 5])
 
-New here: `lstm = nn.LSTM(3, 5, batch_first=True)` reads (batch, time, features): without `batch_first`, time comes first.
-`outputs, (h, c) = lstm(x)`, where h has the shape (1, batch, hidden) and is the last hidden state.
+New here: `lstm = nn.LSTM(3, 5, batch_first=True)` reads (batch, time, features): without `batch_first`, time
+comes first. `outputs, (h, c) = lstm(x)`, where h has the shape (1, batch, hidden) and is the last hidden
+state.
 """
 
 from jaxtyping import Float

@@ -1,7 +1,7 @@
 """A sum that stops growing.
 
-Between 256 and 512 bfloat16 has even numbers only: 256 + 1 is 256 again. So the sum below, of bfloat16 numbers, gets
-stuck. Mend it: add up in float32, and return the sum in float32.
+Between 256 and 512 bfloat16 has even numbers only: 256 + 1 is 256 again. So the sum below, of bfloat16
+numbers, gets stuck. Mend it: add up in float32, and return the sum in float32.
 
     sum_in_float32(torch.ones(300, dtype=torch.bfloat16))     # tensor(300.); the code below gives 256
 

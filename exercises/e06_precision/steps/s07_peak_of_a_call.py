@@ -1,7 +1,7 @@
 """The peak of a call: how much GPU memory did it take?
 
-Call fn once, without arguments. Return what it returns, and how many bytes of GPU memory it took at its peak, beyond
-what was taken before; without a GPU, None.
+Call fn once, without arguments. Return what it returns, and how many bytes of GPU memory it took at its peak,
+beyond what was taken before. Without a GPU, None stands in place of the bytes.
 
     x = torch.ones(1000, device="cuda")
     peak_of_a_call(lambda: (x + 1).sum())     # (tensor(2000.), 4608): 4000 bytes for x + 1, and rounding up

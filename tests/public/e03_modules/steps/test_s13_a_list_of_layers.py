@@ -23,7 +23,7 @@ def with_relu(x, depth):
     return run(nn.Sequential(*[part for layer in layers(x, depth) for part in (layer, nn.ReLU())]), x)
 
 
-def test_the_optimizer_finds_all_layers(answer):
+def test_all_layers_are_found(answer):
     """Three layers have three weights and three biases."""
     suspects = {
         "a plain list hides its layers: put them into nn.ModuleList": lambda: 0,

@@ -10,14 +10,14 @@ SPECIMENS = [
         "a plain list",
         edits=[(KEEP, f"self.layers = {LIST}")],
         rung="job",
-        check="test_the_optimizer_finds_all_layers",
+        check="test_all_layers_are_found",
         says="nn.ModuleList",
     ),
     Wrong(
         "one layer several times",
         edits=[(LIST, "[nn.Linear(features, features)] * depth")],
         rung="job",
-        check="test_the_optimizer_finds_all_layers",
+        check="test_all_layers_are_found",
         says="one layer stands in all places",
     ),
     Wrong(
