@@ -73,6 +73,8 @@ def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]
         count = sum(isinstance(one, kind) for one in specimens)
         if count < least:
             yield f"{count} specimens are {kind.__name__}, and {least} are wanted"
+    if exercise.is_step and not any(isinstance(one, Wrong) and one.says for one in specimens):
+        yield "no wrong specimen has says=: the feedback on the pitfall is to name it"
 
 
 def _trials(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[Trial]:
@@ -105,6 +107,8 @@ def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progres
             if not checks[exercise.slug]:
                 lost = pool.judge_one(Job(exercise, b"", 0)).ended.lost
                 yield Problem(exercise.slug, lost or "its suites hold no check")
+            if exercise.is_step:
+                yield from session.fine_print(exercise, checks[exercise.slug])
         here = {slug for slug, found in checks.items() if not all(check.lacks for check in found)}
         trials = [trial for trial in trials if trial.job.slug in here]
         unsettled = []
@@ -144,6 +148,13 @@ class _Session:
         results = [self._reference(exercise, seed).oracle for seed in SEEDS]
         least = variety.LEAST_OF_STEP if exercise.is_step else variety.LEAST
         return None if None in results else variety.problem(results, least)
+
+    def fine_print(self, step: Exercise, checks: Iterable[CheckSpec]) -> Iterator[Problem]:
+        """What of a step is no part of its job."""
+        for name in sorted({_function(check.id) for check in checks if check.fine}):
+            yield Problem(step.slug, f"{name} is fine print, and a step has none: drop it, or the mark")
+        if self._reference(step, SEEDS[0]).fine is not None:
+            yield Problem(step.slug, "a step has no fine print: drop its fine_oracle, or fine_inputs")
 
     def records(self, trials: list[Trial]) -> Iterator[tuple[Trial, ExerciseRecord]]:
         by_job = {id(trial.job): trial for trial in trials}

@@ -10,6 +10,7 @@ from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise,
 
 _HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION, STEPS, STEPS_FILE}
 _PATHS = ("first", "core", "further")
+TODO = "TODO: "
 
 
 def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tuple[str, str]]:
@@ -28,6 +29,8 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
             for problem in statement.read(exercise).problems():
                 yield exercise.slug, problem
             yield from _hint_problems(exercise)
+            yield from _row_problems(exercise)
+            yield from _to_do(exercise)
 
 
 def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
@@ -55,6 +58,25 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
                 yield exercise.slug, f"needs {need!r}, which is no exercise"
             elif place[need] >= place[exercise.slug]:
                 yield exercise.slug, f"needs {need!r}, which does not come earlier"
+
+
+def _to_do(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    """What `kata new` left to its author."""
+    for file in map(exercise.file, exercise.trees):
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+            if TODO in line:
+                what = line.partition(TODO)[2].partition('"')[0]
+                yield exercise.slug, f"to do in {paths.shown(file)}:{number}: {what}"
+
+
+def _row_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    place = paths.shown(row_file(exercise))
+    if not exercise.concepts:
+        yield exercise.slug, f"{place} names no concepts"
+    if not exercise.reading and not exercise.is_step:
+        yield exercise.slug, f"{place} names no reading"
+    if exercise.is_step and exercise.file("hidden").exists():
+        yield exercise.slug, f"a step has one suite, and {paths.shown(exercise.file('hidden'))} is another"
 
 
 def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:

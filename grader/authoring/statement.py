@@ -54,8 +54,10 @@ class Statement:
     def _step_problems(self) -> Iterator[str]:
         if self.words > STEP_WORDS:
             yield f"the statement has {self.words} words, and {STEP_WORDS} are room enough for a step"
-        if NEW not in self.job:
+        if not re.search(rf"^{NEW} ", self.job, re.MULTILINE):
             yield f"the statement lacks a line {NEW!r} with the syntax that the step introduces"
+        if not re.search(r"^    \S", self.job, re.MULTILINE):
+            yield "the statement lacks a worked example, indented by four"
         if self.fine is not None:
             yield "a step has no fine print"
 

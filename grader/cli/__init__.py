@@ -313,9 +313,10 @@ def new(
     section: Annotated[str, typer.Argument(help="a section, such as e01_tensors")],
     slug: Annotated[str, typer.Argument(help="its name: lower-case words, joined by _")],
     kind: Annotated[str, typer.Option("--kind", help="build or fix")] = "build",
+    step: Annotated[bool, typer.Option("--step", help="a first step: four files, one suite")] = False,
 ) -> None:
-    """Make the five files and the catalog row of a new exercise."""
-    from grader.cli import author
+    """Make the files and the catalog row of a new exercise, as a beginning that the audit reads."""
+    from grader.authoring import skeleton
 
-    for path in author.new(section, slug, kind):
+    for path in skeleton.write(section, slug, kind, step=step):
         out.print(f"made {path}", markup=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.grader.support.clone import ADDING, CONSTANT, HIDDEN, MUTATING, SOLUTION, STUB, Clone
+from tests.grader.support.clone import ADDING, CONSTANT, HIDDEN, MUTATING, SOLUTION, STEP, STUB, Clone
 
 pytestmark = pytest.mark.slow
 
@@ -88,6 +88,113 @@ def test_a_planted_fault_is_reported(reported, where, words):
 @pytest.mark.parametrize("slug", ["sound", "proper"])
 def test_a_sound_exercise_is_not_reported(reported, slug):
     assert not any(line.startswith(f"{slug}: ") for line in reported)
+
+
+SHOWN = STUB.replace(
+    "Double a tensor.",
+    "Double a tensor.\n\n    double(torch.ones(1))    # 2\n\nNew here: `x * 2` doubles each number.",
+)
+THRICE, ZERO, SAME = (
+    f'Wrong("{about}", code="def double(x): return {code}", check="test_example", rung="job"{says})'
+    for about, code, says in (
+        ("thrice", "x * 3", ', says="wrong values"'),
+        ("nothing", "x * 0", ""),
+        ("nothing new", "x", ""),
+    )
+)
+STEPPED = [THRICE, ZERO, SAME, ADDING, RIGHT]
+
+
+@pytest.fixture(scope="module")
+def of_steps(tmp_path_factory):
+    clone = Clone(tmp_path_factory.mktemp("steps"))
+
+    def add(slug, stub=SHOWN, specimens=STEPPED, **others):
+        clone.add_step(slug, stub=stub, specimens=specimens, **{"solution": BARE, **others})
+
+    add("sound")
+    add("wordy", stub=SHOWN.replace("tensor.", f"tensor.\n\n{'many words ' * 40}"))
+    add("nothing_new", stub=SHOWN.replace("New here: ", "Remember New here: "))
+    add("abstract", stub=SHOWN.replace("    double(", "double("))
+    add("small_print", stub=SHOWN.replace("number.", "number.\n\nFine print:\n- x stays as it is.\n"))
+    add("few", specimens=[THRICE, ZERO, ADDING])
+    add("mute", specimens=[ZERO, SAME, THRICE.replace(', says="wrong values"', ""), ADDING, RIGHT])
+    add("vague", specimens=[THRICE.replace("wrong values", "sideways"), *STEPPED[1:]])
+    add(
+        "fine",
+        public=f"import pytest\n{STEP}".replace("def test_", "@pytest.mark.fine\ndef test_", 1) + SECOND,
+    )
+    add("finer", public=STEP + STEP[STEP.index("def oracle") :].replace("oracle", "fine_oracle"))
+    add("idle", public=STEP + SECOND)
+    add("strict", public=STEP.replace("torch.full((3,), 2.0)", "torch.full((3,), 3.0)"))
+    add("uniform", public=STEP.replace("torch.randn(9, generator=gen)", "torch.ones(9)"))
+    add("given_away", stub=SHOWN.replace("raise NotImplementedError", "return x + x"))
+    add("doubled")
+    hidden = clone.root / "tests" / "hidden" / "e01_tensors" / "steps"
+    hidden.mkdir()
+    (hidden / "test_s15_doubled.py").write_text(HIDDEN)
+    code, lines = clone.kata("audit")
+    assert code == 1
+    return lines
+
+
+SECOND = '''
+
+def test_rank(answer):
+    """The rank stays."""
+    assert answer.double(torch.ones(3, 1)).dim() == 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("wordy", "the statement has 90 words, and 80 are room enough for a step"),
+        ("nothing_new", "lacks a line 'New here:'"),
+        ("abstract", "lacks a worked example"),
+        ("small_print", "a step has no fine print"),
+        ("few", "2 specimens are Wrong, and 3 are wanted"),
+        ("few", "1 specimens are Right, and 2 are wanted"),
+        ("mute", "no wrong specimen has says="),
+        ("vague", "the feedback of test_example lacks 'sideways'"),
+        ("fine", "test_example is fine print, and a step has none"),
+        ("finer", "a step has no fine print: drop its fine_oracle"),
+        ("idle", "no wrong answer fails test_rank: add one, or drop the check"),
+        ("strict", "the solution (seed 0) is right but"),
+        ("uniform", "the oracle"),
+        ("given_away", "the stub works"),
+        (
+            "doubled",
+            "a step has one suite, and tests/hidden/e01_tensors/steps/test_s15_doubled.py is another",
+        ),
+    ],
+)
+def test_a_planted_fault_of_a_step_is_reported(of_steps, where, words):
+    assert any(line.startswith(f"{where}: ") and words in line for line in of_steps), of_steps
+
+
+def test_a_sound_step_is_not_reported(of_steps):
+    assert not any(line.startswith("sound: ") for line in of_steps)
+
+
+@pytest.mark.parametrize("kind", ["build", "fix"])
+@pytest.mark.parametrize("step", [False, True])
+def test_a_beginning_is_audited_as_a_list_of_what_is_to_do(tmp_path, step, kind):
+    clone = Clone(tmp_path)
+    clone.add("sound")
+    code, lines = clone.kata("new", "e01", "shares", "--kind", kind, *(["--step"] if step else []))
+    stem = "steps/s01_shares" if step else "ex02_shares"
+    assert code == 0 and f"made exercises/e01_tensors/{stem}.py" in lines and len(lines) == (5 if step else 6)
+    code, lines = clone.kata("audit", "--only", "shares")
+    assert code == 1
+    told = [line.removeprefix("shares: ") for line in lines[:-1] if line.startswith("shares: ")]
+    assert len(told) == len(lines) - 1
+    others = [line for line in told if not line.startswith("to do in ")]
+    wanted = ["0 hints", "names no concepts", "1 specimens are Right"]
+    wanted += ["1 specimens are Wrong"] if step else ["names no reading", "1 specimens are Works"]
+    assert len(others) == len(wanted), others
+    assert all(any(words in line for line in others) for words in wanted), others
+    assert any("public/e01_tensors" in line for line in told) and any("in a line" in line for line in told)
 
 
 def test_a_check_may_be_failed_by_an_answer_that_names_another(reported):

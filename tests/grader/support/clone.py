@@ -78,8 +78,9 @@ def oracle(answer, gen):
     return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
 """
 )
-STEP_ROW = """[exercise.{slug}]
-order = 1
+STEP_ROW = """
+[exercise.{slug}]
+order = {order}
 title = "Double"
 concepts = ["mul"]
 hints = ["Multiply."]
@@ -104,7 +105,7 @@ class Clone:
         (root / "exercises" / "e01_tensors" / "README.md").write_text("Tensors.")
         self.catalog = root / "exercises" / "e01_tensors" / "section.toml"
         self.catalog.write_text('title = "The tensor"\n')
-        self.count = 0
+        self.count = self.steps = 0
 
     def add(
         self,
@@ -138,7 +139,8 @@ class Clone:
 
     def add_step(self, slug, *, stub=STUB, solution=SOLUTION, public=STEP, specimens=()):
         """A first step: its suite, which is public, has the oracle."""
-        stem = f"s01_{slug}"
+        self.steps += 1
+        stem = f"s{self.steps:02d}_{slug}"
         texts = {
             f"exercises/e01_tensors/steps/{stem}.py": stub,
             f"solutions/e01_tensors/steps/{stem}.py": solution,
@@ -146,11 +148,12 @@ class Clone:
             f"tests/specimens/e01_tensors/steps/{stem}.py": "from grader.authoring.specimen import Right, "
             f"Wrong\n\nSPECIMENS = [{', '.join(specimens)}]\n",
             "tests/public/e01_tensors/steps/__init__.py": "",
-            "exercises/e01_tensors/steps/steps.toml": STEP_ROW.format(slug=slug, start=digest(stub.encode())),
         }
         for name, text in texts.items():
             (self.root / name).parent.mkdir(exist_ok=True)
             (self.root / name).write_text(text)
+        with (self.catalog.parent / "steps" / "steps.toml").open("a") as stream:
+            stream.write(STEP_ROW.format(slug=slug, order=self.steps, start=digest(stub.encode())))
 
     def kata(self, *arguments, answer="") -> tuple[int, list[str]]:
         """Run a verb in this clone: its exit status and the lines that it printed."""
