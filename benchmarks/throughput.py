@@ -92,7 +92,7 @@ def with_engine(work: Path, only: str, jobs: int, out: Path) -> None:
 
 
 def with_pytest(submission: Path, section: str) -> None:
-    suites = [f"tests/public/{section}", f"tests/hidden/{section}"]
+    suites = [f"tests/public/{section}", f"tests/hidden/{section}", f"--ignore=tests/public/{section}/steps"]
     command = ["-m", "pytest", "-q", "-p", "no:randomly", *suites, "--answers", submission]
     run(command, may_fail=True, PYTHONDONTWRITEBYTECODE="")
 
@@ -103,7 +103,7 @@ class Nbgrader:
     def __init__(self, folder: Path, section: str, submissions: Sequence[Path], *, plain: bool) -> None:
         self.folder = folder
         self.plain = plain
-        self.section = load().section(load().select([section])[0])
+        self.section = load().section(load().select([section])[0]).assignments[-1]  # without its steps
         self.submissions = list(submissions)
         self._home = {
             "HOME": str(folder),
@@ -187,7 +187,7 @@ def compare(scratch: Path, section: str, count: int, baseline: int, jobs: int) -
             with spent.on(len(third)):
                 one.autograde(f"round{number}_*")
         print(f"  round {number + 1} of {ROUNDS} done", file=sys.stderr)
-    exercises = load().select([section])
+    exercises = [e for e in load().select([section]) if not e.is_step]
     print(f"{count} different submissions of {section}, {len(exercises)} answers each; start-up included\n")
     print(f"{'seconds for each submission':42}  mean   ratio   rounds")
     for name, spent in (
