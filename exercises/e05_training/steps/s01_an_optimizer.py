@@ -1,7 +1,7 @@
 """Who moves the weights: `an_optimizer(model, lr)`.
 
-An optimizer holds the parameters of a model, and moves them against their gradients. Make one of the kind AdamW
-for all parameters of the model, with the learning rate `lr`.
+An optimizer holds the parameters of a model, and moves them against their gradients. Make one of the kind
+AdamW for all parameters of the model, with the learning rate `lr`.
 
     model = nn.Linear(3, 2)
     optimizer = an_optimizer(model, 0.01)       # holds weight and bias, and moves them by about 0.01 a step

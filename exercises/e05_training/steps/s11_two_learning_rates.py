@@ -1,7 +1,7 @@
 """Old weights slowly, new ones fast: `two_learning_rates(model, small, large)`.
 
-A model has a body that was trained before, and a new head. Make an SGD that moves `model.body` with the learning
-rate `small`, and `model.head` with `large`.
+A model has a body that was trained before, and a new head. Make an SGD that moves `model.body` with the
+learning rate `small`, and `model.head` with `large`.
 
     optimizer = two_learning_rates(model, 0.01, 0.5)
     # where all gradients are 1, a step moves the body by -0.01 and the head by -0.5

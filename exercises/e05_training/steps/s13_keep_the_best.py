@@ -1,7 +1,8 @@
 """The best epoch is not always the last: `keep_the_best(model, train, epochs)`.
 
-Each `train()` trains the model for one epoch and returns its loss on data that it has not seen, which falls at
-first and may rise later. Call it `epochs` times. Return the state dict of the epoch with the lowest loss.
+Each `train()` trains the model for one epoch and returns its loss on data that it has not seen, which falls
+at first and may rise later. Call it `epochs` times. Return the state dict of the epoch with the lowest
+loss.
 
     # the losses are 3.0, 2.0, 1.0, 2.5; the weight is 10 after the first epoch, then 20, 30, 40
     keep_the_best(model, train, 4)      # {"weight": tensor([[30.]])}
