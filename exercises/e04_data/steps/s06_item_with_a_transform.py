@@ -1,7 +1,7 @@
 """A dataset that changes its items: transforms.
 
-Images are often turned or cropped at random before a model sees them. Wrap a dataset of pairs (x, y), so that item
-i is `(transform(x), y)`.
+Images are often turned or cropped at random before a model sees them. Wrap a dataset of pairs (x, y), so that
+item i is `(transform(x), y)`. dataset: anything with len and `[i]`; here a list.
 
     data = Transformed([(torch.tensor(1.0), 7), (torch.tensor(2.0), 8)], lambda x: x * 10)
     len(data)        # 2

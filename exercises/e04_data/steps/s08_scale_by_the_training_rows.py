@@ -1,7 +1,8 @@
 """Scale by the training rows: `std`.
 
-Features train better with a mean of 0 and a standard deviation of 1. Take from each column its mean, and divide by its
-standard deviation. The test rows stand for data to come: scale them by the numbers of the training rows.
+Features train better with a mean of 0 and a standard deviation of 1. Subtract from each column its mean, and
+divide by its standard deviation. The test rows stand for data to come: use the training rows' mean and std
+for the test rows, too. No column is constant.
 
     train = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])        # means 2 and 20, std 1 and 10
     scale_by_the_training_rows(train, torch.tensor([[4.0, 20.0]]))

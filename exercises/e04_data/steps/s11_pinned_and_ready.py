@@ -1,7 +1,8 @@
 """A loader that pins its batches: `pin_memory`.
 
-To a CUDA device, a batch is copied faster from pinned memory, which the system leaves in its place. For other devices
-pinning is of no use. Return a loader with batches of batch_size that pins them if device is a CUDA device, and only then.
+A batch is copied faster to a CUDA device from pinned memory: memory that the operating system may not move or
+swap to disk. Return a loader that gives batches of batch_size, in order, and pins them if device is a CUDA
+device, and only then.
 
     pinned_and_ready(dataset, 32, torch.device("cuda:1")).pin_memory      # True
     pinned_and_ready(dataset, 32, torch.device("cpu")).pin_memory         # False

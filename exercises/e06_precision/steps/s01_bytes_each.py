@@ -7,7 +7,7 @@ take, and those that they would take in bfloat16.
     bytes_each(torch.zeros(5, dtype=torch.float64))        # (40, 10)
 
 New here: `x.element_size()` is the number of bytes of each number in x: 4 in float32, 8 in float64. float16
-(`x.half()`) and bfloat16 (`x.bfloat16()`) take 2.
+(`x.half()`) and bfloat16 (`x.bfloat16()`) take 2. `x.numel()` is how many numbers x has.
 """
 
 from jaxtyping import Shaped

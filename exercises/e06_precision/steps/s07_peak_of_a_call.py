@@ -6,8 +6,9 @@ beyond what was taken before. Without a GPU, None stands in place of the bytes.
     x = torch.ones(1000, device="cuda")
     peak_of_a_call(lambda: (x + 1).sum())     # (tensor(2000.), 4608): 4000 bytes for x + 1, and rounding up
 
-New here: `torch.cuda.is_available()`; `torch.cuda.memory_allocated()` tells the bytes taken now,
-`torch.cuda.max_memory_allocated()` the peak since `torch.cuda.reset_peak_memory_stats()`.
+New here: `torch.cuda.is_available()`; `torch.cuda.memory_allocated()` returns the bytes taken now,
+`torch.cuda.max_memory_allocated()` the peak since `torch.cuda.reset_peak_memory_stats()`: reset first, then
+call fn.
 """
 
 from collections.abc import Callable
