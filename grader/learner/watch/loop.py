@@ -24,11 +24,11 @@ from grader.learner.watch import keyboard, question, screen
 from grader.learner.watch.events import Event, Key, Resized, Saved, saves
 from grader.learner.watch.keyboard import Keyboard
 from grader.learner.watch.runs import JudgedVersion, Runs
+from grader.learner.watch.walk import Walk
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
 from grader.records import progress
 from grader.records.route import Route
-from grader.records.rungs import SETTLED, State
 
 
 def run(out: Console, *, fine: bool = False, path: str = "") -> None:
@@ -73,21 +73,17 @@ class Watcher:
         path: Route,
         fine: bool,
     ) -> None:
-        self.path = path
-        self.fine = fine  # the second round, through the fine print of what works
         self.catalog = catalog
+        self.walk = Walk(catalog, path, fine)
         self.events = events
         self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
-        self.states: dict[str, State] = progress.states(catalog)
         self.files = {e.file("exercises"): e for e in catalog.exercises}
-        self.left: Exercise | None = None  # what failed, and waits for the steps before it
-        self.focus = self._following() or (*path.stretch(catalog), *catalog.exercises)[0]
         self.started = 0.0  # when the run of the focus began
         self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
         self.is_map = False  # the map of the course is shown, while all are checked
         has_keys = self.keyboard.is_heard
-        told = screen.ready(self.focus, has_keys=has_keys)
+        told = screen.ready(self.walk.focus, has_keys=has_keys)
         self.window = Window(out, catalog, path, told, screen.KEYS if has_keys else screen.NO_KEYS)
         self.is_news = False  # the note outlives the next save, which is our own
 
@@ -100,24 +96,19 @@ class Watcher:
             self.window.ready = "ready: "
             self._draw(self.window.body)
             self.window.ready = ""
-            if self.fine:
-                self.runs.begin(self.focus)
+            if self.walk.fine:
+                self.runs.begin(self.walk.focus)
             try:
                 while self.handle(self._next_event()):
                     pass
             finally:
                 self.runs.close()
 
-    def _following(self, after: Exercise | None = None) -> Exercise | None:
-        """What comes next in this round: after a step that was gone back to, what it was done for."""
-        left = self.left
-        if after and after.is_step and left and left != after and self.states[left.slug] not in SETTLED:
-            return left
-        return progress.following(self.catalog, self.states, after, fine=self.fine, path=self.path)
-
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""
-        is_ticking = self.window.out.is_terminal and not self.is_map and self.runs.is_open(self.focus.slug)
+        is_ticking = (
+            self.window.out.is_terminal and not self.is_map and self.runs.is_open(self.walk.focus.slug)
+        )
         try:
             return self.events.get(timeout=1.0 if is_ticking else None)
         except Empty:
@@ -147,23 +138,23 @@ class Watcher:
             return
         there = [e for e in exercises if e.file("exercises").exists()]
         if len(there) == 1:  # several at once: git, not the learner's editor
-            self.focus = there[0]
+            self.walk.focus = there[0]
         self.is_map, self.asked = False, None
         self.window.note = self.window.note if self.is_news else None
         self.is_news = False
         for exercise in there:
             self.runs.begin(exercise)
-        if self.focus in exercises and self.focus not in there:
+        if self.walk.focus in exercises and self.walk.focus not in there:
             self._tell_gone()
 
     def _tell_gone(self) -> None:
-        file = paths.shown(self.focus.file("exercises"))
+        file = paths.shown(self.walk.focus.file("exercises"))
         self._draw(Text(f"{file} is gone; r puts its start back", "yellow"))
 
     def _begun(self, exercise: Exercise, is_there: bool) -> None:
-        if exercise is self.focus and not is_there:
+        if exercise is self.walk.focus and not is_there:
             self._tell_gone()
-        elif exercise is self.focus and not self.is_map:
+        elif exercise is self.walk.focus and not self.is_map:
             self.started = monotonic()
             self._draw(Text(f"checking {exercise.slug} …", "dim"))
 
@@ -171,14 +162,13 @@ class Watcher:
         exercise, state = event.lesson.exercise, event.lesson.mark
         is_latest = self.runs.ended(event)
         if is_latest:
-            self.states = progress.with_known(self.catalog, {**self.states, exercise.slug: state})
+            self.walk.saw(exercise, state)
         if self.is_map:
             self._draw(self._map())
-        elif is_latest and exercise is self.focus:
-            before = progress.step_before(self.catalog, exercise, self.states)
-            lesson = replace(event.lesson, before=before if state == "failing" else None)
-            following = self._following(exercise)
-            self._draw(screen.lesson(lesson, following, has_keys=self.keyboard.is_heard))
+        elif is_latest and exercise is self.walk.focus:
+            before = self.walk.step_before() if state == "failing" else None
+            lesson = replace(event.lesson, before=before)
+            self._draw(screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -186,15 +176,15 @@ class Watcher:
 
     def _tick(self) -> None:
         """The focus takes its time: say how long, and how long it may."""
-        seconds, most = monotonic() - self.started, self.focus.seconds
+        seconds, most = monotonic() - self.started, self.walk.focus.seconds
         told = f"it may take {most:g} s; save again at any time"
-        self._draw(Text(f"checking {self.focus.slug} … {seconds:.0f} s ({told})", "dim"))
+        self._draw(Text(f"checking {self.walk.focus.slug} … {seconds:.0f} s ({told})", "dim"))
 
     def _press(self, letter: str) -> None:
         keys = {
             "n": self._next,
             "b": self._step_before,
-            "h": lambda: self._say(commands.hint(self.focus.slug, reveal="s")),
+            "h": lambda: self._say(commands.hint(self.walk.focus.slug, reveal="s")),
             "s": self._solve,
             "l": self._list,
             "a": self._check_all,
@@ -212,25 +202,17 @@ class Watcher:
 
     def _next(self) -> None:
         """Go on to the next exercise of this round; only ever on demand."""
-        following = self._following(self.focus)
-        if following is None:
-            end = progress.end_of(self.catalog, self.states, self.path, fine=self.fine)
-            raise KataError(f"{end}; `kata status` shows the map")
-        self.focus = following
-        self.runs.begin(following)
+        self.walk.go_on()
+        self.runs.begin(self.walk.focus)
 
     def _step_before(self) -> None:
         """Go back to the step that the focus builds on; `n` then leads back to what was left."""
-        step = progress.step_before(self.catalog, self.focus, self.states)
-        if step is None:
-            raise KataError(f"no step that {self.focus.slug} builds on is left to do")
-        self.left = self.left if self.focus.is_step else self.focus
-        self.focus = step
-        self.runs.begin(step)
+        self.walk.go_back()
+        self.runs.begin(self.walk.focus)
 
     def _list(self) -> None:
-        section = self.catalog.section(self.focus)
-        self._draw(screen.listing(section, self.states, self.focus))
+        section = self.catalog.section(self.walk.focus)
+        self._draw(screen.listing(section, self.walk.states, self.walk.focus))
 
     def _check_all(self) -> None:
         self.is_map = True
@@ -240,28 +222,30 @@ class Watcher:
     def _map(self) -> RenderableType:
         left = self.runs.left()
         told = f"checking all, {left} to go …" if left else "all are checked"
-        return Group(course_map.course(self.catalog, self.states), Text(f"\n{told}", "dim"))
+        return Group(course_map.course(self.catalog, self.walk.states), Text(f"\n{told}", "dim"))
 
     def _solve(self) -> None:
         """Show the reference, or offer to where all hints were given."""
-        if commands.may_reveal(self.focus):
-            told = f"Show the solution of {self.focus.slug}? `kata status` will say that you saw it. y / n"
+        if commands.may_reveal(self.walk.focus):
+            told = (
+                f"Show the solution of {self.walk.focus.slug}? `kata status` will say that you saw it. y / n"
+            )
             self._ask(told, self._reveal)
         else:
             self._reveal()
 
     def _reveal(self) -> None:
-        text = commands.solution(self.focus.slug, reveal=True)
-        file = paths.shown(self.focus.file("solutions"))
-        self.window.note = Text(f"all of it: {file}, or `kata solution {self.focus.slug}`", "yellow")
+        text = commands.solution(self.walk.focus.slug, reveal=True)
+        file = paths.shown(self.walk.focus.file("solutions"))
+        self.window.note = Text(f"all of it: {file}, or `kata solution {self.walk.focus.slug}`", "yellow")
         self._draw(Text(text))
 
     def _restart(self) -> None:
         def restart() -> None:
-            self._say(commands.reset(self.focus.slug))
+            self._say(commands.reset(self.walk.focus.slug))
             self.is_news = True
 
-        file = paths.shown(self.focus.file("exercises"))
+        file = paths.shown(self.walk.focus.file("exercises"))
         self._ask(f"Put the start of {file} back? Your version is kept. y / n", restart)
 
     def _ask(self, question: str, asked: Callable[[], None]) -> None:
@@ -277,8 +261,8 @@ class Watcher:
 
     def _edit(self) -> None:
         with self.keyboard.lent():
-            keyboard.edit(self.focus.file("exercises"))
-        self.runs.begin(self.focus)
+            keyboard.edit(self.walk.focus.file("exercises"))
+        self.runs.begin(self.walk.focus)
 
     def _say(self, note: str) -> None:
         """Show a note below the verdict, until the next save."""
@@ -286,4 +270,4 @@ class Watcher:
         self._draw(self.window.body)
 
     def _draw(self, body: RenderableType) -> None:
-        self.window.draw(body, self.focus, self.states)
+        self.window.draw(body, self.walk.focus, self.walk.states)

@@ -77,7 +77,7 @@ class StepLoop(Loop):
         super().__init__(folder, path=path, **about)
         check = self.judge.inventory["double"]
         self.judge.inventory = {e.slug: check for e in self.watcher.catalog.exercises}
-        self.watcher.window.draw(self.watcher.window.body, self.watcher.focus, self.watcher.states)
+        self.watcher.window.draw(self.watcher.window.body, self.watcher.walk.focus, self.watcher.walk.states)
 
     def save_as(self, slug, outcome):
         file = self.watcher.catalog.exercise(slug).file("exercises")
@@ -168,21 +168,23 @@ def test_n_goes_from_the_steps_to_the_exercises_and_leaves_optional_ones_out(fol
     assert "· ex01 double" in loop.shown()
     loop.press("n")
     loop.answer(PASSED)
-    assert loop.watcher.focus.slug == "double" and "0/2" in loop.shown() and "░   steps" not in loop.shown()
+    assert (
+        loop.watcher.walk.focus.slug == "double" and "0/2" in loop.shown() and "░   steps" not in loop.shown()
+    )
 
 
 def test_who_knows_pytorch_sees_no_steps(folder):
     loop = StepLoop(folder, Route("core"))
-    assert loop.watcher.focus.slug == "double" and "e01_tensors 0/2 ░░░░░░░░░░\n" in loop.shown()
+    assert loop.watcher.walk.focus.slug == "double" and "e01_tensors 0/2 ░░░░░░░░░░\n" in loop.shown()
     assert "step" not in loop.shown()
 
 
 def test_an_optional_step_is_judged_as_any(folder):
     loop = StepLoop(folder, Route("first"))
     loop.save_as("third", PASSED)
-    assert "✓ third" in loop.shown() and loop.watcher.states["third"] == "done"
+    assert "✓ third" in loop.shown() and loop.watcher.walk.states["third"] == "done"
     loop.press("n")
-    assert loop.watcher.focus.slug == "double", "the one after it"
+    assert loop.watcher.walk.focus.slug == "double", "the one after it"
 
 
 def test_what_fails_names_the_step_before_it_and_b_and_n_lead_there_and_back(folder):
@@ -195,12 +197,12 @@ def test_what_fails_names_the_step_before_it_and_b_and_n_lead_there_and_back(fol
     assert "no step that twice builds on is left to do" in loop.shown()
     loop.save_as("double", FAILED)
     loop.press("b")
-    assert loop.watcher.focus.slug == "half"
+    assert loop.watcher.walk.focus.slug == "half"
     loop.answer(PASSED)
     loop.save_as("half", PASSED)
     assert "next       e01_tensors/ex01_double.py   press n" in loop.shown()
     loop.press("n")
-    assert loop.watcher.focus.slug == "double"
+    assert loop.watcher.walk.focus.slug == "double"
     loop.answer(FAILED)
     assert "the step before this: e01/s02_third" in loop.shown(), "an optional one, where no other is left"
 
@@ -208,13 +210,13 @@ def test_what_fails_names_the_step_before_it_and_b_and_n_lead_there_and_back(fol
 def test_whoever_does_the_job_knows_its_steps(folder):
     loop = StepLoop(folder, Route("first"))
     loop.save_as("double", PASSED)
-    assert loop.watcher.states == {"half": "known", "third": "known", "double": "done", "twice": "todo"}
+    assert loop.watcher.walk.states == {"half": "known", "third": "known", "double": "done", "twice": "todo"}
     loop.press("l")
     assert "○ s01  half" in loop.shown()
     loop.save_as("half", FAILED)
-    assert loop.watcher.states["half"] == "failing"
+    assert loop.watcher.walk.states["half"] == "failing"
     loop.save_as("double", FAILED)
-    assert loop.watcher.states["third"] == "todo"
+    assert loop.watcher.walk.states["third"] == "todo"
 
 
 LONG = '''"""Say a thing.

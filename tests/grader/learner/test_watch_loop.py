@@ -136,7 +136,7 @@ def test_no_key_is_named_where_none_is_heard(loop, monkeypatch):
 def test_it_never_goes_on_by_itself(loop):
     loop.save(1)
     loop.answer(PASSED)
-    assert loop.watcher.focus.slug == "double"
+    assert loop.watcher.walk.focus.slug == "double"
     loop.press("n")
     assert "checking twice" in loop.shown()
 
@@ -159,7 +159,7 @@ def test_an_older_verdict_that_comes_late_changes_nothing(loop):
     loop.open.append(old)
     loop.answer(FAILED)
     assert "✓ double" in loop.shown()
-    assert loop.watcher.states["double"] == "done"
+    assert loop.watcher.walk.states["double"] == "done"
 
 
 def test_a_third_save_is_judged_when_a_run_has_ended(loop):
@@ -248,7 +248,7 @@ def test_a_file_that_goes_is_told(loop):
 
 def test_files_that_change_together_do_not_move_the_focus(loop):
     loop.save(1, 2, 3)
-    assert loop.watcher.focus.slug == "double"
+    assert loop.watcher.walk.focus.slug == "double"
     for slug in SLUGS:
         loop.answer(PASSED, slug)
     assert "✓ double" in loop.shown()
@@ -270,7 +270,7 @@ def test_what_nobody_has_begun_is_not_run(loop):
     loop.answer(FAILED)
     loop.answer(FAILED)
     assert "write, save" in loop.shown() and "raise NotImplementedError" in loop.shown()
-    assert loop.watcher.states["twice"] == "todo"
+    assert loop.watcher.walk.states["twice"] == "todo"
 
 
 def test_all_are_run_while_a_save_goes_first(loop):
@@ -394,7 +394,7 @@ def test_a_second_round_goes_through_what_works(loop):
     progress.remember(dict(zip(known, ("done", "works", "works"), strict=True)))
     again = Loop(loop.folder, fine=True)
     again.judge.inventory["twice"] = FINE
-    assert again.watcher.focus.slug == "twice"
+    assert again.watcher.walk.focus.slug == "twice"
     again.save(2)
     again.answer(rungs("passed", "failed", "passed", "passed"))
     assert "fine print 2 of 3" in again.shown() and "ex03_thrice.py   press n" in again.shown()

@@ -113,7 +113,7 @@ def test_what_is_half_written_names_the_function_that_is_not(run_pytest, tmp_pat
     text = text.replace("powers, peak = _shifted_exp(x, dim)", "raise NotImplementedError")
     code, told = run_pytest("--answers", str(written(tmp_path, text, exercise.stem)), *suites(exercise))
     assert code == 0
-    assert "stable_softmax: 14 of 28 checks pass; still to write: logsumexp" in told
+    assert re.search(r"stable_softmax: \d+ of \d+ checks pass; still to write: logsumexp\n", told)
 
 
 def test_warnings_of_libraries_are_left_out(run_pytest, tmp_path):

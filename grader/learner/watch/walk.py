@@ -1,0 +1,55 @@
+"""Where a learner is: the exercise in focus, what was seen of all, and which one is next."""
+
+from grader.core.errors import KataError
+from grader.course.catalog import Catalog, Exercise
+from grader.records import progress, route
+from grader.records.route import Route
+from grader.records.rungs import SETTLED, State
+
+
+class Walk:
+    """A walk along a path; or where `fine`, a second round through the fine print of what works."""
+
+    def __init__(self, catalog: Catalog, path: Route, fine: bool) -> None:
+        self.catalog = catalog
+        self.path = path
+        self.fine = fine
+        self.states: dict[str, State] = progress.states(catalog)
+        self.focus = self._after(None) or (*path.stretch(catalog), *catalog.exercises)[0]
+        self._left: Exercise | None = None  # what failed, and waits for the steps before it
+
+    def saw(self, exercise: Exercise, state: State) -> None:
+        """Note a verdict, and which steps are known by it."""
+        self.states = progress.with_known(self.catalog, {**self.states, exercise.slug: state})
+
+    def following(self) -> Exercise | None:
+        """What comes next: after a step that was gone back to, what it was done for."""
+        left = self._left
+        is_waiting = left is not None and self.states[left.slug] not in SETTLED
+        if left and is_waiting and self.focus in route.steps_before(self.catalog, left):
+            return left
+        return self._after(self.focus)
+
+    def _after(self, exercise: Exercise | None) -> Exercise | None:
+        return progress.following(self.catalog, self.states, exercise, fine=self.fine, path=self.path)
+
+    def step_before(self) -> Exercise | None:
+        """The step that the focus builds on, and that is not done yet."""
+        return progress.step_before(self.catalog, self.focus, self.states)
+
+    def go_on(self) -> None:
+        """Go to what comes next; raises KataError at the end."""
+        following = self.following()
+        if following is None:
+            end = progress.end_of(self.catalog, self.states, self.path, fine=self.fine)
+            raise KataError(f"{end}; `kata status` shows the map")
+        self.focus = following
+
+    def go_back(self) -> None:
+        """Go to the step before; raises KataError where there is none."""
+        step = self.step_before()
+        if step is None:
+            raise KataError(f"no step that {self.focus.slug} builds on is left to do")
+        if not self.focus.is_step:
+            self._left = self.focus
+        self.focus = step
