@@ -1,4 +1,4 @@
-"""The oracle of a hidden suite, apart from the suite.
+"""The oracle of the suite that grades, apart from the suite.
 
 An answer is called by the oracle, and can look at who calls it: up the stack, and into the names there. The
 suite holds slow, plain references to compare with, and whoever finds one has right values for free. So the
@@ -47,7 +47,7 @@ def apart(file: Path) -> ModuleType:
     for name in {NAME, FINE} - vars(module).keys():
         setattr(module, name, oracle_of(_contracts(module), fine=name == FINE))
     if getattr(module, NAME) is None:
-        raise KataError("the hidden suite defines no oracle")
+        raise KataError("the suite that grades defines no oracle")
     return module
 
 

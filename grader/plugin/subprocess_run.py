@@ -157,10 +157,6 @@ def tell(**finding: Any) -> None:
         write_line(Path(os.environ[_TOLD]), finding)
 
 
-def _id(path: str, name: str) -> str:
-    return f"{Path(path).parent.parent.name}::{name}"
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     from grader.plugin.markers import spec_of
 
@@ -169,6 +165,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     from grader.plugin.failure_report import feedback_of
+    from grader.plugin.markers import check_id
 
     if report.when == "teardown" or (report.when == "setup" and report.passed):
         return
@@ -178,7 +175,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     path, _, name = report.nodeid.partition("::")
     feedback = feedback_of(report) if outcome in ("failed", "timeout") else None
     tell(
-        check=_id(path, name),
+        check=check_id(Path(path), name),
         outcome=outcome,
         feedback=feedback and feedback.to_json(),
         is_rule=getattr(report, "is_rule", False),

@@ -15,7 +15,7 @@ AT_IMPORT = f"import nothing_like_it\n{HIDDEN}"
 WRONG = HIDDEN.replace("x * 2", "x * 3")
 MISNAMED = HIDDEN.replace("answer.double(torch.randn", "answer.treble(torch.randn")
 BROKEN = {
-    "speechless": (HIDDEN.split("def oracle")[0], "the hidden suite defines no oracle"),
+    "speechless": (HIDDEN.split("def oracle")[0], "the suite that grades defines no oracle"),
     "unsound": (WRONG, "the reference fails hidden::test_values: wrong values"),
     "typo": (AT_IMPORT, "does not import: ModuleNotFoundError"),
     "misnamed": (MISNAMED, "the reference fails oracle: AttributeError"),

@@ -180,6 +180,19 @@ def test_results_are_those_of_a_local_run_and_an_odd_worker_is_refused(cluster, 
     assert line.endswith("there") and "install torch==" in line
 
 
+def test_a_step_is_judged_there_by_its_one_suite(cluster, tmp_path):
+    step = load().exercise("shares_of_a_row")
+    right = step.file("solutions").read_bytes()
+    work = [
+        Submission("ada", {step.slug: right}),
+        Submission("bob", {step.slug: right.replace(b", keepdim=True", b"")}),
+    ]
+    judges = partial(parent.Cluster, cluster.address, jobs=1, confined=CONFINED, tell=print)
+    found = grade.grade(work, [step], grade.Settings(tmp_path, 7, 2, CONFINED, judges))
+    assert [record.exercises[step.slug].status for record in found] == ["passed", "failed"]
+    assert "keepdim" in found[1].exercises[step.slug].checks[0].message
+
+
 def test_what_a_killed_worker_had_is_judged_elsewhere(cluster, local, warm, tmp_path):
     def kill(done, total):
         if done == 3:

@@ -34,10 +34,11 @@ def grade(tmp_path_factory):
     clone = Clone(tmp_path_factory.mktemp("clone"))
     clone.add("double")
     clone.add("unsound", hidden=HIDDEN.replace("x * 2", "x * 3"))
+    clone.add_step("twice")
     folder = tmp_path_factory.mktemp("class")
     for student, (_, text) in ANSWERS.items():
-        for number, slug in enumerate(("double", "unsound"), start=1):
-            answer = folder / "in" / student / "e01_tensors" / f"ex{number:02d}_{slug}.py"
+        for stem in ("ex01_double", "ex02_unsound", "steps/s01_twice"):
+            answer = folder / "in" / student / "e01_tensors" / f"{stem}.py"
             answer.parent.mkdir(parents=True, exist_ok=True)
             answer.write_text(text)
 
@@ -57,6 +58,8 @@ def test_verdicts_are_those_of_an_engine(grade):
     records = {who: json.loads((out / f"{who}.json").read_text())["exercises"] for who in ANSWERS}
     found = {who: record["double"]["status"] for who, record in records.items()}
     assert found == {who: status for who, (status, _) in ANSWERS.items()}
+    steps = {who: record["twice"]["status"] for who, record in records.items()}
+    assert steps == {**found, "cem": "failed"} and records["ada"]["twice"]["points"] == 0
     outcomes = [c["outcome"] for c in records["cem"]["double"]["checks"]]
     assert outcomes == ["passed", "passed", "passed", "failed"]  # the oracle alone has nine numbers
     assert {record["unsound"]["status"] for record in records.values()} == {"grader_fault"}

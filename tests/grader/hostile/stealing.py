@@ -40,6 +40,7 @@ def _looking(about: str, where: str) -> Hostile:
 STEALING = [
     _reading("the solutions", "{root}/solutions/**/*.py"),
     _reading("the hidden suites", "{root}/tests/hidden/**/*.py"),
+    _reading("the suites of steps, which have the oracle", "{root}/tests/public/**/*.py"),
     _reading("the specimens", "{root}/tests/specimens/**/*.py"),
     _reading("classmates' work", "{work}/**/*.py"),
     _reading("classmates' results", "{out}/**/*.json"),
@@ -50,6 +51,20 @@ STEALING = [
     _looking("up the stack", "[n for i in inspect.stack(0) for n in (i.frame.f_globals, i.frame.f_locals)]"),
     _looking("in all modules", "[vars(m) for n, m in list(sys.modules.items()) if 'test_ex' in n]"),
     _looking("among all objects", "[gc.unfreeze() or dict(enumerate(gc.get_objects()))]"),
+    Hostile(
+        "looks for the reference of a step's one suite among all objects",
+        instead="import gc, types\n\n"
+        "def shares_of_a_row(sold):\n"
+        "    gc.unfreeze()\n"
+        "    for value in gc.get_objects():\n"
+        "        if isinstance(value, types.FunctionType) and 'test_s26' in value.__code__.co_filename:\n"
+        "            if value.__code__.co_varnames[:1] == ('sold',) and 'stack' in value.__code__.co_names:\n"
+        "                return value(sold)\n"
+        "    raise RuntimeError('found nothing')\n",
+        statuses=("failed",),
+        says="found nothing",
+        slug="shares_of_a_row",
+    ),
     Hostile(
         "reads the environment",
         "import os\nraise RuntimeError('found ' + os.environ.get('KATA_SECRET', 'nothing'))",
