@@ -226,9 +226,14 @@ def _listed(
     place = everything.index(focus) if focus in everything else 0
     start = max(0, min(place - room // 2, len(everything) - room))
     return [
-        Text(f"{section.name} · {section.title}", "bold"),
+        Text.assemble((f"{section.name} · {section.title}", "bold"), (f"   {_count(everything)}", "dim")),
         *(_row(e, states.get(e.slug, "todo"), e is focus) for e in everything[start : start + room]),
     ]
+
+
+def _count(exercises: Sequence[Exercise]) -> str:
+    steps = sum(e.is_step for e in exercises)
+    return f"{steps} steps, {len(exercises) - steps} exercises" if steps else f"{len(exercises)} exercises"
 
 
 def _row(exercise: Exercise, state: State, is_focus: bool) -> Text:

@@ -165,7 +165,7 @@ def test_n_goes_from_the_steps_to_the_exercises_and_leaves_optional_ones_out(fol
     )
     loop.press("l")
     assert "> ✓ s01  half" in loop.shown() and "· s02  third" in loop.shown() and "(optional)" in loop.shown()
-    assert "· ex01 double" in loop.shown()
+    assert "· ex01 double" in loop.shown() and "2 steps, 2 exercises" in loop.shown()
     loop.press("n")
     loop.answer(PASSED)
     assert (
