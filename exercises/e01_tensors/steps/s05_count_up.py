@@ -1,7 +1,7 @@
 """Count up in even steps: `torch.arange` and `torch.linspace`.
 
-Return the marks of two rulers: the even numbers from 0 to below `stop`; and `n` points from 0 to 1, equally far
-apart, with 0 and 1 among them.
+Return the marks of two rulers: the even numbers from 0 to below `stop`; and `n` points from 0 to 1, equally
+far apart, with 0 and 1 among them (n is at least 2).
 
     count_up(8, 5)      # (tensor([0, 2, 4, 6]), tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000]))
 

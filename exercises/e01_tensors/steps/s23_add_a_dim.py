@@ -1,14 +1,14 @@
 """Add a dim of size 1, and take it away: `unsqueeze`, `squeeze`.
 
-A model that wants many images at once takes a single one as a batch of one. A row of n numbers is needed as a
-column, of shape (n, 1), and back.
+Write three functions: one makes a batch of a single image, for a model that wants many at once; one makes a
+column, of shape (n, 1), of a row of n numbers; one makes a row of a column.
 
     batch_of_one(torch.zeros(3, 28, 28)).shape     # torch.Size([1, 3, 28, 28])
     to_column(torch.tensor([3, 4]))                # tensor([[3], [4]])
     from_column(torch.tensor([[3], [4]]))          # tensor([3, 4])
 
-New here: `x.unsqueeze(0)` adds a first dim, `x.unsqueeze(1)` a second one. `x.squeeze(1)` takes dim 1 away again;
-without a number, `squeeze` takes every dim of size 1.
+New here: `x.unsqueeze(0)` adds a first dim, `x.unsqueeze(1)` a second one. `x.squeeze(1)` takes dim 1 away
+again; without a number, `squeeze` takes every dim of size 1.
 """
 
 import torch

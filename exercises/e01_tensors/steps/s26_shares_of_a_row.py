@@ -4,8 +4,9 @@ Three shops report what they sold of each fruit. Turn each row into shares of th
 
     shares_of_a_row(torch.tensor([[1.0, 3.0], [5.0, 5.0]]))      # [[0.25, 0.75], [0.5, 0.5]]
 
-New here: `x.sum(dim=1, keepdim=True)` has the shape (rows, 1), so that it stands beside each row; without
-`keepdim` it is (rows,), and dividing goes wrong or divides columns.
+New here: `x.sum(dim=1, keepdim=True)` has the shape (rows, 1), so that it stands beside each row. Without
+`keepdim` it is (rows,), and dividing raises an error or, in a square table, divides columns by the sums of
+rows.
 """
 
 import torch
