@@ -7,8 +7,8 @@ the shape of its weight, the shape of its bias.
     y, weight, bias = use_a_linear(torch.zeros(5, 3), 2)
     y.shape, weight, bias     # (5, 2), (2, 3), (2,): the weight has a row for each output
 
-New here: `layer = nn.Linear(3, 2)` makes a layer with random weights, and `layer(x)` runs it. It has
-`layer.weight` and `layer.bias`.
+New here: `layer = nn.Linear(3, 2)` makes a layer with random weights, and `layer(x)` runs it: it computes
+`x @ layer.weight.T + layer.bias`.
 """
 
 import torch

@@ -7,8 +7,8 @@ All factors start at 1, and training changes them.
     scale(torch.tensor([[3.0, 4.0]]))     # tensor([[3., 4.]])
     # once it has learned the factors 10 and 0.5: tensor([[30., 2.]])
 
-New here: `self.factor = nn.Parameter(torch.ones(2))` in `__init__` is a tensor that a module learns and
-saves. A plain tensor on `self` is not.
+New here: `self.factor = nn.Parameter(torch.ones(2))` in `__init__` is a tensor that training changes, and
+that is stored with the model. A plain tensor on `self` is neither.
 """
 
 import torch

@@ -6,8 +6,8 @@ mean is given when the module is made; it is saved with the weights, and trainin
     center = Center(torch.tensor([1.0, 10.0]))
     center(torch.tensor([[3.0, 10.0]]))     # tensor([[2., 0.]])
 
-New here: `self.register_buffer("mean", mean)` in `__init__` keeps a tensor that is saved and not learned.
-From then on it is `self.mean`.
+New here: `self.register_buffer("mean", mean)` in `__init__` keeps a tensor that is saved and not learned. Use
+this, not `self.mean = mean`, which would not save it. From then on it is `self.mean`.
 """
 
 from jaxtyping import Float

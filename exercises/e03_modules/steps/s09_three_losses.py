@@ -4,14 +4,14 @@ Return three losses: of `scores` against the true `classes`; of guessed against 
 scores against 1 (spam) or 0 (none).
 
     three_losses(
-        torch.tensor([[2.0, 0.0]]), torch.tensor([0]),      # scores, classes
-        torch.tensor([3.0]), torch.tensor([5.0]),           # guesses, prices
-        torch.tensor([0.0]), torch.tensor([1.0]),           # spam, is_spam
+        scores=torch.tensor([[2.0, 0.0]]), classes=torch.tensor([0]),
+        guesses=torch.tensor([3.0]), prices=torch.tensor([5.0]),
+        spam=torch.tensor([0.0]), is_spam=torch.tensor([1.0]),
     )       # (tensor(0.1269), tensor(4.), tensor(0.6931))
 
 New here: `F.cross_entropy(scores, classes)`, `F.mse_loss(guesses, prices)` and
-`F.binary_cross_entropy_with_logits(spam, is_spam)`. They want raw scores: they take softmax or sigmoid
-themselves.
+`F.binary_cross_entropy_with_logits(spam, is_spam)`. The first and last want raw scores (logits): they take
+softmax and sigmoid themselves.
 """
 
 from jaxtyping import Float, Int64

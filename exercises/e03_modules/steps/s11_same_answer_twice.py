@@ -1,8 +1,8 @@
 """The same answer twice: dropout off, and on again.
 
 While a model trains, its dropout layers set numbers to 0 at random, and each call gives something else.
-Return the model's predictions for x without dropout. Training goes on afterwards: leave the model in training
-mode.
+Return the model's predictions for x without dropout. The model comes in training mode, and training goes on
+afterwards: leave it in that mode.
 
     model = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5))
     same_answer_twice(model, x) == same_answer_twice(model, x)     # all True

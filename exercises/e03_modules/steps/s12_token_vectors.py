@@ -1,7 +1,7 @@
 """A vector for each token: `nn.Embedding`.
 
-Each text is a row of token numbers. Write a module that looks up a vector for each token, and returns for
-each text the mean of its vectors.
+A text comes as a row of token ids, whole numbers. Write a module that looks up a vector for each token, and
+returns for each text the mean of its vectors.
 
     texts = TextVectors(tokens=10, size=2)
     # say that token 5 has learned the vector [1, 2], and token 7 the vector [3, 6]

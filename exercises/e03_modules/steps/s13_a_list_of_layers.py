@@ -1,14 +1,14 @@
 """A list of layers: `nn.ModuleList`.
 
-A tower has `depth` linear layers, each from `features` to `features` numbers, with weights of its own. Run
-one after another, with a ReLU after each.
+A tower has `depth` linear layers, each from `features` to `features` numbers. They run one after another,
+with a ReLU after each. Each layer has weights of its own: make a new one each time.
 
     tower = Tower(features=4, depth=3)
     tower(torch.zeros(5, 4)).shape          # torch.Size([5, 4])
     len(list(tower.parameters()))           # 6: three weights, three biases
 
-New here: `self.layers = nn.ModuleList([layer, layer, ...])` is a list whose layers the module knows, trains
-and saves. In a plain list it does not find them. Go through it with `for`.
+New here: `self.layers = nn.ModuleList([layer, layer, ...])` is a list whose layers the module knows, so
+`parameters()` finds them. In a plain list it does not. Go through it with `for`.
 """
 
 from jaxtyping import Float

@@ -8,7 +8,7 @@ a, as a list. Later training of a must not change b.
     (a.weight == b.weight).all()     # tensor(True)
 
 New here: `a.state_dict()` is a dict of all parameters and buffers by name; `b.load_state_dict(state)` copies
-such a dict into b.
+such a dict into b; no further copy is needed.
 """
 
 from torch import nn

@@ -8,7 +8,8 @@ each word a mix of all values: those count most whose keys fit its question.
     q, k = torch.tensor([[0.0], [9.0]]), torch.tensor([[1.0], [-1.0]])
     one_head_of_attention(q, k, torch.tensor([[2.0], [4.0]]))     # tensor([[3.], [2.]])
 
-New here: nothing but the formula. `k.T` is kᵀ, `d ** 0.5` is √d.
+New here: no new function. The products are matrix products, `@`; `k.T` is kᵀ, `d ** 0.5` is √d,
+`softmax(dim=1)` goes along each row.
 """
 
 from jaxtyping import Float

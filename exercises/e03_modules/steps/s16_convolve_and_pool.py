@@ -1,7 +1,7 @@
 """Layers for images: convolve and pool.
 
-Make three layers in an nn.Sequential: a convolution from 3 channels to `filters`, a ReLU, a pooling. Return
-it, and the shape of what comes out for `images`.
+Make three layers in an nn.Sequential: a 3 × 3 convolution from 3 channels to `filters`, a ReLU, a 2 × 2 max
+pooling. Return it, and the shape of what comes out for `images`.
 
     model, shape = convolve_and_pool(torch.zeros(10, 3, 32, 32), 8)
     shape     # torch.Size([10, 8, 16, 16])

@@ -7,8 +7,8 @@ returns its last hidden state, `hidden` numbers for each series.
     reader(torch.zeros(8, 20, 3)).shape      # torch.Size([8, 5])
 
 New here: `lstm = nn.LSTM(3, 5, batch_first=True)` reads (batch, time, features): without `batch_first`, time
-comes first. `outputs, (h, c) = lstm(x)`, where h has the shape (1, batch, hidden) and is the last hidden
-state.
+comes first. `outputs, (h, c) = lstm(x)`, where h is the last hidden state, of shape (1, batch, hidden):
+`h[0]` has one row for each series; c is not needed.
 """
 
 from jaxtyping import Float
