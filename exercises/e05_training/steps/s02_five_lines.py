@@ -1,11 +1,12 @@
 """The five lines that train: `five_lines(model, optimizer, x, y)`.
 
-Every network, small or huge, learns by these five lines. Write them, and return the loss as a number.
+Every network, small or huge, learns by these five lines. Write them, and return `loss.item()`, the loss
+before the move.
 
     predict     what the model says about x
     compare     with y: the loss
     clear       the gradients that the last call left
-    derive      backward: each weight gets its gradient
+    derive      `loss.backward()`: each weight gets its gradient
     move        each weight, a little, against its gradient
 
     model = nn.Linear(1, 1, bias=False)                     # say that its weight is 2.0

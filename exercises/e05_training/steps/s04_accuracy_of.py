@@ -6,7 +6,7 @@ of the largest logit, is the label: a number from 0 to 1.
     # the model's logits: [2, 1], [0, 3], [4, 1]: classes 0, 1, 0
     accuracy_of(model, x, torch.tensor([0, 1, 1]))      # 0.667: two of three
 
-- Dropout must be off while the model runs.
+- Dropout must be off while the model runs. Leave the model in evaluation mode, or switch back: either is right.
 - No graph is recorded.
 
 New here: `model.eval()` and `with torch.no_grad():` belong together wherever a model is measured.

@@ -7,8 +7,8 @@ bug. While the loss (mean squared error) is not below 0.01, take a step. Return 
     # the loss is 1, and after each step 0.25, 0.0625, 0.0156, 0.0039
     fit_one_batch(model, optimizer, x, y)       # 4
 
-New here: nothing but the loop: `while loss.item() >= 0.01:`. The weights move in a step, so work out
-the loss anew behind it.
+New here: nothing but the loop: `while loss.item() >= 0.01:`. The weights move in a step, so after each step,
+compute the loss again.
 """
 
 import torch

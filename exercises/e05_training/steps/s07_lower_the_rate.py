@@ -1,8 +1,7 @@
 """Smaller steps towards the end: `lower_the_rate(optimizer, train, epochs)`.
 
-Large steps are quick at first, and too coarse later. Halve the learning rate after every epoch by a
-scheduler. In each epoch: note the rate, call `train()`, which trains one epoch, then lower the rate. Return
-the rates.
+Large steps are quick at first, and too coarse later. A scheduler halves the learning rate after every epoch.
+In each epoch: note the rate, call `train()`, which trains one epoch, then lower the rate. Return the rates.
 
     # the optimizer has lr=0.8
     lower_the_rate(optimizer, train, 3)     # [0.8, 0.4, 0.2], and the rate is 0.1 afterwards

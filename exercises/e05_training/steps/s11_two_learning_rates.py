@@ -6,8 +6,8 @@ learning rate `small`, and `model.head` with `large`.
     optimizer = two_learning_rates(model, 0.01, 0.5)
     # where all gradients are 1, a step moves the body by -0.01 and the head by -0.5
 
-New here: instead of parameters an optimizer takes a list of groups, one dictionary for each:
-`{"params": model.body.parameters(), "lr": 0.01}`.
+New here: an optimizer also takes a list of groups: `torch.optim.SGD([{...}, {...}])`. A group is a dictionary
+such as `{"params": model.body.parameters(), "lr": 0.01}`; no other lr is needed.
 """
 
 import torch
