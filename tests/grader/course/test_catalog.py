@@ -54,7 +54,7 @@ def test_a_whole_name_comes_before_the_beginning_of_another():
         ("e02/ex15", "no exercise is called 'e02/ex15'"),
         ("st", "may be e01/s24_stack_and_cat, e01/ex10_stack_or_cat, e01/ex12_standardize, "),
         ("ex05", "may be e01/ex05_numpy_bridge, e02/ex05_frozen_target, "),
-        ("ex", "may be e01/ex16_expand_not_repeat, e10/ex05_export_program; name one"),
+        ("ex", "may be e01/ex16_expand_not_repeat, e10/s04_export_once, e10/ex05_export_program; name one"),
         ("", "no exercise is called ''"),
         ("/", "no exercise is called '/'"),
     ],
