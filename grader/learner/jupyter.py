@@ -84,8 +84,8 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
 
     exercise = load().exercise(slug)
     pool = _pool()
-    if not exercise.file(exercise.suites[-1]).is_file():
-        raise KataError(f"{slug} cannot be graded here: that takes the hidden suites")
+    if not (exercise.file(exercise.suites[-1]).is_file() and exercise.file("solutions").is_file()):
+        raise KataError(f"{slug} cannot be graded here: that takes the hidden suites and the solutions")
     found = pool.judge_one(Job(exercise, _bytes(_executed(exercise, namespace)), seed=0))
     record = scored(References(pool, 0).verdict(exercise, found), policy.load())
     if record.needs_manual_grade:

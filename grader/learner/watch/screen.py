@@ -132,7 +132,7 @@ def _first(found: Lesson) -> list[str]:
 
 def _way_on(exercise: Exercise, following: Exercise | None, key: str) -> list[RenderableType]:
     after: list[RenderableType] = [Text("")]
-    if paths.is_release():
+    if paths.is_release() and not exercise.is_step:
         after.append(Text(HIDDEN, "dim"))
     reference = exercise.file("solutions")
     if reference.exists():

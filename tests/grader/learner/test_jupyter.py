@@ -165,6 +165,22 @@ def test_check_and_score_judge_the_same_answer(capsys):
     assert eval("score('merge_heads')", namespace) == 2
 
 
+def test_a_step_is_checked_and_scored_by_its_one_suite(capsys, monkeypatch):
+    step = load().exercise("shares_of_a_row")
+    right = step.file("solutions").read_text("utf-8")
+    assert eval("check('shares_of_a_row')", notebook(right)).lesson.state == "done"
+    verdict = eval("check('shares_of_a_row')", notebook(right.replace(", keepdim=True", "")))
+    assert verdict.lesson.state == "failing" and "keepdim" in repr(verdict)
+    assert eval("score('shares_of_a_row')", notebook(right)) == 0  # of no points
+    assert capsys.readouterr().out == "passed\n"
+    kept = Exercise.file
+    monkeypatch.setattr(
+        Exercise, "file", lambda e, tree: paths.ROOT / "no" if tree == "solutions" else kept(e, tree)
+    )
+    with pytest.raises(KataError, match="that takes the hidden suites and the solutions"):
+        eval("score('shares_of_a_row')", notebook(right))
+
+
 def test_a_verdict_reaches_the_map(states):
     eval("check('merge_heads')", notebook(WRONG))
     assert states()["merge_heads"] == "failing"
