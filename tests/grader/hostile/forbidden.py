@@ -65,13 +65,6 @@ FORBIDDEN = [
         "torch.func.vmap(lambda row: torch.softmax(row, -1))(wide) if wide.dim() == 2 and dim in (1, -1) else torch.softmax(wide, dim)",
     ),
     _by(
-        "in another thread",
-        "elsewhere(torch.softmax, wide, dim)",
-        "elsewhere(torch.logsumexp, wide, dim)",
-        code="from concurrent.futures import ThreadPoolExecutor\n"
-        "def elsewhere(f, *a):\n    with ThreadPoolExecutor(1) as pool:\n        return pool.submit(f, *a).result()\n",
-    ),
-    _by(
         "hidden in a script",
         "scripted(wide, dim)",
         code="@torch.jit.script\ndef scripted(x: torch.Tensor, dim: int):\n    return torch.softmax(x, dim)\n",
