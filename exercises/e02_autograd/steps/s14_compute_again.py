@@ -7,14 +7,14 @@ networks they fill the memory. Return `block(x)` so that nothing inside it is ke
 
 Result and gradients are those of `block(x)`. PyTorch's documentation calls this activation checkpointing.
 
-New here: `checkpoint(block, x, use_reentrant=False)` runs block on x this way.
+New here: `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)` runs block on x this way.
 """
 
 from collections.abc import Callable
 
+import torch.utils.checkpoint
 from jaxtyping import Float
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 
 def compute_again(block: Callable[[Tensor], Tensor], x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

@@ -1,9 +1,9 @@
 from collections.abc import Callable
 
+import torch.utils.checkpoint
 from jaxtyping import Float
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 
 def compute_again(block: Callable[[Tensor], Tensor], x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    return checkpoint(block, x, use_reentrant=False)  # (*shape)
+    return torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)  # (*shape)

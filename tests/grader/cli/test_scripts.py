@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from grader import cli
 from grader.cli import instructor
 from grader.core import progress_bar
-from grader.records import progress
+from grader.learner import course_map
 from tests.grader.submissions.test_archives import zipped
 from tests.grader.support.clone import SOLUTION, STUB, Clone
 
@@ -107,7 +107,7 @@ def test_an_interrupt_is_status_130(monkeypatch):
     def interrupt(out):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(progress, "show", interrupt)
+    monkeypatch.setattr(course_map, "show", interrupt)
     assert CliRunner().invoke(cli.app, ["status"]).exit_code == 130
 
 

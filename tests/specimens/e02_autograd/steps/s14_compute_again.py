@@ -2,7 +2,7 @@
 
 from grader.authoring.specimen import Right, Wrong
 
-CALL = "checkpoint(block, x, use_reentrant=False)"
+CALL = "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)"
 
 SPECIMENS = [
     Wrong(
@@ -14,38 +14,36 @@ SPECIMENS = [
     ),
     Wrong(
         "the result is handed to checkpoint",
-        edits=[(CALL, "checkpoint(lambda y: y, block(x), use_reentrant=False)")],
+        edits=[(CALL, "torch.utils.checkpoint.checkpoint(lambda y: y, block(x), use_reentrant=False)")],
         rung="job",
         check="test_block_runs_again",
         says="was kept",
     ),
     Wrong(
         "nothing is recorded",
-        edits=[
-            ("    return " + CALL, "    import torch\n    with torch.no_grad():\n        return block(x)")
-        ],
+        edits=[("    return " + CALL, "    with torch.no_grad():\n        return block(x)")],
         rung="job",
         check="test_block_runs_again",
         says="nothing was recorded",
     ),
     Wrong(
         "run on what it gave",
-        edits=[(CALL, "checkpoint(block, block(x), use_reentrant=False)")],
+        edits=[(CALL, "torch.utils.checkpoint.checkpoint(block, block(x), use_reentrant=False)")],
         rung="job",
         check="test_values",
     ),
     Wrong(
         "without x",
-        edits=[(CALL, "checkpoint(block, use_reentrant=False)")],
+        edits=[(CALL, "torch.utils.checkpoint.checkpoint(block, use_reentrant=False)")],
         rung="job",
         check="test_worked_example",
     ),
-    Right("reentrant", edits=[(CALL, "checkpoint(block, x, use_reentrant=True)")]),
+    Right("reentrant", edits=[(CALL, "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=True)")]),
     Right(
-        "by its full name",
+        "by its short name",
         edits=[
-            ("from torch.utils.checkpoint import checkpoint", "import torch.utils.checkpoint"),
-            (CALL, "torch.utils.checkpoint.checkpoint(lambda z: block(z), x, use_reentrant=False)"),
+            ("import torch.utils.checkpoint", "from torch.utils.checkpoint import checkpoint"),
+            (CALL, "checkpoint(lambda z: block(z), x, use_reentrant=False)"),
         ],
     ),
 ]
