@@ -141,6 +141,7 @@ path = "core"
 title = "{title}"
 points = 1
 difficulty = 1
+minutes = 10
 needs = []
 concepts = []
 hints = []

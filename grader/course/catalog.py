@@ -1,4 +1,4 @@
-"""The catalog: order, title, points, difficulty, needs, concepts and hints of every step and exercise.
+"""The catalog: order, title, points, effort, needs, concepts and hints of every step and exercise.
 
 Each section's folder of exercises holds it as `section.toml`, and its folder of steps as `steps.toml`. That
 is the only home of metadata, because learners break or forge what they edit; of what they hand in, it is
@@ -38,6 +38,8 @@ STEPS_FILE = "steps.toml"
 _STEP = {"path": "first", "kind": "build", "points": 0, "difficulty": 1, "reading": ""}
 """What a step's row need not say. What steps weigh in a grade, the course's policy says."""
 
+_HARDEST = 3
+
 SLOW_SECONDS = 120.0
 """What a check that is marked `slow` may take beyond its exercise's `seconds`: interpreters start slowly."""
 
@@ -46,11 +48,12 @@ SLOW_SECONDS = 120.0
 class Exercise:
     """One row of the catalog.
 
+    ``difficulty`` goes from 1 to 3, and ``minutes`` is what it takes somebody who has done what it ``needs``.
     ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether it is a step, which
     comes before the exercises of its section (first), or an exercise that a first reader works through (core)
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
-    of what a learner begins with. No verdict depends on it or on ``points``, so neither is a part of the text
-    that addresses hold.
+    of what a learner begins with. No verdict depends on it, on ``minutes`` or on ``points``, so none is a
+    part of the text that addresses hold.
     """
 
     slug: str
@@ -66,6 +69,7 @@ class Exercise:
     hints: tuple[str, ...]
     reading: str
     seconds: float = 10.0
+    minutes: int = field(default=0, repr=False)
     optional: bool = False
     start: str = field(default="", repr=False)
 
@@ -77,6 +81,14 @@ class Exercise:
     def is_step(self) -> bool:
         """Whether it is one of the first steps: one public suite, and no fine print."""
         return self.path == "first"
+
+    @property
+    def effort(self) -> str:
+        """What an exercise asks of a learner: ``●●○ 20 min``. Of a step, nothing: all are small."""
+        if self.is_step:
+            return ""
+        level = "●" * self.difficulty + "○" * (_HARDEST - self.difficulty)
+        return f"{level} {self.minutes} min" if self.minutes else level
 
     @property
     def is_extra(self) -> bool:
@@ -269,6 +281,7 @@ def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exe
             hints=tuple(row.get("hints", ())),
             reading=row["reading"],
             seconds=row.get("seconds", 10.0),
+            minutes=row.get("minutes", 0),
             optional=row.get("optional", False),
             start=row.get("start", ""),
         )

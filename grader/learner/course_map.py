@@ -46,8 +46,8 @@ def data() -> dict[str, Any]:
 
     def row(e: Exercise) -> dict[str, Any]:
         place = {"slug": e.slug, "title": e.title, "path": e.path, "file": paths.shown(e.file("exercises"))}
-        optional = {"optional": e.optional} if e.is_step else {}
-        return place | optional | {"state": seen[e.slug], "revealed": e.slug in shown}
+        about = {"optional": e.optional} if e.is_step else {"difficulty": e.difficulty, "minutes": e.minutes}
+        return place | about | {"state": seen[e.slug], "revealed": e.slug in shown}
 
     sections = [
         {

@@ -68,7 +68,11 @@ def _asked(exercise: Exercise, has_keys: bool, room: Room, rows: int) -> list[Re
     file = exercise.file("exercises")
     asked = Statement.of(file.read_text("utf-8", "replace") if file.exists() else "")
     head: list[RenderableType] = [
-        Text.assemble((f"· {exercise.slug}", "bold yellow"), f" · {asked.title or exercise.title}"),
+        Text.assemble(
+            (f"· {exercise.slug}", "bold yellow"),
+            f" · {asked.title or exercise.title}",
+            (f"   {exercise.effort}" if exercise.effort else "", "dim"),
+        ),
         Text(),
     ]
     how = ": press e, or open the file" if has_keys else ": open the file"
@@ -239,6 +243,8 @@ def _count(exercises: Sequence[Exercise]) -> str:
 def _row(exercise: Exercise, state: State, is_focus: bool) -> Text:
     about = "  (optional)" if exercise.optional else "  (further)" if exercise.path == "further" else ""
     place = exercise.stem.split("_")[0]
-    text = f"{MARKS[state]} {place:<4} {exercise.slug:<28} {exercise.title}{about}"
+    text = (
+        f"{MARKS[state]} {place:<4} {exercise.slug:<28} {exercise.title}{about}   {exercise.effort}".rstrip()
+    )
     style = STYLES[state]
     return Text(f"{'>' if is_focus else ' '} {text}", f"bold {style}" if is_focus else style, no_wrap=True)
