@@ -5,7 +5,6 @@ Where there is no fork there is no sandbox either, so that it is not kept apart 
 
 import pytest
 
-from grader.checks import rng
 from grader.checks.error_words import error_line
 from grader.core.timeout import within
 from grader.engine import oracle
@@ -25,14 +24,12 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     limit = markers.seconds_for(here, exercise.seconds)
     try:
         apart = oracle.apart(exercise.file(exercise.suites[-1]))
-        for name in (oracle.NAME, oracle.FINE):
-            if ask := getattr(apart, name):
-                rng.seed_globals(judged.seed, f"{exercise.slug}::{name}")
-                with process_state.kept(), within(limit):
-                    gen = rng.generator(judged.seed, f"{exercise.slug}::{name}")
-                    tell(**{name: oracle.given(ask, judged.module(exercise), gen)})
+        with process_state.kept(), within(limit):
+            answer = judged.module(exercise)
+        for name, told in oracle.asked(apart, answer, exercise.slug, judged.seed, limit):
+            tell(**{name: told})
     except failure_report.DoesNotImport as broken:
-        told = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
-        tell(broken=True, feedback=told.to_json())
+        trouble = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
+        tell(broken=True, feedback=trouble.to_json())
     except Exception as error:
         tell(oracle_error=error_line(error))

@@ -8,18 +8,20 @@ along with no more than what its oracle needs (`grader.checks.contract.contract.
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from grader.checks import rng
 from grader.checks.contract.contract import APART, Contract
 from grader.checks.contract.oracle import oracle_of
 from grader.checks.error_words import error_line
 from grader.core.errors import KataError
-from grader.core.timeout import TooSlow
+from grader.core.timeout import TooSlow, within
+from grader.plugin import process_state
 from grader.protocol import oracle_codec
 
 Oracle = Callable[[ModuleType, torch.Generator], Any]
@@ -49,6 +51,18 @@ def apart(file: Path) -> ModuleType:
     if getattr(module, NAME) is None:
         raise KataError("the suite that grades defines no oracle")
     return module
+
+
+def asked(
+    module: ModuleType, answer: ModuleType, slug: str, seed: int, seconds: float
+) -> Iterator[tuple[str, oracle_codec.Encoded]]:
+    """What each oracle of `module` gives, by its name; each begins with random streams of its own."""
+    for name in (NAME, FINE):
+        if ask := getattr(module, name):
+            rng.seed_globals(seed, f"{slug}::{name}")
+            with process_state.kept(), within(seconds):
+                told = given(ask, answer, rng.generator(seed, f"{slug}::{name}"))
+            yield name, told
 
 
 def given(ask: Oracle, answer: ModuleType, gen: torch.Generator) -> oracle_codec.Encoded:

@@ -5,11 +5,9 @@ its own result.
 """
 
 from types import ModuleType
-from typing import Any
 
 import torch
 
-from grader.checks import rng
 from grader.checks.error_words import error_line
 from grader.core.errors import KataError
 from grader.core.timeout import TooSlow, within
@@ -46,12 +44,13 @@ class OracleChild:
 
     def run(self) -> None:
         """Tell what the oracles give, encoded, or why the first gives nothing."""
+        assert isinstance(self._module, ModuleType)  # `prepare` saw to it
+        job = self._job
         try:
             with process_state.kept(), within(self._seconds):
                 answer = load_answer.load(self._file, self._job.exercise)
-            for name in (oracle.NAME, oracle.FINE):
-                if ask := getattr(self._module, name):
-                    self._tell(**{name: self._given(ask, answer, f"{self._job.slug}::{name}")})
+            for name, told in oracle.asked(self._module, answer, job.slug, job.seed, self._seconds):
+                self._tell(**{name: told})
         except TooSlow as late:
             self._tell(oracle_error=error_line(late))
             self._tell(stopped="timeout")
@@ -59,8 +58,3 @@ class OracleChild:
         except BaseException as error:
             self._tell(oracle_error=error_line(error), memory=isinstance(error, MemoryError))
         self._tell(done=True)
-
-    def _given(self, ask: oracle.Oracle, answer: ModuleType, name: str) -> list[Any]:
-        rng.seed_globals(self._job.seed, name)
-        with process_state.kept(), within(self._seconds):
-            return oracle.given(ask, answer, rng.generator(self._job.seed, name))

@@ -1,9 +1,8 @@
 """What a student reads beside the score: in nbgrader, in Gradescope, in a notebook."""
 
-from collections.abc import Sequence
-
 from grader.core.sanitize import plain
 from grader.records.records import CheckRecord, ExerciseRecord
+from grader.records.rungs import Rungs
 
 MAX_CHECKS = 5
 MAX_WIDTH = 160
@@ -22,22 +21,12 @@ def comment(judged: ExerciseRecord) -> str | None:
     status = judged.status.replace("_", " ")
     if not ran:
         return status
-    told = [f"{status}: {_counts(ran)}"]
+    told = [f"{status}: {Rungs.of((c.fine, c.outcome) for c in ran).counts} checks passed"]
     for check in missed[:MAX_CHECKS]:
         told += ["", *_lines(check)]
     if len(missed) > MAX_CHECKS:
         told += ["", f"    and {len(missed) - MAX_CHECKS} more that did not pass"]
     return "\n".join(told)
-
-
-def _counts(ran: Sequence[CheckRecord]) -> str:
-    """How many checks passed: "9 of 9; fine print 4 of 7"."""
-    told = []
-    for name, fine in (("", False), ("fine print ", True)):
-        passed = [check.outcome == "passed" for check in ran if check.fine == fine]
-        if passed:
-            told.append(f"{name}{sum(passed)} of {len(passed)}")
-    return f"{'; '.join(told)} checks passed"
 
 
 def _lines(check: CheckRecord) -> list[str]:

@@ -46,8 +46,13 @@ class Rungs:
     @property
     def words(self) -> str:
         """What is said of an answer that works: "it does its job, 9 of 9; fine print 4 of 7"."""
-        fine = f"; fine print {_count(self.fine)}" if self.fine else ""
-        return f"it does its job, {_count(self.job)}{fine}"
+        return f"it does its job, {self.counts}"
+
+    @property
+    def counts(self) -> str:
+        """How many checks passed: "9 of 9; fine print 4 of 7"."""
+        counts = [_count(self.job)] if self.job else []
+        return "; ".join([*counts, f"fine print {_count(self.fine)}"] if self.fine else counts)
 
 
 NOTHING_RAN = Rungs()
