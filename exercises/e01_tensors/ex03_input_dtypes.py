@@ -16,7 +16,7 @@ Fine print:
 - Token ids in a float dtype, or bools, raise TypeError.
 - A tensor that has its dtype already is not copied, however it lies in memory.
 - Every tensor stays on its device, without a trip through the CPU.
-- Gradients flow back to the features.
+- Tensors all the way, no NumPy and no Python numbers: training needs that (section e02).
 """
 
 import torch

@@ -10,7 +10,7 @@ the reversed array. Write both functions so that all of this works.
 
 - Shapes and dtypes stay as they are. Only bfloat16, which NumPy lacks, becomes float32.
 - A CPU tensor and its array share memory: what is written into one shows in the other. So do an array and its tensor.
-- A tensor that requires gradients still does after `to_numpy`, and its graph still works.
+- A tensor made with `requires_grad=True`, as training needs it (section e02), is none the worse for `to_numpy`.
 
 Fine print:
 - Transposed and strided ones are shared as well. Only what cannot be shared is copied: bfloat16, other devices, and arrays

@@ -9,7 +9,7 @@ id, without `torch.nn.Embedding`, `embedding` and `embedding_bag` in any spellin
     #  [[2.0, 2.5], [1.0, 1.5]]]
 
 - ids have any shape. The result has one dimension more, at the end.
-- Gradients flow to weight: a row that is asked for several times gets the sum of its gradients.
+- Tensors all the way, no NumPy and no Python numbers: training needs that (section e02).
 - No Python loop over ids or rows.
 
 Fine print:

@@ -8,7 +8,7 @@ softmax of the logits over the vocabulary, and from it, at each position, the nu
     token_logprobs(logits, targets)                               # [[log 1/2, log 3/4]]
 
 - Position t of targets goes with position t of logits: shift nothing. Token 0 is a token like any other.
-- Gradients flow to logits.
+- Tensors all the way, no NumPy and no Python numbers: training needs that (section e02).
 - No Python loop over batch, time or vocabulary. Sizes of 1 stay. Any function of PyTorch is welcome.
 
 Fine print:

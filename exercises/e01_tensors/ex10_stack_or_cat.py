@@ -18,7 +18,7 @@ to be equal size".
 Fine print:
 - Dtypes are kept. Where no image has a box, boxes is (0, 4), and owner still int64.
 - All three lie on the samples' device and have memory of their own; the samples stay as they are.
-- Gradients flow back to images and boxes.
+- Tensors all the way, no NumPy and no Python numbers: training needs that (section e02).
 - No samples raise ValueError.
 - So do images that differ in shape; the message has the number of the first that is not shaped like image 0.
 """

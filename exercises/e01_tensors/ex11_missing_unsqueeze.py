@@ -12,12 +12,12 @@ columns of a table, (batch,). The loss, a single number, is the weighted mean
 
 The code below raises nothing and trains, but the model learns to predict the mean of all targets, whatever its input.
 
-- Gradients flow to predictions. No Python loop over rows.
+- No Python loop over rows. Tensors all the way, no NumPy and no Python numbers: training needs that (section e02).
 
 Fine print:
 - Shapes other than exactly (batch, 1), (batch,) and (batch,) raise ValueError: nothing is broadcast silently.
 - No (batch, batch) tensor is made on the way: memory grows in proportion to batch.
-- Gradients flow to targets and weights as well.
+- Gradients (section e02) flow to targets and weights as well.
 - The loss has the inputs' dtype, float32 or float64, and their device; no number goes to the CPU on the way.
 - The inputs stay as they are, in values and in shape.
 """

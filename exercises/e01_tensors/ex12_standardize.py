@@ -11,13 +11,13 @@ separately for each position along the others, and return
     standardize(x, dim=(0, 1))             # one mean and one variance for all six
 
 - The variance is the sum of the squared differences from the mean, divided by n - correction.
-- Gradients flow through mean and variance.
+- Tensors all the way, and no `.detach()`: training needs that (section e02).
 - Any function of PyTorch is welcome; no Python loop over rows or features.
 
 Fine print:
 - Half precision is computed in float32 and rounded once, at the end: squares above 65504 do no harm.
 - Numbers such as 30000 + noise keep their digits: mean(x²) - mean² is not good enough. float64 stays float64.
-- Equal numbers have a finite gradient. An empty batch comes back empty.
+- Equal numbers have a finite gradient (section e02). An empty batch comes back empty.
 - The result has x's dtype and device; x stays as it is.
 """
 

@@ -11,7 +11,7 @@ int64, of the class with the largest logit, and its probability, softmax(logits)
 The code below reports an accuracy of zero, and a confidence of 1 for some images, of 0 for all others.
 
 - Any number of dimensions stands before the classes, also none: both results have their shape. Sizes of 1 stay.
-- Gradients flow from confidence to logits. No Python loop over the batch.
+- No Python loop over the batch. Tensors all the way, no NumPy and no Python numbers: training needs that (section e02).
 
 Fine print:
 - best is decided by the logits: softmax may round two classes to one probability (logits of 1e-9 and 2e-9).

@@ -21,7 +21,7 @@ Fine print:
 - Transposed prompts and x are not copied to be shared or added.
 - No beams make an empty result, in the prompt's dtype.
 - Prompts of any dtype, token ids too, any strides and on any device.
-- Gradients flow to prompt, x and table, which stay as they are.
+- Gradients (section e02) flow to prompt, x and table, which stay as they are.
 """
 
 from jaxtyping import Float, Shaped

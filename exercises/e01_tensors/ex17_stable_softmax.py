@@ -9,12 +9,12 @@ of any size come out right. A number that is taken from all logits of a slice ch
     logsumexp(logits, dim=1)    # [1.3863, 10000.6931]: log(4) and 1e4 + log(2)
 
 - One batch may hold slices near 1e4, 0 and -1e4. A masked logit, -inf, has probability 0.
-- Gradients flow through to x.
+- Tensors all the way: training needs that (section e02).
 - Without PyTorch's own softmax, logsumexp and cross_entropy, or a relative of theirs.
 
 Fine print:
 - Near 1e4 a probability keeps all its digits: exp(x - logsumexp) would round some away.
-- A slice of nothing but -inf has softmax 0, logsumexp -inf and gradient 0: never NaN.
+- A slice of nothing but -inf has softmax 0, logsumexp -inf and gradient (section e02) 0: never NaN.
 - Half precision is computed in float32 and rounded once, at the end. float64 stays float64.
 - An empty batch gives an empty result. x holds no +inf and no NaN, and is never empty along `dim`.
 - Results are on x's device, and nothing is copied between it and the CPU; x stays as it is.
