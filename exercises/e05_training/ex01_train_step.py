@@ -1,6 +1,8 @@
 """One step of training: predict, compare, derive, move.
 
-Every loop over batches turns around the same five lines. Write them for any model, loss and optimizer:
+Every loop over batches turns around the same five lines. Write them once, for any model, loss and optimizer: move the
+weights by one step of `optimizer`, with the gradient of `loss_fn(model(inputs), targets)`, and return this loss, the
+one before the step, as a Python float.
 
     model = torch.nn.Linear(1, 1, bias=False)        # holds one weight; say that it is 2.0
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -8,23 +10,18 @@ Every loop over batches turns around the same five lines. Write them for any mod
     train_step(model, torch.nn.functional.mse_loss, optimizer, inputs, targets)   # 8.5
     # predictions 2 and 6, loss (1² + 4²) / 2 = 8.5, gradient 1·1 + 4·3 = 13, weight 2.0 - 0.1 · 13 = 0.7
 
-Rules:
-- The loss is `loss_fn(model(inputs), targets)`. Inputs, targets and what the model returns (a tensor of any
-  shape and dtype, or a tuple) are passed on as they are, on the device where they are.
-- Model, loss_fn and `optimizer.step` run once in a call. Call the model itself: `forward` skips hooks.
-  The optimizer decides how weights move; it may be any in `torch.optim` whose step needs no closure (all
-  but LBFGS), with several groups.
-- Gradients that lie in `.grad` beforehand have no influence. This goes for all that the optimizer holds,
-  also from outside the model, such as a temperature in loss_fn.
-- When train_step returns, each parameter of the optimizer has the gradient of this batch in `.grad`, for
-  whoever logs it. Where the loss does not depend on a parameter (unused, or frozen by
-  `requires_grad=False`), its `.grad` is None: momentum and weight decay then leave it alone. The loss
-  depends on one at least. What becomes of gradients that the optimizer does not hold is left open.
-- Modes belong to the caller: a batch norm in eval mode runs, and stays, in eval mode.
-- Nothing else happens: no clipping, no printing, and no skipped step where the loss is inf or NaN.
-- The result is a plain Python float, the loss before the update, with all its digits. Reading it is the
-  one time that the host waits for the device. The graph and its activations are free again when the
-  optimizer has stepped, and nothing keeps the predictions or the loss alive once train_step has returned.
+- Each step goes by the gradient of its own batch. `backward` adds to what lies in `.grad`: clear it in every call.
+- Model, loss_fn and `optimizer.step` run once in a call.
+- Inputs may be tokens and targets class numbers: both are passed on as they are.
+
+Fine print:
+- Clear before the backward: then numbers that somebody else left in `.grad` have no influence either, and the gradients
+  of this batch stay there for whoever logs them. (The quickstart clears after the step, which does the job.)
+- Let the optimizer clear: it may hold parameters that the model does not, such as a temperature in loss_fn.
+- A parameter that the loss does not depend on has None in `.grad`: zeros would let momentum and weight decay move it.
+- Modes belong to the caller: a batch norm in evaluation mode runs, and stays, in evaluation mode.
+- Call the model itself: `model.forward` skips hooks.
+- Nothing else happens: no clipping, and no step left out where the loss is NaN.
 """
 
 from collections.abc import Callable
@@ -42,16 +39,5 @@ def train_step(
     inputs: Shaped[Tensor, "batch *features"],
     targets: Shaped[Tensor, "batch *labels"],
 ) -> float:
-    """Move the parameters that `optimizer` holds by one step on one batch.
-
-    Args:
-        model: maps inputs to predictions.
-        loss_fn: maps predictions and targets, in this order, to a loss without dimensions.
-        optimizer: holds the parameters to move.
-        inputs: the batch, (batch, *features).
-        targets: what should come out, (batch, *labels).
-
-    Returns:
-        The loss of the batch before the update.
-    """
+    """Move what `optimizer` holds by one step on one batch; return the loss before it."""
     raise NotImplementedError

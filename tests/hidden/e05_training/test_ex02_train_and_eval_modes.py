@@ -1,32 +1,22 @@
 """What grades fit: the mode of every layer at every batch, weights and losses, models that override train."""
 
 import copy
-import math
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import (
-    expect_close,
-    expect_equal,
-    expect_raises,
-    expect_that,
-    global_rng_untouched,
-    modes_kept,
-)
-
-CALL = "fit(model, loss_fn, optimizer, train_batches, val_batches, epochs)"
+from grader.checks import expect_close, expect_equal, expect_number, expect_that
+from grader.checks.registered import randomize, state_of
 
 
-def network(gen, p=0.5):
+def network(gen, p=0.0):
     """3 features, 4 hidden units with batch norm and dropout, 2 outputs."""
     hidden = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Dropout(p))
     model = nn.Sequential(hidden, nn.Linear(4, 2)).double()
-    with torch.no_grad():
-        for w in model.parameters():
-            w.copy_(torch.randn(w.shape, generator=gen))
+    for layer in (hidden[0], model[1]):
+        randomize(layer, gen)
     return model
 
 
@@ -40,266 +30,146 @@ def sgd(model):
     return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
 
 
-def written_out(model, optimizer, train, val, epochs, loss_fn=F.mse_loss):
-    """The losses, and per batch: its size, the mode, and whether a graph is recorded."""
-    history, log = [], []
+def written_out(
+    model, train, val, epochs, train_in=lambda epoch: True, val_in=lambda epoch: False, means=False
+):
+    """The losses, with the modes of each epoch; `means`: of the batches' means."""
+    optimizer, history = sgd(model), []
     for epoch in range(epochs + 1):
         if epoch > 0:
-            model.train()
+            model.train(train_in(epoch))
             for inputs, targets in train:
-                log.append((len(targets), True, True))
                 optimizer.zero_grad()
-                loss_fn(model(inputs), targets).backward()
+                F.mse_loss(model(inputs), targets).backward()
                 optimizer.step()
-        model.eval()
-        total = 0.0
-        for inputs, targets in val:
-            log.append((len(targets), False, False))
-            with torch.no_grad():
-                total += loss_fn(model(inputs), targets).item() * len(targets)
-        history.append(total / sum(len(targets) for _, targets in val))
-    return history, log
+        model.train(val_in(epoch))
+        with torch.no_grad():
+            losses = [F.mse_loss(model(inputs), targets).item() for inputs, targets in val]
+        sizes = [1 if means else len(targets) for _, targets in val]
+        history.append(sum(x * n for x, n in zip(losses, sizes, strict=True)) / sum(sizes))
+    return history
 
 
-def expect_history(yours, wanted, call):
-    expect_equal(len(yours), len(wanted), f"the number of losses from {call}")
+MISTAKES = {
+    "epochs after the first train in evaluation mode": {"train_in": lambda epoch: epoch == 1},
+    "all epochs train in evaluation mode": {"train_in": lambda epoch: False},
+    "the first validation runs in training mode": {"val_in": lambda epoch: epoch == 0},
+    "validation runs in training mode": {"val_in": lambda epoch: True},
+    "validation after an epoch runs in training mode": {"val_in": lambda epoch: epoch > 0},
+    "a mean of the batches' means: weigh each by the number of its examples": {"means": True},
+}
+
+
+def expect_same(answer, model, train, val, epochs):
+    """Fail unless the losses, then weights and statistics, are those of the loop that is written out."""
+    start, twin = copy.deepcopy(model), copy.deepcopy(model)
+    wanted = written_out(twin, train, val, epochs)
+    yours = answer.fit(model, F.mse_loss, sgd(model), train, val, epochs)
+    expect_equal(len(yours), epochs + 1, f"the number of losses from fit(…, epochs={epochs})")
+
+    def after(number, mistake):
+        return written_out(copy.deepcopy(start), train, val, epochs, **mistake)[number]
+
     for number, (loss, right) in enumerate(zip(yours, wanted, strict=True)):
-        expect_equal(type(loss).__name__, "float", f"the type of loss {number} from {call}")
-        expect_that(
-            math.isclose(loss, right, rel_tol=1e-9),
-            f"wrong validation loss after epoch {number} of {call}",
-            yours=f"{loss:.12g}",
-            wanted=f"{right:.12g}",
-        )
+        suspects = {told: lambda n=number, m=mistake: after(n, m) for told, mistake in MISTAKES.items()}
+        when = f"loss after {number} epochs" if number else "loss before the first epoch"
+        expect_number(loss, right, f"{when} from fit(…, epochs={epochs})", suspects=suspects)
+    mine = state_of(model)
+    for name, right in state_of(twin).items():
+        expect_close(mine[name], right, f"{name} after {epochs} epochs", ulps=1e4, scale=1.0)
 
 
-def expect_state(model, twin, when):
-    for name, right in twin.state_dict().items():
-        expect_close(model.state_dict()[name], right, f"{name} after {when}", ulps=1e4, scale=1.0)
-
-
-def watched(model, names=("0", "0.1", "0.3", "1")):
-    """Logs, for each layer named, the batch size, the mode it runs in, and whether a graph is recorded."""
-    logs = {name: [] for name in names}
-    for name, log in logs.items():
-        model.get_submodule(name).register_forward_hook(
-            lambda m, args, out, log=log: log.append((len(out), m.training, torch.is_grad_enabled()))
-        )
-    return logs
+def expect_modes(answer, model, train, val, layers=("0.1", "0.3"), epochs=3):
+    """Fail unless these layers of `model` run in the right mode at each batch."""
+    plan = [(False, "a validation batch before the first epoch")] * len(val)
+    for epoch in range(1, epochs + 1):
+        plan += [(True, f"a training batch of epoch {epoch}")] * len(train)
+        plan += [(False, f"a validation batch after epoch {epoch}")] * len(val)
+    logs = {model.get_submodule(name): [] for name in layers}
+    for layer, log in logs.items():
+        layer.register_forward_hook(lambda m, *_, log=log: log.append(m.training))
+    answer.fit(model, F.mse_loss, sgd(model), train, val, epochs)
+    for layer, log in logs.items():
+        kind = type(layer).__name__
+        for yours, (right, where) in zip(log, plan, strict=False):
+            runs = "training" if yours else "evaluation"
+            expect_that(yours == right, f"the {kind} runs in {runs} mode for {where}")
+        expect_equal(len(log), len(plan), f"the number of batches that run through the {kind}")
 
 
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 def test_modes_at_each_batch(answer, gen, training):
     """Every layer trains in training mode and validates in evaluation mode, in every epoch."""
-    model, train, val = network(gen), batches(gen, 4, 3), batches(gen, 5, 2)
-    _, wanted = written_out(copy.deepcopy(model), sgd(network(gen)), train, val, 3)
-    model.train(training)
-    logs = watched(model)
-    answer.fit(model, F.mse_loss, sgd(model), train, val, 3)
-    for name, log in logs.items():
-        layer = type(model.get_submodule(name)).__name__
-        for index, (yours, right) in enumerate(zip(log, wanted, strict=False)):
-            kind = "training" if right[1] else "validation"
-            where = f"batch {index} ({kind}) at the {layer}"
-            expect_equal(yours[0], right[0], f"the number of examples in {where}")
-            expect_equal(yours[1], right[1], f"the training flag for {where}")
-            expect_equal(yours[2], right[2], f"whether a graph is recorded for {where}")
-        expect_equal(len(log), len(wanted), f"the number of batches that run through the {layer}")
-
-
-@pytest.mark.parametrize("mixed", [False, True], ids=["eval", "mixed"])
-def test_weights_and_losses(answer, gen, mixed):
-    """Weights, statistics and losses are those of a loop that is written out, with uneven batches."""
-    model, train, val = network(gen, p=0.0), batches(gen, 4, 3, 2), batches(gen, 5, 5, 1)
-    twin = copy.deepcopy(model)
-    halved = lambda out, targets: F.mse_loss(out, targets / 2)  # noqa: E731  (its arguments cannot be swapped)
-    history, _ = written_out(twin, sgd(twin), train, val, 3, halved)
-    model.eval()
-    model[0][1].train(mixed)  # a layer in another mode than the model says
-    yours = answer.fit(model, halved, sgd(model), train, val, 3)
-    expect_history(yours, history, "fit(…, epochs=3)")
-    expect_state(model, twin, "three epochs")
-
-
-def test_old_gradients(answer, gen):
-    """Gradients from before have no influence, and validation adds none."""
-    model, train, val = network(gen, p=0.0), batches(gen, 4), batches(gen, 3)
-    twin = copy.deepcopy(model)
-    written_out(twin, sgd(twin), train, val, 1)
-    scale = nn.Parameter(torch.ones(2).double())  # loss_fn holds it, not the model
-    for p in [*model.parameters(), scale]:
-        p.grad = torch.full_like(p, 5.0)
-    optimizer = torch.optim.SGD([{"params": model.parameters()}, {"params": [scale], "lr": 1.0}], lr=0.1)
-    recorded = []
-
-    def loss_fn(out, targets):
-        loss = F.mse_loss(out, targets) + 0 * scale.sum()
-        recorded.append(loss.requires_grad)
-        return loss
-
-    answer.fit(model, loss_fn, optimizer, train, val, 1)
-    call = "whether a graph is recorded before, in and after an epoch, where loss_fn holds a parameter"
-    expect_equal(recorded, [False, True, False], call)
-    expect_state(model, twin, "an epoch with old gradients")
-    wanted = torch.ones(2).double()
-    expect_equal(scale.detach(), wanted, "a parameter with old gradients that loss_fn holds")
+    model = network(gen, p=0.5).train(training)
+    expect_modes(answer, model, batches(gen, 4, 3), batches(gen, 5, 2))
 
 
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-def test_no_epochs(answer, gen, training):
-    """With 0 epochs the model is measured once, stays as it is, and is in evaluation mode afterwards."""
-    model, train, val = network(gen), batches(gen, 4), batches(gen, 3, 2)
-    twin = copy.deepcopy(model)
-    history, _ = written_out(twin, sgd(twin), train, val, 0)
-    model.train(training)
-    yours = answer.fit(model, F.mse_loss, sgd(model), train, val, 0)
-    expect_history(yours, history, "fit(…, epochs=0)")
-    expect_state(model, twin, "fit(…, epochs=0)")
-    flags = [m.training for m in model.modules()]
-    expect_equal(flags, [False] * len(flags), "the training flag of each layer after fit(…, epochs=0)")
+def test_weights_and_losses(answer, gen, training):
+    """Weights, statistics and losses are those of a loop that is written out, with uneven batches."""
+    expect_same(answer, network(gen).train(training), batches(gen, 4, 3, 2), batches(gen, 5, 5, 2), 3)
 
 
-@pytest.mark.parametrize("epochs", [1, 2])
+@pytest.mark.fine
+@pytest.mark.parametrize("epochs", [0, 2])
 def test_evaluation_mode_at_the_end(answer, gen, epochs):
-    """Afterwards every layer is in evaluation mode, whatever the losses were: each batch had its step."""
-    model, steps = network(gen), []
-    optimizer, bad = sgd(model), lambda out, targets: F.mse_loss(out, targets) * math.nan
-    optimizer.register_step_post_hook(lambda *_: steps.append(1))
-    yours = answer.fit(model, bad, optimizer, batches(gen, 4), batches(gen, 3), epochs)
-    said = [str(loss) for loss in yours]
-    expect_equal(said, ["nan"] * (epochs + 1), "the losses from fit(…), where each is NaN")
-    expect_equal(len(steps), epochs, "the steps of the optimizer in fit(…), where the loss is NaN")
-    some = lambda out, targets: F.mse_loss(out, targets) * (math.nan if len(targets) == 3 else 1.0)  # noqa: E731
+    """Afterwards every layer is in evaluation mode."""
     model = network(gen)
-    (loss,) = answer.fit(model, some, sgd(model), [], batches(gen, 4, 3, 2), 0)
-    told = "fit(…, epochs=0) leaves out a validation batch whose loss is NaN"
-    expect_that(math.isnan(loss), told, yours=loss, wanted="NaN")
+    answer.fit(model, F.mse_loss, sgd(model), batches(gen, 4), batches(gen, 3), epochs)
     flags = [m.training for m in model.modules()]
-    expect_equal(flags, [False] * len(flags), "the training flag of each layer after fit(…)")
+    what = f"the training flag of each layer after fit(…, epochs={epochs})"
+    expect_equal(flags, [False] * len(flags), what)
 
 
-def test_no_early_stop(answer, gen):
-    """All epochs are trained where the validation loss rises, and what is frozen stays so."""
-    model, (val,) = network(gen, p=0.0), batches(gen, 4)
-    train = [(val[0], val[1] + 1e3)]
-    model[1].bias.requires_grad_(False)
-    required = [p.requires_grad for p in model.parameters()]
-    twin = copy.deepcopy(model)
-    history, _ = written_out(twin, sgd(twin), train, [val], 8)
-    yours = answer.fit(model, F.mse_loss, sgd(model), train, [val], 8)
-    now = [p.requires_grad for p in model.parameters()]
-    expect_equal(now, required, "requires_grad of the parameters after fit(…)")
-    expect_history(yours, history, "fit(…, epochs=8), where the validation loss rises")
-    expect_state(model, twin, "eight epochs in which the validation loss rises")
+@pytest.mark.fine
+def test_layers_in_other_modes(answer, gen):
+    """Layers that come in another mode than the model are switched as well."""
+    model = network(gen, p=0.5).eval()
+    model[0][3].train()
+    expect_modes(answer, model, batches(gen, 4, 3), batches(gen, 5, 2))
 
 
-class Finetuned(nn.Module):
-    """One batch norm is frozen, the dropout never off; outputs are doubled in evaluation mode."""
-
-    def __init__(self, gen):
-        super().__init__()
-        self.parts, self.factor = network(gen, p=0.0), 1.0
+class Finetuned(nn.Sequential):
+    """A batch norm that is frozen for ever."""
 
     def train(self, mode=True):
         super().train(mode)
-        self.parts[0][1].eval()
-        self.parts[0][3].train()
-        self.factor = 1.0 if mode else 2.0
+        self[0][1].eval()
         return self
 
-    def forward(self, x):
-        return self.parts(x) * self.factor
 
-
+@pytest.mark.fine
 def test_a_model_that_overrides_train(answer, gen):
     """A layer that the model's own `train` keeps in evaluation mode stays there in training."""
-    model, train, val = Finetuned(gen), batches(gen, 4, 1), batches(gen, 3)  # one row: no skipping
-    model.train()
-    twin = copy.deepcopy(model)
-    history, _ = written_out(twin, sgd(twin), train, val, 2)
-    logs = watched(model.parts, names=("0.1", "0.3"))
-    yours = answer.fit(model, F.mse_loss, sgd(model), train, val, 2)
-    modes = [mode for _, mode, _ in logs["0.1"]]
-    expect_equal(modes, [False] * len(modes), "the training flag of the frozen batch norm at each batch")
-    expect_equal(model.factor, 2.0, "what the model's own `train(False)` sets, after fit(…)")
-    modes = [mode for _, mode, _ in logs["0.3"]]
-    what = "the training flag, at each batch, of a dropout that the model's own `train` never switches off"
-    expect_equal(modes, [True] * len(modes), what)
-    expect_history(yours, history, "fit(…, epochs=2) with a frozen batch norm")
-    expect_state(model, twin, "two epochs with a frozen batch norm")
+    model, log = Finetuned(*network(gen)).train(), []
+    model[0][1].register_forward_hook(lambda m, *_: log.append(m.training))
+    answer.fit(model, F.mse_loss, sgd(model), batches(gen, 4, 3), batches(gen, 3), 2)
+    what = "a batch norm runs in training mode, though the model's own `train` keeps it in evaluation mode"
+    expect_that(not any(log), what)
 
 
-def test_validation_changes_nothing(answer, gen):
-    """Validation leaves no trace in weights, statistics and random streams; after an error graphs go on."""
-    model, val = network(gen), batches(gen, 3, 4)
-    before = {name: t.clone() for name, t in model.state_dict().items()}
-    with global_rng_untouched("fit(…) without training batches"):
-        answer.fit(model, F.mse_loss, sgd(model), [], val, 2)
-    for name, was in before.items():
-        expect_equal(model.state_dict()[name], was, f"{name} after fit(…) without training batches")
-    none = lambda out, targets: 1 / 0  # noqa: E731
-    for recorded in (True, False):
-        when = "" if recorded else " under no_grad"
-        with torch.set_grad_enabled(recorded), modes_kept(f"an error in validation{when}"):
-            raising = lambda: answer.fit(model, none, sgd(model), [], val, 1)  # noqa: E731
-            expect_raises(ZeroDivisionError, raising, f"fit(…){when}")
-
-
-class Shuffled:
-    """Another order each time that it is gone through."""
-
-    def __init__(self, batches):
-        self.batches, self.rounds = batches, 0
-
-    def __iter__(self):
-        self.rounds += 1
-        return iter(self.batches[self.rounds :] + self.batches[: self.rounds])
-
-
-def test_loaders(answer, gen):
-    """A loader is gone through anew in each epoch: it may give another order."""
-    model, train, val = network(gen, p=0.0), batches(gen, 4, 3, 2, 5, 3), batches(gen, 3, 1, 4, 2)
-    twin = copy.deepcopy(model)
-    history, _ = written_out(twin, sgd(twin), Shuffled(train), Shuffled(val), 3)
-    yours = answer.fit(model, F.mse_loss, sgd(model), Shuffled(train), Shuffled(val), 3)
-    expect_history(yours, history, "fit(…, epochs=3) with a loader that shuffles")
-    expect_state(model, twin, "three epochs of a loader that shuffles")
-
-
-class LastStep(nn.Module):
-    """Reads sequences, with the time first."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, x):
-        return self.model(x.mean(0))
-
-
-def test_time_first(answer, gen):
-    """The targets say how many examples a batch has, also where the inputs have the time first."""
-    model = LastStep(network(gen, p=0.0))
-    sizes = [(4, 2), (2, 5), (7, 3)]
-    train, val = (
-        [
-            (torch.randn(t, n, 3, generator=gen).double(), torch.randn(n, 2, generator=gen).double())
-            for t, n in s
-        ]
-        for s in (sizes, [(5, 1), (1, 4), (3, 2)])
-    )
-    twin = copy.deepcopy(model)
-    history, _ = written_out(twin, sgd(twin), train, val, 1)
-    mine = copy.deepcopy(model)
-    yours = answer.fit(mine, F.mse_loss, sgd(mine), train, val, 1)
-    expect_history(yours, history, "fit(…, epochs=1) with inputs (time, batch, features)")
-    val = [(x, y[..., None].repeat(1, 1, k)) for k, (x, y) in enumerate(val, start=1)]
-    first = lambda out, targets: F.mse_loss(out, targets[..., 0] if targets.dim() > 2 else targets)  # noqa: E731
-    yours = answer.fit(model, first, sgd(model), train, val, 1)
-    expect_history(yours, history, "fit(…, epochs=1) with targets (batch, labels, 1 to 3)")
+@pytest.mark.fine
+def test_no_graph(answer, gen):
+    """Validating records no graph."""
+    model, recorded = network(gen), []
+    model.register_forward_hook(lambda m, args, out: recorded.append((len(out), out.requires_grad)))
+    answer.fit(model, F.mse_loss, sgd(model), batches(gen, 4), batches(gen, 3), 1)
+    graphs = [graph for size, graph in recorded if size == 3]
+    expect_that(not any(graphs), "a validation batch records a graph: `eval()` does not switch that off")
 
 
 def oracle(answer, gen):
-    model, train, val = network(gen, p=0.0), batches(gen, 4, 3, 2), batches(gen, 5, 1)
-    history = answer.fit(model, F.mse_loss, sgd(model), train, val, 2)
-    return [history, [m.training for m in model.modules()], dict(model.state_dict())]
+    def of(model, train, val, epochs):
+        def losses_and_state():
+            history = answer.fit(model, F.mse_loss, sgd(model), train, val, epochs)
+            return [history, [t.float() for t in state_of(model).values()]]
+
+        return losses_and_state
+
+    return {
+        "two epochs": of(network(gen), batches(gen, 4, 3, 2), batches(gen, 5, 2), 2),
+        "three epochs of a model in evaluation mode": of(
+            network(gen).eval(), batches(gen, 4, 3), batches(gen, 5, 5, 1), 3
+        ),
+        "one epoch": of(network(gen), batches(gen, 6, 2), batches(gen, 3), 1),
+    }
