@@ -528,7 +528,9 @@ def test_launcher_holds_no_descriptor_of_its_parent():
     assert is_gone(launcher.pid)
 
 
-def test_launcher_that_was_killed_is_replaced(write):
+def test_launcher_that_was_killed_is_replaced(write, monkeypatch):
+    # Not the one that was forked before any backward: later tests need it.
+    monkeypatch.setattr(distributed, "_launcher", Launcher())
     answer = write("""
         import shutil, sys
 
@@ -539,6 +541,7 @@ def test_launcher_that_was_killed_is_replaced(write):
     with pytest.raises(RankFailure, match="out of memory"):
         run_ranks(1, step, answer=answer, init=False)
     assert len(run_ranks(2, whereabouts, answer=answer)) == 2
+    distributed._of_this_process().close()
 
 
 def two_ranks():

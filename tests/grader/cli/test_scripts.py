@@ -79,6 +79,8 @@ def test_status_prints_json(clone):
         "title": "Double",
         "path": "core",
         "file": "exercises/e01_tensors/ex01_double.py",
+        "difficulty": 1,
+        "minutes": 0,
         "state": "todo",
         "revealed": False,
     }
