@@ -1,34 +1,23 @@
 """Shards for ranks: which examples each process of a data-parallel training reads, epoch by epoch.
 
-Each of several ranks trains on a part of the data. All must take equally many steps, or those that have more
-wait for ever; and all must shuffle alike, or examples come twice and others never. Write the sampler that
-deals the indices out, as `torch.utils.data.DistributedSampler` does, by hand:
+Several processes, the ranks, each train on a part of the data, in equally many steps. Deal the indices out as torch's
+`DistributedSampler` does, without it:
 
     list(ShardSampler(5, ranks=2, rank=0, shuffle=False))    # [0, 2, 4]
     list(ShardSampler(5, ranks=2, rank=1, shuffle=False))    # [1, 3, 0]: filled up with the first
     list(ShardSampler(5, ranks=2, rank=1, shuffle=False, drop_last=True))    # [1, 3], and rank 0 has [0, 2]
 
-    sampler = ShardSampler(5, ranks=2, rank=0, seed=7)
-    loader = DataLoader(dataset, batch_size=32, sampler=sampler)
-    for epoch in range(3):
-        sampler.set_epoch(epoch)    # without it, every epoch has the order of epoch 0
-        for batch in loader: ...
+- The order is 0, 1, 2, … or, with shuffle, `torch.randperm(length, generator=g)`, where g is a new generator of the
+  seed `seed + epoch`: the same on all ranks. The epoch is 0 until `set_epoch` says another.
+- Then it is filled up to the next multiple of `ranks` with its own beginning; with drop_last its end is cut off instead.
+- Of that, rank r takes every ranks-th index, beginning with the r-th. `len` counts them.
 
-Rules:
-- The order is that of all indices, the same on all ranks: 0, 1, 2, … without shuffle, else
-  `torch.randperm(length, generator=g)`, where g is a new CPU generator with the seed `seed + epoch`.
-- Where the length is no multiple of `ranks`, the order is filled up to the next multiple with its own
-  beginning, over and over where it is shorter than what is lacking; with drop_last its end is cut off in
-  place of that. A length of 0 has nothing to fill up with, and no indices at all.
-- Of what is then there, rank r takes every ranks-th index, beginning with the r-th.
-- `len` is the number of indices that iterating gives, known before it does: the same on every rank.
-- Iterating gives plain Python ints. It can be done again, and by two iterators at once, with the same result:
-  only set_epoch changes the order, beginning with the next iterator. One that has given its first index
-  goes on as it was.
-- torch's global random stream is neither drawn from nor seeded. Samplers do not depend on one another.
+Fine print:
+- An order that is shorter than what is lacking is filled up over and over. A length of 0 gives no indices.
+- Indices are plain Python ints. `len` is the same before, during and after an iteration.
+- Two iterators do not disturb one another, and one that has begun goes on as it was when the epoch changes.
+- torch's global random stream is neither drawn from nor seeded, not even for a while.
 - ValueError if ranks is below 1, length below 0, or rank is none of 0 … ranks - 1.
-
-Use neither `DistributedSampler` nor a subclass of it. No process group is needed: the ranks are given.
 """
 
 from collections.abc import Iterator
@@ -49,19 +38,7 @@ class ShardSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        """Begin with epoch 0.
-
-        Args:
-            length: the number of examples in the data set, from 0.
-            ranks: how many processes train, from 1.
-            rank: which of them this is, from 0.
-            shuffle: whether each epoch has an order of its own.
-            seed: where the orders come from, from 0; the same on all ranks.
-            drop_last: whether to leave examples out where others fill up.
-
-        Raises:
-            ValueError: there is no such rank, or no such length.
-        """
+        """Begin with epoch 0. `length` counts the examples, `ranks` the processes; this one is `rank`, from 0."""
         raise NotImplementedError
 
     def __len__(self) -> int:

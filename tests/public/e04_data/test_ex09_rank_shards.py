@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import expect_equal, expect_raises
+from grader.checks import expect_equal
 
 
 def test_worked_example(answer):
@@ -14,9 +14,8 @@ def test_worked_example(answer):
         (1, True, [1, 3]),
     ]:
         sampler = answer.ShardSampler(5, ranks=2, rank=rank, shuffle=False, drop_last=drop_last)
-        call = f"ShardSampler(5, ranks=2, rank={rank}, shuffle=False, drop_last={drop_last})"
-        expect_equal(list(sampler), wanted, f"list({call})")
-        expect_equal(len(sampler), len(wanted), f"len({call})")
+        call = f"list(ShardSampler(5, ranks=2, rank={rank}, shuffle=False, drop_last={drop_last}))"
+        expect_equal([int(index) for index in sampler], wanted, call)
 
 
 def test_shuffled(answer):
@@ -25,9 +24,12 @@ def test_shuffled(answer):
     for epoch in (0, 3):
         sampler.set_epoch(epoch)
         order = torch.randperm(6, generator=torch.Generator().manual_seed(7 + epoch)).tolist()
-        expect_equal(list(sampler), order[1::2], f"list(sampler) in epoch {epoch}")
-
-
-def test_no_such_rank(answer):
-    """A rank that does not exist raises ValueError."""
-    expect_raises(ValueError, lambda: answer.ShardSampler(5, 2, 2), "ShardSampler(5, ranks=2, rank=2)")
+        mistakes = (
+            {"the epoch has no say in the order: add it to the seed": lambda: [1, 4, 5]} if epoch else {}
+        )
+        expect_equal(
+            [int(i) for i in sampler],
+            order[1::2],
+            f"list(sampler) in epoch {epoch}",
+            suspects=mistakes or None,
+        )
