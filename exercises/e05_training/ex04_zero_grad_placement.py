@@ -1,7 +1,7 @@
 """Between the backward and the step the gradients are alive: nobody may clear them there.
 
-`train_epoch` takes one step for each batch. Before each step it calls `on_gradients`, where callers look at
-the gradients, log or clip them:
+`train_epoch` takes one step for each batch. Before each step it calls `on_gradients`, where callers look at the
+gradients, log or clip them:
 
     model = torch.nn.Linear(1, 1, bias=False)         # holds one weight; say that it is 2.0
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -9,23 +9,21 @@ the gradients, log or clip them:
     train_epoch(model, mse_loss, optimizer, batches, lambda: print(model.weight.grad))    # [1.0, 0.64]
     # (2 - 1)² = 1, prints 2, and the weight is 2 - 0.1 · 2 = 1.8; then (1.8 - 1)² = 0.64, 1.6, and 1.64
 
-With the code below it prints None, and the loss stays at 1.0 for ever. With `zero_grad(set_to_none=False)` an
-optimizer with weight decay even moved the weights, towards zero.
+With the code below it prints None, and the loss stays at 1.0 for ever. With `zero_grad(set_to_none=False)` an optimizer
+with weight decay even moved the weights, towards zero.
 
-Rules:
-- Each step uses the gradient of its own batch, and nothing else: not of earlier batches, not what lay in
-  `.grad` before the call. This goes for all parameters that the optimizer holds, also from outside the model
-  and in groups that on_gradients adds.
-- A parameter of the optimizer that the loss of a batch does not depend on has None in `.grad` at that step.
-- Only what the optimizer holds is cleared. Gradients of other parameters, which another optimizer will use,
-  add up over the batches, on top of what is there.
-- on_gradients, if given, is called without arguments, once for each batch, between backward and step: the
-  gradients are complete, no weight has moved. What it does to `.grad`, also putting another tensor or None
-  there, is what the step uses. If it raises an error, that comes through, and the weights do not move.
-- Each batch runs once, in order: `loss_fn(model(inputs), targets)`, then one step. batches may be any
-  iterable and may be empty. Training modes, learning rates and random streams are the caller's.
-- The result holds the loss of each batch before its step, as Python floats. What the optimizer's parameters
-  have in `.grad` after the last step is left open.
+- Each step uses the gradient of its own batch, and nothing of the batches before.
+- on_gradients, if given, is called once for each batch, between backward and step: the gradients are complete, no
+  weight has moved.
+- What on_gradients makes of the gradients is what the step uses.
+
+Fine print:
+- What lies in `.grad` before the call has no influence: clear before the backward. (The quickstart clears after the
+  step. That does the job, as long as nothing lies there.)
+- Only what the optimizer holds is cleared. Others add up, for another optimizer: `model.zero_grad()` clears too much.
+- A parameter that the loss of a batch does not depend on has None in `.grad` at that step: with zeros there, momentum
+  and weight decay would move it.
+- An error in on_gradients comes through, and the weights do not move.
 """
 
 from collections.abc import Callable, Iterable
@@ -41,18 +39,7 @@ def train_epoch(
     batches: Iterable[tuple[Tensor, Tensor]],
     on_gradients: Callable[[], object] | None = None,
 ) -> list[float]:
-    """Take one step of `optimizer` for each batch.
-
-    Args:
-        model: maps inputs to predictions.
-        loss_fn: maps predictions and targets, in this order, to a loss without dimensions.
-        optimizer: holds the parameters to move.
-        batches: pairs (inputs, targets).
-        on_gradients: called before each step, when the gradients are there.
-
-    Returns:
-        The loss of each batch.
-    """
+    """Take one step of `optimizer` for each batch; return the loss of each batch before its step."""
     losses = []
     for inputs, targets in batches:
         loss = loss_fn(model(inputs), targets)

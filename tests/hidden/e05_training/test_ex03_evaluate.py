@@ -1,4 +1,4 @@
-"""What grades evaluate: weights of batches, precision, modes layer by layer, errors, memory, the device."""
+"""What grades evaluate: weights of batches, modes, what changes; errors, empties, precision, memory."""
 
 import gc
 import math
@@ -9,15 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import (
-    expect_equal,
-    expect_raises,
-    expect_that,
-    global_rng_untouched,
-    modes_kept,
-    unchanged,
-)
-from grader.checks.devices import count_traffic
+from grader.checks import expect_equal, expect_number, expect_raises, expect_that, modes_kept
+from grader.checks.registered import randomize, state_of
 
 CALL = "evaluate(model, loss_fn, batches)"
 
@@ -26,361 +19,231 @@ def network(gen):
     """3 features, 4 hidden units with batch norm and dropout, 2 outputs."""
     hidden = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Dropout(0.5))
     model = nn.Sequential(hidden, nn.Linear(4, 2)).double()
-    with torch.no_grad():
-        for w in model.parameters():
-            w.copy_(torch.randn(w.shape, generator=gen))
-        model[0][1].running_mean.copy_(torch.randn(4, generator=gen))
+    for layer in (hidden[0], model[1]):
+        randomize(layer, gen)
+    hidden[1].running_mean.copy_(torch.randn(4, generator=gen))
     return model
 
 
-def batches_of(gen, *sizes):
-    return [
-        (torch.randn(n, 3, generator=gen).double(), torch.randn(n, 2, generator=gen).double()) for n in sizes
-    ]
+def batches_of(gen, *sizes, classes=False):
+    def labels(n):
+        return torch.randint(2, (n,), generator=gen) if classes else torch.randn(n, 2, generator=gen).double()
+
+    return [(torch.randn(n, 3, generator=gen).double(), labels(n)) for n in sizes]
 
 
-def at_once(model, batches):
-    """The loss over all examples as one batch, in evaluation mode."""
+def losses_of(model, loss_fn, batches):
+    """The mean of each batch in evaluation mode, and its size."""
     modes = [(m, m.training) for m in model.modules()]
     model.eval()
     with torch.no_grad():
-        inputs, targets = (torch.cat(parts) for parts in zip(*batches, strict=True))
-        loss = F.mse_loss(model(inputs), targets).item()
+        found = [(loss_fn(model(x), y).item(), len(y)) for x, y in batches]
     for m, mode in modes:
         m.training = mode
-    return loss
+    return found
 
 
-def expect_loss(yours, wanted, call, rel_tol=1e-9):
-    expect_equal(type(yours).__name__, "float", f"the type of {call}")
-    close = yours == wanted or math.isclose(yours, wanted, rel_tol=rel_tol)
-    expect_that(
-        close or (math.isnan(yours) and math.isnan(wanted)),
-        f"wrong loss from {call}",
-        yours=f"{yours:.12g}",
-        wanted=f"{wanted:.12g}",
-    )
+def weighed(losses):
+    return sum(loss * n for loss, n in losses) / sum(n for _, n in losses)
 
 
-def of(values):
-    """Batches, and a loss_fn that takes the loss from the predictions: one number for each batch."""
-    return [(value, torch.zeros(count)) for value, count in values], lambda loss, targets: loss
+def expect_loss(answer, model, loss_fn, batches, what):
+    losses = losses_of(model, loss_fn, batches)
+    means = [loss for loss, _ in losses]
+    suspects = {
+        "a mean of the batches' means: weigh each by the number of its examples": lambda: (
+            sum(means) / len(means)
+        ),
+        "the batches' means are added up": lambda: sum(means),
+        "the last batch is left out": lambda: weighed(losses[:-1]),
+        "the sum over all examples is not divided by their number": lambda: sum(x * n for x, n in losses),
+    }
+    yours = answer.evaluate(model, loss_fn, batches)
+    expect_number(yours, weighed(losses), f"evaluate(…) of {what}", suspects=suspects)
 
 
-@pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6), (2, 2)], ids=str)
+@pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6)], ids=str)
 def test_every_example_counts_the_same(answer, gen, sizes):
     """However the examples are cut into batches, the loss is that of all of them at once."""
-    model, batches = network(gen), batches_of(gen, *sizes)
-    wanted = at_once(model, batches)
-    expect_loss(answer.evaluate(model, F.mse_loss, batches), wanted, f"evaluate(…) of batches of {sizes}")
-    rows = [(x, y[:, :1] if i % 2 else y) for i, (x, y) in enumerate(batches)]  # labels of other widths
-    square = lambda out, y: (out[:, : y.shape[1]] - y).square().mean()  # noqa: E731
-    model.eval()
-    losses = [square(model(x).detach(), y).item() * len(y) for x, y in rows]
-    model.train()
-    wide = answer.evaluate(model, square, rows)
-    expect_loss(wide, math.fsum(losses) / sum(sizes), f"evaluate(…) of {sizes} rows of one or two labels")
-    none = [(torch.full((n, 1), n / 2), torch.zeros(n, i % 2)) for i, n in enumerate(sizes)]
-    wanted = sum(n * n / 2 for n in sizes) / sum(sizes)
-    loss = answer.evaluate(nn.Identity(), lambda out, _: out.mean(), none)
-    expect_loss(loss, wanted, f"evaluate(…) of {sizes} rows of one or no label")
-    more = [*batches, *batches_of(gen, 3)]
-    wanted = at_once(model, more)
-    expect_loss(answer.evaluate(model, F.mse_loss, more), wanted, "evaluate(…) of the same and three more")
+    expect_loss(answer, network(gen), F.mse_loss, batches_of(gen, *sizes), f"batches of {sizes}")
 
 
-def test_empty_batches(answer, gen):
-    """A batch without examples counts for nothing, though its loss is NaN; without any there is an error."""
-    model, batches = network(gen), batches_of(gen, 0, 3, 0, 2, 0)
-    wanted = at_once(model, batches)
-    expect_loss(
-        answer.evaluate(model, F.mse_loss, batches), wanted, "evaluate(…) with empty batches in between"
-    )
-    for name, none in {
-        "no batches": [],
-        "an empty batch": batches[:1],
-        "an empty generator": iter(()),
-    }.items():
-        model.train()
-        model[0][1].eval()
-        call = f"evaluate(…) of {name}"
-        with modes_kept(call, model):
-            expect_raises(ValueError, lambda none=none: answer.evaluate(model, F.mse_loss, none), call)
+def test_class_numbers(answer, gen):
+    """It works for class numbers and cross-entropy as well."""
+    batches = batches_of(gen, 5, 5, 2, classes=True)
+    expect_loss(answer, network(gen), F.cross_entropy, batches, "a classifier")
 
 
-def test_nan_and_inf(answer):
-    """A loss of NaN or inf is not hidden."""
-    for bad in (math.nan, math.inf, -math.inf):
-        batches, loss_fn = of([(torch.tensor(1.0), 2), (torch.tensor(bad), 1), (torch.tensor(2.0), 3)])
-        runs = []
-        counted = lambda out, targets, runs=runs, loss_fn=loss_fn: (runs.append(1), loss_fn(out, targets))[1]  # noqa: E731
-        loss = answer.evaluate(nn.Identity(), counted, batches)
-        expect_loss(loss, bad, f"evaluate(…) where the loss of one batch is {bad}")
-        expect_equal(len(runs), 3, f"the runs of loss_fn on three batches, one with a loss of {bad}")
-
-
-def test_double_precision(answer):
-    """Nothing is lost in a long sum, and no narrow dtype rounds the weight of a batch."""
-    many = [(torch.tensor(2.0**26), 1)] + [(torch.tensor(1.0), 1)] * 60
-    fine = [(torch.tensor(1 / 3, dtype=torch.float64), 3), (torch.tensor(1e-9, dtype=torch.float64), 2)]
-    narrow = [
-        (torch.tensor(1.0078125, dtype=torch.bfloat16), 257),
-        (torch.tensor(3.0, dtype=torch.bfloat16), 2),
-    ]
-    half = [(torch.tensor(60000.0, dtype=torch.float16), 7), (torch.tensor(1.0, dtype=torch.float16), 1)]
-    cases = {
-        "many small losses after a large one": many,
-        "float32, all of them 0": [(torch.tensor(0.0), 2)] * 2,
-        "float64": fine,
-        "bfloat16": narrow,
-        "float16": half,
-    }
-    for name, values in cases.items():
-        batches, loss_fn = of(values)
-        wanted = math.fsum(float(v) * n for v, n in values) / sum(n for _, n in values)
-        expect_loss(
-            answer.evaluate(nn.Identity(), loss_fn, batches),
-            wanted,
-            f"evaluate(…) with losses in {name}",
-            1e-12,
-        )
-
-
-@pytest.mark.parametrize("mode", ["train", "eval", "mixed", "inner"])
-def test_modes(answer, gen, mode):
-    """Each layer runs in evaluation mode and records no graph; then it has the mode that it had before."""
-    model, batches = network(gen), batches_of(gen, 3, 2)
-    model.train(mode == "train")
-    if mode == "mixed":  # frozen batch norm in a model that trains, dropout that is on
-        model.train()
-        model[0][1].eval()
-        model[0].training = False
-        model[1].eval()
-        model.append(nn.Sequential(model[0][3]))  # another way to the dropout, in another mode
-        model[2].training = False
-    if mode == "inner":  # a dropout that is on in a model that does not train
-        model[0][3].train()
-    seen = []
+def test_evaluation_mode(answer, gen):
+    """Each layer runs in evaluation mode, and neither model nor loss_fn records a graph."""
+    model, modes, recorded = network(gen).train(), {}, {}
 
     def loss_fn(predictions, targets):
-        seen.append(("loss_fn", False, torch.is_grad_enabled()))
+        recorded.setdefault("loss_fn", torch.is_grad_enabled())
         return F.mse_loss(predictions, targets)
 
+    def look(m, args, out, name):
+        modes[name] = m.training
+        recorded[name] = torch.is_grad_enabled()
+
     for name, m in model.named_modules():
-        m.register_forward_hook(
-            lambda m, *_, name=name or "the model": seen.append((name, m.training, torch.is_grad_enabled()))
-        )
+        kind = f"layer {name} ({type(m).__name__})" if name else "the model"
+        m.register_forward_hook(lambda m, args, out, kind=kind: look(m, args, out, kind))
+    answer.evaluate(model, loss_fn, batches_of(gen, 3, 2))
+    for name, training in modes.items():
+        expect_that(not training, f"{name} runs in training mode in {CALL}")
+    for name, graph in recorded.items():
+        expect_that(not graph, f"{name} records a graph in {CALL}")
+
+
+def test_nothing_changes(answer, gen):
+    """Weights, statistics and gradients stay as they are."""
+    model = network(gen)
+    for p in model.parameters():
+        p.grad = torch.full_like(p, 2.0)
+    before = state_of(model)
+    answer.evaluate(model, F.mse_loss, batches_of(gen, 3, 2))
+    for name, now in state_of(model).items():
+        expect_equal(now, before[name], f"{name} after {CALL}")
+    for name, p in model.named_parameters():
+        expect_that(p.grad is not None, f"the gradient of {name} is gone after {CALL}")
+        expect_equal(p.grad, torch.full_like(p, 2.0), f"the gradient of {name} after {CALL}")
+
+
+@pytest.mark.fine
+@pytest.mark.parametrize("mode", ["train", "eval", "mixed"])
+def test_modes_come_back(answer, gen, mode):
+    """Afterwards each layer has the mode that it had before."""
+    model = network(gen).train(mode != "eval")
+    model[0][1].train(mode == "train")  # a frozen batch norm in a model that trains
     with modes_kept(CALL, model):
-        answer.evaluate(model, loss_fn, batches)
-    for name, training, recorded in seen:
-        expect_equal(training, False, f"the training flag of layer {name} in {CALL}")
-        expect_equal(recorded, False, f"whether a graph is recorded in {name}")
-    expect_equal(sum(name == "the model" for name, *_ in seen), 2, "the runs of the model on two batches")
-    expect_equal(sum(name == "loss_fn" for name, *_ in seen), 2, "the runs of loss_fn on two batches")
+        answer.evaluate(model, F.mse_loss, batches_of(gen, 3, 2))
 
 
 class Broken(Exception):
     """What goes wrong in the middle."""
 
 
-class Loader:
-    """What a generator function gives, each time anew."""
-
-    def __init__(self, begin):
-        self.begin = begin
-
-    def __iter__(self):
-        return self.begin()
-
-
-@pytest.mark.parametrize("where", ["model", "loss_fn", "batches", "iter(batches)"])
+@pytest.mark.fine
+@pytest.mark.parametrize("where", ["model", "loss_fn", "batches"])
 def test_errors(answer, gen, where):
-    """An error in the middle comes through, and modes and recording are as before."""
-    model, two = network(gen), batches_of(gen, 3, 2)
-    model.train()
-    model[0][1].eval()
-    runs = []
+    """An error in the middle comes through, and the modes are as before."""
+    model, two = network(gen).train(), batches_of(gen, 3, 2)
 
     def fails(place):
         if place == where:
-            runs.append(1)
-            if len(runs) == 2 or place == "iter(batches)":
-                raise error(f"out of memory in {place}")
-
-    def loss_fn(predictions, targets):
-        fails("loss_fn")
-        return F.mse_loss(predictions, targets)
+            raise Broken(f"out of memory in {place}")
 
     def loader():
-        for batch in two:
-            fails("batches")
-            yield batch
-
-    def begin():
-        fails("iter(batches)")
-        return loader()
+        yield two[0]
+        fails("batches")
+        yield two[1]
 
     model[1].register_forward_hook(lambda *_: fails("model"))
-    for enabled, error in ((True, Broken), (False, Broken), (True, KeyboardInterrupt)):
-        runs.clear()
-        when = f"an error ({error.__name__}) in {where}"
-        with torch.set_grad_enabled(enabled), modes_kept(when, model):
-            call = f"evaluate(…) with an error in {where}"
-            expect_raises(error, lambda: answer.evaluate(model, loss_fn, Loader(begin)), call)
+    loss_fn = lambda p, t: fails("loss_fn") or F.mse_loss(p, t)  # noqa: E731
+    with modes_kept(f"an error in {where}", model):
+        call = f"evaluate(…) with an error in {where}"
+        expect_raises(Broken, lambda: answer.evaluate(model, loss_fn, loader()), call)
 
 
-def test_nothing_changes(answer, gen):
-    """Weights, statistics, gradients and the batches stay as they are, and recording goes on or stays off."""
-    model, batches = network(gen), batches_of(gen, 3, 2)
-    for p in model.parameters():
-        p.grad = torch.full_like(p, 2.0)
-    model[1].bias.requires_grad_(False)
-    state = {name: t.clone() for name, t in model.state_dict().items()}
-    required = [p.requires_grad for p in model.parameters()]
-    loss_fn = nn.MSELoss()
-    for enabled in (True, False):
-        loss_fn.train(enabled)
-        with (
-            torch.set_grad_enabled(enabled),
-            unchanged(CALL, inputs=batches[0][0], targets=batches[0][1]),
-            global_rng_untouched(CALL),
-            modes_kept(CALL),
-        ):
-            answer.evaluate(model, loss_fn, batches)
-        expect_equal(loss_fn.training, enabled, f"the training flag of loss_fn, a module, after {CALL}")
-    for name, was in state.items():
-        expect_equal(model.state_dict()[name], was, f"{name} after {CALL}")
-    expect_equal([p.requires_grad for p in model.parameters()], required, "requires_grad of the parameters")
-    for name, p in model.named_parameters():
-        expect_that(p.grad is not None, f"the gradient of {name} is gone after {CALL}")
-        expect_equal(p.grad, torch.full_like(p, 2.0), f"the gradient of {name} after {CALL}")
+@pytest.mark.fine
+def test_no_examples(answer, gen):
+    """Without examples there is a ValueError."""
+    for name, none in {"no batches": [], "an empty batch": batches_of(gen, 0)}.items():
+        run = lambda none=none: answer.evaluate(network(gen), F.mse_loss, none)  # noqa: E731
+        expect_raises(ValueError, run, f"evaluate(…) of {name}")
 
 
-class Reader(nn.Module):
-    """Takes a dict of tokens, longest dimension first."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding = nn.Embedding(6, 2)
-        self.seen = []
-
-    def forward(self, inputs):
-        self.seen.append(inputs)
-        tokens = inputs["tokens"] if isinstance(inputs, dict) else inputs[0]
-        return self.embedding(tokens).mean(0)  # (batch, 2)
+@pytest.mark.fine
+def test_empty_batches(answer, gen):
+    """A batch without examples counts for nothing, though its loss is NaN."""
+    model, (empty, *batches) = network(gen), batches_of(gen, 0, 3, 2)
+    wanted = weighed(losses_of(model, F.mse_loss, batches))
+    yours = answer.evaluate(model, F.mse_loss, [batches[0], empty, batches[1]])
+    expect_number(yours, wanted, "evaluate(…) with an empty batch in between")
 
 
-def test_passed_on_as_they_are(answer):
-    """Inputs may be a dict or a pair, with the time first: passed on as they are; the targets are counted."""
-    model, given = Reader(), []
-    nn.init.ones_(model.embedding.weight)
-    runs = []
-    model.register_forward_hook(lambda *_: runs.append(1))
-    first = ({"tokens": torch.ones(5, 3, dtype=torch.int64)}, torch.tensor([[1], [1], [4]]))
-    batches = [first, ((torch.zeros(7, 1, dtype=torch.int64), "a pair"), torch.tensor([[1]]))]
-
-    def loss_fn(predictions, targets):
-        given.append((predictions.shape, targets))
-        return (predictions - targets).square().mean()
-
-    loss = answer.evaluate(model, loss_fn, batches)
-    expect_loss(loss, 9 / 4, "evaluate(…) of dicts of tokens, (time, batch)")
-    expect_equal(len(runs), 2, "the number of times that the model's hook runs in evaluate(…)")
-    expect_equal(len(model.seen), 2, "the number of batches that reach the model itself, not a copy of it")
-    for index, (inputs, targets) in enumerate(batches):
-        expect_that(
-            model.seen[index] is inputs, f"the model is not given the inputs of batch {index} as they are"
-        )
-        expect_equal(given[index][1], targets, f"the targets that loss_fn is given for batch {index}")
-    for inputs, targets in [
-        (torch.arange(4, dtype=torch.uint8), torch.ones(4, 1, dtype=torch.bool)),
-        (torch.ones(3, 1).half(), torch.tensor([2, 0, 1], dtype=torch.int32)),
-    ]:
-        given.clear()
-        take = lambda *args: (given.append(args), torch.tensor(1.0))[1]  # noqa: E731
-        answer.evaluate(nn.Identity(), take, [(inputs, targets)])
-        call = (
-            f"loss_fn is given of inputs in {inputs.dtype}, by Identity(), and of targets in {targets.dtype}"
-        )
-        expect_equal(given, [(inputs, targets)], f"what {call}")
+def given(losses):
+    """Batches, and a loss_fn that takes the loss from the predictions: one number for each batch."""
+    return [(loss, torch.zeros(count)) for loss, count in losses], lambda loss, targets: loss
 
 
-def count_alive(refs):
-    alive = sum(ref() is not None for ref in refs)
-    if alive > 0:
-        gc.collect()  # what only hangs in a reference cycle is not kept
-        alive = sum(ref() is not None for ref in refs)
-    return alive
+@pytest.mark.fine
+def test_nan(answer):
+    """A loss of NaN is not hidden."""
+    batches, loss_fn = given([(torch.tensor(1.0), 2), (torch.tensor(math.nan), 1), (torch.tensor(2.0), 3)])
+    loss = answer.evaluate(nn.Identity(), loss_fn, batches)
+    expect_that(math.isnan(loss), "evaluate(…) hides a NaN in one batch", yours=loss, wanted="nan")
 
 
+@pytest.mark.fine
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+def test_double_precision(answer, dtype):
+    """Nothing is lost in a long sum, and float16 does not overflow."""
+    large = 2.0**26 if dtype == torch.float32 else 60000.0
+    losses = [(torch.tensor(large, dtype=dtype), 2)] + [(torch.tensor(1.0, dtype=dtype), 1)] * 60
+    batches, loss_fn = given(losses)
+    wanted = weighed([(float(loss), n) for loss, n in losses])
+    yours = answer.evaluate(nn.Identity(), loss_fn, batches)
+    what = f"evaluate(…) with a large loss and many small ones in {dtype}"
+    expect_number(yours, wanted, what, rtol=1e-12)
+
+
+@pytest.mark.fine
 def test_large_data(answer):
-    """batches may be a generator, and no more than one batch that is done is held."""
-    inputs_seen, targets_seen, predictions_seen, held = [], [], [], []
+    """batches may be a generator, and no batch is kept that is done, nor what was predicted for it."""
+    inputs_seen, predictions_seen, alive = [], [], []
 
     def loader():
         for index in range(5):
-            before = [seen[:-1] for seen in (inputs_seen, targets_seen, predictions_seen)]
-            held.append(max(map(count_alive, before)))
-            batch = torch.full((2, 2), float(index)), torch.zeros(2, 1)
-            inputs_seen.append(weakref.ref(batch[0]))
-            targets_seen.append(weakref.ref(batch[1]))
-            yield batch
-            del batch
+            gc.collect()
+            before = [*inputs_seen[:-1], *predictions_seen[:-1]]
+            alive.append(sum(ref() is not None for ref in before))
+            inputs = torch.full((2, 2), float(index))
+            inputs_seen.append(weakref.ref(inputs))
+            yield inputs, torch.zeros(2, 1)
+            del inputs
 
     def loss_fn(predictions, targets):
-        predictions_seen.append(weakref.ref(predictions.untyped_storage()))
-        return predictions[0, 0]  # their mean, as the rows are equal, and a view of them
+        predictions_seen.append(weakref.ref(predictions))
+        return F.mse_loss(predictions, targets)
 
     answer.evaluate(nn.Linear(2, 1), loss_fn, loader())
-    expect_equal(len(held), 5, "the number of batches that are asked for")
-    expect_that(
-        max(held) == 0,
-        "batches that are done, or their predictions, are still held when the next is asked for",
-        yours=f"{max(held)} batches, besides the one before",
-        wanted="at most the one before",
-    )
+    expect_equal(len(alive), 5, "the number of batches that are asked for")
+    what = "inputs or predictions of batches that are done are still held when the next is asked for"
+    expect_that(max(alive) == 0, what, yours=f"{max(alive)}, besides those of the batch before")
 
 
-def test_no_cache(answer, gen):
-    """A model that has learned since has another loss."""
-    model, batches = network(gen), batches_of(gen, 3, 2)
-    answer.evaluate(model, F.mse_loss, batches)
-    with torch.no_grad():
-        model[1].bias.add_(1.0)
-    wanted = at_once(model, batches)
-    expect_loss(
-        answer.evaluate(model, F.mse_loss, batches), wanted, "evaluate(…) after an update of the model"
-    )
+class Reader(nn.Module):
+    """Takes a dict."""
+
+    def forward(self, inputs):
+        return inputs["x"].mean(0)  # (batch,), of (time, batch)
 
 
-def test_on_a_device(answer, gen, device):
-    """On another device the loss is the same, and the host waits at most once for each batch."""
-    model, batches = network(gen), batches_of(gen, 4, 4, 1)
-    wanted = at_once(model, batches)
-    model.to(device)
-    there = [(inputs.to(device), targets.to(device)) for inputs, targets in batches]
-    with count_traffic() as traffic:
-        loss = answer.evaluate(model, F.mse_loss, there)
-    expect_loss(loss, wanted, "evaluate(…) on another device")
-    expect_that(
-        traffic.to_device == 0,
-        "evaluate(…) copies from the host to the device",
-        yours=f"{traffic.to_device} copies, besides those of the caller",
-        wanted="none",
-    )
-    expect_that(
-        traffic.syncs <= 3,
-        "the host waits for the device more than once for each batch",
-        yours=f"{traffic.syncs} waits for 3 batches",
-    )
+@pytest.mark.fine
+def test_other_inputs(answer, gen):
+    """Inputs may be a dict with the time first: the targets are counted."""
+    batches = [({"x": torch.randn(4, n, generator=gen)}, torch.zeros(n)) for n in (1, 5)]
+    expect_loss(answer, Reader(), F.mse_loss, batches, "dicts")
+
+
+@pytest.mark.fine
+def test_hooks(answer, gen):
+    """The model's own hooks run."""
+    model, seen = network(gen), []
+    model.register_forward_hook(lambda *_: seen.append(1))
+    answer.evaluate(model, F.mse_loss, batches_of(gen, 3))
+    expect_that(bool(seen), "a hook on the model does not run: call model(…), not model.forward(…)")
 
 
 def oracle(answer, gen):
-    model = network(gen)
-    model[0][1].eval()
-    losses = [
-        answer.evaluate(model, F.mse_loss, iter(batches_of(gen, *sizes))) for sizes in [(4, 4, 1), (0, 2, 3)]
-    ]
-    batches, loss_fn = of([(torch.rand((), generator=gen).double(), n) for n in (3, 1, 5)])
-    losses.append(answer.evaluate(nn.Identity(), loss_fn, batches))
-    return [losses, [m.training for m in model.modules()], dict(model.state_dict())]
+    def of(sizes, loss_fn=F.mse_loss, classes=False):
+        tasks = [(network(gen), batches_of(gen, *sizes, classes=classes)) for _ in range(4)]
+        return lambda: [answer.evaluate(model, loss_fn, batches) for model, batches in tasks]
+
+    return {
+        "a short last batch": of((4, 4, 1)),
+        "batches of all sizes": of((1, 3, 2, 6)),
+        "a classifier": of((5, 5, 2), F.cross_entropy, classes=True),
+    }
