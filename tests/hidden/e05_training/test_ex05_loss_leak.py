@@ -1,8 +1,7 @@
-"""What grades train_epoch: means, weights, which graphs are alive at each batch, waits for the device."""
+"""What grades train_epoch: means, weights, which graphs are alive at each batch; waits for the device."""
 
 import copy
 import gc
-import math
 import weakref
 
 import pytest
@@ -10,11 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_equal, expect_that, global_rng_untouched, modes_kept
+from grader.checks import expect_close, expect_equal, expect_number, expect_that, marked
 from grader.checks.devices import count_traffic
-from grader.checks.registered import expect_weights, randomize
-
-CALL = "train_epoch(model, loss_fn, metric_fn, optimizer, batches)"
+from grader.checks.registered import randomize, state_of
 
 
 def network(gen):
@@ -39,310 +36,161 @@ def largest(predictions, targets):
     return (predictions - targets).square().amax(1).sqrt().mean()
 
 
-SCALE = nn.Parameter(torch.ones((), dtype=torch.float64))
-
-
-def scaled(predictions, targets):
-    """A metric that has a parameter of its own, so that predictions without a graph do not rid it of one."""
-    return largest(predictions, targets) * SCALE
-
-
 def share_above(predictions, targets):
     """A metric without a graph, in float32."""
     return (predictions > targets).float().mean()
 
 
-def written_out(model, optimizer, batches, metric_fn):
-    """The mean loss and the mean metric, in floats."""
-    losses, metrics, count = [], [], 0
+def written_out(model, batches, clear=True, trained_on=lambda loss, metric: loss, later=False, means=False):
+    """Mean loss and mean metric, in floats; or with a mistake."""
+    optimizer, losses, metrics, count = sgd(model), 0.0, 0.0, 0
     for inputs, targets in batches:
-        predictions = model(inputs)
-        loss = F.mse_loss(predictions, targets)
-        metrics.append(metric_fn(predictions, targets).item() * len(targets))
-        losses.append(loss.item() * len(targets))
-        count += len(targets)
-        optimizer.zero_grad()
-        loss.backward()
+        if clear:
+            optimizer.zero_grad()
+        n = 1 if means else len(targets)
+        loss, metric = (fn(model(inputs), targets) for fn in (F.mse_loss, largest))
+        trained_on(loss, metric).backward()
         optimizer.step()
-    return math.fsum(losses) / count, math.fsum(metrics) / count
+        if later:
+            metric = largest(model(inputs), targets)
+        losses, metrics, count = losses + loss.item() * n, metrics + metric.item() * n, count + n
+    return losses / count, metrics / count
 
 
-def expect_pair(yours, wanted, call, rel_tol=1e-9):
-    expect_equal(type(yours).__name__, "tuple", f"the type of {call}")
-    expect_equal([type(number).__name__ for number in yours], ["float", "float"], f"the types in {call}")
-    for name, number, right in zip(("loss", "metric"), yours, wanted, strict=True):
-        close = number == right or math.isclose(number, right, rel_tol=rel_tol)
-        expect_that(
-            close or (math.isnan(number) and math.isnan(right)),
-            f"wrong mean {name} from {call}",
-            yours=f"{number:.10g}",
-            wanted=f"{right:.10g}",
-        )
+def suspects_of(mistakes, run):
+    return {told: lambda mistake=mistake: run(mistake) for told, mistake in mistakes.items()}
 
 
-class Learned(nn.Module):
-    """Predicts its parameter: in its memory, which a step writes to."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.full((1, 2), 3.0, dtype=torch.float64))
-
-    def forward(self, _):
-        return self.weight
+MISTAKEN_MEANS = {
+    "a mean of the batches' means: weigh each by the number of its examples": {"means": True},
+    "the metric is of the predictions after the step": {"later": True},
+}
 
 
-class Turned(nn.Sequential):
-    """Predicts a row for each output, with a column for each example."""
-
-    def forward(self, x):
-        return super().forward(x).T
-
-
-@pytest.mark.parametrize("sizes", [(4, 4, 1), (5,), (1, 3, 2, 6)], ids=str)
+@pytest.mark.parametrize("sizes", [(4, 4, 1), (1, 3, 2, 6)], ids=str)
 def test_means(answer, gen, sizes):
     """Loss and metric are means over all examples, from the predictions before each step."""
     model, batches = network(gen), batches_of(gen, *sizes)
-    for metric_fn, rel_tol in ((largest, 1e-9), (share_above, 1e-5)):
-        twin = copy.deepcopy(model)
-        wanted = written_out(twin, sgd(twin), batches, metric_fn)
-        mine = copy.deepcopy(model)
-        yours = answer.train_epoch(mine, F.mse_loss, metric_fn, sgd(mine), iter(batches))
-        expect_pair(yours, wanted, f"train_epoch(…) with batches of {sizes}", rel_tol)
-    learned = Learned()
-    yours = answer.train_epoch(
-        learned, F.mse_loss, largest, sgd(learned), [(None, torch.zeros(1, 2).double())]
-    )
-    call = "train_epoch(…) whose prediction, before the step, is the parameter itself, 3.0,"
-    expect_pair(yours, (9.0, 3.0), call)
-    narrow = lambda predictions, targets: predictions.square().mean()  # noqa: E731
-    fine = lambda predictions, targets: targets.square().mean()  # noqa: E731
-    batches = [(x.float(), y.repeat(1, number)) for number, (x, y) in enumerate(batches, start=1)]  # wider
-    model = Turned(*model.float())
-    pair = answer.train_epoch(model, narrow, fine, torch.optim.SGD(model.parameters(), lr=0.0), batches)
-    wanted = math.fsum(fine(None, y).item() * len(y) for _, y in batches) / sum(sizes)
-    call = "train_epoch(…) with float64 metrics, float32 predictions (2, n), targets (n, 2), (n, 4), …"
-    expect_pair(pair, (pair[0], wanted), call, 1e-12)
+    start = copy.deepcopy(model)
+    wanted = written_out(copy.deepcopy(start), batches)
+    yours = answer.train_epoch(model, F.mse_loss, largest, sgd(model), batches)
+    expect_equal(type(yours).__name__, "tuple", "the type of train_epoch(…)")
+    for index, name in enumerate(("loss", "metric")):
+        run = lambda mistake, i=index: written_out(copy.deepcopy(start), batches, **mistake)[i]  # noqa: E731
+        other = {"loss and metric are swapped": lambda i=index: wanted[1 - i]}
+        told = {**suspects_of(MISTAKEN_MEANS, run), **other}
+        call = f"mean {name} from train_epoch(…) with batches of {sizes}"
+        expect_number(yours[index], wanted[index], call, suspects=told)
+
+
+MISTAKEN_STEPS = {
+    "the gradients of the batches before count as well": {"clear": False},
+    "the step follows the gradient of loss + metric": {"trained_on": lambda loss, metric: loss + metric},
+    "the step follows the gradient of the metric": {"trained_on": lambda loss, metric: metric},
+}
 
 
 def test_weights(answer, gen):
-    """The weights go where the losses alone lead them, with old gradients and the metric left out."""
+    """The weights go where the gradients of the losses lead them."""
     model, batches = network(gen), batches_of(gen, 4, 2, 3)
-    batches[2][1].mul_(1e4)  # large gradients are nobody's to clip
-    twin = copy.deepcopy(model)
-    written_out(twin, sgd(twin), batches, largest)
-    scale = nn.Parameter(torch.ones(2).double())  # loss_fn holds it, not the model
-    for p in [*model.parameters(), scale]:
-        p.grad = torch.full_like(p, 5.0)
-    optimizer = sgd(model)
-    optimizer.add_param_group({"params": [scale]})
-    loss_fn = lambda out, targets: F.mse_loss(out, targets) + 0 * scale.sum()  # noqa: E731
-    metric_fn = lambda out, targets: largest(out, targets) + (out * 0).sum().sqrt()  # its gradient is NaN  # noqa: E731
-    model[1].eval()  # frozen, in a model that trains
-    with global_rng_untouched(CALL), modes_kept(CALL, model):
-        answer.train_epoch(model, loss_fn, metric_fn, optimizer, batches)
-    expect_weights(
-        model, twin, "three batches, with old gradients in `.grad` and a metric whose gradient is NaN"
-    )
-    wanted = torch.ones(2).double()
-    expect_equal(scale.detach(), wanted, "a parameter with old gradients that loss_fn holds")
+    start, twin, before = copy.deepcopy(model), copy.deepcopy(model), state_of(model)
+    written_out(twin, batches)
+    answer.train_epoch(model, F.mse_loss, largest, sgd(model), batches)
+
+    def after(name, mistake):
+        other = copy.deepcopy(start)
+        written_out(other, batches, **mistake)
+        return state_of(other)[name]
+
+    mine = state_of(model)
+    for name, right in state_of(twin).items():
+        told = suspects_of(MISTAKEN_STEPS, lambda mistake, name=name: after(name, mistake))
+        call = f"{name} after three batches"
+        expect_close(mine[name], right, call, ulps=1e4, scale=1.0, before=before[name], suspects=told)
 
 
-def test_nan_and_inf(answer, gen):
-    """A NaN or inf in one batch is not hidden, neither in the loss nor in the metric."""
-    for bad in (math.nan, math.inf):
-        numbers = iter([1.0, bad, 2.0])
-        metric_fn = lambda p, t, numbers=numbers: torch.tensor(next(numbers))  # noqa: E731
-        model, batches = network(gen), batches_of(gen, 2, 1, 2)
-        _, metric = answer.train_epoch(model, F.mse_loss, metric_fn, sgd(model), batches)
-        expect_equal(metric, bad, f"the mean metric of train_epoch(…) where one is {bad}")
-        extra = iter([0.0, bad, 0.0])
-        loss_fn = lambda p, t, extra=extra: p.square().mean() + next(extra)  # noqa: E731
-        model = network(gen)
-        loss, _ = answer.train_epoch(
-            model, loss_fn, share_above, torch.optim.SGD(model.parameters(), lr=0.0), batches
-        )
-        expect_equal(loss, bad, f"the mean loss of train_epoch(…) where one is {bad}")
+def alive(refs):
+    if any(ref() is not None for ref in refs):
+        gc.collect()  # what only hangs in a reference cycle is not kept
+    return sum(ref() is not None for ref in refs)
 
 
-class Token:
-    """Hangs on a node of the graph, and is alive as long as the node is."""
+def test_no_graph_piles_up(answer, gen):
+    """When a batch is asked for, no graph of a loss or metric is alive but those of the batch before."""
+    graphs, held = {"losses": [], "metrics": []}, set()
 
-    def __call__(self, *gradients):
-        return None
-
-
-class Watch:
-    """Which batches' graphs, predictions, losses and metrics are alive."""
-
-    def __init__(self):
-        self.refs = {"graph": [], "predictions": [], "loss": [], "metric": [], "inputs": []}
-        self.outs = []
-
-    def model(self, net):
-        def hook(_, inputs, out):
-            read = [number for number, ref in enumerate(self.refs["inputs"]) if ref() is inputs[0]]
-            self.outs += [(number, weakref.ref(out)) for number in read]
-            self.on_graph(out)
-            # its memory too: a detached tensor shares it
-            self.refs["predictions"] += [weakref.ref(out), weakref.ref(out.untyped_storage())]
-
-        net.register_forward_hook(hook)
-        return net
-
-    def fn(self, name, fn):
-        def watched(predictions, targets):
-            result = fn(predictions, targets)
-            if result.grad_fn is not None:
-                self.on_graph(result)
-            # its memory too: that of mse_loss's result is as large as the batch
-            self.refs[name] += [weakref.ref(result), weakref.ref(result.untyped_storage())]
-            return result
-
-        return watched
-
-    def on_graph(self, tensor):
-        token = Token()
-        tensor.grad_fn.register_hook(token)
-        self.refs["graph"].append(weakref.ref(token))
-
-    def alive(self, allowed):
-        """By kind, how many are alive; `allowed` of them may be."""
-        found = self._count()
-        if any(found[kind] > allowed[kind] for kind in found):
-            gc.collect()  # what only hangs in a reference cycle is not kept
-            found = self._count()
-        return found
-
-    def _count(self):
-        return {kind: sum(ref() is not None for ref in refs) for kind, refs in self.refs.items()}
-
-
-LIMITS = {"graph": 3, "predictions": 2, "loss": 2, "metric": 2, "inputs": 1}
-"""What one batch leaves behind: three graphs, and tensors each with its memory."""
-
-
-@pytest.mark.parametrize("metric_fn", [largest, scaled, share_above], ids=["graph", "own", "no graph"])
-def test_nothing_piles_up(answer, gen, metric_fn):
-    """When a batch is asked for, nothing is alive but the one before."""
-    watch, found, late = Watch(), [], []
-    model = watch.model(network(gen))
-
-    def loader():
-        for _ in range(4):
-            found.append(watch.alive(LIMITS))
-            gone = [number for number, out in watch.outs if number < len(found) - 2 and out() is not None]
-            late.extend(gone)
-            batch = batches_of(gen, 3)[0]
-            watch.refs["inputs"].append(weakref.ref(batch[0]))
-            yield batch
-            del batch
-
-    answer.train_epoch(
-        model, watch.fn("loss", F.mse_loss), watch.fn("metric", metric_fn), sgd(model), loader()
-    )
-    expect_equal(late, [], "batches whose predictions are alive when the batch after the next is asked for")
-    expect_equal(len(found), 4, "the number of batches that are asked for")
-    for number, alive in enumerate(found):
-        for kind, count in alive.items():
-            expect_that(
-                count <= LIMITS[kind],
-                f"{kind}: more than one batch is alive when batch {number} is asked for",
-                yours=f"{count} of them, after {number} batches",
-                wanted=f"at most {LIMITS[kind]}, of the batch before",
-                likely="a sum or list of tensors that carry their graphs, or share a batch's memory",
-            )
-
-
-def test_nothing_is_left(answer, gen):
-    """When train_epoch has returned, no graph, prediction, loss or metric is alive."""
-    watch = Watch()
-    model = watch.model(network(gen))
-    batches, optimizer = batches_of(gen, 3, 2), sgd(model)
-    result = answer.train_epoch(
-        model, watch.fn("loss", F.mse_loss), watch.fn("metric", largest), optimizer, batches
-    )
-    del batches
-    for kind, count in watch.alive(dict.fromkeys(LIMITS, 0)).items():
-        expect_equal(count, 0, f"{kind}: how many are alive after train_epoch(…)")
-    expect_equal([type(number).__name__ for number in result], ["float", "float"], "the types in the result")
-    for p in model.parameters():
-        expect_that(p.grad is None or not p.grad.requires_grad, "a gradient carries a graph of its own")
-
-
-def test_called_once(answer, gen):
-    """For each batch the model, the loss, the metric and the optimizer run once, in the caller's mode."""
-    model, batches, seen, given = network(gen).eval(), batches_of(gen, 3, 2), [], []
-    optimizer = sgd(model)
-    model.register_forward_hook(lambda m, *_: seen.append(("model", m.training)))
-    optimizer.register_step_post_hook(lambda *_: seen.append(("step", False)))
-
-    def logged(name, fn):
+    def watched(name, fn):
         def run(predictions, targets):
-            seen.append((name, False))
-            result = fn(predictions, targets)
-            given.append((name, result, result.detach().clone()))
+            result, graph = marked(fn(predictions, targets))
+            graphs[name].append(graph)
             return result
 
         return run
 
-    answer.train_epoch(model, logged("loss", F.mse_loss), logged("metric", largest), optimizer, batches)
-    for name in ("model", "loss", "metric", "step"):
-        expect_equal(sum(part == name for part, _ in seen), 2, f"the runs of {name} in two batches")
-    for name, tensor, was in given:
-        expect_equal(tensor.detach(), was, f"the tensor that {name}_fn has returned, after the epoch,")
-        cut = name == "loss" and not tensor.requires_grad  # a metric may be computed without a graph
-        expect_that(not cut, "the tensor that loss_fn has returned is cut off its graph in place")
-    expect_that(not any(training for _, training in seen), "a model in evaluation mode runs in training mode")
+    def loader():
+        for number in range(4):
+            held.update(name for name, refs in graphs.items() if alive(refs[:-1]))
+            yield batches_of(gen, 3 + number)[0]
+
+    model = network(gen)
+    answer.train_epoch(
+        model, watched("losses", F.mse_loss), watched("metrics", largest), sgd(model), loader()
+    )
+    held.update(name for name, refs in graphs.items() if alive(refs))
+    expect_that(
+        not held,
+        f"the graphs of the {' and the '.join(sorted(held))} of all batches are held",
+        likely="a sum or a list of tensors that carry their graphs",
+    )
 
 
+@pytest.mark.fine
+def test_batches_are_let_go(answer, gen):
+    """Inputs and predictions are let go: at most those of the batch before are held."""
+    model, kept, found = network(gen), {"inputs": [], "predictions": []}, []
+    memory = lambda out: weakref.ref(out.untyped_storage())  # detached, they share it  # noqa: E731
+    model.register_forward_hook(lambda m, args, out: kept["predictions"].append(memory(out)))
+
+    def loader():
+        for number in range(5):
+            found.extend(name for name, refs in kept.items() if alive(refs[:-1]))
+            batch = batches_of(gen, 2 + number)[0]
+            kept["inputs"].append(weakref.ref(batch[0]))
+            yield batch
+            del batch
+
+    answer.train_epoch(model, F.mse_loss, share_above, sgd(model), loader())
+    for name in kept:
+        expect_that(name not in found, f"the {name} of earlier batches are held when a batch is asked for")
+
+
+@pytest.mark.fine
 def test_waits_at_the_end(answer, gen, device):
-    """On another device the host waits at the end only, and the numbers are the same."""
-    model, batches = network(gen), batches_of(gen, 4, 4, 1, 2, 3)
-    twin = copy.deepcopy(model)
-    wanted = written_out(twin, sgd(twin), batches, largest)
-    model.to(device)
-    optimizer = sgd(model)
-    there = [(inputs.to(device), targets.to(device)) for inputs, targets in batches]
+    """On another device the host waits at the end only."""
+    model, batches = network(gen).to(device), batches_of(gen, 4, 4, 1, 2, 3)
+    there, optimizer = [(inputs.to(device), targets.to(device)) for inputs, targets in batches], sgd(model)
     with count_traffic() as traffic:
-        yours = answer.train_epoch(model, F.mse_loss, largest, optimizer, there)
-    expect_pair(yours, wanted, "train_epoch(…) on another device")
+        answer.train_epoch(model, F.mse_loss, largest, optimizer, there)
     expect_that(
         traffic.syncs <= 2,
-        "the host waits for the device during the epoch",
+        "Python waits for the device during the epoch",
         yours=f"{traffic.syncs} waits for 5 batches",
         wanted="at most two, at the end",
     )
-    expect_that(
-        traffic.syncs > 0,
-        "the host does not wait for the numbers that it reads (non_blocking=True)",
-        yours="numbers that may not have arrived yet",
-        wanted="one wait or two, at the end",
-    )
-    expect_weights(model, twin, "five batches on another device")
-
-
-def test_time_first(answer, gen):
-    """The targets say how many examples a batch has, also where the inputs have the time first."""
-
-    class Mean(nn.Module):
-        def forward(self, x):
-            return x.mean(0)
-
-    model = nn.Sequential(Mean(), network(gen))
-    batches = [
-        (torch.randn(t, n, 3, generator=gen).double(), torch.randn(n, 2, generator=gen).double())
-        for t, n in [(5, 1), (1, 4), (3, 2)]
-    ]
-    twin = copy.deepcopy(model)
-    wanted = written_out(twin, sgd(twin), batches, largest)
-    yours = answer.train_epoch(model, F.mse_loss, largest, sgd(model), batches)
-    expect_pair(yours, wanted, "train_epoch(…) with inputs (time, batch, features)")
 
 
 def oracle(answer, gen):
-    results = []
-    for metric_fn in (largest, share_above):
-        model = network(gen)
-        pair = answer.train_epoch(model, F.mse_loss, metric_fn, sgd(model), iter(batches_of(gen, 4, 1, 3)))
-        results.append([pair[0], pair[1], [p.detach().clone() for p in model.parameters()]])
-    return results
+    def of(metric_fn, *sizes):
+        model, batches = network(gen), batches_of(gen, *sizes)
+
+        def means_and_weights():
+            pair = answer.train_epoch(model, F.mse_loss, metric_fn, sgd(model), batches)
+            return [list(pair), [p.detach().float() for p in model.parameters()]]
+
+        return means_and_weights
+
+    return {
+        "a short last batch": of(largest, 4, 4, 1),
+        "a metric without a graph": of(share_above, 5, 2, 3),
+        "batches of all sizes": of(largest, 1, 3, 2, 6),
+    }
