@@ -1,6 +1,7 @@
 """AdamW: Adam with a weight decay that does not pass through the moments.
 
-Each parameter p with the gradient g moves so, at its t-th step (t = 1, 2, …):
+Write the optimizer that most transformers are trained with, on top of `torch.optim.Optimizer`. A parameter p with the
+gradient g moves so, at its t-th step (t = 1, 2, …):
 
     p ← p · (1 - lr · weight_decay)                        # the decay, apart from the gradient
     m ← β₁ · m + (1 - β₁) · g                              # the moments begin at zero
@@ -12,26 +13,19 @@ Each parameter p with the gradient g moves so, at its t-th step (t = 1, 2, …):
     p.grad = torch.tensor([4.0, 0.0])
     optimizer.step()       # [1, -2] · 0.95 - 0.1 · [4 / √16, 0] = [0.85, -1.9]
 
-Rules:
-- It is written out: nothing of torch's own Adam and AdamW runs, in whatever form, nor their fused kernels.
-- A parameter whose `.grad` is None at a step stays as it is: no decay, no moments, and t does not count on. A
-  gradient of zero is a gradient: p decays, and its moments carry it on.
-- t is the number of steps that this parameter took part in. One that is added later, by add_param_group, or
-  gets its first gradient later, begins at t = 1. 1 - βᵗ is computed in double precision, as Python does.
-- lr, betas, eps and weight_decay are those of the parameter's group at the time of the step: groups may
-  differ, and schedulers change them. Groups may leave them out, and the arguments are their defaults.
-- m, v and t are kept in `self.state[p]`, so that state_dict, torch.save and load_state_dict carry them: a run
-  that goes on from a loaded state dict goes on as if it had not stopped. m and v have p's dtype (float32,
-  float64 or bfloat16), shape and device, and memory of their own. A p without gradients has no state yet, or
-  an empty one. (load_state_dict casts every tensor of a state to p's dtype and device, except one named
-  "step".)
-- A step writes into the memory of p and its state, and to nothing else: `.grad` is not changed. p remains a
-  leaf, and no graph is recorded, even where `.grad` carries one. p may have any shape, strides and size.
-- step(closure) first calls closure once, with gradients on even inside of `torch.no_grad()`, and returns what
-  it returns. Gradients and groups count as closure leaves them. Without a closure it returns None.
-- Gradients of any size are used as they are, not clipped or filtered: where one is NaN, p becomes NaN.
-- On a device a step makes the host wait for nothing, and copies nothing.
-- ValueError where lr, eps or weight_decay is below zero, or one of betas is not in [0, 1). Zero is fine.
+- lr, betas, eps and weight_decay are those of the parameter's group, as they are at this step.
+- A parameter whose `.grad` is None stays as it is.
+- m, v and t are kept in `self.state[p]`: then a run goes on from a loaded `state_dict`.
+- Nothing of torch's own Adam or AdamW runs.
+
+(The paper's decay is not multiplied by lr, and transformers' old AdamW decays after the step: here it is as in torch.)
+
+Fine print:
+- eps is added to √(v / (1 - β₂ᵗ)), as in the paper. Added to √v, as in older code, it weighs more in the first steps.
+- t counts the steps of this parameter: one that is added later, or has no gradient at first, begins at t = 1.
+- `step(closure)` first calls closure, once and with gradients on, even inside `torch.no_grad()`, and returns its result.
+- A step writes into p's own memory and leaves `.grad` as it is. m and v have p's dtype.
+- ValueError where lr, eps or weight_decay is below zero, or one of betas is not in [0, 1). Zeros are fine.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,18 +36,7 @@ from torch import Tensor
 
 
 class AdamW(torch.optim.Optimizer):
-    """Adam with decoupled weight decay.
-
-    Args:
-        params: parameters, or dicts that describe groups of them.
-        lr: the learning rate.
-        betas: how much of the moments stays at each step, for the first and the second.
-        eps: added to the root of the second moment.
-        weight_decay: the share of a parameter, times lr, that goes at each step.
-
-    Raises:
-        ValueError: an argument is out of its range.
-    """
+    """Adam with decoupled weight decay."""
 
     def __init__(
         self,
@@ -66,12 +49,5 @@ class AdamW(torch.optim.Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Move each parameter that has a gradient.
-
-        Args:
-            closure: computes the loss and the gradients anew.
-
-        Returns:
-            What closure returns, or None without one.
-        """
+        """Move each parameter that has a gradient; return what closure returns, or None without one."""
         raise NotImplementedError
