@@ -1,31 +1,26 @@
 """Sequences of unequal length as one batch: padded, with their lengths and a mask.
 
-Tokenised sentences have any length, and `default_collate` refuses them: "stack expects each tensor to be
-equal size". As `collate_fn` of a DataLoader, this function makes a batch of them.
+Tokenised sentences have any length, and a DataLoader cannot batch them: "stack expects each tensor to be equal
+size". Write the `collate_fn` that can: each sequence stands at the start of its row, with `padding` behind it.
 
-    sentences = [torch.tensor([5, 0, 2]), torch.tensor([], dtype=torch.int64), torch.tensor([7])]
-    batch = pad_collate(sentences, padding=-1, multiple_of=2)
-    batch.values     # [[5, 0, 2, -1], [-1, -1, -1, -1], [7, -1, -1, -1]]
-    batch.lengths    # [3, 0, 1], int64
-    batch.mask       # [[True, True, True, False], [False] * 4, [True, False, False, False]]
+    sentences = [torch.tensor([5, 0, 2]), torch.tensor([7])]
+    batch = pad_collate(sentences, padding=-1)
+    batch.values     # [[5, 0, 2], [7, -1, -1]]
+    batch.lengths    # [3, 1], int64
+    batch.mask       # [[True, True, True], [True, False, False]]
 
-    loader = DataLoader(dataset, 32, collate_fn=functools.partial(pad_collate, padding=-1), num_workers=2)
+    loader = DataLoader(dataset, 32, collate_fn=functools.partial(pad_collate, padding=-1))
 
-Rules:
-- A sequence has the shape (time, *features): tokens have no feature dimensions, frames of audio have one.
-  values is (batch, time, *features): each sequence at the start of its row, in order, and `padding` after
-  it. lengths holds the number of steps of each; mask is (batch, time), True at real steps. A real step may
-  well hold the padding value, or NaN.
-- time is that of the longest sequence, rounded up to a multiple of `multiple_of` (hardware likes 8 or 64).
-- Sequences may be empty, one or all of them: time is 0 if all are.
-- values has the dtype of the sequences: integers above 2**53, bool, float64, bfloat16 come through exactly.
-- values, lengths and mask are on the device of the sequences.
-- The batch has memory of its own: whoever writes into it changes no sequence, even where there is only one
-  and nothing was to be padded. The sequences, in any layout in memory, stay as they are.
-- It works in workers, forked or spawned, and keeps nothing from one call to the next.
+- A sequence is (time, *features): a token has no features, a frame of audio has a dimension of them.
+- values is (batch, time, *features), in the dtype of the sequences and in their order.
+- The mask is (batch, time), True at real steps. A real step may hold the padding value, too.
 
-ValueError if there are no sequences; if one has no dimensions; if their dtypes or their features differ
-(nothing is promoted or broadcast); or if multiple_of is less than 1.
+Fine print:
+- time is rounded up to a multiple of `multiple_of`: hardware likes 8 or 64.
+- Sequences may be empty. If all are, time is 0.
+- The batch is on the device of the sequences, all of it.
+- It has memory of its own, even where nothing was to be padded; the list and the sequences stay as they are.
+- ValueError if there are no sequences, or if they have different dtypes: nothing is converted.
 """
 
 from collections.abc import Sequence
@@ -44,21 +39,7 @@ class PaddedBatch(NamedTuple):
 
 
 def pad_collate(
-    sequences: Sequence[Shaped[Tensor, "time *features"]],
-    padding: float | bool = 0,
-    multiple_of: int = 1,
+    sequences: Sequence[Shaped[Tensor, "time *features"]], padding: float = 0, multiple_of: int = 1
 ) -> PaddedBatch:
-    """Make a batch of sequences of any length.
-
-    Args:
-        sequences: tensors (time, *features), at least one.
-        padding: what stands behind the end of a sequence; a number that the dtype holds, and a float too.
-        multiple_of: the padded time is a multiple of this.
-
-    Returns:
-        values (batch, time, *features), lengths (batch,) in int64, and mask (batch, time).
-
-    Raises:
-        ValueError: there are no sequences, they do not fit together, or multiple_of is less than 1.
-    """
+    """Make a batch of sequences of any length."""
     raise NotImplementedError
