@@ -1,7 +1,6 @@
 """Settings of two loaders: one to learn from, one to be judged by.
 
-With the code below, 33 examples and batches of 8, training stops: "Expected more than 1 value per channel when
-training". The accuracy is that of 96 of 100 test images, and the saved predictions are out of order. One more
+With the code below, 33 examples and batches of 8, training stops: "Expected more than 1 value per channel". The accuracy is that of 96 of 100 test images, and the saved predictions are out of order. One more
 `torch.randn` in the model gives another order of training, seed or no seed.
 
     train_loader, test_loader = make_loaders(list(range(9)), list(range(5)), batch_size=4, seed=1)
@@ -9,9 +8,9 @@ training". The accuracy is that of 96 of 100 test images, and the saved predicti
     list(test_loader)     # [tensor([0, 1, 2, 3]), tensor([4])], each time
 
 - Test: every example once, in the order of the dataset; what is left is a shorter batch.
-- Training: a new order in each epoch, in batches of exactly batch_size. What is left over is left out.
-- The same seed gives the same training batches, epoch by epoch, whatever else draws random numbers; other
-  seeds give others.
+- Training: a new order in each epoch, in batches of exactly batch_size; a rest is left out.
+- The same seed gives the same training batches, epoch by epoch, whatever else draws random numbers; another
+  seed, others.
 - Each loader reads with `workers` processes.
 
 Fine print:

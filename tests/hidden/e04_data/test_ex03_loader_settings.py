@@ -1,4 +1,4 @@
-"""What grades loader_settings: every test example, full training batches, orders by seed and epoch, streams."""
+"""What grades loader_settings: test examples, training batches, orders by seed and epoch, streams."""
 
 import pytest
 import torch
@@ -36,7 +36,11 @@ def test_test_loader(answer, size, batch_size):
             likely="the test set is shuffled, or batched otherwise",
         )
         lost = sum(map(len, wanted)) - sum(map(len, found))
-        expect_that(lost <= 0, f"{call} lack {lost} of {size} examples", likely="drop_last")
+        expect_that(
+            lost <= 0,
+            f"{call} lack {lost} of {size} examples",
+            likely="drop_last=True: every test example counts",
+        )
         expect_equal(found, wanted, call)
     expect_equal(len(loader), len(wanted), f"len of the test loader of {size} examples")
 
@@ -52,7 +56,11 @@ def test_training_batches(answer, size, batch_size):
         sizes = [len(b) for b in batches]
         told = f"the last training batch is shorter than the others, {call}"
         expect_that(
-            sizes == full or sizes[:-1] != full, told, yours=sizes, wanted=full, likely="no drop_last"
+            sizes == full or sizes[:-1] != full,
+            told,
+            yours=sizes,
+            wanted=full,
+            likely="drop_last=True is missing",
         )
         expect_equal(sizes, full, f"the sizes of the batches, {call}")
         seen = [i for b in batches for i in b]
@@ -73,13 +81,15 @@ def test_new_orders(answer):
 
 def test_seeds(answer):
     """The same seed gives the same batches in each epoch, and other seeds give others."""
-    expect_equal(epochs_of(answer, seed=7), epochs_of(answer, seed=7), "the epochs of a second call, seed=7")
+    for seed in (7, 0):
+        first, second = epochs_of(answer, seed=seed), epochs_of(answer, seed=seed)
+        expect_that(first == second, f"a second call with seed={seed} gives other training batches")
     runs = [epochs_of(answer, 1, seed=seed) for seed in (0, 1, 2, 3, 12345)]
     expect_equal(len({str(run) for run in runs}), 5, "the number of distinct first epochs for five seeds")
 
 
 def test_global_draws(answer):
-    """What is drawn from the global random stream, or seeded in it, has no influence on the training batches."""
+    """Draws from the global random stream, and its seeds, have no influence on the training batches."""
     wanted = epochs_of(answer, seed=5)
     torch.manual_seed(99)
     loader, _ = answer.make_loaders(numbers(11), numbers(4), 3, seed=5)
@@ -91,7 +101,7 @@ def test_global_draws(answer):
     expect_that(yours == wanted, told, likely="the order is drawn from the global stream, which all share")
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, 3])
 def test_workers(answer, workers):
     """Both loaders read with as many workers as are asked for."""
     loaders = answer.make_loaders(numbers(11), numbers(4), 3, workers=workers)
@@ -103,9 +113,10 @@ def test_workers(answer, workers):
 def test_few_examples(answer):
     """Fewer examples than a batch are one batch of all of them."""
     for size, batch_size in ((1, 2), (3, 4), (5, 64)):
-        loader, _ = answer.make_loaders(numbers(size), numbers(4), batch_size, seed=3)
+        loader, test_loader = answer.make_loaders(numbers(size), numbers(70), batch_size, seed=3)
         found = [sorted(batch) for batch in epoch_of(loader)]
         expect_equal(found, [numbers(size)], f"training on {size} examples, batch_size={batch_size}")
+        expect_equal(len(next(iter(test_loader))), batch_size, "the size of the test batches beside that")
 
 
 @pytest.mark.fine

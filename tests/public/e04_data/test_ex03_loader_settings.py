@@ -12,7 +12,14 @@ def test_test_loader(answer):
         batches = [torch.tensor([0, 1, 2, 3]), torch.tensor([4])]
         found = list(loader)
         lost = 5 - sum(map(len, found))
-        expect_that(lost == 0, f"the test loader leaves {lost} of 5 examples out", likely="drop_last")
+        expect_that(
+            lost == 0,
+            f"the test loader leaves {lost} of 5 examples out",
+            likely="drop_last=True: every test example counts",
+        )
+        order = [int(i) for batch in found for i in batch]
+        told = "the test loader gives the examples in another order than the dataset"
+        expect_that(order == sorted(order), told, yours=order, likely="shuffle=True")
         expect_equal(found, batches, f"list(test_loader), for the {time} time")
 
 
@@ -23,7 +30,7 @@ def test_training_loader(answer):
     for batches in epochs:
         sizes = [len(batch) for batch in batches]
         told = "the last training batch is shorter than the others"
-        expect_that(sizes != [4, 4, 1], told, yours=sizes, wanted=[4, 4], likely="no drop_last")
+        expect_that(sizes != [4, 4, 1], told, yours=sizes, wanted=[4, 4], likely="drop_last=True is missing")
         expect_equal(sizes, [4, 4], "the sizes of the training batches")
         expect_equal(len({i for batch in batches for i in batch}), 8, "the number of distinct examples")
     expect_that(epochs[0] != epochs[1] or epochs[1] != epochs[2], "the order is the same in each epoch")

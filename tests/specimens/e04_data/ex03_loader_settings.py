@@ -26,7 +26,7 @@ SPECIMENS = [
         "keeps a last batch of one to train on",
         edits=[(DROP, "drop_last=False")],
         check="test_training_batches",
-        says="no drop_last",
+        says="drop_last=True is missing",
         rung="job",
     ),
     Wrong(

@@ -95,6 +95,19 @@ SPECIMENS = [
         rung="job",
     ),
     Wrong(
+        "by way of float32",
+        edits=[
+            (
+                VALUES,
+                "values = torch.full((len(sequences), time, *first.shape[1:]), float(padding))"
+                ".to(first.device)",
+            ),
+            (MASK, MASK + "\n    values = values.to(first.dtype)"),
+        ],
+        check="test_dtypes",
+        rung="job",
+    ),
+    Wrong(
         "one multiple more where the longest fits",
         edits=[
             ("-(-max(map(len, sequences)) // multiple_of)", "(max(map(len, sequences)) // multiple_of + 1)")
