@@ -1,58 +1,38 @@
 """Class numbers without gaps: any set of labels becomes 0 … C−1, and comes back.
 
-`cross_entropy` wants classes 0 … C−1. Your segmentation masks are uint8, use the ids 3, 7 and 40 of a larger
-catalogue, and mark the pixels that nobody has labelled with 255; `cross_entropy` skips targets of -100.
+`cross_entropy` wants classes 0 … C−1. Your masks, one label for each pixel of an image, use the ids 3, 7 and 40 of
+a larger catalogue, and 255 where nobody has labelled. Write the map that numbers the classes.
 
     mask = torch.tensor([[7, 255, 40], [3, 7, 7]], dtype=torch.uint8)
     classes = ClassMap(mask, ignore=255)
-    len(classes)              # 3
-    classes.labels            # tensor([3, 7, 40], dtype=torch.uint8)
-    codes = classes.encode(mask)      # tensor([[1, -100, 2], [0, 1, 1]]), int64
-    classes.decode(codes)     # the mask again, in uint8
+    len(classes)                      # 3
+    classes.labels                    # tensor([3, 7, 40], dtype=torch.uint8)
+    codes = classes.encode(mask)      # tensor([[1, -100, 2], [0, 1, 1]])
+    classes.decode(codes)             # the mask again, in uint8
 
-Rules:
-- The classes are the distinct labels in ascending order, without `ignore`; where they come and how often does
-  not matter. `labels` lists them, in the dtype of the labels that were given. There may be one, or none.
-- Labels are any integers that uint8 or a signed dtype holds: negative ones, and ids of 64 bits. They are
-  compared exactly, and no memory or time goes by how large they are.
-- encode gives int64: the class number of each label, or -100 where it is `ignore`. decode is its inverse and
-  gives the dtype of `labels`; -100 becomes `ignore`. Without an `ignore` (None), -100 means nothing special.
-- encode takes any of these dtypes, also another one than that of `labels`: 263 is not 7, though as uint8 it
-  would be, and -1 in int8 is not 255. Likewise decode takes codes of any signed integer dtype.
-- All three take any shape, also none and empty ones, and any layout. encode and decode give the same shape,
-  on the device of their argument (the map may have been built on another), in memory of their own, also for
-  a single number: indexing with a 0-d tensor gives a view. Arguments are not changed, and the map does not
-  change with the tensor that it was built of.
-- No Python loop over labels or classes.
+- The classes are the distinct labels in ascending order, without `ignore`, where that is given.
+- encode gives class numbers in int64, and -100, which cross_entropy skips, for `ignore`. decode is its inverse.
+- A mask has millions of pixels: no Python loop over them. A loop over the classes will do.
 
-ValueError from encode for a label that is no class, with one such label in the message: better found out
-here than by a loss that is a little off. IndexError from decode for a code that is not among 0 … C−1 (nor
--100, where there is an `ignore`). TypeError from all three for a floating dtype.
+Fine print:
+- ValueError from encode for a label that is no class, with one such label in the message.
+- IndexError from decode for a code that is no class: -1, as well as one that is too large.
+- encode takes labels of any integer dtype: 263 is not 7, though it is in uint8.
+- Any shape, also none and empty ones. All labels may be `ignore`: then there is no class.
+- Codes are on the device of the labels, and labels on that of the codes, wherever the map was made.
 """
 
-from jaxtyping import Int, Integer, Shaped
+from jaxtyping import Int, Integer
 from torch import Tensor
 
 
 class ClassMap:
-    """Numbers classes from 0 on.
-
-    Attributes:
-        labels: the label of each class, ascending, (classes,).
-    """
+    """Numbers classes from 0 on; `labels` are those of the classes, ascending."""
 
     labels: Integer[Tensor, "classes"]
 
     def __init__(self, labels: Integer[Tensor, "*shape"], ignore: int | None = None) -> None:
-        """Find the classes.
-
-        Args:
-            labels: all labels that there are, in uint8 or a signed integer dtype.
-            ignore: a label that is no class, if there is one; a number that this dtype holds.
-
-        Raises:
-            TypeError: the labels are floats.
-        """
+        """Find the classes among all labels that there are; `ignore` is none."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -60,31 +40,9 @@ class ClassMap:
         raise NotImplementedError
 
     def encode(self, labels: Integer[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
-        """The class number of each label.
-
-        Args:
-            labels: any shape, uint8 or any signed integer dtype.
-
-        Returns:
-            Numbers from 0 to classes - 1, or -100 where the label is `ignore`; int64.
-
-        Raises:
-            TypeError: the labels are floats.
-            ValueError: a label is no class.
-        """
+        """The class number of each label, and -100 for `ignore`."""
         raise NotImplementedError
 
-    def decode(self, codes: Integer[Tensor, "*shape"]) -> Integer[Tensor, "*shape"]:
-        """The label of each class number.
-
-        Args:
-            codes: any shape, any signed integer dtype, from 0 to classes - 1, or -100 for `ignore`.
-
-        Returns:
-            Labels, and `ignore` for -100, in the dtype of `labels`.
-
-        Raises:
-            TypeError: the codes are floats.
-            IndexError: a code stands for nothing.
-        """
+    def decode(self, codes: Int[Tensor, "*shape"]) -> Integer[Tensor, "*shape"]:
+        """The label of each class number, and `ignore` for -100."""
         raise NotImplementedError
