@@ -1,8 +1,7 @@
 """A stream of examples, split among the workers of a loader and the ranks of a training run.
 
-Examples come from shards: files that are read from start to end, too large to be held in memory. With
-`num_workers=4` an epoch takes four times as long, the loss goes down faster than it should, and a count of
-what comes out of the loader shows why: every example comes four times.
+Examples come from shards: files that are read from start to end, too large for memory. With `num_workers=4` an epoch
+of the code below takes four times as long, and every example comes four times.
 
     def read(shard):                  # opens a shard, and yields its examples one by one
         yield from (f"{shard}{i}" for i in range(3))
@@ -14,21 +13,17 @@ what comes out of the loader shows why: every example comes four times.
     second = ShardedDataset(["a", "b", "c", "d", "e"], read, rank=1, world_size=2)
     # the loaders of the two, on two machines and with workers of their own, share the 15 among them
 
-Rules:
-- A reader is one worker of one rank, or the rank itself where its loader has no workers. All ranks have
-  equally many. In an epoch each shard is read exactly once, whole, by one of all these readers, and a reader
-  opens no shard but its own. It reads them one by one, in the order of `shards`, each from start to end.
-- The work is even: no reader has more than one shard more than another. There may be fewer shards than
-  readers, or none; a reader without any yields nothing. A name that is listed twice is two shards.
-- Examples are passed on as read yields them, whatever they are, None too. read may return any iterable.
-  How many there are is known once they are read: the dataset has no `len`.
-- Nothing is read ahead: a shard is opened when its first example is wanted, and may even be endless.
-- Each `iter` starts an epoch anew: in workers that stay (`persistent_workers=True`), for another loader with
-  another number of workers, or while another `iter` of the same dataset is not at its end yet.
-- An error from read reaches the loop over the loader, from a worker too.
-- A dataset can be pickled where its shards and read can; workers may be forked or spawned.
+- A reader is one worker of one rank; where its loader has no workers, it is the rank. All ranks have equally many.
+- In an epoch each shard is read once, whole, by one of all these readers; no other opens it.
+- A reader reads its shards in the order of `shards`.
+- Every `iter` begins an epoch anew, in workers that stay (`persistent_workers=True`), too.
 
-ValueError if rank is not among 0 … world_size − 1.
+Fine print:
+- The work is even: no reader has more than one shard more than another. There may be fewer shards than readers.
+- Examples are passed on as read gives them, None too; read may return any iterable. A name that is listed twice is two
+  shards.
+- Nothing is read ahead: a shard is opened when its first example is wanted, and may even be endless.
+- Two `iter`s of one dataset that are under way at once do not disturb each other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,17 +42,7 @@ class ShardedDataset(IterableDataset):
         rank: int = 0,
         world_size: int = 1,
     ) -> None:
-        """Share the work.
-
-        Args:
-            shards: what `read` takes: names of files, for instance.
-            read: opens a shard and yields its examples.
-            rank: the number of this training process.
-            world_size: how many training processes there are.
-
-        Raises:
-            ValueError: rank is not from 0 to world_size - 1.
-        """
+        """`read` opens a shard and yields its examples; this process is `rank` of `world_size`, from 0."""
         if not 0 <= rank < world_size:
             raise ValueError(f"there is no rank {rank} of {world_size}")
         self.shards = shards
