@@ -18,6 +18,7 @@ Fine print:
 - No steps give an empty result, of shape (0, *features).
 - Callers go on in place (`leaky_traces(...).relu_()`): backward works all the same, and no input changes.
 - `initial` of another shape than one step of x raises ValueError, even if it would broadcast.
+- Decays of exactly 0 and 1 are decays like others.
 - The result has the dtype of x.
 """
 

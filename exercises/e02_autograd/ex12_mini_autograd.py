@@ -1,28 +1,24 @@
 """Reverse-mode differentiation from nothing: a small autograd for single numbers.
 
-A `Value` holds a number and remembers which values it was computed from. `backward()` walks from a result
-to all of them and finds, by the chain rule, the derivative of the result by each:
+A `Value` holds a number, and remembers what it was computed from. `backward()` walks from a result to all of
+that, and adds to each `grad` the derivative of the result by it, found by the chain rule:
 
     a, b = Value(2.0), Value(-3.0)
     c = a * b + a ** 2          # c.data is -2.0
     c.backward()                # a.grad is 1.0 (b + 2 a), b.grad is 2.0 (a), c.grad is 1.0
 
-Rules:
-- The operations: x + y, x - y, x * y and x / y, where one of the two may be a plain int or float, on either
-  side; x ** n with an int or float n; -x; and the methods below. Each gives a new Value and changes none.
-- `data` and `grad` are Python floats, also where ints went in; `grad` is 0.0 at first. Both may be assigned
-  (though nobody assigns data between an operation and the backward through it).
-- backward() adds the derivative of the result to the `grad` of every Value that it was computed from, of
-  those in between too, and of the result itself (there it is 1). So a value that is used several times gets
-  the sum over all its uses, two calls give twice the derivative, and two results that share a part add up
-  there. What stood in a `grad` before is kept in the sum, and has no influence on any other.
-- relu has the derivative 0 at 0, and so has x ** 0 at 0. Otherwise operations are used only where they have
-  a derivative.
-- Values are told apart by identity: two of them with equal numbers are two.
-- Chains of 10 000 operations work, without raising Python's recursion limit. The cost of backward does not
-  grow with the number of paths through the operations, which can double with each of them, nor with what
-  else was computed.
-- Plain Python: torch takes no part.
+- Operations: x + y, x - y, x * y, x / y, where x or y may be a plain number; x ** n with a plain n; -x; exp,
+  log, tanh, and relu, whose derivative at 0 is 0.
+- A value used several times gets the sum over its uses. Two results add up in what both use.
+- The cost of backward does not grow with the number of paths.
+- Plain Python: no torch.
+
+Fine print:
+- What stands in a `grad` is added to, and goes nowhere else: two calls give twice the derivative. In
+  micrograd it flows on, so that a second call, or results that share a value in between, come out wrong.
+- Chains of 10 000 operations work, at Python's own recursion limit: backward is no recursion.
+- `data` and `grad` are Python floats, also where ints went in.
+- x ** 0 has the derivative 0 at 0.
 """
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.checks import expect_close, expect_copy, expect_gradients
-from grader.checks.contract import Contract, dtypes, empties, errors, given, untouched
+from grader.checks.contract import Contract, dtypes, empties, errors, given, untouched, values
 
 
 def traces(x, decay, initial):
@@ -35,6 +35,11 @@ def ordinary(gen):
     }
 
 
+def ends(gen):
+    x, _, initial = draw(gen, 4, (3,), True).args
+    return {"decays of 0, 1 and 0.5": given(x, torch.tensor([0.0, 1.0, 0.5]), initial)}
+
+
 contract = Contract(
     "leaky_traces(x, decay, initial)",
     reference=traces,
@@ -49,6 +54,9 @@ contract = Contract(
     },
     job=[untouched()],
     fine=[
+        values(
+            inputs=ends, name="decays_of_0_and_1", title="Decays of exactly 0 and 1 are decays like others."
+        ),
         empties(inputs=lambda gen: [draw(gen, 0, (2, 3), True)], title="No steps give an empty result."),
         dtypes(torch.float64, ulps=16),
         errors(
@@ -68,7 +76,8 @@ def test_two_sequences_from_one_initial(answer, gen):
     first, decay, initial = draw(gen, 4, (3,), False).args
     second = torch.randn(5, 3, generator=gen)
     wanted = traces(second.double(), decay.double(), initial.double()).float()
-    answer.leaky_traces(first, decay, initial)
+    with torch.no_grad():
+        answer.leaky_traces(first, decay, initial)
     after = initial.clone()
     suspects = {"the first sequence has changed initial": lambda: traces(second, decay, after)}
     call = "leaky_traces(x, decay, initial), the second call with one initial"

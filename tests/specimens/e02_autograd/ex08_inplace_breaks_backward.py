@@ -122,6 +122,20 @@ def leaky_traces(x, decay, initial):
         check="test_caller_goes_on_in_place",
     ),
     Wrong(
+        "without a loop: a cumulative sum of what is divided by powers of the decay",
+        code="""
+import torch
+
+def leaky_traces(x, decay, initial):
+    if initial.shape != x.shape[1:]:
+        raise ValueError("initial has another shape than a step of x")
+    steps = torch.arange(1, len(x) + 1, dtype=torch.float64).view(-1, *[1] * initial.dim())
+    powers = decay.double() ** steps
+    return (powers * (initial + (x / powers).cumsum(0))).to(x.dtype)
+""",
+        check="test_decays_of_0_and_1",
+    ),
+    Wrong(
         "float32 traces for everybody",
         edits=[(RESULT, RESULT.replace("torch.stack(traces)", "torch.stack(traces).float()"))],
         check="test_dtype_is_kept",
