@@ -26,19 +26,6 @@ SPECIMENS = [
         rung="job",
     ),
     Wrong(
-        "one mix for the whole batch",
-        edits=[(WEIGHT, "    weight = mix[0]\n")],
-        check="test_mix_says_where",
-        rung="job",
-    ),
-    Wrong(
-        "the gradient at the real samples",
-        edits=[("(weight * real + (1 - weight) * fake)", "real")],
-        check="test_mix_says_where",
-        says="at the real samples",
-        rung="job",
-    ),
-    Wrong(
         "mix for flat samples only",
         edits=[(WEIGHT, "    weight = mix[:, None]\n")],
         check="test_values",

@@ -189,6 +189,24 @@ SPECIMENS = [
         rung="job",
     ),
     Wrong(
+        "passes shares on as they come, the latest first",
+        edits=[
+            (
+                BACKWARD,
+                """        waiting = {self: 1.0}
+        while waiting:
+            value, share = waiting.popitem()
+            value.grad += share
+            for operand, slope in value._inputs:
+                waiting[operand] = waiting.get(operand, 0.0) + slope * share
+""",
+            )
+        ],
+        check="test_cost",
+        says="number of paths",
+        rung="job",
+    ),
+    Wrong(
         "the result itself gets no gradient",
         edits=[
             (
@@ -288,6 +306,34 @@ SPECIMENS = [
         ],
         check="test_deep_chain",
         says="recursion",
+    ),
+    Wrong(
+        "a recursive walk, and a raised limit",
+        edits=[
+            ("import math\n", "import math\nimport sys\n"),
+            (
+                BACKWARD,
+                """        order, seen = [], set()
+        sys.setrecursionlimit(100_000)
+
+        def visit(value):
+            if value not in seen:
+                seen.add(value)
+                for operand, _ in value._inputs:
+                    visit(operand)
+                order.append(value)
+
+        visit(self)
+        derivative = {self: 1.0}
+        for value in reversed(order):
+            value.grad += derivative[value]
+            for operand, slope in value._inputs:
+                derivative[operand] = derivative.get(operand, 0.0) + slope * derivative[value]
+""",
+            ),
+        ],
+        check="test_deep_chain",
+        says="sets Python's recursion limit",
     ),
     Wrong(
         "keeps ints",
