@@ -7,27 +7,18 @@ weighs each time step, the last one most (its weights are 1/time, 2/time, … 1)
     x = torch.tensor([[2.0, 20.0], [3.0, 0.0]])     # two time steps of two channels
     head(x)                                         # [[0.5, 1.0], [2.0, -2.0]]
 
-The first version computed the right numbers on its author's laptop. But a trained head came back from its
-checkpoint untrained; after `model.to("cuda")` it raised "Expected all tensors to be on the same device";
-`model.double()` was no double; and the optimizer's parameter list was empty.
+The numbers are right, but a trained head came back from its checkpoint untrained, `model.to("cuda")` left its
+tensors behind, and the optimizer found no parameters. Register all four, under their names:
 
-What has to be registered, under these names, and nothing else:
-- `gain` (channels,): learned, starts at ones. The one parameter: `parameters()` gives nothing else, and no
-  other tensor gets gradients or moves in training.
-- `mean` and `std` (channels,): statistics of the training set, fixed. They are saved in the state dict
-  and restored from it.
-- `ramp` (time,): the weights of the time steps, right in half precision as well, which cannot count
-  thousands of steps. It follows from `time`, so it is neither saved nor looked for when a state dict is
-  loaded: one saved with another `time` loads as well, into the head or a model that contains it. One that
-  lacks gain, mean or std raises RuntimeError, as PyTorch has it.
+- `gain` (channels,) is learned, and starts at ones: the one parameter.
+- `mean` and `std` (channels,) are fixed, saved in the state dict and restored from it.
+- `ramp` (time,) follows from `time`: it moves along, but is not saved.
 
-Rules:
-- All four are made in the dtype and on the device of the given mean, move and cast with every model that
-  contains the head, and are used as they then are: forward copies nothing between the CPU and a device.
-- mean and std are copied: what the head does with its own, loading a state dict for example, changes
-  nothing in the tensors that it was given, and later changes of those do not reach the head.
-- x has the dtype and device of the head, any leading dimensions, and is not changed; gradients flow through.
-  The result is exact up to rounding, also where a mean is thousands of times its deviation.
+Fine print:
+- mean and std are copied: what is loaded into the head does not reach the tensors that it was given.
+- All four are made in the dtype and on the device of the given mean.
+- A state dict of a head with another `time` loads. One that lacks gain, mean or std raises RuntimeError, as
+  PyTorch has it.
 """
 
 import torch
@@ -36,13 +27,7 @@ from torch import Tensor, nn
 
 
 class SensorHead(nn.Module):
-    """Standardise, scale and weigh windows of readings.
-
-    Args:
-        mean: the mean of each channel, (channels,), in any floating dtype; requires no gradient.
-        std: the standard deviation of each channel, (channels,), dtype and device as mean; not zero.
-        time: the number of time steps of a window, at least 1.
-    """
+    """Standardise, scale and weigh windows of `time` readings; mean and std require no gradient."""
 
     def __init__(self, mean: Float[Tensor, "channels"], std: Float[Tensor, "channels"], time: int) -> None:
         super().__init__()
