@@ -194,4 +194,4 @@ def test_layers_in_a_list_may_be_more_exact_than_the_suite(seed):
 
 
 def test_mini_autograd_takes_an_int_for_a_number():
-    assert mini_autograd.numbers([0, 1.5]).tolist() == [0.0, 1.5]
+    assert mini_autograd.numbers(0, 1.5).tolist() == [0.0, 1.5]

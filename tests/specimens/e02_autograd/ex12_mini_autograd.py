@@ -172,23 +172,6 @@ SPECIMENS = [
         rung="job",
     ),
     Wrong(
-        "each use passes its share on by itself: once for each path",
-        edits=[
-            (
-                BACKWARD,
-                """        todo = [(self, 1.0)]
-        while todo:
-            value, share = todo.pop()
-            value.grad += share
-            todo += [(operand, slope * share) for operand, slope in value._inputs]
-""",
-            )
-        ],
-        check="test_cost",
-        says="number of paths",
-        rung="job",
-    ),
-    Wrong(
         "passes shares on as they come, the latest first",
         edits=[
             (
