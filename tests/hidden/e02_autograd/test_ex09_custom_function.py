@@ -135,3 +135,13 @@ def test_incoming_gradient_is_left_alone(answer, gen):
     y = answer.swish(x.requires_grad_(), beta.requires_grad_(), scale=2.0)
     with unchanged("backward of swish(x, beta, scale=2.0)", gradient=incoming):
         torch.autograd.grad(y, [x, beta], incoming)
+
+
+def oracle(answer, gen):
+    cases = {}
+    for name, ((x, beta), options) in ordinary(gen).items():
+        x, beta = (t.double().requires_grad_() for t in (x, beta))  # in float32 terms near 0 may cancel
+        y = answer.swish(x, beta, **options)
+        y.backward(torch.randn(y.shape, generator=gen, dtype=y.dtype))
+        cases[name] = [t.detach().float() for t in (y, x.grad, beta.grad)]
+    return cases
