@@ -1,35 +1,27 @@
-"""Batch normalisation by hand: statistics of the batch to train with, running ones to predict with.
+"""Batch normalisation: statistics of the batch to train with, running ones to predict with.
 
-A batch norm gives each feature mean 0 and variance 1 over the batch, then scales and shifts it. To predict
-for a single row there is no batch, so while training the layer keeps running averages of what it saw.
+A batch norm normalises each feature over the batch, by (x - mean) / sqrt(variance + eps), then multiplies it by
+`weight` and adds `bias`. A single row to predict for is no batch: so in training the layer keeps running averages.
 
     layer = BatchNorm(1, momentum=0.5)
     layer(torch.tensor([[1.0], [3.0]]))     # [[-1.0], [1.0]]: mean 2, variance (1 + 1) / 2 = 1
-    # running_mean is 0.5 · 0 + 0.5 · 2 = 1, running_var is 0.5 · 1 + 0.5 · (1 + 1) / (2 - 1) = 1.5
+    # running_mean is 0.5 * 0 + 0.5 * 2 = 1, running_var is 0.5 * 1 + 0.5 * (1 + 1) / (2 - 1) = 1.5
     layer.eval()
     layer(torch.tensor([[3.0]]))            # [[1.633]]: (3 - 1) / sqrt(1.5)
 
-Rules, for x of (batch, features) with any number of further dimensions behind, in any memory layout:
-- State dicts go to and fro between this layer and `nn.BatchNorm1d`: parameters `weight` (ones) and `bias`
-  (zeros), buffers `running_mean` (zeros), `running_var` (ones), all (features,), and `num_batches_tracked`,
-  an int64 without dimensions (0). Nothing else is registered or saved.
-- Training mode: each feature is normalised over all other dimensions, by (x - mean) / sqrt(var + eps), with
-  the biased variance (divided by n). Then running = (1 - momentum) · running + momentum · new, where the new
-  variance is the unbiased one (divided by n - 1), and num_batches_tracked goes up by one. With
-  momentum=None the running statistics are the plain average of those of all batches: momentum is
-  1 / num_batches_tracked, after counting. 0.0 and 1.0 are momenta like others.
-- Evaluation mode: the running statistics normalise, nothing is updated, and a batch has any size, also 0.
-- Buffers are updated in place, so that whoever holds them sees the new numbers, and carry no graph.
-  Gradients flow to x, weight and bias; in training mode also through the batch's mean and variance.
-- The result has the shape, dtype and device of x. float16 and bfloat16 are computed in float32 and rounded
-  once at the end, where the layer is float32 and where it is cast as well (then the buffers have its
-  dtype, and an update is computed in float32, too, and rounded at the end); float64 stays float64. A constant
-  feature is no problem, nor is a mean of 10000 times the deviation.
-- x is not changed. No Python loop over rows or features, and no number is copied between x's device and
-  the CPU. Without PyTorch's own batch, instance, group and layer norm.
+- x is (batch, features, ...): statistics are taken over every dimension but 1.
+- Parameters: `weight` (ones), `bias` (zeros). Buffers: `running_mean` (zeros), `running_var` (ones).
+- Training: running = (1 - momentum) * running + momentum * new, the new variance divided by n - 1.
+- Evaluation: the running statistics normalise, and stay as they are.
+- Gradients flow to x through mean and variance too; buffers carry no graph. No loop, no norm of PyTorch's own.
 
-Bad input raises ValueError, before anything is updated: x with fewer than two dimensions, or another number
-of features, in both modes; fewer than two values per feature in training mode.
+Fine print:
+- PyTorch divides the new running variance by n - 1, and so do we; d2l.ai's code divides it by n.
+- nn.BatchNorm1d also counts its batches, in `num_batches_tracked`: here nothing else is registered.
+- float16 and bfloat16 x is computed in float32 and rounded once; the result has x's dtype, also float64.
+- The buffers are updated in place: who holds them sees the new numbers. x stays as it is.
+- On another device nothing is copied to or from the CPU.
+- ValueError (RuntimeError will do), and no update: other features; in training fewer than two values of each.
 """
 
 from jaxtyping import Float
@@ -37,31 +29,14 @@ from torch import Tensor, nn
 
 
 class BatchNorm(nn.Module):
-    """Normalises each feature over the batch.
+    """Normalises each feature over the batch."""
 
-    Args:
-        features: how many features there are, 1 or more.
-        eps: what is added to the variance.
-        momentum: the weight of a new batch in the running statistics; None for a plain average.
-    """
-
-    def __init__(self, features: int, eps: float = 1e-5, momentum: float | None = 0.1) -> None:
+    def __init__(self, features: int, eps: float = 1e-5, momentum: float = 0.1) -> None:
         super().__init__()
         raise NotImplementedError
 
     def forward(
         self, x: Float[Tensor, "batch features *positions"]
     ) -> Float[Tensor, "batch features *positions"]:
-        """Normalise, and in training mode update the running statistics.
-
-        Args:
-            x: the batch, (batch, features, *positions).
-
-        Returns:
-            The normalised batch, in the shape, dtype and device of `x`.
-
-        Raises:
-            ValueError: fewer than two dimensions, another number of features, or, in training mode,
-                fewer than two values per feature.
-        """
+        """Normalise x, and in training mode update the running statistics."""
         raise NotImplementedError

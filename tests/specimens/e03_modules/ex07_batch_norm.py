@@ -1,192 +1,105 @@
 """Answers to batch_norm that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
-BIASED = "exact.var(dims, correction=0)"
-UPDATE = "            self._update(mean.detach(), var.detach() * (n / (n - 1)))\n"
-MOMENTUM = (
-    "momentum = 1 / self.num_batches_tracked.to(mean.dtype) if self.momentum is None else self.momentum"
-)
-MEAN = "        self.running_mean += momentum * (mean - self.running_mean)\n"
-COUNT = "        self.num_batches_tracked += 1\n"
-SMALL = """            if n < 2:
-                raise ValueError(f"a batch needs two values per feature to train on, not {n}")
-"""
-SHAPE = "if x.dim() < 2 or x.shape[1] != self.features:"
+EXACT = "exact = x if x.dtype == torch.float64 else x.float()"
+MEAN = "mean = exact.mean(dims)  # (features,)"
+VAR = "var = exact.var(dims, correction=0)  # (features,)"
+UPDATE_MEAN = "self.running_mean += self.momentum * (mean - self.running_mean)"
+UPDATE_VAR = "self.running_var += self.momentum * (var * (n / (n - 1)) - self.running_var)"
+SCALE = "scale = self.weight * (var + self.eps).rsqrt()  # (features,)"
 
 SPECIMENS = [
     Wrong(
-        "no update while the weights are frozen",
-        edits=[
-            (
-                UPDATE,
-                UPDATE.replace(
-                    "            self._update",
-                    "            if self.weight.requires_grad:\n                self._update",
-                ),
-            )
-        ],
-        check="test_running_statistics",
-        says="after 3 batches",
-    ),
-    Wrong(
-        "a constant feature is set to 0, and its gradient is lost",
-        edits=[("        scale = self.weight *", "        scale = (var != 0) * self.weight *")],
-        check="test_difficult_features",
-        says="constant feature",
-    ),
-    Wrong(
-        "1 / count in float32, in a float64 layer too",
-        edits=[(MOMENTUM, MOMENTUM.replace("mean.dtype", "torch.float32"))],
-        check="test_float64",
-        says="momentum=None",
-    ),
-    Wrong(
-        "centres x itself where no gradient is asked for",
-        edits=[
-            (
-                "            var = exact.var(dims, correction=0)  # (features,)\n",
-                "            var = exact.var(dims, correction=0)  # (features,)\n"
-                "            if not torch.is_grad_enabled():\n"
-                "                exact -= mean.view(-1, *[1] * (x.dim() - 2))\n"
-                "                mean = torch.zeros_like(mean)\n",
-            )
-        ],
-        check="test_batch_is_left_alone",
-        says="no_grad",
-    ),
-    Wrong(
-        "looks at the features of batches with rows only",
-        edits=[(SHAPE, "if x.dim() < 2 or (x.numel() and x.shape[1] != self.features):")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "computes float64 in the dtype of the layer",
-        edits=[
-            (
-                "exact = x if x.dtype == torch.float64 else x.float()",
-                "exact = x.to(self.weight.dtype if self.weight.dtype == torch.float64 else torch.float32)",
-            )
-        ],
-        check="test_float64",
-    ),
-    Wrong(
         "normalises with the unbiased variance",
-        edits=[(BIASED, "exact.var(dims, correction=1)")],
-        check="test_training_output",
+        edits=[
+            (VAR, "var = exact.var(dims)"),
+            (UPDATE_VAR, "self.running_var += self.momentum * (var - self.running_var)"),
+        ],
+        check="test_training",
         says="the unbiased variance normalises",
+        rung="job",
     ),
     Wrong(
-        "keeps the biased variance",
-        edits=[(" * (n / (n - 1))", "")],
+        "keeps the biased variance, as d2l.ai does",
+        edits=[("var * (n / (n - 1))", "var")],
         check="test_running_statistics",
-        says="running_var",
-    ),
-    Wrong(
-        "unbiased over the rows alone",
-        edits=[(" * (n / (n - 1))", " * (len(x) / (len(x) - 1) if len(x) > 1 else 1)")],
-        check="test_running_statistics",
+        says="biased variance: divide by n - 1",
+        rung="job",
     ),
     Wrong(
         "momentum the wrong way round",
-        edits=[("momentum * (mean - self.running_mean)", "(1 - momentum) * (mean - self.running_mean)")],
+        edits=[
+            (UPDATE_MEAN, UPDATE_MEAN.replace("self.momentum", "(1 - self.momentum)")),
+            (UPDATE_VAR, UPDATE_VAR.replace("self.momentum", "(1 - self.momentum)")),
+        ],
         check="test_running_statistics",
-        says="running_mean",
-    ),
-    Wrong(
-        "takes a momentum of 0 for none",
-        edits=[(MOMENTUM, "momentum = self.momentum or 1 / self.num_batches_tracked")],
-        check="test_running_statistics",
-        says="momentum=0.0",
-    ),
-    Wrong(
-        "hard-coded momentum",
-        edits=[("self.momentum = momentum", "self.momentum = 0.1")],
-        check="test_running_statistics",
-    ),
-    Wrong(
-        "hard-coded eps",
-        edits=[("self.eps = eps", "self.eps = 1e-5")],
-        check="test_training_output",
-        says="the eps that is given has no effect",
+        says="momentum weighs the old numbers",
+        rung="job",
     ),
     Wrong(
         "eps outside the root",
-        edits=[("(var + self.eps).rsqrt()", "1 / (var.sqrt() + self.eps)")],
-        check="test_training_output",
-        says="eps is added to the deviation",
-    ),
-    Wrong("does not count", edits=[(COUNT, "")], check="test_running_statistics", says="num_batches_tracked"),
-    Wrong(
-        "counts after it has averaged",
-        edits=[
-            (COUNT, ""),
-            (
-                MOMENTUM,
-                "momentum = 1 / (self.num_batches_tracked + 2) if self.momentum is None else self.momentum",
-            ),
-            (MEAN, MEAN + COUNT),
-        ],
-        check="test_running_statistics",
-        says="momentum=None",
+        edits=[(SCALE, "scale = self.weight / (var.sqrt() + self.eps)")],
+        check="test_training",
+        says="to the deviation",
+        rung="job",
     ),
     Wrong(
         "statistics over the rows alone",
         edits=[
             ("dims = [0, *range(2, x.dim())]", "dims = [0]"),
-            (
-                "            mean = exact.mean(dims)  # (features,)",
-                "            mean = exact.mean(dims)\n            while mean.dim() > 1:\n                mean = mean.mean(-1)",
-            ),
-            (
-                "exact.var(dims, correction=0)  # (features,)",
-                "exact.var(dims, correction=0)\n            while var.dim() > 1:\n                var = var.mean(-1)",
-            ),
+            ("n = x.numel() // features", "n = len(x)"),
+            ("mean.view(column)", "(mean if mean.dim() > 1 else mean.view(column))"),
+            ("scale.view(column)", "(scale if scale.dim() > 1 else scale.view(column))"),
         ],
-        check="test_training_output",
-    ),
-    Wrong(
-        "only rows and features",
-        edits=[(SHAPE, "if x.dim() != 2 or x.shape[1] != self.features:")],
-        check="test_training_output",
-    ),
-    Wrong(
-        "no variance below 0.001",
-        edits=[("(var + self.eps)", "(var.clamp(min=1e-3) + self.eps)")],
-        check="test_training_output",
-    ),
-    Wrong(
-        "counts the first of the further dimensions alone",
-        edits=[("n = x.numel() // self.features", "n = len(x) * (x.shape[2] if x.dim() > 2 else 1)")],
-        check="test_running_statistics",
-    ),
-    Wrong(
-        "updates in evaluation mode",
-        edits=[
-            (
-                "            mean, var = self.running_mean.to",
-                "            if x.numel() > self.features:\n                self._update(x.detach().float().mean([0, *range(2, x.dim())]).to(self.weight.dtype), self.running_var)\n            mean, var = self.running_mean.to",
-            )
-        ],
-        check="test_evaluation",
+        check="test_training",
+        rung="job",
     ),
     Wrong(
         "statistics of the batch in evaluation mode",
         edits=[
-            ("        if self.training:\n", "        if self.training or x.numel() // self.features > 1:\n")
-        ],
-        check="test_evaluation",
-        says="the batch's statistics normalise in evaluation",
-    ),
-    Wrong(
-        "the running statistics in training mode, once there are some",
-        edits=[
             (
-                "        scale = self.weight",
-                "        if self.training and self.num_batches_tracked > 3:\n            mean, var = self.running_mean.to(exact.dtype).clone(), self.running_var.to(exact.dtype).clone()\n        scale = self.weight",
+                "mean, var = self.running_mean, self.running_var",
+                "dims = [0, *range(2, x.dim())]\n            mean, var = exact.mean(dims), exact.var(dims, correction=0)",
             )
         ],
-        check="test_on_a_device",
+        check="test_evaluation",
+        says="in evaluation it is the running ones",
+        rung="job",
+    ),
+    Wrong(
+        "updates in evaluation mode as well",
+        edits=[
+            (
+                "mean, var = self.running_mean, self.running_var\n",
+                "mean, var = self.running_mean.clone(), self.running_var.clone()\n"
+                "            self.running_mean += self.momentum * (exact.transpose(0, 1).flatten(1).mean(1) - mean)\n",
+            )
+        ],
+        check="test_evaluation",
+        rung="job",
+    ),
+    Wrong(
+        "mean and variance of the batch as constants",
+        edits=[
+            (MEAN, "mean = exact.detach().mean(dims)"),
+            (VAR, "var = exact.detach().var(dims, correction=0)"),
+        ],
+        check="test_gradients",
+        rung="job",
+    ),
+    Wrong(
+        "running statistics that drag their graph along",
+        edits=[
+            ("with torch.no_grad():", "if True:"),
+            (
+                UPDATE_MEAN,
+                "self.running_mean = self.running_mean + self.momentum * (mean - self.running_mean)",
+            ),
+        ],
+        check="test_gradients",
+        says="carries a graph",
+        rung="job",
     ),
     Wrong(
         "statistics as plain attributes",
@@ -201,235 +114,101 @@ SPECIMENS = [
             ),
         ],
         check="test_registered",
-        says="buffers",
+        rung="job",
     ),
     Wrong(
-        "statistics as parameters",
+        "PyTorch's own normalises",
         edits=[
             (
-                'self.register_buffer("running_mean", torch.zeros(features))',
-                "self.running_mean = nn.Parameter(torch.zeros(features), requires_grad=False)",
-            ),
-        ],
-        check="test_registered",
-        says="parameters",
-    ),
-    Wrong(
-        "statistics that are not saved",
-        edits=[
-            (
-                '("running_var", torch.ones(features))',
-                '("running_var", torch.ones(features), persistent=False)',
+                "return result.to(x.dtype)",
+                "if self.training:\n            return nn.functional.batch_norm(\n"
+                "                x, None, None, self.weight, self.bias, training=True, eps=self.eps)\n"
+                "        return result.to(x.dtype)",
             )
         ],
-        check="test_registered",
-        says="state_dict",
+        check="test_own_computation",
+        rung="job",
     ),
-    Wrong(
-        "a count in floating point",
-        edits=[("torch.tensor(0)", "torch.tensor(0.0)")],
-        check="test_registered",
-    ),
-    Wrong(
-        "a running variance that starts at zero",
-        edits=[('("running_var", torch.ones(features))', '("running_var", torch.zeros(features))')],
-        check="test_registered",
-        says="running_var",
-    ),
+    Wrong("computes in half precision", edits=[(EXACT, "exact = x")], check="test_half_precision"),
+    Wrong("float32 for everything", edits=[(EXACT, "exact = x.float()")], check="test_float64"),
     Wrong(
         "new tensors in place of the old",
         edits=[
-            (MEAN, "        self.running_mean = self.running_mean + momentum * (mean - self.running_mean)\n")
-        ],
-        check="test_updated_in_place",
-        says="in place",
-    ),
-    Wrong(
-        "running statistics that drag their graph along",
-        edits=[
-            ("    @torch.no_grad()\n", ""),
-            ("mean.detach(), var.detach()", "mean, var"),
-            (MEAN, "        self.running_mean = self.running_mean + momentum * (mean - self.running_mean)\n"),
             (
-                "        self.running_var += momentum * (var - self.running_var)\n",
-                "        self.running_var = self.running_var + momentum * (var - self.running_var)\n",
-            ),
-        ],
-        check="test_updated_in_place",
-    ),
-    Wrong(
-        "mean and variance of the batch as constants",
-        edits=[
-            (
-                "            self._update(",
-                "            mean, var = mean.detach(), var.detach()\n            self._update(",
+                UPDATE_MEAN,
+                "self.running_mean = (1 - self.momentum) * self.running_mean + self.momentum * mean",
             )
         ],
-        check="test_gradients",
-        says="gradient for x",
+        check="test_in_place",
     ),
     Wrong(
-        "the variance as a constant",
-        edits=[("            self._update(", "            var = var.detach()\n            self._update(")],
-        check="test_gradients",
-        says="gradient for x",
-    ),
-    Wrong(
-        "uses the data of the weight",
-        edits=[("scale = self.weight *", "scale = self.weight.data *")],
-        check="test_gradients",
-        says="weight",
-    ),
-    Wrong(
-        "computes in half precision",
-        edits=[("exact = x if x.dtype == torch.float64 else x.float()", "exact = x")],
-        check="test_half_precision",
-    ),
-    Wrong(
-        "float32 for everything",
-        edits=[("exact = x if x.dtype == torch.float64 else x.float()", "exact = x.float()")],
-        check="test_float64",
-    ),
-    Wrong(
-        "returns float32",
-        edits=[("return result.to(x.dtype)", "return result")],
-        check="test_half_precision",
-        says="dtype",
-    ),
-    Wrong(
-        "rounds before scale and shift",
-        edits=[
-            ("scale = self.weight * (var + self.eps).rsqrt()", "scale = (var + self.eps).rsqrt()"),
-            (
-                "result = (exact - mean.view(column)) * scale.view(column) + self.bias.view(column)",
-                "result = ((exact - mean.view(column)) * scale.view(column)).to(x.dtype)\n        result = result * self.weight.view(column) + self.bias.view(column)",
-            ),
-        ],
-        check="test_half_precision",
-    ),
-    Wrong(
-        "mean of squares minus square of the mean",
-        edits=[(BIASED, "exact.square().mean(dims) - mean.square()")],
-        check="test_difficult_features",
-    ),
-    Wrong(
-        "divides by the deviation alone",
-        edits=[("(var + self.eps).rsqrt()", "(1 / var.sqrt()).clamp(max=(1 / self.eps) ** 0.5)")],
-        check="test_training_output",
-        says="the eps that is given has no effect",
-    ),
-    Wrong("takes a single row to train on", edits=[(SMALL, "")], check="test_bad_input", says="error"),
-    Wrong(
-        "looks at the rows only",
-        edits=[("            if n < 2:", "            if len(x) < 2:")],
-        check="test_training_output",
-    ),
-    Wrong(
-        "counts first, complains later",
-        edits=[(COUNT, ""), (SMALL, "            self.num_batches_tracked += 1\n" + SMALL)],
-        check="test_bad_input",
-        says="num_batches_tracked",
-    ),
-    Wrong(
-        "does not look at the features",
-        edits=[(SHAPE, "if x.dim() < 2:")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "centres x in place",
-        edits=[
-            (
-                "        result = (exact - mean.view(column))",
-                "        with torch.no_grad():\n            exact.data.sub_(mean.detach().view(column)).add_(mean.detach().view(column) + 1)\n        result = (exact - mean.view(column))",
-            )
-        ],
-        check="test_batch_is_left_alone",
-        says="changes its input",
-    ),
-    Wrong(
-        "reads the count back",
-        edits=[("1 / self.num_batches_tracked.to(mean.dtype) if", "1 / int(self.num_batches_tracked) if")],
+        "eps as a tensor on the CPU",
+        edits=[("(var + self.eps)", "(var + torch.full((1,), self.eps))")],
         check="test_on_a_device",
-        says="copies",
     ),
-    Wrong(
-        "PyTorch's own",
-        edits=[
-            (
-                UPDATE,
-                UPDATE
-                + "            return nn.functional.batch_norm(exact, None, None, self.weight, self.bias, True, 0.1, self.eps).to(x.dtype)\n",
-            )
-        ],
-        check="test_own_computation",
-        says="rules out",
+    Wrong("takes a single row to train on", edits=[("if n < 2:", "if n < 1:")], check="test_bad_input"),
+    Works(
+        "d2l.ai's, with the variance that the statement asks for",
+        code="""
+import torch
+from torch import nn
+
+
+class BatchNorm(nn.Module):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1):
+        super().__init__()
+        self.eps, self.momentum = eps, momentum
+        self.weight = nn.Parameter(torch.ones(num_features))
+        self.bias = nn.Parameter(torch.zeros(num_features))
+        self.register_buffer("running_mean", torch.zeros(num_features))
+        self.register_buffer("running_var", torch.ones(num_features))
+
+    def forward(self, X):
+        dims = [d for d in range(X.dim()) if d != 1]
+        shape = [1, -1] + [1] * (X.dim() - 2)
+        if not self.training:
+            mean, var = self.running_mean.view(shape), self.running_var.view(shape)
+        else:
+            mean = X.mean(dim=dims, keepdim=True)
+            var = ((X - mean) ** 2).mean(dim=dims, keepdim=True)
+            n = X.numel() / X.shape[1]
+            m = self.momentum
+            self.running_mean = (1.0 - m) * self.running_mean + m * mean.detach().flatten()
+            self.running_var = (1.0 - m) * self.running_var + m * var.detach().flatten() * n / (n - 1)
+        X_hat = (X - mean) / torch.sqrt(var + self.eps)
+        return self.weight.view(shape) * X_hat + self.bias.view(shape)
+""",
     ),
-    Wrong(
-        "a loop over the features",
-        edits=[
-            (
-                "            mean = exact.mean(dims)  # (features,)",
-                "            mean = torch.stack([exact[:, i].mean() for i in range(self.features)])",
-            )
-        ],
-        check="test_own_computation",
-        says="grows",
-    ),
-    Wrong(
-        "a mode of its own",
-        edits=[
-            ("        self.eps = eps\n", "        self.eps = eps\n        self.learning = True\n"),
-            (
-                "        if self.training:\n",
-                "        self.learning = self.learning and self.training\n        if self.learning:\n",
-            ),
-        ],
-        check="test_modes_switch",
-    ),
-    Wrong(
-        "statistics that all layers share",
-        edits=[
-            ("\n\nclass BatchNorm", "\n\nSHARED = {}\n\n\nclass BatchNorm"),
-            (
-                'self.register_buffer("running_mean", torch.zeros(features))',
-                'self.register_buffer("running_mean", SHARED.setdefault(features, torch.zeros(features)))',
-            ),
-        ],
-        check="test_registered",
-    ),
-    Wrong(
-        "keeps the old weight for speed",
-        edits=[
-            (
-                "        self.features = features\n",
-                "        self.features = features\n        self.first = None\n",
-            ),
-            (
-                "        scale = self.weight *",
-                "        if not self.training and self.first is None:\n            self.first = self.weight\n        scale = (self.weight if self.training else self.first) *",
-            ),
-        ],
-        check="test_gradients",
-    ),
-    Wrong(
-        "a gradient step moves the bias of a copy",
-        edits=[
-            (
-                "+ self.bias.view(column)",
-                "+ (self.bias.detach().clone() if self.training else self.bias).view(column)",
-            )
-        ],
-        check="test_trains_in_a_model",
-    ),
-    Wrong(
-        "new numbers are put under the buffers, in other memory",
-        edits=[
-            (
-                "        self.running_mean += momentum * (mean - self.running_mean)\n",
-                "        self.running_mean.data = self.running_mean + momentum * (mean - self.running_mean)\n",
-            )
-        ],
-        check="test_updated_in_place",
+    Works(
+        "two variances, under no_grad, without errors",
+        code="""
+import torch
+from torch import nn
+
+
+class BatchNorm(nn.Module):
+    def __init__(self, features, eps=1e-5, momentum=0.1):
+        super().__init__()
+        self.eps = eps
+        self.momentum = momentum
+        self.weight = nn.Parameter(torch.ones(features))
+        self.bias = nn.Parameter(torch.zeros(features))
+        self.register_buffer("running_mean", torch.zeros(features))
+        self.register_buffer("running_var", torch.ones(features))
+
+    def forward(self, x):
+        y = x.transpose(1, -1)
+        if self.training:
+            dims = tuple(range(y.dim() - 1))
+            mean, var = y.mean(dims), y.var(dims, unbiased=False)
+            with torch.no_grad():
+                self.running_mean.mul_(1 - self.momentum).add_(self.momentum * mean)
+                self.running_var.mul_(1 - self.momentum).add_(self.momentum * y.var(dims))
+        else:
+            mean, var = self.running_mean, self.running_var
+        y = (y - mean) / torch.sqrt(var + self.eps) * self.weight + self.bias
+        return y.transpose(1, -1)
+""",
     ),
     Right(
         "features last, var_mean, lerp",
@@ -439,88 +218,65 @@ from torch import nn
 
 
 class BatchNorm(nn.Module):
-    num_batches_tracked: torch.Tensor
-
     def __init__(self, features, eps=1e-5, momentum=0.1):
         super().__init__()
-        self.options = (eps, momentum)
-        self.weight, self.bias = nn.Parameter(torch.ones(features)), nn.Parameter(torch.zeros(features))
-        for name, first in [("running_mean", torch.zeros), ("running_var", torch.ones)]:
-            self.register_buffer(name, first(features))
-        self.register_buffer("num_batches_tracked", torch.zeros((), dtype=torch.long))
+        self.features, self.eps, self.momentum = features, eps, momentum
+        self.weight = nn.Parameter(torch.ones(features))
+        self.bias = nn.Parameter(torch.zeros(features))
+        self.register_buffer("running_mean", torch.zeros(features))
+        self.register_buffer("running_var", torch.ones(features))
 
     def forward(self, x):
-        eps, momentum = self.options
-        if x.ndim < 2 or x.size(1) != self.weight.numel():
-            raise ValueError("wrong shape")
-        wide = torch.float64 if x.dtype is torch.float64 else torch.float32
-        rows = x.to(wide).movedim(1, -1)
-        shape = rows.shape
-        flat = rows.reshape(-1, shape[-1]) if x.numel() else rows
+        if x.ndim < 2 or x.size(1) != self.features:
+            raise ValueError("features")
+        y = x.to(torch.promote_types(x.dtype, torch.float32)).movedim(1, -1)
         if self.training:
-            if x.numel() < 2 * x.size(1):
-                raise ValueError("too few")
-            var, mean = torch.var_mean(flat, 0, unbiased=False)
-            with torch.no_grad():
-                self.num_batches_tracked.add_(1)
-                if momentum is None:
-                    momentum = self.num_batches_tracked.to(wide).reciprocal()
-                n = flat.shape[0]
-                for running, new in ((self.running_mean, mean), (self.running_var, var * n / (n - 1))):
-                    running.copy_(running.to(wide) * (1 - momentum) + momentum * new)
+            count = y[..., 0].numel()
+            if count < 2:
+                raise ValueError("a single value")
+            var, mean = torch.var_mean(y, tuple(range(y.ndim - 1)), correction=0)
+            self.running_mean.lerp_(mean.detach().to(self.running_mean.dtype), self.momentum)
+            fresh = var.detach() * count / (count - 1)
+            self.running_var.lerp_(fresh.to(self.running_var.dtype), self.momentum)
         else:
-            mean, var = self.running_mean.to(wide), self.running_var.to(wide)
-        normal = (flat - mean) / (var + eps).sqrt()
-        out = normal * self.weight.to(wide) + self.bias.to(wide)
-        return out.view(shape).movedim(-1, 1).to(x.dtype)
+            mean, var = self.running_mean, self.running_var
+        y = (y - mean) / (var + self.eps).sqrt() * self.weight + self.bias
+        return y.movedim(-1, 1).to(x.dtype)
 """,
     ),
     Right(
-        "variance from the centred batch, scale and shift by addcmul",
-        edits=[
-            (BIASED, "(exact - mean.view(1, -1, *[1] * (x.dim() - 2))).pow(2).mean(dims)"),
-            (
-                "result = (exact - mean.view(column)) * scale.view(column) + self.bias.view(column)",
-                "result = torch.addcmul(self.bias.view(column).to(exact.dtype), exact - mean.view(column), scale.view(column).to(exact.dtype))",
-            ),
-        ],
-    ),
-    Right(
-        "a subclass of PyTorch's bookkeeping",
-        edits=[
-            ("class BatchNorm(nn.Module):", "class BatchNorm(nn.modules.batchnorm._NormBase):"),
-            (
-                "super().__init__()\n        self.features = features\n        self.eps = eps\n        self.momentum = momentum\n",
-                "super().__init__(features, eps, momentum)\n        self.features = features\n",
-            ),
-            (
-                "        self.weight = nn.Parameter(torch.ones(features))\n        self.bias = nn.Parameter(torch.zeros(features))\n",
-                "",
-            ),
-            (
-                '        self.register_buffer("running_mean", torch.zeros(features))\n        self.register_buffer("running_var", torch.ones(features))\n        self.register_buffer("num_batches_tracked", torch.tensor(0))',
-                "        self.reset_running_stats()",
-            ),
-        ],
-    ),
-    Wrong(
-        "updates in the buffer's dtype",
-        edits=[
-            (
-                MEAN,
-                "        mean, var = mean.to(self.running_mean.dtype), var.to(self.running_var.dtype)\n        self.running_mean.mul_(1 - momentum).add_(momentum * mean)\n",
-            )
-        ],
-        check="test_half_precision_statistics",
-        says="running_mean",
-    ),
-    Right(
-        "casts the new statistics, and weighs them in float64",
-        edits=[
-            (
-                MEAN,
-                "        new = mean.to(self.running_mean.dtype).double()\n        self.running_mean.copy_((1 - momentum) * self.running_mean.double() + momentum * new)\n",
-            )
-        ],
+        "variance from the centred batch, copied into the buffers",
+        code="""
+import torch
+from torch import nn
+
+
+class BatchNorm(nn.Module):
+    def __init__(self, features, eps=1e-5, momentum=0.1):
+        super().__init__()
+        self.eps, self.momentum = eps, momentum
+        self.weight = nn.Parameter(torch.ones(features))
+        self.bias = nn.Parameter(torch.zeros(features))
+        self.register_buffer("running_mean", torch.zeros(features))
+        self.register_buffer("running_var", torch.ones(features))
+
+    def forward(self, x):
+        if x.dim() < 2 or x.shape[1] != self.weight.numel():
+            raise ValueError("x must be (batch, features, ...)")
+        rows = x.movedim(1, -1).reshape(-1, x.shape[1])
+        rows = rows if rows.dtype == torch.float64 else rows.float()
+        mean, var = self.running_mean, self.running_var
+        if self.training:
+            if len(rows) < 2:
+                raise ValueError("one value per feature")
+            mean = rows.mean(0)
+            squares = (rows - mean).square().sum(0)
+            var = squares / len(rows)
+            m = self.momentum
+            self.running_mean.copy_((1 - m) * self.running_mean + m * mean.detach())
+            self.running_var.copy_((1 - m) * self.running_var + m * squares.detach() / (len(rows) - 1))
+        rows = (rows - mean) / torch.sqrt(var + self.eps) * self.weight + self.bias
+        return rows.view(x.movedim(1, -1).shape).movedim(-1, 1).to(x.dtype)
+""",
     ),
 ]
