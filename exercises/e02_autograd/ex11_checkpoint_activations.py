@@ -1,30 +1,26 @@
 """Activation checkpointing: compute twice, and keep nothing.
 
-Training keeps the activations of every layer until backward needs them. In a deep network that is most of
-the memory. `checkpoint(fn, *args)` gives fn(*args), but keeps nothing of what fn computed on the way. When
-backward arrives, it runs fn once more and takes what is needed from there:
+Training keeps the activations of every layer until backward needs them: most of the memory of a deep network.
+`checkpoint(fn, *args)` gives fn(*args), but keeps nothing of what fn computed on the way. Backward runs fn once more, and
+takes what it needs from there.
 
     block = nn.Sequential(nn.Linear(64, 512), nn.GELU(), nn.Dropout(0.1), nn.Linear(512, 64))
     y = checkpoint(block, x)        # as block(x), but the tensors of size 512 are gone
     y.sum().backward()              # block runs again; the gradients are those of block(x)
 
-Rules, without torch.utils.checkpoint:
-- The result, and the gradients that `backward()` gives, are those of fn(*args): for the args (None for one
-  that fn does not use), for whatever they were computed from, and for the parameters that fn uses, even if no
-  arg requires a gradient. Where these are frozen too, what comes after trains all the same. As ever,
-  gradients are added to `.grad`, once. (Gradients of second order, and a second backward through one result,
-  do not matter.)
-- fn runs once in forward, and once more in backward; if backward never comes, it does not. With gradients
-  switched off (`torch.no_grad()`), fn runs once, and the result requires none.
-- Between forward and backward nothing is held but the args themselves (not copies of them), the result, and
-  up to 12 kB for everything else, such as the state of a random generator.
-- fn may draw from PyTorch's global CPU generator, as dropout does. The result, and the generator's state
-  after forward, are those of plain fn. The second run draws the same numbers as the first, whatever was
-  drawn in between. backward leaves the generator as it was before backward, also where fn raises an error
-  there.
-- args are passed on to fn in order: tensors of any dtype, with a gradient or without, perhaps one of them
-  twice, and values such as None, 3 or "gelu". Neither their values nor their `requires_grad` change.
-- fn returns one new tensor and changes no arg. It may be checkpointed several times in one network.
+- Result and gradients are those of fn(*args): for args that require one, for what these were computed from, and for
+  the parameters that fn uses.
+- fn runs once in forward, and once in backward.
+- The second run draws the same random numbers as the first, so that dropout has the same mask.
+- Without torch.utils.checkpoint.
+
+Fine print:
+- Parameters get their gradients where no arg requires one, too. Where all is frozen, what comes after trains all the same.
+- args may hold values such as None, 3 or "gelu", integer tensors, and a tensor twice. Neither the values of tensors nor
+  their `requires_grad` change, and one that fn does not use gets no gradient.
+- Under `torch.no_grad()` fn runs once, and the result requires no gradient.
+- Until backward nothing is held but the args themselves (not copies), the result and 12 kB.
+- PyTorch's random stream goes on after forward as after fn(*args); backward leaves it as it was.
 """
 
 from collections.abc import Callable
@@ -33,13 +29,5 @@ from torch import Tensor
 
 
 def checkpoint(fn: Callable[..., Tensor], *args: object) -> Tensor:
-    """fn(*args), whose activations are computed again in backward instead of being kept.
-
-    Args:
-        fn: a module or any function that returns one tensor; all on the CPU, outside of autocast.
-        args: what fn is called with.
-
-    Returns:
-        The tensor that fn(*args) gives, through which backward can go once.
-    """
+    """fn(*args), one tensor, whose activations are computed again in backward; all on the CPU."""
     raise NotImplementedError
