@@ -19,6 +19,7 @@ Fine print:
 - PyTorch divides the new running variance by n - 1, and so do we; d2l.ai's code divides it by n.
 - nn.BatchNorm1d also counts its batches, in `num_batches_tracked`: here nothing else is registered.
 - float16 and bfloat16 x is computed in float32 and rounded once; the result has x's dtype, also float64.
+- Features near 10000 keep their digits: mean(x²) - mean² is not good enough.
 - The buffers are updated in place: who holds them sees the new numbers. x stays as it is.
 - On another device nothing is copied to or from the CPU.
 - ValueError (RuntimeError will do), and no update: other features; in training fewer than two values of each.

@@ -6,8 +6,8 @@ same layers, on a machine without a GPU; the file may come from one that has one
     save_weights(trained, "weights.pt")
     load_weights(new, "weights.pt")     # now new(x) is trained(x)
 
-New here: `torch.load(path, map_location="cpu", weights_only=True)` puts all tensors onto the CPU, and runs no
-code that a stranger's file may hold. Save the `state_dict()`, not the model.
+New here: a saved file can hold Python code, which loading it runs. `torch.load(path, map_location="cpu",
+weights_only=True)` runs none, and puts all tensors onto the CPU. Save the `state_dict()`, not the model.
 """
 
 from pathlib import Path

@@ -1,7 +1,8 @@
 """Preprocessing that nobody can forget: `PixelsInside(network)`.
 
 A network was trained on pixels from 0 to 1, and cameras give integers from 0 to 255. Write a module around
-the network that takes the camera's pixels (uint8), scales them, and returns what the network makes of them.
+the network that takes the camera's pixels (uint8), a row for each image, scales them, and returns what the network
+makes of them.
 
     # the network returns the sum of the pixels of each image
     model = PixelsInside(network)

@@ -1,15 +1,17 @@
 """A model without its code: `export_once(model, x)` and `run_again(program, other)`.
 
-A server runs models whose classes it does not have. `export_once` makes a program of the model: a list of
-its operations, with the weights, noted down while the model runs once on the example x. `run_again` gives
-what the program makes of another batch.
+A server runs models without their classes. `export_once` makes a program of the model: its operations and
+weights, noted down while it runs once on the example x. `run_again` gives what the program makes of another
+batch of the same shape.
 
-    # the model: a dropout, which must be off in the program, then weight 2 and bias 1.5
+    # the model: a dropout, then weight 2 and bias 1.5
     program = export_once(model, torch.tensor([[7.0]]))
     run_again(program, torch.tensor([[3.0]]))       # tensor([[7.5]])
 
-New here: `torch.export.export(model, (x,))` returns the program; the inputs are a tuple. `program.module()`
-can be called as the model can.
+- Dropout must be off in the program.
+
+New here: `torch.export.export(model, (x,))` returns the program. `program.module()` can be called as the
+model can.
 """
 
 import torch

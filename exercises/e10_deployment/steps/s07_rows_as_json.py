@@ -1,16 +1,16 @@
 """A model answers requests: `rows_as_json(model, text, features)`.
 
-A request is a JSON text with rows of numbers; so is the reply. A row that has not `features` numbers gets
-an error in words and no traceback. Otherwise reply with what the model makes of the rows.
+Requests are valid JSON texts with rows of numbers; so are replies. If a row has not `features` numbers, the
+whole reply is an `error`, in your words. Otherwise reply with what the model makes of the rows.
 
     # a model that returns the sum of each row
     rows_as_json(model, '{"inputs": [[1, 2], [3, 4.5]]}', 2)    # '{"outputs": [[3.0], [7.5]]}'
     rows_as_json(model, '{"inputs": [[1, 2], [3]]}', 2)         # '{"error": "row 1 has 1 numbers, not 2"}'
 
-- The wording of an error is yours.
+- Nothing is raised.
 
-New here: `json.loads(text)` makes a dictionary of a text, `json.dumps` a text of a dictionary. Rows go in
-as float32.
+New here: `json.loads(text)` makes a dictionary of a text, `json.dumps` a text of one that holds
+lists. Rows go in as float32.
 """
 
 import json

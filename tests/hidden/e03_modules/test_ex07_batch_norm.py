@@ -18,7 +18,7 @@ from grader.checks import (
 from grader.checks.module_contract import Case, expect_loads, expect_moves
 from grader.checks.registered import randomize, state_of
 
-SHAPES = [(7, 3), (3, 3), (4, 3, 5), (2, 3, 4, 5)]
+SHAPES = [(7, 3), (3, 3), (4, 3, 5), (1, 3, 4), (2, 3, 4, 5)]
 OWN = (
     "batch_norm", "native_batch_norm", "native_batch_norm_legit", "batch_norm_stats", "instance_norm",
     "group_norm", "native_group_norm", "layer_norm", "native_layer_norm",
@@ -111,7 +111,8 @@ def test_running_statistics(answer, gen, momentum):
 def test_evaluation(answer, gen):
     """In evaluation mode the running statistics normalise, a single row as well, and stay as they are."""
     for shape in [(5, 3), (1, 3), (2, 3, 4, 5)]:
-        layer, x = filled(answer, gen).eval(), 5 + 2 * torch.randn(shape, generator=gen)
+        layer, x = filled(answer, gen), 5 + 2 * torch.randn(shape, generator=gen)
+        torch.nn.Sequential(layer).eval()  # as somebody does who evaluates the whole model
         state, before = double(layer), state_of(layer)
         suspects = {
             "statistics of the batch normalise: in evaluation it is the running ones": lambda s=state, x=x: (
@@ -182,6 +183,17 @@ def test_half_precision(answer, gen, dtype):
 
 
 @pytest.mark.fine
+def test_far_from_zero(answer, gen):
+    """Features near 10000 keep their digits."""
+    layer, x = answer.BatchNorm(3), 10_000 + torch.randn(32, 3, generator=gen)
+    wanted = trained(x.double(), None, None).float()
+    likely = "mean(x²) - mean² is the small difference of two large numbers"
+    told = "BatchNorm(3)(x) for x near 10000"
+    error = float((layer(x) - wanted).abs().max())
+    expect_that(error < 0.01, f"{told} loses its digits", yours=f"wrong by up to {error:.2g}", likely=likely)
+
+
+@pytest.mark.fine
 def test_float64(answer, gen):
     """A float64 layer keeps float64."""
     layer, x = filled(answer, gen).double(), torch.randn(6, 3, generator=gen, dtype=torch.float64)
@@ -214,7 +226,7 @@ def test_bad_input(answer):
     """Other features, and a single value per feature in training, raise ValueError and update nothing."""
     layer = answer.BatchNorm(3)
     before = state_of(layer)
-    for shape in [(4, 2), (4, 1), (1, 3)]:
+    for shape in [(8, 2), (8, 1), (8, 1, 5), (1, 3)]:
         call = f"BatchNorm(3)(x) for x of {shape}"
         expect_raises((ValueError, RuntimeError), lambda s=shape: layer(torch.ones(s)), call)
         expect_equal(state_of(layer), before, f"parameters and buffers after {call}")

@@ -147,6 +147,26 @@ SPECIMENS = [
         check="test_on_a_device",
     ),
     Wrong("takes a single row to train on", edits=[("if n < 2:", "if n < 1:")], check="test_bad_input"),
+    Wrong(
+        "the mean of the squares minus the square of the mean",
+        edits=[(VAR, "var = (exact**2).mean(dims) - mean**2")],
+        check="test_far_from_zero",
+        says="the small difference of two large numbers",
+        rung="fine",
+    ),
+    Wrong(
+        "a mode of its own, which the model around it does not set",
+        edits=[
+            ("        self.eps = eps\n", "        self.eps = eps\n        self.is_training = True\n"),
+            ("        if self.training:\n", "        if self.is_training:\n"),
+            (
+                "    def forward(\n",
+                "    def eval(self):\n        self.is_training = False\n        return super().eval()\n\n    def forward(\n",
+            ),
+        ],
+        check="test_evaluation",
+        rung="job",
+    ),
     Works(
         "d2l.ai's, with the variance that the statement asks for",
         code="""
