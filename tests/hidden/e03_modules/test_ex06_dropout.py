@@ -55,6 +55,7 @@ def test_rate_and_scale(answer, gen, p):
         expect_close(y, wanted, f"Dropout({p})(x), apart from what is dropped", suspects=suspects)
     x = numbers((3, 4), gen)
     expect_close(answer.Dropout(0.0)(x).detach(), x, "Dropout(0.0)(x)")
+    expect_rate(answer.Dropout()(numbers((60, 80), gen)) == 0, 0.5, "Dropout()(x)")
 
 
 def test_each_number_on_its_own(answer, gen):

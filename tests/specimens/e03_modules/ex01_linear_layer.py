@@ -230,8 +230,8 @@ class Linear(nn.Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         k = in_features ** -0.5
-        self.weight = nn.Parameter((2 * torch.rand(out_features, in_features, device=device, dtype=dtype) - 1) * k)
         self.bias = nn.Parameter((2 * torch.rand(out_features, device=device, dtype=dtype) - 1) * k) if bias else None
+        self.weight = nn.Parameter((2 * torch.rand(out_features, in_features, device=device, dtype=dtype) - 1) * k)
 
     def forward(self, x):
         y = torch.einsum("...i,oi->...o", x, self.weight)

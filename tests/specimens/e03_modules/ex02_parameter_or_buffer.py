@@ -152,8 +152,8 @@ class SensorHead(nn.Module):
     def __init__(self, mean, std, time):
         super(SensorHead, self).__init__()
         self.gain = nn.Parameter(torch.ones(mean.shape[0]), requires_grad=True)
-        self.register_buffer("mean", mean.clone().detach())
         self.register_buffer("std", std.clone().detach())
+        self.register_buffer("mean", mean.clone().detach())
         self.register_buffer("ramp", torch.linspace(1 / time, 1, time), persistent=False)
 
     def forward(self, x):
