@@ -11,17 +11,17 @@ multiplies what it meets: ∂L/∂w = ∂L/∂a · ∂a/∂z · ∂z/∂w. Do it
     s.dz_dw, s.dz_db                      # [[1.1]], [1.0]
     s.dw, s.db                            # [-0.0898], -0.0817
 
-Rules:
-- By hand means without autograd: no `backward`, no `torch.autograd`, no `torch.func`. What computes values
-  may be used, such as `torch.sigmoid`.
-- Each field has one entry (for dz_dw one row) for each message, except for dw and db. All messages share
-  w and b, so these two are the gradients of the mean of the loss over the batch.
-- y may be any number from 0 to 1. All inputs have one dtype, float32 or float64, and one device; so do all
-  fields. Any strides, at least one message, no Python loop over messages or features.
-- No field requires gradients or carries a graph, even if the inputs do. The inputs and their `.grad` stay as
-  they are.
-- Where |z| is in the tens or hundreds, a rounds to 0 or 1. The loss and dloss_da may be inf or NaN there, but
-  z, a, da_dz, dloss_dz, dw and db have to be right. Multiply ∂L/∂a and ∂a/∂z on paper first: much cancels.
+- Each field has an entry (dz_dw a row) for each message. Only dw and db, which all messages share, are gradients
+  of the mean loss.
+- y is any number from 0 to 1.
+- No `backward`, no `torch.autograd`, no `torch.func`; what computes values is welcome, such as `torch.sigmoid`.
+
+Fine print:
+- Where |z| is in the tens or hundreds, a rounds to 0 or 1. There dloss_dz, dw and db are right all the same: multiply
+  ∂L/∂a and ∂a/∂z on paper first, much cancels. The loss and dloss_da may be inf or NaN.
+- No Python loop over messages or features.
+- The inputs may require gradients: no field does, and the inputs and their `.grad` stay as they are.
+- All fields have the dtype of the inputs, float32 or float64, and their device; any strides.
 """
 
 from typing import NamedTuple
@@ -52,15 +52,5 @@ def logistic_by_hand(
     b: Float[Tensor, ""],
     y: Float[Tensor, "batch"],
 ) -> Steps:
-    """Loss and derivatives of a logistic neuron.
-
-    Args:
-        x: one message a row, (batch, features).
-        w: the weights, (features,).
-        b: the bias, 0-d.
-        y: the labels, from 0 to 1, (batch,).
-
-    Returns:
-        Every step; dw and db are the gradients of the mean loss.
-    """
+    """Loss and derivatives of a logistic neuron for the messages in the rows of x."""
     raise NotImplementedError

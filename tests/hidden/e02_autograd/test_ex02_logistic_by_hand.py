@@ -1,4 +1,4 @@
-"""What grades logistic_by_hand: each factor against autograd, means, soft labels, saturation, no graph."""
+"""What grades logistic_by_hand: each factor against autograd, means, labels; saturation, no graph."""
 
 import math
 
@@ -13,7 +13,7 @@ FIELDS = ("z", "a", "loss", "dloss_da", "da_dz", "dloss_dz", "dz_dw", "dz_db", "
 DIMS = {"dz_dw": "message feature", "dw": "feature", "db": ""}
 
 
-def draw(batch, features, gen, dtype=torch.float64):
+def draw(batch, features, gen, dtype=torch.float32):
     """Messages, weights, bias and soft labels; |z| stays below about 3."""
     x = torch.randn(batch, features, generator=gen, dtype=torch.float64)
     w = torch.rand(features, generator=gen, dtype=torch.float64) / features**0.5 + 0.1
@@ -57,7 +57,7 @@ def mistakes(field, wanted):
     }.get(field, {})
 
 
-def expect_steps(steps, wanted, call, dtype=torch.float64, fields=FIELDS):
+def expect_steps(steps, wanted, call, dtype=torch.float32, fields=FIELDS):
     for field in fields:
         expect_that(
             hasattr(steps, field), f"the result of {call} has no field {field}", yours=type(steps).__name__
@@ -68,107 +68,40 @@ def expect_steps(steps, wanted, call, dtype=torch.float64, fields=FIELDS):
         dims = DIMS.get(field, "message")
         suspects = mistakes(field, wanted)
         expect_close(
-            getattr(steps, field), right, f"{field} of {call}", dims=dims, scale=scale, suspects=suspects
+            getattr(steps, field).detach(),
+            right,
+            f"{field} of {call}",
+            dims=dims,
+            scale=scale,
+            suspects=suspects,
         )
 
 
 @pytest.mark.parametrize("fields", [("z", "a", "loss"), ("dloss_da", "da_dz"), ("dz_dw", "dz_db")], ids=str)
 def test_each_step(answer, gen, fields):
     """Every step forward and every factor is the one that the formula has, message by message."""
-    for batch, features in [(5, 3), (1, 4), (3, 1)]:
+    for batch, features in [(5, 3), (1, 4)]:
         inputs = draw(batch, features, gen)
         wanted = exact(*inputs)
         steps = answer.logistic_by_hand(*inputs)
         expect_steps(steps, wanted, f"{CALL} with {batch} messages", fields=fields)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_gradient_of_the_mean(answer, gen, dtype):
+def test_gradient_of_the_mean(answer, gen):
     """dw and db are the gradients of the mean loss, as backward() finds them, also with as many features."""
-    for batch, features in [(5, 3), (4, 4), (2, 6), (1, 1)]:
-        inputs = draw(batch, features, gen, dtype)
-        wanted = exact(*inputs)
+    for batch, features in [(5, 3), (4, 4), (2, 6)]:
+        inputs = draw(batch, features, gen)
         steps = answer.logistic_by_hand(*inputs)
         call = f"{CALL} with {batch} messages of {features} features"
-        expect_steps(steps, wanted, call, dtype, ("dloss_dz", "dw", "db"))
-
-
-def test_dtype(answer, gen):
-    """Every field has the dtype of the inputs, float32 as well as float64."""
-    for dtype in (torch.float32, torch.float64):
-        inputs = draw(4, 3, gen, dtype)
-        wanted = exact(*inputs)
-        steps = answer.logistic_by_hand(*inputs)
-        expect_steps(steps, wanted, f"{CALL} in {dtype}", dtype)
+        expect_steps(steps, exact(*inputs), call, fields=("dloss_dz", "dw", "db"))
 
 
 def test_labels_from_zero_to_one(answer, gen):
     """Labels may be 0, 1 or anything between."""
     x, w, b, _ = draw(6, 3, gen)
-    for labels in (
-        [0.0, 1.0, 0.0, 1.0, 1.0, 0.0],
-        [0.0, 0.25, 0.5, 0.75, 1.0, 0.1],
-        [0.9995, 1e-4, 1e-6, 0.03, 1.0, 0.99],
-        [1.0] * 6,
-        [0.0] * 6,
-    ):
-        y = torch.tensor(labels, dtype=torch.float64)
-        wanted = exact(x, w, b, y)
-        expect_steps(answer.logistic_by_hand(x, w, b, y), wanted, f"{CALL} with y = {labels}")
-    for size in (3.0, -6.0, 9.0):  # where 1 - a loses digits, but not many
-        z, y = torch.full((2, 1), size).double(), torch.tensor([0.3, 1.0]).double()
-        inputs = z, torch.ones(1).double(), torch.zeros(()).double(), y
-        steps, wanted = answer.logistic_by_hand(*inputs), exact(*inputs)
-        for field in ("loss", "dloss_da"):
-            expect_close(getattr(steps, field), wanted[field], f"{field} of {CALL} with z = {size}", ulps=1e6)
-
-
-def test_large_z(answer):
-    """Where the probability rounds to 0 or 1, the gradients are right all the same."""
-    far = [[200.0, 1.0], [-300.0, 2.0], [250.0, 0.5], [-150.0, -1.0], [0.5, 3.0]]
-    near = [[8.5, 2.0], [10.0, 2.0], [-12.5, 2.0], [20.0, 2.0], [-27.5, 2.0]]  # z = 17, 20, -25, 40, -55
-    x = torch.tensor(far + near)
-    y = torch.tensor([0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 1.0])
-    w, b = torch.tensor([2.0, 0.25]), torch.tensor(-0.5)
-    for dtype in (torch.float32, torch.float64):
-        inputs = [t.to(dtype) for t in (x, w, b, y)]
-        z = (x * w).sum(1) + b
-        a, rest = (torch.tensor([1 / (1 + math.exp(s * t)) for t in z], dtype=torch.float64) for s in (-1, 1))
-        slope = a * rest
-        difference = a - y
-        wanted = {"z": z, "a": a, "da_dz": slope, "dloss_dz": difference, "db": difference.mean()}
-        wanted["dw"] = (difference.unsqueeze(1) * x).mean(0)
-        steps = answer.logistic_by_hand(*inputs)
-        expect_steps(steps, wanted, f"{CALL} with z up to ±600", dtype, tuple(wanted))
-
-
-def test_strided_inputs(answer, gen):
-    """Transposed, cut out and expanded inputs give the same as any others, and stay as they are."""
-    x, w, b, y = draw(6, 4, gen)
-    for inputs in [
-        (x.t().contiguous().t()[::2], w.flip(0)[:], b, y[::2]),
-        (x[:1].expand(5, 4), w[1].expand(4), b, y[2].expand(5)),
-        (x[:, 1:3], torch.stack([w, w], 1)[:2, 0], b.expand(2)[1], y),
-    ]:
-        wanted = exact(*inputs)
-        with unchanged(f"{CALL} of strided inputs", **dict(zip("xwby", inputs, strict=True))):
-            steps = answer.logistic_by_hand(*inputs)
-        expect_steps(steps, wanted, f"{CALL} of strided inputs")
-
-
-def test_no_graph(answer, gen):
-    """The fields carry no graph, and the inputs get no gradient and lose none."""
-    x, w, b, y = draw(4, 3, gen)
-    x, w, b, y = (t.requires_grad_() for t in (x, w, b, y))
-    w.grad = torch.full_like(w, 7.0)
-    wanted = exact(x, w, b, y)
-    with unchanged(CALL, x=x, w=w, b=b, y=y):
-        steps = answer.logistic_by_hand(x, w, b, y)
-    for field in FIELDS:
-        expect_equal(getattr(steps, field).requires_grad, False, f"requires_grad of {field} of {CALL}")
-    expect_steps(steps, wanted, f"{CALL} with inputs that require gradients")
-    expect_that(w.grad is not None and bool(w.grad.eq(7).all()), f"{CALL} changes w.grad", yours=w.grad)
-    expect_that(x.grad is None and b.grad is None, f"{CALL} gives x or b a `.grad`")
+    for labels in ([0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.25, 0.5, 0.75, 1.0, 0.1]):
+        y = torch.tensor(labels)
+        expect_steps(answer.logistic_by_hand(x, w, b, y), exact(x, w, b, y), f"{CALL} with y = {labels}")
 
 
 def test_by_hand(answer, gen):
@@ -178,6 +111,48 @@ def test_by_hand(answer, gen):
         answer.logistic_by_hand(*inputs)
 
 
+@pytest.mark.fine
+def test_large_z(answer):
+    """Where the probability rounds to 0 or 1, the gradients are right all the same."""
+    x = torch.tensor([[200.0, 1.0], [-300.0, 2.0], [20.0, 2.0], [-27.5, 2.0], [0.5, 3.0]])
+    y, w, b = torch.tensor([0.0, 1.0, 1.0, 0.25, 0.0]), torch.tensor([2.0, 0.25]), torch.tensor(-0.5)
+    z = (x * w).sum(1) + b
+    a = torch.tensor([1 / (1 + math.exp(-t)) for t in z], dtype=torch.float64)
+    difference = a - y
+    dw = (difference.unsqueeze(1) * x).mean(0)
+    wanted = {"z": z, "a": a, "dloss_dz": difference, "db": difference.mean(), "dw": dw}
+    steps = answer.logistic_by_hand(x, w, b, y)
+    likely = "inf times 0: multiply dloss_da and da_dz on paper, the result needs no division"
+    lost = bool(steps.dloss_dz.isnan().any())
+    expect_that(
+        not lost, f"dloss_dz of {CALL} is NaN where |z| is large", yours=steps.dloss_dz, likely=likely
+    )
+    expect_steps(steps, wanted, f"{CALL} with z up to ±600", torch.float32, tuple(wanted))
+
+
+@pytest.mark.fine
+def test_dtype_and_strides(answer, gen):
+    """Every field has the dtype of the inputs, which may be transposed, and stay as they are."""
+    x, w, b, y = draw(6, 4, gen, torch.float64)
+    inputs = (x.t().contiguous().t()[::2], w, b, y[::2])
+    with unchanged(CALL, **dict(zip("xwby", inputs, strict=True))):
+        steps = answer.logistic_by_hand(*inputs)
+    expect_steps(steps, exact(*inputs), f"{CALL} in float64", torch.float64)
+
+
+@pytest.mark.fine
+def test_no_graph(answer, gen):
+    """The fields carry no graph, and the inputs get no gradient and lose none."""
+    inputs = [t.requires_grad_() for t in draw(4, 3, gen)]
+    inputs[1].grad = torch.full_like(inputs[1], 7.0)
+    with unchanged(CALL, **dict(zip("xwby", inputs, strict=True))):
+        steps = answer.logistic_by_hand(*inputs)
+    for field in FIELDS:
+        expect_equal(getattr(steps, field).requires_grad, False, f"requires_grad of {field} of {CALL}")
+    expect_equal(inputs[1].grad, torch.full((3,), 7.0), f"w.grad after {CALL}")
+
+
+@pytest.mark.fine
 def test_on_another_device(answer, device, gen):
     """With inputs on another device every field comes from there."""
     inputs = draw(4, 3, gen)
@@ -186,9 +161,10 @@ def test_on_another_device(answer, device, gen):
     for field in FIELDS:
         yours = getattr(steps, field)
         expect_equal(yours.device, device, f"the device of {field} of {CALL}")
-        expect_close(on_host(yours), wanted[field], f"{field} of {CALL}", scale=10.0)
+        expect_close(on_host(yours), wanted[field].float(), f"{field} of {CALL}", scale=10.0)
 
 
+@pytest.mark.fine
 def test_no_loop(answer, gen):
     """The cost is the same for 6 messages or features and for 24."""
     rows, columns = ({n: draw(*sizes, gen) for n, sizes in pairs.items()} for pairs in (
@@ -200,4 +176,9 @@ def test_no_loop(answer, gen):
 
 def oracle(answer, gen):
     steps = answer.logistic_by_hand(*draw(4, 3, gen))
-    return [getattr(steps, field) for field in FIELDS]
+    told = {field: getattr(steps, field).detach() for field in FIELDS}
+    return {
+        "the forward pass": [told[field] for field in ("z", "a", "loss")],
+        "the factors of the chain rule": [told[field] for field in FIELDS[3:8]],
+        "the gradients for w and b": [told["dw"], told["db"]],
+    }
