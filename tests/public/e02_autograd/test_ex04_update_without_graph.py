@@ -12,14 +12,22 @@ def test_worked_example(answer):
     expect_equal(answer.sgd_step([w], lr=0.1), 1, "sgd_step([w], lr=0.1)")
     before, moved = torch.tensor([1.0, -2.0]), torch.tensor([0.8, -1.6])
     expect_close(w.detach(), moved, "w after sgd_step([w], lr=0.1)", before=before)
+
+
+def test_weight_decay(answer):
+    """With weight_decay, that much of w is added to its gradient."""
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    (w * w).sum().backward()
     answer.sgd_step([w], lr=0.1, weight_decay=0.5)
     suspects = {
-        "weight_decay is ignored": lambda: torch.tensor([0.6, -1.2]),
-        "weight_decay is not multiplied by lr": lambda: torch.tensor([0.2, -0.4]),
-        "weight_decay pushes away from 0": lambda: torch.tensor([0.64, -1.28]),
+        "weight_decay is ignored": lambda: torch.tensor([0.8, -1.6]),
+        "weight_decay is not multiplied by lr": lambda: torch.tensor([0.3, -0.6]),
+        "weight_decay pushes away from 0": lambda: torch.tensor([0.85, -1.7]),
     }
-    call = "w after a second step with weight_decay=0.5"
-    expect_close(w.detach(), torch.tensor([0.56, -1.12]), call, before=moved, suspects=suspects)
+    call = "w after sgd_step([w], lr=0.1, weight_decay=0.5)"
+    expect_close(
+        w.detach(), torch.tensor([0.75, -1.5]), call, before=torch.tensor([1.0, -2.0]), suspects=suspects
+    )
 
 
 def test_next_backward(answer):
