@@ -1,9 +1,9 @@
-"""What grades batch_gradients: each batch alone, no trace in `.grad`, unused parameters, later changes."""
+"""What grades batch_gradients: each batch alone, later changes; no trace in `.grad`, unused parameters."""
 
-import contextlib
 import copy
 from functools import partial
 
+import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -15,7 +15,7 @@ CALL = "batch_gradients(model, loss_fn, batches)"
 SHORT = "batch_gradients(…)"  # leaves room for what comes behind
 
 
-def network(gen, dtype=torch.float64):
+def network(gen, dtype=torch.float32):
     """3 features, 4 hidden units, 2 outputs."""
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).to(dtype)
     with torch.no_grad():
@@ -24,7 +24,7 @@ def network(gen, dtype=torch.float64):
     return model
 
 
-def draw(gen, *sizes, dtype=torch.float64):
+def draw(gen, *sizes, dtype=torch.float32):
     """Batches of these sizes."""
     randn = lambda *shape: torch.randn(shape, generator=gen, dtype=torch.float64).to(dtype)  # noqa: E731
     return [(randn(n, 3), randn(n, 2)) for n in sizes or (5, 2, 4)]
@@ -65,48 +65,47 @@ def expect_all(found, wanted, when=CALL, dtype=None):
 def test_each_batch_alone(answer, gen):
     """The gradient of a batch owes nothing to the batches before it, nor to an earlier call."""
     model, batches = network(gen), draw(gen)
-    batches[0][1].mul_(1e8)  # large gradients are nobody's to clip
     wanted = exact(model, F.mse_loss, batches)
     expect_all(answer.batch_gradients(model, F.mse_loss, batches), wanted)
     backwards = answer.batch_gradients(model, F.mse_loss, batches[::-1])
     expect_all(backwards, wanted[::-1], f"a second call of {CALL}")
-    torn = [(inputs, torch.full_like(targets, torch.nan)) for inputs, targets in batches[:1]]
-    model[0].bias.requires_grad_(False)  # frozen since the last call
-    lost = {
-        name: bool(g.isnan().all()) for name, g in answer.batch_gradients(model, F.mse_loss, torn)[0].items()
-    }
-    trained = ("0.weight", "2.weight", "2.bias")
-    expect_equal(lost, dict.fromkeys(trained, True), f"which gradients are NaN, as the loss is, in {CALL}")
-
-
-def test_float32(answer, gen):
-    """A model in float32 gets gradients in float32, and one of two dtypes in both."""
-    model, batches = network(gen, torch.float32), draw(gen, dtype=torch.float32)
-    exactly = [(inputs.double(), targets.double()) for inputs, targets in batches]
-    wanted = exact(copy.deepcopy(model).double(), F.mse_loss, exactly)
-    expect_all(answer.batch_gradients(model, F.mse_loss, batches), wanted, dtype=torch.float32)
-    model.bfloat16()[2].double().register_forward_pre_hook(lambda module, given: given[0].double())
-    half = [(inputs.bfloat16(), targets) for inputs, targets in exactly]
-    kinds = {name: str(p.dtype) for name, p in model.named_parameters()}
-    for gradients in answer.batch_gradients(model, F.mse_loss, half):
-        found = {name: str(g.dtype) for name, g in gradients.items()}
-        expect_equal(found, kinds, "the dtypes of the gradients of a bfloat16 layer and a float64 layer")
 
 
 def test_old_gradients(answer, gen):
-    """What lies in `.grad` has no influence, and stays: training goes on as if nothing had been measured."""
+    """What lies in `.grad` before has no influence."""
     model, batches = network(gen), draw(gen)
     wanted = exact(model, F.mse_loss, batches)
+    for p in model.parameters():
+        p.grad = torch.full_like(p, 10.0)
+    found = answer.batch_gradients(model, F.mse_loss, batches)
+    expect_all(found, wanted, f"{CALL} with old gradients")
+
+
+def test_gradients_do_not_change_later(answer, gen):
+    """What was reported stays the same, whatever happens afterwards to `.grad` or in further calls."""
+    model, batches = network(gen), draw(gen)
+    wanted = exact(model, F.mse_loss, batches)
+    found = answer.batch_gradients(model, F.mse_loss, batches)
+    answer.batch_gradients(model, F.mse_loss, batches[:1])
+    for p in model.parameters():
+        if p.grad is not None:
+            p.grad.zero_()
+    F.mse_loss(model(batches[0][0]), batches[0][1]).backward()
+    torch.optim.SGD(model.parameters(), lr=0.5).step()
+    expect_all(found, wanted, f"{CALL}, looked at again after a training step,")
+
+
+@pytest.mark.fine
+def test_grad_is_put_back(answer, gen):
+    """The `.grad` of each parameter is the tensor that it was, or None: training goes on as before."""
+    model, batches = network(gen), draw(gen)
     for number, p in enumerate(model.parameters()):
-        p.grad = None if number == 1 else torch.full_like(p, (10.0 + number) * (number != 2))
-    model[2].bias.requires_grad_(False)  # frozen since
-    wanted = [{name: g for name, g in one.items() if name != "2.bias"} for one in wanted]
-    model[0].weight.grad[0] = 1e20  # next to it, a gradient loses all its digits
+        p.grad = None if number == 1 else torch.full_like(p, 10.0 + number)
     old = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
     held = {name: p.grad for name, p in model.named_parameters()}
-    found = answer.batch_gradients(model, F.mse_loss, batches)
-    for number, (name, p) in enumerate(model.named_parameters()):
-        if number == 1:
+    answer.batch_gradients(model, F.mse_loss, batches)
+    for name, p in model.named_parameters():
+        if old[name] is None:
             expect_that(p.grad is None, f"{name}, which had no `.grad`, has one after {CALL}", yours=p.grad)
             continue
         expect_that(p.grad is not None, f"{name} has lost its `.grad` in {CALL}")
@@ -117,29 +116,13 @@ def test_old_gradients(answer, gen):
             yours="one of the same numbers",
             wanted="the tensor of before: an optimizer or a buffer of all gradients may hold it",
         )
-    expect_all(found, wanted, f"{CALL} with old gradients")
-
-    def refuse(*_):
-        raise ArithmeticError("no loss here")
-
-    def late(predictions, targets):
-        predictions.register_hook(refuse)
-        return F.mse_loss(predictions, targets)
-
-    for failing, when in ((refuse, "loss_fn raises"), (late, "its hook raises in the backward")):
-        with contextlib.suppress(ArithmeticError):
-            answer.batch_gradients(model, failing, batches)
-        kept = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
-        for name, right in old.items():
-            expect_equal(kept[name], right, f"the `.grad` of {name} after an error that {when}")
-    frozen = [name for name, p in model.named_parameters() if not p.requires_grad]
-    expect_equal(frozen, ["2.bias"], "the frozen parameters after an error that loss_fn raises")
 
 
+@pytest.mark.fine
 def test_tensors_outside_of_the_model(answer, gen):
     """Inputs that require gradients, and a temperature in the loss, get no `.grad` either."""
     model, batches = network(gen), draw(gen)
-    temperature = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+    temperature = torch.tensor(1.5, requires_grad=True)
     batches[0][0].requires_grad_()
     loss_fn = lambda p, t: F.mse_loss(p / temperature, t)  # noqa: E731
     wanted = exact(model, loss_fn, batches)
@@ -163,9 +146,10 @@ class TwoHeads(nn.Module):
         return self.odd(h) if len(x) % 2 else self.gain * self.even(h)
 
 
+@pytest.mark.fine
 def test_frozen_and_unused_parameters(answer, gen):
     """Frozen parameters do not appear, and those that a batch does not use have zeros."""
-    model, batches = TwoHeads().double(), draw(gen, 3, 4, 5)
+    model, batches = TwoHeads(), draw(gen, 3, 4, 5)
     with torch.no_grad():
         model.trunk.weight.copy_(torch.randn(3, 3, generator=gen))
     model.trunk.bias.requires_grad_(False)
@@ -174,17 +158,12 @@ def test_frozen_and_unused_parameters(answer, gen):
     expect_all(found, wanted, f"{CALL} with frozen and unused parameters")
     flags = {name: g.requires_grad for one in found for name, g in one.items() if g.requires_grad}
     expect_equal(flags, {}, "which gradients require gradients, unused parameters included")
-    for g in found[0].values():
-        g.add_(1.0)
-    call = f"{CALL}, after what it gave for batch 0 was changed in place,"
-    expect_all(found[1:], wanted[1:], call)
-    flags = {name: p.requires_grad for name, p in model.named_parameters()}
-    expect_equal(flags, {name: name != "trunk.bias" for name in flags}, f"requires_grad after {CALL}")
 
 
+@pytest.mark.fine
 def test_tied_parameters(answer, gen):
     """A parameter that two layers share appears once, with the gradient through both."""
-    model, batches = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3)).double(), draw(gen)
+    model, batches = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3)), draw(gen)
     with torch.no_grad():
         model[0].weight.copy_(torch.randn(3, 3, generator=gen))
     model[2].weight = model[0].weight
@@ -193,20 +172,7 @@ def test_tied_parameters(answer, gen):
     expect_all(answer.batch_gradients(model, F.mse_loss, batches), wanted, f"{CALL} with tied weights")
 
 
-def test_gradients_do_not_change_later(answer, gen):
-    """What was reported stays the same, whatever happens afterwards to `.grad` or in further calls."""
-    model, batches = network(gen), draw(gen)
-    wanted = exact(model, F.mse_loss, batches)
-    found = answer.batch_gradients(model, F.mse_loss, batches)
-    answer.batch_gradients(model, F.mse_loss, batches[:1])
-    for p in model.parameters():
-        if p.grad is not None:
-            p.grad.zero_()
-    F.mse_loss(model(batches[0][0]), batches[0][1]).backward()
-    torch.optim.SGD(model.parameters(), lr=0.5).step()
-    expect_all(found, wanted, f"{CALL}, looked at again after a training step,")
-
-
+@pytest.mark.fine
 def test_nothing_is_trained(answer, gen):
     """The parameters keep their values, the model its mode, and the gradients carry no graph."""
     model, batches = network(gen), draw(gen)
@@ -218,6 +184,7 @@ def test_nothing_is_trained(answer, gen):
     expect_equal(flags, dict.fromkeys(flags, False), f"requires_grad of the gradients from {CALL}")
 
 
+@pytest.mark.fine
 def test_model_runs_once_for_each_batch(answer, gen):
     """The model runs once for each batch, in order, and the batches may come from a generator."""
     model, batches, sizes, modes = network(gen), draw(gen), [], []
@@ -237,10 +204,11 @@ def test_model_runs_once_for_each_batch(answer, gen):
     expect_equal(answer.batch_gradients(model, F.mse_loss, []), [], f"{CALL} without batches")
 
 
+@pytest.mark.fine
 def test_on_another_device(answer, device, gen):
     """With model and batches on another device the gradients come from there, zeros too."""
     model, batches = network(gen), draw(gen)
-    model.register_parameter("spare", nn.Parameter(torch.ones(2, dtype=torch.float64)))
+    model.register_parameter("spare", nn.Parameter(torch.ones(2)))
     wanted = exact(model, F.mse_loss, batches)
     model.to(device)
     there = [(inputs.to(device), targets.to(device)) for inputs, targets in batches]
@@ -254,8 +222,16 @@ def test_on_another_device(answer, device, gen):
 
 def oracle(answer, gen):
     model, batches = network(gen), draw(gen)
-    model[0].bias.requires_grad_(False)
-    model[2].bias.grad = torch.ones(2, dtype=torch.float64)
-    found = [answer.batch_gradients(model, F.mse_loss, batches) for _ in range(2)]
-    listed = [[gradients[name] for name in sorted(gradients)] for gradients in found[0] + found[1]]
-    return [listed, model[2].bias.grad, model[2].weight.grad is None]
+    for p in model.parameters():
+        p.grad = torch.ones_like(p)
+
+    def told():
+        found = answer.batch_gradients(model, F.mse_loss, batches)
+        return [[gradients[name].clone() for name in sorted(gradients)] for gradients in found]
+
+    first, second = told(), told()
+    return {
+        "the first batch": first[0],
+        "the batches after it": first[1:],
+        "all batches in a second call": second,
+    }
