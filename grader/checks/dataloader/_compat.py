@@ -48,8 +48,3 @@ class PickledContext(context.SpawnContext):
     """A context for `DataLoader(multiprocessing_context=...)`, where there is fork."""
 
     Process = _Process
-
-
-def end(workers: Any) -> None:
-    """End the workers behind a loader's iterator, persistent ones too."""
-    workers._shutdown_workers()
