@@ -1,7 +1,7 @@
 """Windows over a long row of tokens: what a language model reads, and what it shall say next.
 
-A corpus is one long row of token numbers, often mapped from a file larger than memory. The model reads
-`block` of them, x, and is to tell at each place the token that follows, y: the same row, one place on.
+A corpus is one long row of token numbers. The model reads `block` of them, x, and is to tell at each place the
+token that follows, y: the same row, one place on. Cut a corpus into windows.
 
     tokens = torch.tensor([7, 3, 9, 4, 1, 8, 2])
     x, y = next_token_windows(tokens, block=3, stride=2)
@@ -11,19 +11,17 @@ A corpus is one long row of token numbers, often mapped from a file larger than 
     x    # [[3, 9, 4]]
     y    # [[9, 4, 1]]: a second window would have to know the token after the 2
 
-Window i starts at token offset + i * stride: a stride below `block` makes windows overlap, one above it skips
-tokens between them. Training shifts `offset` from epoch to epoch, so that the borders fall elsewhere.
-
-Rules:
+- Window i starts at token offset + i * stride; it may overlap the one before, or skip tokens.
 - All windows that are complete, with the token after their last, are there; a rest at the end is left out.
-  Where not one fits, also without any token, both results have shape (0, block).
-- Nothing is copied, however long the row is: x and y are views into the memory of tokens, so that a change of
-  a token shows in every window. The cost does not grow with the number of windows.
-- tokens has one dimension, any dtype (uint16 is usual in files), any stride and any storage offset, such as
-  `corpus[5:]`, `corpus[::2]` or a column of a table; it may be a tensor made of a `numpy.memmap`, and on any
-  device, where the views are too. It is not changed.
-- stride is `block` where it is None: every token is then read at most once.
-- ValueError if tokens does not have exactly one dimension, if block or stride is below 1, or offset below 0.
+- stride is `block` where it is None: every token is then read once.
+
+Fine print:
+- Nothing is copied, however long the row is: x and y are views into the memory of tokens. (`torch.stack` of
+  slices, as in nanoGPT's get_batch, copies: fine for a batch, but not for all windows of a corpus.)
+- tokens may be a part of a larger row, such as corpus[5:] or corpus[::2], on any device.
+- They have any dtype: files often hold uint16.
+- Where not one window fits, both results have the shape (0, block).
+- ValueError if block or stride is below 1, or offset below 0.
 """
 
 from jaxtyping import Shaped
@@ -33,18 +31,5 @@ from torch import Tensor
 def next_token_windows(
     tokens: Shaped[Tensor, "tokens"], block: int, stride: int | None = None, offset: int = 0
 ) -> tuple[Shaped[Tensor, "windows block"], Shaped[Tensor, "windows block"]]:
-    """Cut a row of tokens into inputs and targets.
-
-    Args:
-        tokens: (tokens,).
-        block: tokens in a window, from 1.
-        stride: how far one window starts after the one before, from 1; None for `block`.
-        offset: where the first window starts, from 0.
-
-    Returns:
-        The inputs x and the targets y, (windows, block) both, as views.
-
-    Raises:
-        ValueError: `tokens` is no row, or a number is too small.
-    """
+    """Cut a row of tokens into inputs x and targets y."""
     raise NotImplementedError
