@@ -90,7 +90,11 @@ def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
 
 
 def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    stub, solution = (_interface(exercise.file(tree)) for tree in ("exercises", "solutions"))
+    try:
+        stub, solution = (_interface(exercise.file(tree)) for tree in ("exercises", "solutions"))
+    except SyntaxError as error:
+        yield exercise.slug, f"stub or solution is no Python: line {error.lineno}: {error.msg}"
+        return
     for name in sorted(stub.keys() | solution.keys()):
         if name not in solution:
             yield exercise.slug, f"the solution lacks {name}"

@@ -32,6 +32,7 @@ def reported(tmp_path_factory):
     clone.add("strict", specimens=[MUTATING, CONSTANT, wide])
     clone.add("giveaway", stub=STUB.replace("raise NotImplementedError", "return x + x"))
     clone.add("unlike", stub=STUB.replace("Twice x", "Two x"))
+    clone.add("garbled", solution=f"{SOLUTION}\nreturn (")
     clone.add("telling", hints='["Write return x * 2.0 there."]')
     clone.add("silent", hints="[]")
     clone.add("needy", needs='["sound", "lonely", "nothing"]')
@@ -63,6 +64,7 @@ def reported(tmp_path_factory):
         ("strict", "in float64"),
         ("giveaway", "the stub works"),
         ("unlike", "differ in the signature or docstring of double"),
+        ("garbled", "no Python: line"),
         ("telling", "a hint quotes the solution"),
         ("silent", "0 hints"),
         ("needy", "needs 'lonely', which does not come earlier"),
