@@ -2,7 +2,7 @@
 
 With the code below, 33 examples and batches of 8, training stops: "Expected more than 1 value per channel". The
 accuracy is that of 96 of 100 test images, the predictions are out of order. One more `torch.randn` in the model
-changes the order of training, seed or not.
+changes the training order, seed or not.
 
     train_loader, test_loader = make_loaders(list(range(9)), list(range(5)), batch_size=4, seed=1)
     list(train_loader)    # e.g. [tensor([8, 1, 0, 5]), tensor([4, 7, 2, 6])], next time in another order

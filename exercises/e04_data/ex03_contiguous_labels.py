@@ -19,6 +19,7 @@ Fine print:
 - IndexError from decode for a code that is no class: -1, as well as one that is too large.
 - encode takes labels of any integer dtype: 263 is not 7, though it is in uint8.
 - Any shape, also none and empty ones. All labels may be `ignore`: then there is no class.
+- Labels and codes that are handed over stay as they are.
 - Codes are on the device of the labels, and labels on that of the codes, wherever the map was made.
 """
 

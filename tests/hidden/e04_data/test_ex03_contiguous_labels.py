@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from grader.checks import expect_equal, expect_flat_cost, expect_raises, expect_that
+from grader.checks import expect_equal, expect_flat_cost, expect_raises, expect_that, unchanged
 from grader.checks.devices import is_simulated, on_host
 
-IDS = [-2, 3, 7, 11, 40, 63, 90]
+IDS = [-2, 0, 3, 7, 11, 40, 63, 90]
 
 
 def drawn(gen, *sizes, ids=(), dtype=torch.int64):
@@ -39,7 +39,7 @@ def test_classes(answer, gen, dtype):
         expect_equal(len(classes), len(left), f"len({call})")
 
 
-@pytest.mark.parametrize("ignore", [None, 40, -2])
+@pytest.mark.parametrize("ignore", [None, 40, 0])
 @pytest.mark.parametrize("sizes", [(12,), (3, 4), (2, 3, 4)], ids=str)
 def test_encode(answer, gen, sizes, ignore):
     """Each label becomes its class number in int64, and `ignore` -100, in any shape."""
@@ -151,6 +151,17 @@ def test_on_a_device(answer, gen, device):
         )
         expect_equal(on_host(there), codes, "encode(labels) on a device")
         expect_equal(on_host(back), labels, "decode(codes) on a device")
+
+
+@pytest.mark.fine
+def test_arguments_are_left_alone(answer, gen):
+    """Labels and codes stay as they are."""
+    labels = drawn(gen, 3, 5)
+    codes = coded(labels, [n for n in IDS if n != 7], 7)
+    with unchanged("ClassMap(labels, 7), encode(labels) and decode(codes)", labels=labels, codes=codes):
+        classes = answer.ClassMap(labels, ignore=7)
+        classes.encode(labels)
+        classes.decode(codes)
 
 
 def oracle(answer, gen):

@@ -101,6 +101,30 @@ SPECIMENS = [
         check="test_shapes",
     ),
     Wrong(
+        "no ignore of 0",
+        edits=[
+            (
+                "        if self.ignore is not None:\n            codes",
+                "        if self.ignore:\n            codes",
+            )
+        ],
+        check="test_encode",
+        rung="job",
+    ),
+    Wrong(
+        "writes -100 into the labels",
+        edits=[
+            (
+                FILL,
+                FILL + "\n            if labels.dtype == torch.int64:\n"
+                "                labels[labels == self.ignore] = -100",
+            ),
+            (UNKNOWN, "if (unknown & (wide != -100)).any():"),
+        ],
+        check="test_arguments_are_left_alone",
+        says="changes",
+    ),
+    Wrong(
         "a map for one device",
         edits=[("self.labels.to(labels.device).long()", "self.labels.long()")],
         check="test_on_a_device",

@@ -106,7 +106,7 @@ SPECIMENS = [
         code=SLICES.replace("LAST", "len(tokens) - block"),
     ),
     Works(
-        "as a tokens dataset: views into the row without a rest",
+        "a table of indices",
         code="""
 import torch
 
