@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grader.checks import expect_close, expect_raises
+from grader.checks import expect_close
 
 TABLE = torch.tensor([[1.0, 10.0], [3.0, 10.0], [5.0, math.nan], [99.0, 14.0]])
 TEST = torch.tensor([False, False, False, True])
@@ -13,26 +13,19 @@ TEST = torch.tensor([False, False, False, True])
 def test_worked_example(answer):
     """The worked example of the statement comes out."""
     prepared = answer.prepare(TABLE.clone(), TEST.clone())
-    wide = torch.float64
-    expect_close(prepared.mean, torch.tensor([3.0, 10.0], dtype=wide), "prepare(table, test).mean")
-    expect_close(prepared.std, torch.tensor([(8 / 3) ** 0.5, 1.0], dtype=wide), "prepare(table, test).std")
+    mean, std = torch.tensor([3.0, 10.0]), torch.tensor([(8 / 3) ** 0.5, 1.0])
+    leaked = {"the test row has a say in it: split first": lambda: TABLE.nanmean(0)}
+    expect_close(prepared.mean.float(), mean, "prepare(table, test).mean", suspects=leaked)
+    less = {"it divides by one less than the count of numbers": lambda: torch.tensor([2.0, 1.0])}
+    expect_close(prepared.std.float(), std, "prepare(table, test).std", suspects=less)
     train = torch.tensor([[-(1.5**0.5), 0.0], [0.0, 0.0], [1.5**0.5, 0.0]])
-    expect_close(prepared.train, train, "prepare(table, test).train", dims="rows columns")
+    expect_close(prepared.train.float(), train, "prepare(table, test).train", dims="rows columns", scale=10.0)
     test = torch.tensor([[96 / (8 / 3) ** 0.5, 4.0]])
-    expect_close(prepared.test, test, "prepare(table, test).test", dims="rows columns")
+    expect_close(prepared.test.float(), test, "prepare(table, test).test", dims="rows columns")
 
 
 def test_later_rows(answer):
     """Rows that come later are scaled by the statistics that are given."""
     mean, std = torch.tensor([3.0, 10.0]).double(), torch.tensor([2.0, 1.0]).double()
     row = torch.tensor([7.0, 9.5])
-    expect_close(answer.scale(row, mean, std), torch.tensor([2.0, -0.5]), "scale(row, mean, std)")
-
-
-def test_nothing_to_train_on(answer):
-    """A test set of all rows, or of another length, raises ValueError."""
-    everything = torch.ones(4, dtype=torch.bool)
-    expect_raises(
-        ValueError, lambda: answer.prepare(TABLE, everything), "prepare with all rows in the test set"
-    )
-    expect_raises(ValueError, lambda: answer.prepare(TABLE, TEST[1:]), "prepare(table, test[1:])")
+    expect_close(answer.scale(row, mean, std).float(), torch.tensor([2.0, -0.5]), "scale(row, mean, std)")
