@@ -7,7 +7,7 @@ tensors, so that it sees which registered tensor is really used.
 import copy
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -29,7 +29,6 @@ __all__ = [
     "expect_loads",
     "expect_moves",
     "expect_trains",
-    "in_evaluation",
 ]
 
 State = Mapping[str, Tensor]
@@ -75,16 +74,6 @@ class Case:
                 likely="a plain attribute, or one in a list: a module only knows what is registered",
             ) from None
         return tree_map_only(Tensor, lambda t: t.to(dtype), result)
-
-
-def in_evaluation(case: Case) -> Case:
-    """The same module in evaluation mode.
-
-    Example:
-        def test_evaluation(answer, gen):
-            expect_copies(in_evaluation(case(answer)), gen)  # `case` as for `Case`
-    """
-    return replace(case, make=lambda: case.make().eval(), call=f"{case.call}.eval()")
 
 
 def expect_moves(case: Case, device: torch.device, gen: torch.Generator) -> None:
