@@ -16,6 +16,7 @@ tensors behind, and the optimizer found no parameters. Register all four, under 
 
 Fine print:
 - mean and std are copied: what is loaded into the head does not reach the tensors that it was given.
+- forward reads the buffers, the ramp as well: another ramp that is written there counts.
 - All four are made in the dtype and on the device of the given mean.
 - A state dict of a head with another `time` loads. One that lacks gain, mean or std raises RuntimeError, as
   PyTorch has it.

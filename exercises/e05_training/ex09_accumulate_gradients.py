@@ -1,30 +1,31 @@
-"""One large batch in small pieces: the same step, with the memory of a piece.
+"""A large batch in small pieces: the same step, with the memory of a piece.
 
-A batch that does not fit into the device's memory is cut into pieces. Their gradients add up, and one step of
-the optimizer uses the sum. Done right, it is the step that the whole batch would have taken:
+A batch that does not fit into memory is cut into pieces. Take the step of `optimizer` that the whole batch would
+have taken, and return the whole batch's loss before it, as a float.
 
     model = torch.nn.Linear(1, 1, bias=False)        # holds one weight; say that it is 1.0
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     pieces = [(torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1)), (torch.tensor([[4.0]]), torch.zeros(1, 1))]
     accumulated_step(model, torch.nn.functional.mse_loss, optimizer, pieces)     # 7.0, (1² + 2² + 4²) / 3
     # gradient 2 · (1 + 4 + 16) / 3 = 14, weight 1.0 - 0.1 · 14 = -0.4
-    # not the mean of the losses of the pieces, 2.5 and 16: the second is half as large
 
-Rules:
-- `loss_fn(model(inputs), targets)` is the mean loss over the examples of one piece. Loss and gradients are
-  those of the mean over all examples of all pieces: each example counts the same, however large its piece is.
-  A piece has as many examples as its targets have rows (first dimension).
-- Model and loss_fn run once on each piece, in order, and never see two at once. At any moment the graph of at
-  most one piece is alive: what it saved is free again before the model runs on the next.
-- `optimizer.step` runs once, at the end. When accumulated_step returns, `.grad` of each parameter that the
-  optimizer holds is the gradient of the whole batch. Earlier gradients have no influence. A parameter on
-  which the loss of no piece depends has None there, and stays where it is despite momentum and decay; one
-  that only some pieces use gets their gradients.
-- A piece without examples is passed over: neither model nor loss_fn sees it. If there is no example at all
-  (or no piece), ValueError is raised before anything changes: weights, `.grad`, the optimizer's state.
-- The result is a plain Python float, the loss of the whole batch before the step. Reading it is the one time
-  that the host waits for the device. All stays in the dtype of the loss and the parameters.
-- Modes belong to the caller. Nothing is clipped, and a loss of inf or NaN does not stop the step.
+- `loss_fn` gives the mean over a piece; wanted is the mean over all examples (rows of targets).
+- Dividing by the number of pieces, as nanoGPT does, is right only for equal ones.
+- Call backward on each piece before the model runs on the next.
+- Model and loss_fn run once on each piece, in order, `optimizer.step` once, at the end.
+- Gradients of earlier calls have no influence.
+
+Fine print:
+- Memory holds the graph of one piece at a time, and no graph outlives its piece: add up numbers or
+  `loss.detach()`, since a sum or list of losses holds every graph.
+- Clear first, and let the optimizer clear: it may hold a parameter of loss_fn. What lay in `.grad` has no influence, and
+  the gradients of the whole batch stay there afterwards.
+- A parameter that no piece uses has None in `.grad`, and stays where it is.
+- A piece without examples is passed over: neither model nor loss_fn sees it.
+- ValueError where there is no example at all, before anything changes.
+- The rows of targets count also where inputs have the examples in another dimension, or targets differ in width.
+- A loss in float64 keeps its digits.
+- As in `train_step`: modes and pieces are left alone, hooks run, nothing is clipped, inf or NaN stops nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,18 +42,5 @@ def accumulated_step(
     optimizer: torch.optim.Optimizer,
     pieces: Sequence[tuple[Shaped[Tensor, "examples *features"], Shaped[Tensor, "examples *labels"]]],
 ) -> float:
-    """Move the parameters of `optimizer` by one step on one batch that comes in pieces.
-
-    Args:
-        model: maps inputs to predictions.
-        loss_fn: maps predictions and targets to the mean loss over the piece, without dimensions.
-        optimizer: holds the parameters to move.
-        pieces: inputs and targets, of unequal numbers of examples.
-
-    Returns:
-        The mean loss over all examples, before the step.
-
-    Raises:
-        ValueError: there is no example.
-    """
+    """Move what `optimizer` holds by one step on one batch that comes in pieces; return the loss before it."""
     raise NotImplementedError

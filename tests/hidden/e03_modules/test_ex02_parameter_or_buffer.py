@@ -118,6 +118,16 @@ def test_dtype_of_the_mean(answer, gen, dtype):
 
 
 @pytest.mark.fine
+def test_ramp_is_used(answer, gen):
+    """forward weighs the time steps by the ramp that is registered."""
+    head, x = answer.SensorHead(*statistics(gen), 4), torch.randn(4, 3, generator=gen)
+    before = head(x).detach()
+    head.ramp.mul_(2)
+    suspects = {"forward makes a ramp of its own: the registered one has no effect": lambda: before}
+    expect_close(head(x).detach(), 2 * before, "head(x) after head.ramp.mul_(2)", suspects=suspects)
+
+
+@pytest.mark.fine
 def test_device_of_the_mean(answer, device, gen):
     """All four are made on the device of the mean."""
     mean, std = statistics(gen)

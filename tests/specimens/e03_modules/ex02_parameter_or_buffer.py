@@ -11,6 +11,18 @@ RETURN = "return (x - self.mean) / self.std * self.gain * self.ramp[:, None]"
 
 SPECIMENS = [
     Wrong(
+        "a new ramp at each call, next to a buffer that is not used",
+        edits=[
+            (
+                "        return (x - self.mean) / self.std * self.gain * self.ramp[:, None]\n",
+                "        ramp = torch.arange(1, x.shape[-2] + 1, dtype=x.dtype, device=x.device) / x.shape[-2]\n"
+                "        return (x - self.mean) / self.std * self.gain * ramp[:, None]\n",
+            )
+        ],
+        check="test_ramp_is_used",
+        says="forward makes a ramp of its own",
+    ),
+    Wrong(
         "everything is a parameter",
         edits=[
             (MEAN, "self.mean = nn.Parameter(mean.clone())"),

@@ -1,6 +1,6 @@
 """Answers to accumulated_step that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 COUNT = "    count = sum(len(targets) for _, targets in pieces)\n"
 RAISE = '    if count == 0:\n        raise ValueError("there is no example in any piece")\n'
@@ -8,9 +8,7 @@ ZERO = "    optimizer.zero_grad()  # once for all pieces, and to None\n"
 SKIP = "        if len(targets) == 0:\n            continue  # its mean would be 0 / 0\n"
 LOSS = "        loss = loss_fn(model(inputs), targets) * (len(targets) / count)  # (), the piece's share\n"
 BACK = "        loss.backward()  # adds to .grad, and frees this graph\n"
-TOTAL = (
-    "        total = total + loss.detach()  # on the device; with its graph it would keep every activation\n"
-)
+TOTAL = "        total = total + loss.detach()  # with its graph it would hold those of all pieces\n"
 STEP = "    optimizer.step()\n"
 RETURN = "    return float(total)\n"
 LOOP = "    total: Any = 0\n    for inputs, targets in pieces:\n" + SKIP + LOSS + BACK + TOTAL
@@ -19,82 +17,62 @@ SPECIMENS = [
     Wrong(
         "divides by the number of pieces",
         edits=[(LOSS, LOSS.replace("len(targets) / count", "1 / len(pieces)"))],
+        rung="job",
         check="test_steps_of_the_whole_batch",
+        says="mean of the pieces' losses",
     ),
     Wrong(
-        "divides by nothing",
-        edits=[(LOSS, LOSS.replace(" * (len(targets) / count)", ""))],
-        check="test_steps_of_the_whole_batch",
-    ),
-    Wrong(
-        "takes all pieces for as large as the first",
-        edits=[(LOSS, LOSS.replace("len(targets) / count", "len(pieces[0][1]) / count"))],
-        check="test_steps_of_the_whole_batch",
-    ),
-    Wrong(
-        "counts numbers, not examples",
-        edits=[(LOSS, LOSS.replace("len(targets) / count", "targets.numel() / count"))],
-        check="test_steps_of_the_whole_batch",
-    ),
-    Wrong(
-        "right gradients, but the mean of the pieces' losses",
+        "the right loss, but each piece's gradient counts alike",
         edits=[
             (LOSS, LOSS.replace(" * (len(targets) / count)", "")),
-            (BACK, "        (loss * (len(targets) / count)).backward()\n"),
-            (RETURN, "    return float(total) / len(pieces)\n"),
+            (BACK, "        (loss / len(pieces)).backward()\n"),
+            (TOTAL, "        total = total + loss.detach() * len(targets) / count\n"),
         ],
+        rung="job",
         check="test_steps_of_the_whole_batch",
-        says="wrong loss",
-    ),
-    Wrong(
-        "right gradients, but the loss of the last piece",
-        edits=[(RETURN, "    return float(loss)\n")],
-        check="test_steps_of_the_whole_batch",
-        says="wrong loss",
+        says="counts alike",
     ),
     Wrong(
         "clears before each piece",
         edits=[(BACK, "        optimizer.zero_grad()\n" + BACK)],
+        rung="job",
+        check="test_steps_of_the_whole_batch",
+        says="last piece alone counts",
+    ),
+    Wrong(
+        "never clears",
+        edits=[(ZERO, "")],
+        rung="job",
+        check="test_steps_of_the_whole_batch",
+        says="gradients of earlier calls",
+    ),
+    Wrong(
+        "drops the uneven tail",
+        edits=[(SKIP, "        if len(targets) < len(pieces[0][1]):\n            continue\n")],
+        rung="job",
         check="test_steps_of_the_whole_batch",
     ),
-    Wrong("never clears", edits=[(ZERO, "")], check="test_gradients_stay"),
     Wrong(
-        "clears at the end",
-        edits=[(ZERO, ""), (STEP, STEP + "    optimizer.zero_grad()\n")],
-        check="test_gradients_stay",
-    ),
-    Wrong(
-        "clears the model's gradients alone",
-        edits=[(ZERO, "    model.zero_grad()\n")],
-        check="test_gradients_stay",
-        says="temperature",
-    ),
-    Wrong(
-        "zeros in place of None",
-        edits=[(ZERO, "    optimizer.zero_grad(set_to_none=False)\n")],
-        check="test_without_gradient",
-    ),
-    Wrong(
-        "gives zeros to those without a gradient",
-        edits=[
-            (
-                STEP,
-                """    for group in optimizer.param_groups:
-        for p in group["params"]:
-            if p.grad is None:
-                p.grad = torch.zeros_like(p)
-"""
-                + STEP,
-            )
-        ],
-        check="test_without_gradient",
+        "a tensor",
+        edits=[(RETURN, "    return total\n")],
+        rung="job",
+        check="test_steps_of_the_whole_batch",
+        says="float",
     ),
     Wrong(
         "steps after each piece",
         edits=[(BACK, BACK + "        optimizer.step()\n"), (STEP + RETURN, RETURN)],
-        check="test_runs",
+        rung="job",
+        check="test_what_runs",
+        says="3 times",
     ),
-    Wrong("forgets the step", edits=[(STEP + RETURN, RETURN)], check="test_runs"),
+    Wrong(
+        "forgets the step",
+        edits=[(STEP + RETURN, RETURN)],
+        rung="job",
+        check="test_what_runs",
+        says="0 times",
+    ),
     Wrong(
         "joins the pieces",
         edits=[
@@ -107,123 +85,148 @@ SPECIMENS = [
 """,
             )
         ],
-        check="test_runs",
-        says="one after another",
+        rung="job",
+        check="test_what_runs",
+        says="put together again",
     ),
     Wrong(
         "one backward at the end",
         edits=[(BACK + TOTAL, "        total = total + loss\n"), (STEP, "    total.backward()\n" + STEP)],
+        rung="job",
         check="test_one_graph_at_a_time",
-        says="alive",
-    ),
-    Wrong(
-        "keeps the graphs",
-        edits=[
-            (BACK, "        loss.backward(retain_graph=True)\n"),
-            (TOTAL, "        total = total + loss\n"),
-        ],
-        check="test_one_graph_at_a_time",
-    ),
-    Wrong(
-        "gradients with a graph",
-        edits=[(BACK, "        loss.backward(create_graph=True)\n")],
-        check="test_one_graph_at_a_time",
-    ),
-    Wrong(
-        "the model runs backwards through the list",
-        edits=[("in pieces:\n        if", "in reversed(pieces):\n        if")],
-        check="test_runs",
-    ),
-    Wrong(
-        "drops the uneven tail",
-        edits=[(SKIP, "        if len(targets) < len(pieces[0][1]):\n            continue\n")],
-        check="test_steps_of_the_whole_batch",
-    ),
-    Wrong("runs on empty pieces", edits=[(SKIP, "")], check="test_empty_pieces"),
-    Wrong(
-        "runs on empty pieces, and takes NaN for 0",
-        edits=[
-            (SKIP, ""),
-            (LOSS, LOSS + "        loss = loss.nan_to_num() if len(targets) == 0 else loss\n"),
-        ],
-        check="test_empty_pieces",
-    ),
-    Wrong(
-        "stops at an empty piece",
-        edits=[(SKIP, SKIP.replace("continue", "break"))],
-        check="test_empty_pieces",
-    ),
-    Wrong("no error without examples", edits=[(RAISE, "")], check="test_no_example"),
-    Wrong(
-        "returns 0 without examples",
-        edits=[(RAISE, RAISE.replace('raise ValueError("there is no example in any piece")', "return 0.0"))],
-        check="test_no_example",
-    ),
-    Wrong(
-        "an error only without pieces",
-        edits=[(RAISE, RAISE.replace("count == 0", "not pieces"))],
-        check="test_no_example",
-    ),
-    Wrong("clears before the error", edits=[(RAISE + ZERO, ZERO + RAISE)], check="test_no_example"),
-    Wrong(
-        "waits for every piece",
-        edits=[(TOTAL, "        total = total + loss.item()\n")],
-        check="test_on_a_device",
-        says="waits",
-    ),
-    Wrong(
-        "a total on the CPU",
-        edits=[(TOTAL, "        total = total + loss.detach().cpu()\n")],
-        check="test_on_a_device",
-        says="waits",
-    ),
-    Wrong(
-        "a tensor",
-        edits=[(RETURN, "    return total\n")],
-        check="test_steps_of_the_whole_batch",
-        says="float",
-    ),
-    Wrong(
-        "a total in float32",
-        edits=[(TOTAL, "        total = total + loss.detach().float()\n")],
-        check="test_dtypes",
-    ),
-    Wrong(
-        "the loss in float32",
-        edits=[(LOSS, LOSS.replace("model(inputs)", "model(inputs).float()"))],
-        check="test_gradients_stay",
-    ),
-    Wrong("switches to training mode", edits=[(ZERO, ZERO + "    model.train()\n")], check="test_modes"),
-    Wrong("ends in evaluation mode", edits=[(STEP, STEP + "    model.eval()\n")], check="test_modes"),
-    Wrong(
-        "clips",
-        edits=[(STEP, "    nn.utils.clip_grad_norm_(model.parameters(), 1e3)\n" + STEP)],
-        check="test_nothing_else",
-    ),
-    Wrong(
-        "skips a step with inf or NaN",
-        edits=[(STEP, "    if torch.isfinite(total):\n        optimizer.step()\n")],
-        check="test_nothing_else",
-    ),
-    Wrong(
-        "makes everything trainable",
-        edits=[(ZERO, ZERO + "    model.requires_grad_(True)\n")],
-        check="test_without_gradient",
-    ),
-    Wrong(
-        "calls forward: no hook runs",
-        edits=[(LOSS, LOSS.replace("model(inputs)", "model.forward(inputs)"))],
-        check="test_runs",
+        says="backward at the end",
     ),
     Wrong(
         "turns inputs into floats",
         edits=[(LOSS, LOSS.replace("model(inputs)", "model(inputs.double())"))],
-        check="test_token_numbers",
+        rung="job",
+        check="test_class_numbers",
     ),
     Wrong(
-        "flattens targets to find their number",
-        edits=[(COUNT, COUNT.replace("len(targets)", "targets.numel()"))],
-        check="test_token_numbers",
+        "adds up the losses with their graphs",
+        edits=[(TOTAL, "        total = total + loss\n")],
+        rung="fine",
+        check="test_graphs_do_not_pile_up",
+        says="loss.detach()",
+    ),
+    Wrong(
+        "clears at the end",
+        edits=[(ZERO, ""), (STEP, STEP + "    optimizer.zero_grad()\n")],
+        rung="fine",
+        check="test_gradients_stay",
+        says="was cleared",
+    ),
+    Wrong(
+        "clears the model's gradients alone",
+        edits=[(ZERO, "    model.zero_grad()\n")],
+        rung="fine",
+        check="test_gradients_stay",
+        says="temperature",
+    ),
+    Wrong(
+        "zeros in place of None",
+        edits=[(ZERO, "    optimizer.zero_grad(set_to_none=False)\n")],
+        rung="fine",
+        check="test_parameters_without_gradient",
+    ),
+    Wrong("runs on empty pieces", edits=[(SKIP, "")], rung="fine", check="test_empty_pieces"),
+    Wrong("no error without examples", edits=[(RAISE, "")], rung="fine", check="test_no_example"),
+    Wrong(
+        "clears before the error",
+        edits=[(RAISE + ZERO, ZERO + RAISE)],
+        rung="fine",
+        check="test_no_example",
+        says="is cleared, though",
+    ),
+    Wrong(
+        "counts the inputs",
+        edits=[
+            (COUNT, COUNT.replace("len(targets) for _, targets", "len(inputs) for inputs, _")),
+            (LOSS, LOSS.replace("len(targets)", "len(inputs)")),
+        ],
+        rung="fine",
+        check="test_rows_of_targets",
+    ),
+    Wrong(
+        "a total in float32",
+        edits=[(TOTAL, "        total = total + loss.detach().float()\n")],
+        rung="fine",
+        check="test_float64",
+    ),
+    Wrong(
+        "switches to training mode",
+        edits=[(ZERO, ZERO + "    model.train()\n")],
+        rung="fine",
+        check="test_modes_and_hooks",
+    ),
+    Wrong(
+        "calls forward: no hook runs",
+        edits=[(LOSS, LOSS.replace("model(inputs)", "model.forward(inputs)"))],
+        rung="fine",
+        check="test_modes_and_hooks",
+        says="model.forward",
+    ),
+    Wrong(
+        "takes the pieces out of the caller's list, to free their memory",
+        edits=[
+            (
+                "    for inputs, targets in pieces:\n" + SKIP,
+                "    pieces = pieces if isinstance(pieces, list) else list(pieces)\n    while pieces:\n"
+                "        inputs, targets = pieces.pop(0)\n" + SKIP,
+            )
+        ],
+        rung="fine",
+        check="test_modes_and_hooks",
+        says="the caller's list",
+    ),
+    Wrong(
+        "clips",
+        edits=[(STEP, "    nn.utils.clip_grad_norm_(model.parameters(), 1e3)\n" + STEP)],
+        rung="fine",
+        check="test_large_losses",
+    ),
+    Wrong(
+        "skips a step with inf or NaN",
+        edits=[(STEP, "    if torch.isfinite(total):\n        optimizer.step()\n")],
+        rung="fine",
+        check="test_not_finite",
+    ),
+    Works(
+        "as people write it after nanoGPT, each piece by its size",
+        code="""
+def accumulated_step(model, loss_fn, optimizer, pieces):
+    n = sum(len(y) for x, y in pieces)
+    lossf = 0.0
+    for X, Y in pieces:
+        logits = model(X)
+        loss = loss_fn(logits, Y)
+        loss = loss * len(Y) / n
+        lossf += loss.item()
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return lossf
+""",
+    ),
+    Works(
+        "as Hugging Face's trainer has it since it divides by the number of items",
+        code="""
+import torch
+
+
+def accumulated_step(model, loss_fn, optimizer, pieces):
+    model.train()
+    num_items_in_batch = torch.tensor(sum(inputs.shape[0] for inputs, _ in pieces))
+    tr_loss = torch.tensor(0.0)
+    for inputs, labels in pieces:
+        loss = loss_fn(model(inputs), labels) * inputs.shape[0]
+        loss = loss / num_items_in_batch
+        loss.backward()
+        tr_loss += loss.detach()
+    optimizer.step()
+    model.zero_grad()
+    return tr_loss.item()
+""",
     ),
     Right(
         "sums first, divides the gradients at the end",
@@ -258,90 +261,5 @@ SPECIMENS = [
 """,
             )
         ],
-    ),
-    Wrong(
-        "counts the labels of an example",
-        edits=[
-            (COUNT, COUNT.replace("len(targets)", "targets.numel()")),
-            (LOSS, LOSS.replace("len(targets)", "targets.numel()")),
-        ],
-        check="test_uneven_shapes",
-    ),
-    Wrong(
-        "counts the inputs",
-        edits=[
-            (COUNT, COUNT.replace("len(targets) for _, targets", "len(inputs) for inputs, _")),
-            (LOSS, LOSS.replace("len(targets)", "len(inputs)")),
-        ],
-        check="test_uneven_shapes",
-    ),
-    Wrong(
-        "at most sixteen pieces in a step",
-        edits=[
-            (
-                BACK,
-                "        loss.backward()\n        if len(pieces) > 16:\n            optimizer.step()\n            optimizer.zero_grad()\n",
-            )
-        ],
-        check="test_steps_of_the_whole_batch",
-    ),
-    Wrong(
-        "adds up the losses with their graphs",
-        edits=[(TOTAL, "        total = total + loss\n")],
-        check="test_graphs_do_not_pile_up",
-        says="loss.detach()",
-    ),
-    Wrong(
-        "a list of the losses, added up at the end",
-        edits=[
-            (TOTAL, "        losses.append(loss)\n"),
-            ("    total: Any = 0\n", "    losses: Any = []\n"),
-            (RETURN, "    return float(sum(losses))\n"),
-        ],
-        check="test_graphs_do_not_pile_up",
-        says="4 graphs",
-    ),
-    Wrong(
-        "takes a piece whose targets have no columns for one without examples",
-        edits=[(SKIP, SKIP.replace("len(targets) == 0", "targets.numel() == 0"))],
-        check="test_uneven_shapes",
-        says="targets of one column or none",
-    ),
-    Wrong(
-        "takes the pieces out of the caller's list, to free their memory",
-        edits=[
-            (
-                "    for inputs, targets in pieces:\n" + SKIP,
-                "    pieces = pieces if isinstance(pieces, list) else list(pieces)\n    while pieces:\n"
-                "        inputs, targets = pieces.pop(0)\n" + SKIP,
-            )
-        ],
-        check="test_runs",
-        says="the caller's list",
-    ),
-    Wrong(
-        "clears old gradients at the first piece, which may be one that is passed over",
-        edits=[
-            (ZERO, ""),
-            (
-                "    for inputs, targets in pieces:\n" + SKIP,
-                "    for index, (inputs, targets) in enumerate(pieces):\n" + SKIP,
-            ),
-            (BACK, "        if index == 0:\n            optimizer.zero_grad()\n" + BACK),
-        ],
-        check="test_gradients_stay",
-    ),
-    Wrong(
-        "leaves losses of later pieces out that are not finite",
-        edits=[
-            ("    total: Any = 0\n", "    total: Any = None\n"),
-            (
-                TOTAL,
-                "        part = loss.detach()\n"
-                "        total = part if total is None else torch.where(part.isfinite(), total + part, total)\n",
-            ),
-        ],
-        check="test_nothing_else",
-        says="second piece",
     ),
 ]
