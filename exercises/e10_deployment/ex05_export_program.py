@@ -1,30 +1,26 @@
-"""A file that serves the model without the code of the model, for batches of any size.
+"""Export a program: a file that serves the model without the code of the model.
 
     model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Dropout(0.5))     # weight 2, bias 1
-    export_program(model, torch.tensor([[7.0]]), "model.pt2")                     # an example of one row
-
+    export_program(model, torch.tensor([[7.0], [8.0]]), "model.pt2")
     # on a machine that has torch, and none of our code
     serve = load_program("model.pt2")
     serve(torch.tensor([[1.0], [2.0], [3.0]]))                                    # tensor([[3.], [5.], [7.]])
 
-`torch.export` runs the model once on an example, and writes down the operations: the graph, with the weights.
-What was a number in that run stays a number, unless it is told to be a variable.
+`torch.export` runs the model once on an example, and writes down the operations: the graph, with the weights. What was
+a number in that run stays a number, unless it is told to be a variable.
 
-Rules:
-- The file is one that `torch.export.save` writes: `torch.export.load(path).module()` gives what the model
-  gives in evaluation mode, for every number of rows from 1 up, whatever the number of rows in the example;
-  also where that is 1 (torch takes the sizes 0 and 1 for constants). All other sizes are those of the
-  example.
-- The model is any module that torch can export, called with one tensor, whatever its forward calls that.
-  Dtypes are those of model and example: float64, or int64 tokens.
-- Where the model cannot be exported, the error that torch raises comes through: where it branches on values,
-  and also where it works for the number of rows in the example alone. A file that only takes that many rows
-  is never written. No file is then left at path, but an older one is still there as it was.
-- When export_program returns or raises, each layer of the model has the mode that it had before. Neither the
-  model's state nor the example has changed.
-- What load_program returns takes a tensor and gives the result, which requires no gradient and which later
-  calls leave as it is. Who records graphs elsewhere still does, and who does not, does not. All that it
-  needs is the file. FileNotFoundError if there is none.
+- The file is one that `torch.export.save` writes: what is loaded gives what the model gives in evaluation mode.
+- It takes every number of rows from 1 up, whatever the number in the example; all other sizes are those of the example.
+- The model is called with one tensor, whatever its forward calls that. Dtypes are those of model and example.
+
+Fine print:
+- The example may have one row: torch takes the sizes 0 and 1 for constants, so it needs a second one.
+- Any number means any: no `max=` on the dimension.
+- When export_program returns or raises, each layer has the mode that it had before; state and example are unchanged.
+- A model that cannot be exported: the error of torch comes through, and a file that was at path is still there as it
+  was. So it is with a model that works for the number of rows in the example alone: `Dim.AUTO` would overlook that.
+- What load_program returns records no graph: its result requires no gradient, and who records elsewhere still does.
+- load_program needs nothing but the file, once, and raises FileNotFoundError if there is none.
 """
 
 from collections.abc import Callable
@@ -35,23 +31,10 @@ from torch import Tensor, nn
 
 
 def export_program(model: nn.Module, example: Shaped[Tensor, "rows *features"], path: str | Path) -> None:
-    """Write the model, in evaluation mode, to a file that needs none of its code.
-
-    Args:
-        model: maps (rows, *features) to (rows, *outputs).
-        example: an input, with at least one row.
-        path: the file to make or to replace; its name ends in .pt2.
-    """
+    """Write the model, in evaluation mode, to a file that needs none of its code."""
     raise NotImplementedError
 
 
 def load_program(path: str | Path) -> Callable[[Tensor], Tensor]:
-    """The function in a file that `export_program` has written.
-
-    Args:
-        path: the file.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
+    """The function in a file that `export_program` has written."""
     raise NotImplementedError

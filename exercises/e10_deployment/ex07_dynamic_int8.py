@@ -1,39 +1,31 @@
 """Linear layers with weights in int8: a quarter of the bytes, and an error with a bound.
 
-Nearly all bytes of a language model are weights of linear layers, and reading them is what takes the time.
-Stored as int8 with one scale for each output feature, they are widened when they are used:
+Reading the weights of its linear layers is what a language model takes its time for. Stored as int8 with one scale for
+each output feature, they are widened when they are used:
 
     linear = nn.Linear(2, 2)                     # say [[0.5, -1.27], [25.4, 10.08]] and a bias of 0
     layer = Int8Linear.from_linear(linear)
     layer.weight                                 # int8 [[50, -127], [127, 50]]
     layer.scale                                  # float32 [0.01, 0.2]: the largest of each row / 127
     layer(torch.tensor([[1.0, 1.0]]))            # [[-0.77, 35.4]]: off by 0 and 0.08
+    model = quantize_linears(model, skip=["head"])     # in place, all linear layers but model.head
 
-    model = quantize_linears(model, skip=["head"])     # in place, all but model.head
-    torch.save(model.state_dict(), path)               # about a quarter as large as before
+- scale is the largest absolute value of a row / 127, and weight is round(weight / scale). bias is a copy, or None.
+- All are buffers: no parameter is left, and the state dict holds the three (or two).
+- Int8Linear(in_features, out_features, bias) is a layer to load such a state dict into.
+- quantize_linears replaces linear layers at any depth and returns the model; skip names layers as named_modules does.
 
-Rules:
-- scale is the largest absolute value of a row / 127, (out_features,) in float32, or 1.0 for a row of zeros;
-  weight is round(weight / scale), halves to even, in int8. bias is a copy of the linear layer's in its dtype,
-  or None. All three are buffers: there are no parameters, and the state dict holds these three, or two.
-- So a weight is off by scale / 2 at most, and a result by Σ |x_i| · scale / 2, but for rounding errors.
-- x is float32, bfloat16 or float16, whatever the dtype of the linear layer was, (*batch, in_features), in any
-  layout, with any batch dimensions, none and 0 too. The result has the dtype of x, and the rounding errors of
-  one linear layer in that dtype: in float16 no sum of integers overflows, and no scale of 1e-8 vanishes.
-- Gradients flow to x (for an adapter before the layer), as through the widened weight.
-- Int8Linear(in_features, out_features, bias) is an empty layer to load a state dict into: weight and bias 0,
-  scale 1, bias in float32.
-- A layer holds no wide copy of its weight, neither after from_linear nor after a call without gradients.
-- quantize_linears replaces each layer whose type is nn.Linear, at any depth, and leaves subclasses alone (the
-  one in nn.MultiheadAttention is used by its weight). skip names layers as named_modules does; they and all
-  below them stay. A layer that occurs twice becomes one Int8Linear in both places, or stays in both if skip
-  holds one of its names. The model itself is returned, or, if it is an nn.Linear, its Int8Linear. The wide
-  weights are let go.
-- A new layer is where the old one was (device), and in its mode (train or eval). from_linear changes nothing
-  in the layer that it is given.
-
-ValueError: a weight that holds NaN or inf, from quantize_linears with the layer's name in the message; a name
-in skip that is no layer of the model. Nothing has been replaced then.
+Fine print:
+- A row of zeros has scale 1.0. An empty layer has weight and bias 0, scale 1. Nothing wide is held, nor changed in the
+  linear layer; its device, and its mode (train or eval), go over.
+- x may be float32, bfloat16 or float16, whatever the linear layer was in. The result has the dtype of x and rounding
+  errors of one linear layer in it: widen in float32, so that no scale of 1e-8 vanishes, and no sum overflows.
+- x may have any batch dimensions, none and 0 too. Gradients flow to x.
+- Only layers whose type is nn.Linear go, no subclass (nn.MultiheadAttention reads the weight of its own). What is below
+  a name in skip stays, too. A layer that occurs twice becomes one, or stays if skip holds one of its names.
+- If the model itself is an nn.Linear, its Int8Linear is returned.
+- ValueError for a weight with NaN or inf, from quantize_linears with the layer's name, and for a name in skip that is no
+  layer. Nothing has been replaced then.
 """
 
 from collections.abc import Collection
@@ -43,13 +35,7 @@ from torch import Tensor, nn
 
 
 class Int8Linear(nn.Module):
-    """A linear layer whose weight is stored in int8.
-
-    Args:
-        in_features: of x.
-        out_features: of the result.
-        bias: whether there is one.
-    """
+    """A linear layer whose weight is stored in int8."""
 
     weight: Int8[Tensor, "out_features in_features"]
     scale: Float[Tensor, "out_features"]
@@ -61,11 +47,7 @@ class Int8Linear(nn.Module):
 
     @classmethod
     def from_linear(cls, linear: nn.Linear) -> "Int8Linear":
-        """The same layer with its weight in int8.
-
-        Raises:
-            ValueError: the weight holds NaN or inf.
-        """
+        """The same layer with its weight in int8."""
         raise NotImplementedError
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
@@ -74,16 +56,5 @@ class Int8Linear(nn.Module):
 
 
 def quantize_linears(model: nn.Module, skip: Collection[str] = ()) -> nn.Module:
-    """Replace the linear layers of a model by ones in int8.
-
-    Args:
-        model: is changed in place.
-        skip: names of layers that stay as they are, with all in them.
-
-    Returns:
-        The model.
-
-    Raises:
-        ValueError: a weight is not finite, or a name in `skip` is unknown. The model is as it was then.
-    """
+    """Replace the linear layers of a model by ones in int8, but for those in `skip`."""
     raise NotImplementedError

@@ -1,37 +1,28 @@
 """A cache for keys and values, so that each new token costs one step and not one more pass over all of them.
 
-A causal layer computes the same keys and values for the tokens so far, whatever comes next. Decoding keeps
-them, and computes those of the new tokens only. What comes out must not depend on how the tokens were split:
-
     layer = CachedAttention(2, heads=1)       # say that queries and keys are 0, values and out identities:
     x = torch.tensor([[[2.0, 0.0], [4.0, 2.0], [0.0, 4.0]]])   # each token gets the mean of those so far
     layer(x)                                  # [[[2, 0], [3, 1], [2, 2]]]
     cache = layer.make_cache(batch=1, capacity=8)
     layer(x[:, :2], cache)                    # [[[2, 0], [3, 1]]], and cache.length is 2
     layer(x[:, 2:], cache)                    # [[[2, 2]]], and cache.length is 3
-    cache.truncate(1)                         # tokens 1 and 2 are forgotten: the next token is number 1 again
+    cache.truncate(1)                         # only token 0 is left: the next one is number 1 again
 
-Rules:
-- layer(x) is attention over x (batch, time, dim) alone; layer(x, cache) takes x as the tokens after those in
-  the cache, stores their keys and values there, and returns results for the tokens of x. A token sees itself
-  and all before it, in the cache and in x. Chunks of any size, 0 too, give what one call gives.
-- Registered are `qkv` (dim to 3 · dim features: queries, keys, values) and `out` (dim to dim), linear layers
-  without biases, and nothing else. With d = dim / heads, head h has features h·d to h·d + d of each. Queries
-  and keys are turned by `rotate`, which is given, at the number of their token in the sequence, from 0;
-  the weights are softmax(q @ kᵀ / sqrt(d)). Gradients flow through layer(x).
-- All state is in the cache: one layer serves several caches at once.
-- make_cache gives an empty KVCache in the dtype and on the device of the layer's weights (float32, float64,
-  bfloat16 or float16). Nothing is copied to or from the CPU.
-- A KVCache allocates room for `capacity` tokens when it is built, and no more after that: append writes into
-  it, and returns views of all keys and all values so far, (batch, heads, length, head_dim), bit by bit. Its
-  cost does not grow with what is there already, and a chunk is stored without a loop over its tokens.
-- A cache holds no graph, also when layer or append is called outside of torch.no_grad(): else each step would
-  keep all before it alive. Results of layer(x, cache) may carry a graph or none.
-- layer(x, cache) computes queries, keys and values of x only. x, and what append is given, are not changed.
+- layer(x) is causal attention over x alone. layer(x, cache) takes x as the tokens after those in the cache, and puts
+  their keys and values there: chunks of any size give what one call gives.
+- `qkv` (dim to 3 · dim: queries, keys, values) and `out` are linear without biases; head h has features h · d to
+  (h + 1) · d of each.
+- Queries and keys are turned by `rotate` at the number of their token; the weights are softmax(q @ kᵀ / sqrt(d)).
+- append returns all keys and values so far, (batch, heads, length, d). One layer serves several caches.
 
-ValueError: heads below 1 or no divisor of dim, d odd; more tokens than the cache has room for; keys or values
-of other sizes than the cache's, or x of another batch size; truncate to less than 0 or more than length.
-An error leaves the cache as it was.
+Fine print:
+- A KVCache allocates room for `capacity` tokens when it is built, and no more: append writes into it, in one go, and
+  returns views. (`torch.cat`, as in nanoGPT and Hugging Face's caches, copies all at each step. It does the job.)
+- A cache holds no graph, also outside of torch.no_grad(). Gradients flow through layer(x).
+- make_cache gives the dtype and device of the weights, 16 bits too; nothing is copied to or from the CPU.
+- Chunks may be empty. x, and what append is given, are not changed.
+- ValueError for heads below 1 or no divisor of dim, and for odd d; where there is no room for the tokens; for keys and
+  values of other sizes than the cache's; for truncate to less than 0 or more than length. The cache is then as it was.
 """
 
 import torch
@@ -57,19 +48,7 @@ def rotate(
 
 
 class KVCache:
-    """The keys and values of the tokens so far, in memory that is there from the start.
-
-    Attributes:
-        length: how many tokens are in it.
-
-    Args:
-        batch: how many sequences.
-        heads: how many heads.
-        capacity: for how many tokens there is room.
-        head_dim: the features of each head.
-        dtype: of keys and values.
-        device: where they are.
-    """
+    """The keys and values of the first `length` tokens, with room for `capacity`."""
 
     length: int
 
@@ -90,35 +69,16 @@ class KVCache:
         keys: Float[Tensor, "batch heads new head_dim"],
         values: Float[Tensor, "batch heads new head_dim"],
     ) -> tuple[Float[Tensor, "batch heads length head_dim"], Float[Tensor, "batch heads length head_dim"]]:
-        """Store the keys and values of new tokens.
-
-        Returns:
-            Views of all keys and of all values in the cache, the new ones last.
-
-        Raises:
-            ValueError: the sizes do not fit, or there is no room. Nothing is stored then.
-        """
+        """Store the keys and values of new tokens; return all keys and all values, the new ones last."""
         raise NotImplementedError
 
     def truncate(self, length: int) -> None:
-        """Forget all but the first `length` tokens.
-
-        Raises:
-            ValueError: there are not as many, or `length` is negative.
-        """
+        """Forget all but the first `length` tokens."""
         raise NotImplementedError
 
 
 class CachedAttention(nn.Module):
-    """Causal self-attention that can go on where it stopped.
-
-    Args:
-        dim: the features of each token.
-        heads: how many heads share them.
-
-    Raises:
-        ValueError: `heads` does not divide `dim` into even numbers of features.
-    """
+    """Causal self-attention that can go on where it stopped."""
 
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
@@ -131,13 +91,5 @@ class CachedAttention(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch time dim"], cache: KVCache | None = None
     ) -> Float[Tensor, "batch time dim"]:
-        """Attend to the tokens so far.
-
-        Args:
-            x: the new tokens, (batch, time, dim).
-            cache: those before them; x goes into it. None if x is the whole sequence.
-
-        Raises:
-            ValueError: `cache` has no room for x, or is for another batch size.
-        """
+        """Attend to the tokens so far: those in the cache, and x."""
         raise NotImplementedError

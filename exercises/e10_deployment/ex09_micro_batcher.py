@@ -1,7 +1,7 @@
-"""Requests come one by one; a model is fast in batches. A micro-batcher brings them together.
+"""Single requests in batches: requests come one by one, and a model is fast in batches.
 
-Each caller awaits the answer to its own request. Whoever comes first waits a little, at most max_delay
-seconds, for others to come along; then all that wait go to the model as one batch:
+Whoever comes first waits a little, at most max_delay seconds, for others to come along; then all that wait go to the
+model as one batch, and each caller gets its own row.
 
     async def predict(batch):                     # (n, 2) → (n, 2), on a GPU far away
         return 10 * batch
@@ -11,30 +11,23 @@ seconds, for others to come along; then all that wait go to the model as one bat
     await asyncio.gather(*map(batcher.submit, torch.ones(4, 2)))   # 3 go at once, the last one after 0.5 s
     await batcher.close()
 
-Rules:
-- A batch goes to predict as soon as max_size requests wait; else when the one that has waited longest has
-  waited for max_delay seconds, neither earlier nor later. In it are all that wait, in the order in which they
-  came, as one tensor (n, *shape) in memory of its own: predict may work in place. Nobody goes to predict
-  twice, and no batch is empty.
-- Batches do not wait for one another: the next one goes when it is due, also while predict has others.
-- Row i of what predict returns is for request i; each caller gets its row in memory of its own, since a view
-  would keep the whole batch alive.
-- If predict raises, when it is called or when it is awaited, all callers of that batch get this very error
-  (RuntimeError for StopIteration, which no future takes), and nobody else does. If it returns anything but a
-  tensor of n rows, they get RuntimeError. Whatever happens in predict, nobody waits for ever, and the batcher
-  goes on.
-- A request of another shape or dtype than the batcher's raises ValueError at its caller, at once. No batch
-  sees it, and nobody else notices.
-- A caller that is cancelled (also by asyncio.wait_for) no longer waits: from the moment of `cancel()` on, in
-  the same turn of the loop too, its request is not sent any more and does not count for size or delay. Where
-  it is with predict already, the others still get their rows: predict itself is not cancelled.
-- close() sends what waits at once, and returns when predict is done with all batches; no task is left then,
-  and errors reach the callers only. From the call of close() on, submit raises RuntimeError. close may be
-  called twice, also at the same time; where a close is cancelled, predict goes on.
-- Time is that of the event loop (`asyncio.sleep`, `loop.call_later`, `loop.time()`), not of the machine: the
-  checks have a loop whose clock jumps. A batcher may be built before a loop runs. Nothing polls.
+- A batch goes to predict as soon as max_size requests wait; else when the first of them has waited for max_delay.
+- It is one tensor (n, *shape), in the order in which they came; row i of the result is for request i.
+- If predict raises, all callers of that batch, no others, get the error.
+- Time is that of the event loop (`asyncio.sleep`, `loop.call_later`); in the checks its clock jumps.
 
-ValueError for a max_size below 1 or a negative max_delay.
+Fine print:
+- Batches do not wait for one another: the next one goes when it is due, also while predict has others. (One worker that
+  takes requests from a queue and awaits predict does the job.)
+- Batches and rows have memory of their own: predict may work in place, and a view would keep the whole batch alive.
+- If predict returns no tensor of n rows, its callers get RuntimeError. Whatever it raises, CancelledError and
+  StopIteration (as RuntimeError) too, nobody waits for ever.
+- A request of another shape or dtype raises ValueError at its caller, at once; nobody else notices.
+- A caller that is cancelled no longer waits: its request is not sent any more, and does not count for size or delay.
+  Where it is with predict already, the others still get their rows.
+- close() sends what waits at once, and returns when all batches are done; it may be called twice. Then submit raises
+  RuntimeError.
+- ValueError for a max_size below 1 or a negative max_delay. A batcher may be built before a loop runs.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -44,18 +37,7 @@ from torch import Tensor
 
 
 class MicroBatcher:
-    """Collects single requests into batches.
-
-    Args:
-        predict: takes a batch (n, *shape), and returns a tensor of n rows.
-        shape: of each request.
-        dtype: of each request.
-        max_size: the most requests in a batch.
-        max_delay: for how many seconds a request may wait for others.
-
-    Raises:
-        ValueError: max_size is below 1, or max_delay negative.
-    """
+    """Collects single requests of one shape and dtype into batches for `predict`."""
 
     def __init__(
         self,
@@ -69,15 +51,7 @@ class MicroBatcher:
         raise NotImplementedError
 
     async def submit(self, x: Tensor) -> Tensor:
-        """Hand in one request, and wait for its row.
-
-        Args:
-            x: the request, of the batcher's shape and dtype.
-
-        Raises:
-            ValueError: x has another shape or dtype.
-            RuntimeError: the batcher is closed, or predict returned something else than n rows.
-        """
+        """Hand in one request, and wait for its row."""
         raise NotImplementedError
 
     async def close(self) -> None:

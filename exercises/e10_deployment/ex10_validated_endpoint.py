@@ -1,7 +1,6 @@
-"""An endpoint that refuses what its model cannot use, and says why.
+"""An endpoint that says no: it refuses what its model cannot use, and says why.
 
-Behind HTTP a model gets whatever people send. Without a look at it, true becomes 1.0, a NaN goes in and a NaN
-comes out, [[1, 2], [3]] ends in a page of traceback, and a gigabyte of zeros takes the service down.
+Behind HTTP a model gets whatever people send. Without a look at it, true becomes 1.0, and a NaN goes in and comes out.
 
     app = make_app(model, features=3)           # model: float32 (rows, 3) → (rows, outputs)
     POST /predict   {"inputs": [[1, 2.5, -3], [0, 0, 1e-3]]}
@@ -9,30 +8,25 @@ comes out, [[1, 2], [3]] ends in a page of traceback, and a gigabyte of zeros ta
     POST /predict   {"inputs": [[1, 2, 3], [4, 5]]}
     422             {"error": "shape", "detail": "row 1 has 2 items, not 3"}
 
-What is refused, with which status and which name. Where several apply, any of them will do:
-
     413  too_large    the body has more than max_bytes bytes; there are more than max_rows rows
-    400  json         the body is no JSON in UTF-8, or no object with the key "inputs"
-    422  shape        inputs is no list of rows, or one of them is no list of `features` items; no rows at all
-    422  dtype        an item is no number: a string, true, false, null, a list, an object
-    422  not_finite   a number is NaN or Infinity (no JSON, but Python reads and writes it), or too large for
-                      float32, such as 1e39, 1e999 or an integer of 400 digits
+    400  json         the body is no JSON, or no object with the key "inputs"
+    422  shape        inputs is no list of rows, or a row is no list of `features` items; no rows at all
+    422  dtype        an item is no number: a string, true, false, null, a list
+    422  not_finite   a number is NaN or Infinity, which Python's json reads
     500  model        the model raises, or returns a number that is not finite
 
-Rules:
-- parse takes a body to a float32 tensor (rows, features), each number rounded once. It raises Refusal, which
-  is given, for all of the table but max_bytes and the last line. Whatever the bytes are, no other error
-  comes out of it.
-- make_app makes an ASGI application; Starlette is at hand. POST /predict answers with JSON (content type
-  application/json): status 200 and the outputs in nested lists, or what was refused: status, "error" and in
-  "detail" a sentence that is not empty. Any other path, such as /predict/, is answered with 404, any other
-  method with 405.
-- A body comes in chunks, cut anywhere. Content-Length may be missing, or too small. As soon as more than
-  max_bytes bytes have come, the rest is not read any more.
-- The model is called once for each request that is right, with no graph recorded, and never for others; who
-  records graphs elsewhere in the process still does. What an exception of the model says stays inside: it may
-  hold paths or data of others.
-- After a refusal or an error the application goes on as before. Requests may overlap.
+- parse takes a body to a float32 tensor (rows, features), or raises Refusal, which is given.
+- make_app makes an ASGI application, with Starlette say, that answers as above, in JSON.
+
+Fine print:
+- Where several refusals apply, any of them will do. "detail" is a sentence that is not empty.
+- Whatever the bytes are, nothing but Refusal comes out of parse: JSON is UTF-8, and may be nested 100000 deep.
+- Too large for float32 is not_finite, too: 1e39, 1e999, an integer of 400 digits.
+- As soon as more than max_bytes bytes have come, the rest is not read any more. Content-Length may be missing or too
+  small, and chunks may be cut anywhere.
+- The model is called once for each request that is right, and records no graph. What its exceptions say stays inside:
+  it may hold paths or data of others.
+- Any other path, such as /predict/, is answered with 404, any other method with 405. Requests may overlap.
 """
 
 from collections.abc import Callable
@@ -59,32 +53,12 @@ class Refusal(Exception):
 
 
 def parse(body: bytes, features: int, max_rows: int = 256) -> Float[Tensor, "rows features"]:
-    """The inputs that a body holds.
-
-    Args:
-        body: of a request.
-        features: how many numbers a row has.
-        max_rows: the most rows.
-
-    Returns:
-        The rows in float32.
-
-    Raises:
-        Refusal: the body does not hold such rows.
-    """
+    """The inputs that a body holds, in float32; or Refusal."""
     raise NotImplementedError
 
 
 def make_app(
     model: Callable[[Tensor], Tensor], features: int, *, max_rows: int = 256, max_bytes: int = 1_000_000
 ) -> ASGIApp:
-    """An ASGI application that answers POST /predict.
-
-    Args:
-        model: takes float32 (rows, features) to (rows, outputs).
-        features: how many numbers a row has.
-        max_rows: the most rows in a request.
-        max_bytes: the most bytes in the body of a request.
-    """
-
+    """An ASGI application that answers POST /predict."""
     raise NotImplementedError

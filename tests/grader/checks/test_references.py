@@ -1,11 +1,9 @@
 """The references hold what their statements promise, also where no suite asks learners for it."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import safetensors
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -22,7 +20,6 @@ from solutions.e07_distributed import (
     ex11_fully_shard_model,
 )
 from solutions.e09_debugging import ex02_first_nan, ex08_dtype_and_device_mismatch, ex11_find_divergence
-from solutions.e10_deployment import ex03_safetensors_roundtrip as files
 from solutions.e10_deployment import ex07_dynamic_int8
 from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
 from tests.hidden.e03_modules import test_ex05_layers_in_a_list as layers_in_a_list
@@ -143,28 +140,6 @@ def test_find_divergence_sees_imaginary_parts():
 
     found = ex11_find_divergence.find_divergence(Turn(1), Turn(-1), torch.tensor([3.0]))
     assert found == ex11_find_divergence.Divergence("", 0, 6.0)
-
-
-def test_safetensors_roundtrip_keeps_lazy_views(tmp_path):
-    z = torch.tensor([1 + 2j, 3 - 1j])
-    given = {"z": z, "conjugate": z.conj(), "again": z.conj(), "negative": z.conj().imag, "part": z.imag}
-    files.save_tensors(tmp_path / "z", given)
-    loaded, _ = files.load_tensors(tmp_path / "z")
-    assert all(torch.equal(loaded[name], given[name]) for name in given)
-    with safetensors.safe_open(tmp_path / "z", "pt") as file:
-        assert json.loads(file.metadata()["shared"]) == {"again": "conjugate"}
-
-
-def test_safetensors_roundtrip_names_its_errors(tmp_path):
-    deep = []
-    for _ in range(100_000):
-        deep = [deep]
-    with pytest.raises(ValueError, match="too deeply"):
-        files.save_tensors(tmp_path / "deep", {}, {"deep": deep})
-    while deep:  # to free it all at once would go as deep
-        deep = deep.pop()
-    with pytest.raises(safetensors.SafetensorError, match="is a folder"):
-        files.load_tensors(tmp_path)
 
 
 def test_dynamic_int8_takes_no_inputs_and_tiny_weights():

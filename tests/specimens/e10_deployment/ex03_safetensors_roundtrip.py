@@ -1,19 +1,17 @@
-"""Answers to safetensors_roundtrip that must fail, and some that must pass."""
+"""Answers to safetensors_roundtrip that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
-DUMP = "    about = _as_json(dict(metadata or {}))\n"
+DUMP = "    about = json.dumps(dict(metadata or {}), allow_nan=False)\n"
 EQUAL = """    if json.loads(about) != dict(metadata or {}):
         raise TypeError(f"the metadata would come back as {about}")
 """
 TYPES = """        if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}, not a tensor")
 """
-NEGATED = """        negated = tensor.is_conj(), tensor.is_neg()  # as it is read: in memory stand other numbers
-"""
-SEEN = "        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, negated)\n"
+SEEN = "        seen = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)\n"
 IF = "        if tensor.numel() > 0 and seen in names:  # all empty tensors are at address 0\n"
-CLONE = "plain.clone(memory_format=torch.contiguous_format)"
+CLONE = "tensor.detach().clone(memory_format=torch.contiguous_format)"
 SAVE = """    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:  # gone in any case
         save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
         Path(folder, "new").replace(path)  # all of it or nothing
@@ -25,27 +23,22 @@ LAST = '    return tensors, json.loads(header.get("metadata", "{}"))\n'
 
 SPECIMENS = [
     Wrong(
-        "views of one block that are not contiguous are all the same",
-        edits=[(SEEN, SEEN.replace("tensor.stride()", "tensor.is_contiguous()"))],
-        check="test_overlapping",
-    ),
-    Wrong(
         "every name in full",
         edits=[(IF, "        if False:\n")],
-        check="test_shared",
-        says="names of the tensors in the file",
+        check="test_worked_example",
+        rung="job",
     ),
     Wrong(
         "compares Python objects",
         edits=[(SEEN, "        seen = (id(tensor),)\n")],
-        check="test_shared",
-        says="names of the tensors in the file",
+        check="test_tied",
+        rung="job",
     ),
     Wrong(
         "copies of what was shared",
         edits=[(SHARE, "        tensors[name] = tensors[first].clone()\n")],
-        check="test_shared",
-        says="share memory",
+        check="test_worked_example",
+        rung="job",
     ),
     Wrong(
         "under the last name",
@@ -55,105 +48,20 @@ SPECIMENS = [
                 "    for name, tensor in reversed(tensors.items()):\n",
             )
         ],
-        check="test_shared",
-    ),
-    Wrong(
-        "under the first name in the alphabet",
-        edits=[
-            (
-                "    for name, tensor in tensors.items():\n",
-                "    for name, tensor in sorted(tensors.items()):\n",
-            )
-        ],
-        check="test_shared",
+        check="test_worked_example",
+        rung="job",
     ),
     Wrong(
         "forgets the other names",
         edits=[(SAVE, SAVE.replace("json.dumps(shared)", '"{}"'))],
-        check="test_shared",
-        says="shared",
-    ),
-    Wrong(
-        "says which names a tensor has, the other way round",
-        edits=[
-            (SAVE, SAVE.replace("json.dumps(shared)", "json.dumps({v: k for k, v in shared.items()})")),
-            (SHARE, "        tensors[first] = tensors[name]\n"),
-        ],
-        check="test_shared",
-    ),
-    Wrong(
-        "saves parameters as parameters",
-        edits=[
-            (
-                SHARE,
-                SHARE
-                + "    tensors = {name: t.requires_grad_(t.is_floating_point()) for name, t in tensors.items()}\n",
-            )
-        ],
-        check="test_shared",
-        says="requires a gradient",
-    ),
-    Wrong(
-        "the address alone decides",
-        edits=[(SEEN, "        seen = tensor.data_ptr()\n")],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "the storage alone decides",
-        edits=[(SEEN, "        seen = tensor.untyped_storage().data_ptr()\n")],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "address and shape decide",
-        edits=[(SEEN, "        seen = (tensor.data_ptr(), tensor.shape)\n")],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "address, shape and strides decide",
-        edits=[(SEEN, SEEN.replace(", tensor.dtype", ""))],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "address, size and strides decide",
-        edits=[(SEEN, SEEN.replace("tensor.shape", "tensor.numel()"))],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "equal values decide",
-        edits=[
-            (SEEN, "        seen = (tensor.shape, tensor.dtype, tuple(tensor.flatten().tolist()))\n"),
-        ],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "contiguous, but not copied",
-        edits=[(CLONE, "tensor.detach().contiguous()")],
-        check="test_overlapping",
+        check="test_worked_example",
+        rung="job",
     ),
     Wrong(
         "copied, but not contiguous",
         edits=[(CLONE, "tensor.detach().clone()")],
-        check="test_overlapping",
-    ),
-    Wrong(
-        "makes the inputs contiguous in place",
-        edits=[
-            (CLONE, "tensor.detach().clone(memory_format=torch.contiguous_format)"),
-            (SEEN, SEEN + "        tensor.data = tensor.data.contiguous()\n"),
-        ],
-        check="test_overlapping",
-        says="strides",
-    ),
-    Wrong(
-        "all empty tensors are one",
-        edits=[
-            (
-                SEEN,
-                "        seen = (tensor.data_ptr(), tensor.shape[1:], tensor.stride(), tensor.dtype) if tensor.numel() else 0\n",
-            ),
-            (IF, "        if seen in names:\n"),
-        ],
-        check="test_shapes_and_dtypes",
+        check="test_strided",
+        rung="job",
     ),
     Wrong(
         "everything in float32",
@@ -163,46 +71,8 @@ SPECIMENS = [
                 "once[name] = tensor.detach().float().clone(memory_format=torch.contiguous_format)",
             )
         ],
-        check="test_shapes_and_dtypes",
-        says="dtype",
-    ),
-    Wrong(
-        "at least one dimension",
-        edits=[("once[name] = " + CLONE, "once[name] = torch.atleast_1d(" + CLONE + ")")],
-        check="test_shapes_and_dtypes",
-        says="shape",
-    ),
-    Wrong(
-        "leaves out what is empty",
-        edits=[(SEEN, "        if tensor.numel() == 0:\n            continue\n" + SEEN)],
-        check="test_shapes_and_dtypes",
-    ),
-    Wrong(
-        "torch.save, with the tensors as they are",
-        edits=[
-            (SAVE, "    torch.save([dict(tensors), json.loads(about)], path)\n"),
-            (LOAD, "    return tuple(torch.load(path))\n    tensors = {}\n"),
-        ],
-        check="test_bytes_on_disk",
-    ),
-    Wrong(
-        "the whole base of a view",
-        edits=[
-            (
-                SAVE,
-                '    whole = {f"base of {n}": torch.empty(0).set_(t.untyped_storage()) for n, t in tensors.items() if t.untyped_storage().nbytes() > 100_000}\n'
-                + SAVE.replace("save_file(once", "save_file({**whole, **once}"),
-            )
-        ],
-        check="test_bytes_on_disk",
-    ),
-    Wrong(
-        "keeps what it has read",
-        edits=[
-            ("\n\ndef load_tensors(", "\n\n_read = {}\n\n\ndef load_tensors("),
-            (LOAD, "    tensors = _read[str(path)] = _read.get(str(path)) or load_file(path)\n"),
-        ],
-        check="test_loaded_memory",
+        check="test_dtypes",
+        rung="job",
     ),
     Wrong(
         "metadata as text",
@@ -212,83 +82,38 @@ SPECIMENS = [
             (LAST, '    return tensors, {k: v for k, v in header.items() if k != "shared"}\n'),
         ],
         check="test_metadata",
-    ),
-    Wrong(
-        "each entry of the metadata beside our own",
-        edits=[
-            (
-                SAVE,
-                '    each = {k: json.dumps(v) for k, v in (metadata or {}).items()}\n    save_file(once, path, {"shared": json.dumps(shared), **each})\n',
-            ),
-            (LAST, '    return tensors, {k: json.loads(v) for k, v in header.items() if k != "shared"}\n'),
-        ],
-        check="test_metadata",
-        says="header",
+        rung="job",
     ),
     Wrong(
         "ignores the metadata",
         edits=[(SAVE, SAVE.replace('"metadata": about', '"metadata": "{}"'))],
         check="test_metadata",
+        rung="job",
     ),
     Wrong(
-        "writes Python in place of JSON",
-        edits=[
-            (DUMP + EQUAL, "    about = repr(dict(metadata or {}))\n"),
-            (LAST, '    import ast\n    return tensors, ast.literal_eval(header.get("metadata", "{}"))\n'),
-        ],
-        check="test_metadata",
+        "the address alone decides",
+        edits=[(SEEN, "        seen = tensor.data_ptr()\n")],
+        check="test_overlapping",
     ),
     Wrong(
-        "adds the format to the metadata",
-        edits=[(DUMP, '    metadata = {**(metadata or {}), "format": "pt"}\n' + DUMP)],
-        check="test_metadata",
+        "contiguous, but not copied",
+        edits=[(CLONE, "tensor.detach().contiguous()")],
+        check="test_overlapping",
     ),
     Wrong(
         "does not look whether metadata comes back",
         edits=[(EQUAL, "")],
         check="test_refused",
-        says="tuple",
     ),
     Wrong(
-        "turns into text what JSON does not know",
-        edits=[(DUMP, "    about = json.dumps(dict(metadata or {}), default=str)\n"), (EQUAL, "")],
+        "writes infinity",
+        edits=[(", allow_nan=False", "")],
         check="test_refused",
-        says="an object",
-    ),
-    Wrong(
-        "looks at the outermost values only",
-        edits=[
-            (
-                EQUAL,
-                "    if any(isinstance(v, (tuple, float)) and v != v or type(v) is tuple for v in (metadata or {}).values()) or any(not isinstance(k, str) for k in (metadata or {})):\n        raise TypeError('metadata')\n",
-            )
-        ],
-        check="test_refused",
-        says="inside",
-    ),
-    Wrong(
-        "skips what is no tensor",
-        edits=[(TYPES, "        if not isinstance(tensor, Tensor):\n            continue\n")],
-        check="test_refused",
-        says="list for a tensor",
-    ),
-    Wrong(
-        "makes tensors of lists",
-        edits=[(TYPES, "        tensor = torch.as_tensor(tensor if tensor is not None else [])\n")],
-        check="test_refused",
-        says="list for a tensor",
     ),
     Wrong(
         "removes the old file first",
         edits=[(DUMP, "    Path(path).unlink(missing_ok=True)\n" + DUMP)],
-        check="test_refused",
-        says="the file that was there",
-    ),
-    Wrong(
-        "removes the old file when all is checked",
-        edits=[(SAVE, "    Path(path).unlink(missing_ok=True)\n" + SAVE)],
-        check="test_when_writing_fails",
-        says="the file that was there",
+        check="test_when_saving_fails",
     ),
     Wrong(
         "writes over the old file",
@@ -301,66 +126,12 @@ SPECIMENS = [
 """,
             )
         ],
-        check="test_when_writing_fails",
-        says="full disk",
+        check="test_when_saving_fails",
     ),
     Wrong(
-        "leaves its new file behind",
-        edits=[
-            (
-                SAVE,
-                """    new = Path(path).with_suffix(".tmp")
-    save_file(once, new, {"shared": json.dumps(shared), "metadata": about})
-    new.replace(path)
-""",
-            )
-        ],
-        check="test_when_writing_fails",
-        says="files in the folder",
-    ),
-    Wrong(
-        "cleans up after an Exception, but not after Ctrl-C",
-        edits=[
-            (
-                SAVE,
-                """    new = Path(path).with_name("new " + Path(path).name)
-    try:
-        save_file(once, new, {"shared": json.dumps(shared), "metadata": about})
-        new.replace(path)
-    except Exception:
-        new.unlink(missing_ok=True)
-        raise
-""",
-            )
-        ],
-        check="test_when_writing_fails",
-        says="KeyboardInterrupt",
-    ),
-    Wrong(
-        "compares storages, not addresses: two tensors of one NumPy array have one each",
-        edits=[
-            (
-                SEEN,
-                SEEN.replace("tensor.data_ptr()", "tensor.untyped_storage()._cdata, tensor.storage_offset()"),
-            )
-        ],
-        check="test_shared",
-        says="names of the tensors in the file",
-    ),
-    Wrong(
-        "makes tensors contiguous first: a tied one that is not gets a copy for each name",
-        edits=[
-            (SEEN, "        tensor = tensors[name] = tensor.detach().contiguous()\n" + SEEN),
-            ("    names: dict[", "    tensors = dict(tensors)\n    names: dict["),
-        ],
-        check="test_shared",
-        says="names of the tensors in the file",
-    ),
-    Wrong(
-        "writes infinity",
-        edits=[(", allow_nan=False", "")],
-        check="test_refused",
-        says="infinity",
+        "expects any header",
+        edits=[(HEADER, "        header = file.metadata()\n")],
+        check="test_other_programs",
     ),
     Wrong(
         "wants .safetensors",
@@ -377,45 +148,6 @@ SPECIMENS = [
         check="test_other_programs",
     ),
     Wrong(
-        "empty tensors of one shape are one",
-        edits=[(IF, "        if seen in names:\n")],
-        check="test_shapes_and_dtypes",
-    ),
-    Wrong(
-        "looks at the metadata after writing",
-        edits=[(EQUAL, ""), (SAVE, SAVE + EQUAL)],
-        check="test_refused",
-        says="files in the folder",
-    ),
-    Wrong(
-        "expects its own header",
-        edits=[(LAST, '    return tensors, json.loads(header["metadata"])\n')],
-        check="test_other_programs",
-    ),
-    Wrong(
-        "expects any header",
-        edits=[(HEADER, "        header = file.metadata()\n")],
-        check="test_other_programs",
-    ),
-    Wrong(
-        "all entries of the header are metadata",
-        edits=[
-            (LAST, '    return tensors, json.loads(header["metadata"]) if "metadata" in header else header\n')
-        ],
-        check="test_other_programs",
-        says="other entries",
-    ),
-    Wrong(
-        "falls back to torch.load",
-        edits=[
-            (
-                LOAD,
-                "    try:\n        tensors = load_file(path)\n    except FileNotFoundError:\n        raise\n    except Exception:\n        return torch.load(path, weights_only=False), {}\n",
-            )
-        ],
-        check="test_no_safetensors",
-    ),
-    Wrong(
         "nothing in a damaged file",
         edits=[
             (
@@ -424,13 +156,66 @@ SPECIMENS = [
             )
         ],
         check="test_no_safetensors",
-        says="no error",
     ),
-    Wrong(
-        "nothing where there is no file",
-        edits=[(LOAD, "    if not Path(path).exists():\n        return {}, {}\n" + LOAD)],
-        check="test_no_safetensors",
-        says="no error",
+    Works(
+        "addresses in a dictionary, and contiguous()",
+        code="""
+import json
+
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+
+def save_tensors(path, tensors, metadata=None):
+    first, unique, shared = {}, {}, {}
+    for name, t in tensors.items():
+        ptr = t.data_ptr()
+        if ptr in first:
+            shared[name] = first[ptr]
+        else:
+            first[ptr] = name
+            unique[name] = t.contiguous()
+    header = {"shared": json.dumps(shared), "metadata": json.dumps(metadata or {})}
+    save_file(unique, path, metadata=header)
+
+
+def load_tensors(path):
+    with safe_open(path, framework="pt") as f:
+        header = f.metadata()
+        tensors = {name: f.get_tensor(name) for name in f.keys()}
+    for name, other in json.loads(header["shared"]).items():
+        tensors[name] = tensors[other]
+    return tensors, json.loads(header["metadata"])
+""",
+    ),
+    Works(
+        "storages, as Hugging Face compares them",
+        code="""
+import json
+from collections import defaultdict
+
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+
+def save_tensors(path, tensors, metadata=None):
+    groups = defaultdict(list)
+    for name, tensor in tensors.items():
+        groups[tensor.untyped_storage().data_ptr()].append(name)
+    shared = {name: names[0] for names in groups.values() for name in names[1:]}
+    state = {names[0]: tensors[names[0]].contiguous() for names in groups.values()}
+    info = {"format": "pt", "shared": json.dumps(shared), "metadata": json.dumps(metadata or {})}
+    save_file(state, str(path), metadata=info)
+
+
+def load_tensors(path):
+    tensors = load_file(str(path))
+    with safe_open(str(path), framework="pt") as f:
+        info = f.metadata()
+    for alias, name in json.loads(info["shared"]).items():
+        tensors[alias] = tensors[name]
+    return tensors, json.loads(info["metadata"])
+""",
     ),
     Right(
         "serialised in memory, aliases by searching",
@@ -469,7 +254,7 @@ SPECIMENS = [
 """,
             ),
             (
-                TYPES + NEGATED + SEEN,
+                TYPES + SEEN,
                 "        first = next((n for n in once if same(tensors[n], tensor)), None)\n",
             ),
             (IF, "        if first is not None:\n"),
@@ -517,115 +302,5 @@ SPECIMENS = [
 """,
             ),
         ],
-    ),
-    Wrong(
-        "adds the usual ending where the name has none",
-        edits=[
-            (
-                "    with tempfile.TemporaryDirectory(",
-                '    path = Path(path) if Path(path).suffix else Path(path).with_suffix(".safetensors")\n    with tempfile.TemporaryDirectory(',
-            )
-        ],
-        check="test_no_safetensors",
-        says="no file at path",
-    ),
-    Wrong(
-        "numbers are not worth sharing",
-        edits=[("if tensor.numel() > 0 and seen", "if tensor.numel() > 1 and seen")],
-        check="test_shared",
-        says="again",
-    ),
-    Wrong(
-        "deletes the old file, so that the new one can be renamed on Windows too",
-        edits=[
-            (
-                SAVE,
-                """    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
-        save_file(once, Path(folder, "new"), {"shared": json.dumps(shared), "metadata": about})
-        Path(path).unlink(missing_ok=True)
-        Path(folder, "new").rename(path)
-""",
-            )
-        ],
-        check="test_when_writing_fails",
-        says="os.rename fail",
-    ),
-    Wrong(
-        "another ending for the file that is written first, which path may have too",
-        edits=[
-            (
-                SAVE,
-                """    beside = Path(path).with_suffix(".tmp")
-    try:
-        save_file(once, beside, {"shared": json.dumps(shared), "metadata": about})
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-""",
-            )
-        ],
-        check="test_no_safetensors",
-        says="/model.tmp",
-    ),
-    Wrong(
-        "writes to the system's folder for temporary files first, often another disk",
-        edits=[(SAVE, SAVE.replace("dir=Path(path).parent", ""))],
-        check="test_when_writing_fails",
-        says="may lie on another disk",
-    ),
-    Wrong(
-        "moves the file from the system's folder: between disks that copies, and may stop half way",
-        edits=[
-            (
-                SAVE,
-                SAVE.replace("dir=Path(path).parent", "").replace(
-                    '        Path(folder, "new").replace(path)  # all of it or nothing\n',
-                    """        if Path(path).is_dir():
-            raise IsADirectoryError(path)
-        __import__("shutil").move(Path(folder, "new"), path)
-""",
-                ),
-            )
-        ],
-        check="test_when_writing_fails",
-        says="shutil finds the disk full",
-    ),
-    Wrong(
-        "looks for numbers among the names, not for True",
-        edits=[
-            (
-                EQUAL,
-                """    def plain(x):
-        if isinstance(x, dict):
-            if any(type(name) not in (str, bool) for name in x):
-                raise TypeError(x)
-            x = list(x.values())
-        if isinstance(x, tuple):
-            raise TypeError(x)
-        if isinstance(x, list):
-            for part in x:
-                plain(part)
-
-    plain(dict(metadata or {}))
-""",
-            )
-        ],
-        check="test_refused",
-        says="True as a name inside",
-    ),
-    Right(
-        "one more entry in the header, as other libraries ask for",
-        edits=[('{"shared": json.dumps(shared)', '{"format": "pt", "shared": json.dumps(shared)')],
-    ),
-    Wrong(
-        "writes a draft first, and then the file itself",
-        edits=[
-            (
-                '        Path(folder, "new").replace(path)  # all of it or nothing\n',
-                '        Path(path).write_bytes(Path(folder, "new").read_bytes())\n',
-            )
-        ],
-        check="test_when_writing_fails",
-        says="once the file itself is opened",
     ),
 ]

@@ -1,6 +1,6 @@
-"""Answers to export_program that must fail, and some that must pass."""
+"""Answers to export_program that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 TWICE = """    if len(example) == 1:
         example = torch.cat([example, example])  # a size of 1 would be taken for a constant
@@ -21,98 +21,13 @@ LAST = "    return torch.no_grad()(program)\n"
 
 SPECIMENS = [
     Wrong(
-        "expands a single row: one that no model can look at with view",
-        edits=[
-            (TWICE, TWICE.replace("torch.cat([example, example])", "example.expand(2, *example.shape[1:])"))
-        ],
-        check="test_in_another_process",
-        says="view",
-    ),
-    Wrong(
-        "no more than 65536 rows",
-        edits=[(DIM, 'torch.export.Dim("rows", max=65536)')],
-        check="test_load_program",
-        says="70000 rows",
-    ),
-    Wrong(
-        "switches gradients off for good",
-        edits=[(LAST, "    torch.set_grad_enabled(False)\n    return program\n")],
-        check="test_load_program",
-        says="gradients are off",
-    ),
-    Wrong(
-        "an error of its own for what torch says",
-        edits=[
-            (
-                "    finally:\n        for layer, training in modes:",
-                "    except Exception as error:\n"
-                '        raise ValueError("this model cannot be exported") from error\n'
-                "    finally:\n        for layer, training in modes:",
-            )
-        ],
-        check="test_refused",
-        says="ValueError",
-    ),
-    Wrong(
-        "runs the model itself first, whose state may count that",
-        edits=[("        model.eval()\n", "        model.eval()\n        model(example)\n")],
-        check="test_nothing_changes",
-        says="runs",
-    ),
-    Wrong(
         "a fixed number of rows",
         edits=[(', dynamic_shapes=({0: torch.export.Dim("rows")},)', "")],
-        check="test_in_another_process",
-        says="rows",
+        check="test_worked_example",
+        rung="job",
+        says="does not take three rows",
     ),
-    Wrong(
-        "an example of one row as it is, and a hint that torch may ignore",
-        edits=[(TWICE, ""), (DIM, "torch.export.Dim.AUTO")],
-        check="test_in_another_process",
-        says="rows",
-    ),
-    Wrong(
-        "an example of one row as it is",
-        edits=[(TWICE, "")],
-        check="test_load_program",
-    ),
-    Wrong(
-        "a hint that torch may ignore",
-        edits=[(DIM, "torch.export.Dim.AUTO")],
-        check="test_refused",
-        says="no error",
-    ),
-    Wrong(
-        "a program once loaded is kept by its path, whatever is there now",
-        edits=[("def load_program(path", "import functools\n\n\n@functools.cache\ndef load_program(path")],
-        check="test_load_program",
-        says="a file that is new at path",
-    ),
-    Wrong(
-        "three times the rows, and a hint that torch may ignore",
-        edits=[(TWICE, "    example = torch.cat([example] * 3)\n"), (DIM, "torch.export.Dim.AUTO")],
-        check="test_refused",
-        says="no error",
-    ),
-    Wrong(
-        "a fixed number of rows where there is an error",
-        edits=[
-            (
-                EXPORT,
-                "        try:\n    "
-                + EXPORT
-                + "        except Exception:\n            program = torch.export.export(model, (example,))\n",
-            )
-        ],
-        check="test_refused",
-        says="no error",
-    ),
-    Wrong(
-        "as many rows as a tutorial allows",
-        edits=[(DIM, 'torch.export.Dim("rows", max=1024)')],
-        check="test_in_another_process",
-        says="5000 rows",
-    ),
+    Wrong("in training mode", edits=[(EVAL, "")], check="test_any_number_of_rows", rung="job"),
     Wrong(
         "by the name of the argument",
         edits=[
@@ -121,24 +36,58 @@ SPECIMENS = [
                 'dynamic_shapes={"x": {0: torch.export.Dim("rows")}}',
             )
         ],
-        check="test_in_another_process",
-    ),
-    Wrong(
-        "an example in float32",
-        edits=[(MODES, "    if example.is_floating_point():\n        example = example.float()\n" + MODES)],
-        check="test_in_another_process",
+        check="test_any_number_of_rows",
+        rung="job",
     ),
     Wrong(
         "another example in float32",
         edits=[(TWICE, "    example = torch.randn(2, *example.shape[1:])\n")],
-        check="test_load_program",
+        check="test_any_number_of_rows",
+        rung="job",
     ),
-    Wrong("in training mode", edits=[(EVAL, "")], check="test_in_another_process"),
     Wrong(
-        "stays in evaluation mode",
-        edits=[(RESTORE, "        pass\n")],
-        check="test_nothing_changes",
-        says="training flags",
+        "pickles the whole model",
+        edits=[
+            (EXPORT, "        program = __import__('copy').deepcopy(model)\n"),
+            (SAVE, "    torch.save(program, path)\n"),
+            (LOAD, "    program = torch.load(path, weights_only=False)\n"),
+        ],
+        check="test_in_another_process",
+        rung="job",
+    ),
+    Wrong(
+        "keeps the model in memory",
+        edits=[
+            ("\n\ndef export_program(", "\n\n_served = {}\n\n\ndef export_program("),
+            (SAVE, SAVE + "    _served['last'] = program.module()\n"),
+            (LOAD, "    open(path, 'rb').close()\n    program = _served['last']\n"),
+        ],
+        check="test_any_number_of_rows",
+        rung="job",
+    ),
+    Wrong(
+        "an exported program, which cannot be called",
+        edits=[(LOAD, "    program = torch.export.load(path)\n"), (LAST, "    return program\n")],
+        check="test_worked_example",
+        rung="job",
+    ),
+    Wrong(
+        "an example of one row as it is",
+        edits=[(TWICE, "")],
+        check="test_one_row",
+    ),
+    Wrong(
+        "expands a single row: one that no model can look at with view",
+        edits=[
+            (TWICE, TWICE.replace("torch.cat([example, example])", "example.expand(2, *example.shape[1:])"))
+        ],
+        check="test_one_row",
+    ),
+    Wrong(
+        "a hint that torch may ignore",
+        edits=[(DIM, "torch.export.Dim.AUTO")],
+        check="test_refused",
+        says="no error",
     ),
     Wrong(
         "back to training mode, all of it",
@@ -153,40 +102,29 @@ SPECIMENS = [
         says="training flags",
     ),
     Wrong(
-        "freezes the model",
-        edits=[(EVAL, "        model.eval().requires_grad_(False)\n")],
-        check="test_nothing_changes",
-        says="requires_grad",
+        "results with a graph",
+        edits=[(LAST, "    return program\n")],
+        check="test_no_graph",
+        says="requires a gradient",
     ),
     Wrong(
-        "makes room first",
-        edits=[(MODES, "    Path(path).unlink(missing_ok=True)\n" + MODES)],
-        check="test_refused",
-        says="file at path",
-    ),
-    Wrong(
-        "casts the model",
-        edits=[(EVAL, EVAL + "        model.float()\n")],
-        check="test_nothing_changes",
-    ),
-    Wrong(
-        "pickles the whole model",
+        "leaves gradients off where the program raises",
         edits=[
-            (EXPORT, "        program = __import__('copy').deepcopy(model)\n"),
-            (SAVE, "    torch.save(program, path)\n"),
-            (LOAD, "    program = torch.load(path, weights_only=False)\n"),
+            (
+                LAST,
+                """
+    def serve(x):
+        before = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+        result = program(x)
+        torch.set_grad_enabled(before)
+        return result
+
+    return serve
+""",
+            )
         ],
-        check="test_in_another_process",
-        says="does not know your code",
-    ),
-    Wrong(
-        "keeps the model in memory",
-        edits=[
-            ("\n\ndef export_program(", "\n\n_served = {}\n\n\ndef export_program("),
-            (SAVE, SAVE + "    _served['last'] = program.module()\n"),
-            (LOAD, "    open(path, 'rb').close()\n    program = _served['last']\n"),
-        ],
-        check="test_load_program",
+        check="test_no_graph",
     ),
     Wrong(
         "reads the file at each call",
@@ -196,18 +134,50 @@ SPECIMENS = [
                 "    Path(path).stat()\n    return torch.no_grad()(lambda x: torch.export.load(path).module()(x))\n",
             )
         ],
-        check="test_load_program",
+        check="test_any_number_of_rows",
+        rung="job",
     ),
-    Wrong(
-        "results with a graph",
-        edits=[(LAST, "    return program\n")],
-        check="test_load_program",
-        says="gradient",
+    Works(
+        "the tutorial's, with the name of no argument",
+        code="""
+import torch
+from torch.export import Dim
+
+
+def export_program(model, example, path):
+    model.eval()
+    batch = Dim("batch", min=1, max=1024)
+    exported = torch.export.export(model, (example,), dynamic_shapes=({0: batch},))
+    torch.export.save(exported, path)
+
+
+def load_program(path):
+    return torch.export.load(path).module()
+""",
     ),
-    Wrong(
-        "an exported program, which cannot be called",
-        edits=[(LOAD, "    program = torch.export.load(path)\n"), (LAST, "    return program\n")],
-        check="test_load_program",
+    Works(
+        "a dimension that torch calls automatic",
+        code="""
+import torch
+
+
+def export_program(model, example, path):
+    dynamic = ({0: torch.export.Dim.AUTO},)
+    with torch.no_grad():
+        program = torch.export.export(model.eval(), args=(example,), dynamic_shapes=dynamic)
+    torch.export.save(program, str(path))
+    model.train()
+
+
+def load_program(path):
+    module = torch.export.load(str(path)).module()
+
+    def serve(x):
+        with torch.no_grad():
+            return module(x)
+
+    return serve
+""",
     ),
     Right(
         "a copy of the model, a hint that must hold, a class that serves",
@@ -250,74 +220,12 @@ SPECIMENS = [
             ),
         ],
     ),
-    Wrong(
-        "cuts the example off from its graph in place",
+    Right(
+        "three times the rows, a dimension that insists, inference without recording",
         edits=[
-            (
-                "        program = torch.export.export(",
-                "        example.requires_grad_(False)\n        program = torch.export.export(",
-            )
+            (TWICE, "    example = torch.cat([example] * 3)\n"),
+            (DIM, "torch.export.Dim.DYNAMIC"),
+            (LAST, "    return torch.inference_mode()(program)\n"),
         ],
-        check="test_nothing_changes",
-        says="requires_grad",
-    ),
-    Wrong(
-        "switches gradients on behind each call, also for who had them off",
-        edits=[
-            (
-                LAST,
-                """
-    def serve(x):
-        torch.set_grad_enabled(False)
-        try:
-            return program(x)
-        finally:
-            torch.set_grad_enabled(True)
-
-    return serve
-""",
-            )
-        ],
-        check="test_load_program",
-        says="gradients are on",
-    ),
-    Wrong(
-        "one buffer for all results of a size",
-        edits=[
-            (
-                LAST,
-                """    kept = {}
-
-    @torch.no_grad()
-    def serve(x):
-        result = program(x)
-        return kept.setdefault(result.shape, torch.empty_like(result)).copy_(result)
-
-    return serve
-""",
-            )
-        ],
-        check="test_load_program",
-        says="batch has been served",
-    ),
-    Wrong(
-        "leaves gradients off where the program raises",
-        edits=[
-            (
-                LAST,
-                """
-    def serve(x):
-        before = torch.is_grad_enabled()
-        torch.set_grad_enabled(False)
-        result = program(x)
-        torch.set_grad_enabled(before)
-        return result
-
-    return serve
-""",
-            )
-        ],
-        check="test_load_program",
-        says="too few features",
     ),
 ]
