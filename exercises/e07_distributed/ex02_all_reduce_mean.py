@@ -1,8 +1,7 @@
 """The mean over all ranks, of a loss, a gradient or a count; at once, or while something else is computed.
 
-Every rank has a tensor of the same shape and dtype, and wants the mean of all of them. The sum is one call of
-`dist.all_reduce`. What is left: it writes into its input, float16 overflows although the mean would fit, and
-integers can hold neither the mean nor, in uint8, the sum.
+Every rank has a tensor of the same shape and dtype, and wants the mean of all of them. `dist.all_reduce` makes
+the sum; but it writes into what it gets, and integers hold no mean.
 
     # rank 0 has x = torch.tensor([1, 4]), rank 1 has x = torch.tensor([2, 6])
     all_reduce_mean(x)                          # tensor([1.5000, 5.0000]) on both
@@ -10,19 +9,18 @@ integers can hold neither the mean nor, in uint8, the sum.
     loss.backward()                             # meanwhile the numbers travel
     handle.wait()                               # tensor([1.5000, 5.0000])
 
-Rules:
-- The result is a new tensor without a graph, the same on every rank. The input stays as it is.
-- Floating dtypes are kept. Sums over float16 and bfloat16 are made in float32 or wider, and only the mean is
-  rounded back.
-- Integers and booleans are summed exactly, in int64; their mean has torch's default dtype, as a quotient of
-  integer tensors has. The mean of booleans is the share of the ranks that have True.
-- Any number of dimensions, also none; any size, also 0; any strides, also those of a transposed or expanded
-  tensor, and other ones on each rank.
-- Only the ranks of `group` call, and the mean is over these. None is the default group. It may have one rank.
-- With async_op=True the call starts the collective and returns without waiting for other ranks. It returns an
-  object whose `wait()` waits for them and returns the mean, each time that it is called. Several may be under
-  way, and be waited for in any order. The input may be changed as soon as the call has returned.
-- A call costs one all-reduce, into which a rank hands at most 8 bytes for each number, and no other message.
+- The result is a new tensor, the same on every rank. x stays as it is.
+- Floats keep their dtype. The mean of integers is float32.
+- Only the ranks of `group` call, and the mean is over these. None is the default group.
+- With async_op=True the call begins the sum and returns an object at once; its `wait()` returns the mean.
+
+Fine print:
+- float16 and bfloat16 are summed in float32, and only the mean is rounded; float64 stays float64.
+- Integers and booleans are summed in int64, exactly; then comes the quotient. That of booleans is a share.
+- Any strides, also other ones on each rank: all_reduce wants one layout. A tensor may be empty.
+- The result has no graph.
+- Several means may be under way, and be waited for in any order and twice; x may change after the call.
+- A call costs one all_reduce of at most 8 bytes for each number, and no other message.
 """
 
 from typing import Protocol
@@ -42,14 +40,5 @@ class Handle(Protocol):
 def all_reduce_mean(
     tensor: Shaped[Tensor, "*shape"], group: dist.ProcessGroup | None = None, async_op: bool = False
 ) -> Shaped[Tensor, "*shape"] | Handle:
-    """The mean of the tensors that the ranks of a group have.
-
-    Args:
-        tensor: this rank's, real numbers or booleans, on the CPU.
-        group: the ranks that take part, or None for all.
-        async_op: whether to return at once.
-
-    Returns:
-        The mean, or with async_op an object whose `wait()` returns it.
-    """
+    """The mean of the tensors that the ranks of a group have; with async_op, what waits for it."""
     raise NotImplementedError

@@ -26,7 +26,7 @@ with solution("ex01_process_group").process_group() as me:
     total = torch.arange(5) + me.rank
     solution("ex03_ring_all_reduce").ring_all_reduce(total)
     train_batch = lambda epoch, batch: seen.extend(batch.tolist())
-    solution("ex05_epoch_reshuffle").run_epochs(torch.arange(4), train_batch, batch_size=2, epochs=1)
+    solution("ex04_epoch_reshuffle").run_epochs(torch.arange(4), train_batch, batch_size=2, epochs=1)
     everything = [None] * me.world_size
     dist.all_gather_object(everything, seen)
 told = [me.rank, me.local_rank, me.world_size, mean.tolist(), total.tolist(), sorted(sum(everything, []))]

@@ -1,34 +1,42 @@
-"""What grades process_group: who is who, a process alone, errors, time-outs, and what is left behind."""
+"""What grades process_group: who is who, a process alone, blocks that raise, CUDA; many at once, errors."""
 
 import os
-import socket
 from datetime import timedelta
 
 import pytest
 import torch
 import torch.distributed as dist
 
-from grader.checks import CheckFailure, expect_equal, expect_that
+from grader.checks import expect_equal, expect_that
 from grader.checks.distributed import run_ranks
 
 TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
-SHORT = timedelta(seconds=0.2)
+PATIENCE = timedelta(minutes=7)
+NAMES = "rank, local_rank, world_size and device of me"
+
+
+class Lost(Exception):
+    """What goes wrong in a block."""
 
 
 def test_local_device(answer, monkeypatch):
     """LOCAL_RANK picks the device, not RANK; without it the device is number 0."""
     monkeypatch.setenv("RANK", "5")
+    suspects = {
+        "that is RANK, a number among all machines: LOCAL_RANK is the one on this machine": lambda: (
+            torch.device("cuda", 5)
+        ),
+        "the device has no number: all processes of a machine would share one": lambda: torch.device("cuda"),
+        "it is not asked whether there is such a device": lambda: torch.device("cpu"),
+    }
     for number in ("0", "3"):
         monkeypatch.setenv("LOCAL_RANK", number)
-        for kind in ("cuda", "xpu"):
-            wanted = torch.device(kind, int(number))
-            call = f'local_device("{kind}") with RANK=5 and LOCAL_RANK={number}'
-            expect_equal(answer.local_device(kind), wanted, call)
+        call = f'local_device("cuda") with RANK=5 and LOCAL_RANK={number}'
+        expect_equal(answer.local_device("cuda"), torch.device("cuda", int(number)), call, suspects=suspects)
     monkeypatch.delenv("LOCAL_RANK")
-    expect_equal(
-        answer.local_device("cuda"), torch.device("cuda", 0), 'local_device("cuda") without LOCAL_RANK'
-    )
-    expect_equal(answer.local_device("cpu"), torch.device("cpu"), 'local_device("cpu") without LOCAL_RANK')
+    call = 'local_device("cuda") without LOCAL_RANK'
+    expect_equal(answer.local_device("cuda"), torch.device("cuda", 0), call)
+    expect_equal(answer.local_device("cpu"), torch.device("cpu"), 'local_device("cpu")')
 
 
 def leave_torchrun(but=()):
@@ -40,11 +48,6 @@ def leave_torchrun(but=()):
 
 def told(error):
     return None if error is None else f"{type(error).__name__}: {error}"
-
-
-def names(error, variable):
-    """Whether it is one of the errors that name a variable which is missing, and does."""
-    return isinstance(error, (ValueError, KeyError)) and variable in str(error)
 
 
 def caught(work):
@@ -63,20 +66,20 @@ def group():
     return (dist.get_rank(), dist.get_world_size(), dist.get_backend()) if dist.is_initialized() else None
 
 
-def summed(number):
+def summed(numbers):
     if not dist.is_initialized():
         return None
-    total = torch.tensor([number])
+    total = torch.tensor(numbers)
     dist.all_reduce(total)
-    return total.item()
+    return total.tolist()
 
 
 def timeout_of_the_group():
-    """How long its collectives wait; ten minutes where this PyTorch does not tell."""
+    """How long its collectives wait; as asked for where this PyTorch does not tell."""
     if not dist.is_initialized():
         return None
     backend = dist.group.WORLD._get_backend(torch.device("cpu"))
-    return str(getattr(getattr(backend, "options", None), "_timeout", timedelta(minutes=10)))
+    return str(getattr(getattr(backend, "options", None), "_timeout", PATIENCE))
 
 
 def meet(rank, world_size):
@@ -86,102 +89,58 @@ def meet(rank, world_size):
     store.wait([f"{other} is done" for other in range(world_size)])
 
 
-def join(rank, world_size, answer):
-    """One process of machines with two each: the member, the group inside, sums, the group after."""
-    os.environ.update(LOCAL_RANK=str(rank % 2), LOCAL_WORLD_SIZE="2")
-    before = dict(os.environ)
-    with answer.process_group("cpu") as me:
-        inside, total, patience = group(), summed(rank + 1), timeout_of_the_group()
-        whole = dist.new_group().size()
-        same = dict(os.environ) == before
-        meet(rank, world_size)
-    same = same and dict(os.environ) == before
-    return (me.rank, me.local_rank, me.world_size, me.device), (inside, total, whole, patience), group(), same
+def join(rank, world_size, answer, local_ranks, numbers, alone=False):
+    """Who one process is, the group inside, a sum over it, its patience, and the group after the block."""
+    os.environ["LOCAL_RANK"] = str(local_ranks[rank])
+    store = None if alone else dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), is_master=False)
+    if alone:
+        leave_torchrun()
+    with answer.process_group("cpu", PATIENCE) as me:
+        found = group(), summed(numbers[rank]), timeout_of_the_group()
+        if store:
+            meet(rank, world_size)
+    return (me.rank, me.local_rank, me.world_size, str(me.device)), *found, group()
 
 
-def expect_member(member, wanted, where):
-    for name, yours, right in zip(
-        ("rank", "local_rank", "world_size", "device"), member, wanted, strict=True
-    ):
-        expect_equal(yours, right, f"the me.{name} {where}")
-
-
-def expect_group(yours, wanted, where):
-    facts = {"yours": yours or "none", "wanted": wanted}
-    facts = {name: f"rank {g[0]} of {g[1]}, {g[2]}" if g != "none" else g for name, g in facts.items()}
-    expect_that(yours == wanted, f"wrong default group {where}", **facts)
+def expect_joined(found, wanted, total, where):
+    member, inside, summed_up, patience, after = found
+    rank, local_rank, world_size, _ = wanted
+    suspects = {
+        "that is RANK, the number among all: local_rank is the one on this machine": lambda: rank,
+        "that is LOCAL_RANK, the number on this machine: rank is the one among all": lambda: local_rank,
+    }
+    for name, mine, right in zip(("rank", "local_rank", "world_size", "device"), member, wanted, strict=True):
+        expect_equal(mine, right, f"me.{name} {where}", suspects=suspects)
+    expect_that(inside is not None, f"there is no group inside the block {where}", wanted="a group")
+    expect_equal(inside, (rank, world_size, "gloo"), f"rank, size and backend of the group {where}")
+    expect_equal(summed_up, total, f"the sum of one number from each rank {where}")
+    suspects = {"that is torch's own time-out: `timeout` is to be passed on": lambda: "0:30:00"}
+    expect_equal(patience, str(PATIENCE), f"the time-out of the group {where}", suspects=suspects)
+    suspects = {"it is never left": lambda: inside}
+    expect_equal(after, None, f"the group after the block {where}", suspects=suspects)
 
 
 @pytest.mark.multi_process
-@pytest.mark.parametrize("world_size", [1, 2, 3])
-def test_members(answer, world_size):
+def test_members(answer):
     """Each process finds its place in a group of all, and the group is gone after the block."""
-    total = world_size * (world_size + 1) // 2
-    for rank, found in enumerate(run_ranks(world_size, join, answer=answer, init=False)):
-        where = f"with RANK={rank}, LOCAL_RANK={rank % 2}, WORLD_SIZE={world_size}"
-        member, (mine, sum_inside, size, patience), after, same = found
-        expect_member(member, (rank, rank % 2, world_size, torch.device("cpu")), where)
-        expect_group(mine, (rank, world_size, "gloo"), f"inside the block {where}")
-        expect_equal(sum_inside, total, f"the sum of rank + 1 over the group {where}")
-        expect_equal(size, world_size, f"the size of dist.new_group() inside the block {where}")
-        expect_equal(patience, "0:10:00", f'the timeout of the group in process_group("cpu") {where}')
-        expect_equal(after, None, f"the group after the block {where}")
-        expect_that(same, f"os.environ has changed {where}")
-
-
-def alone(rank, world_size, answer):
-    """Every process has a group of its own: one is inside while the other comes, and comes again."""
-    store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), is_master=False)
-    found, same = [], True
-    if rank == 1:
-        store.wait(["inside"])
-    for turn in range(3):
-        # for the first block, something has left WORLD_SIZE and an address, at which somebody else listens
-        leave_torchrun(but=() if turn else ("WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"))
-        before = dict(os.environ)
-        with answer.process_group() as me:
-            if rank == 0 and turn == 0:
-                store.set("inside", "yes")
-                store.wait(["done"])
-            facts = group(), summed(turn + 7), timeout_of_the_group()
-            found.append((me.rank, me.local_rank, me.world_size, str(me.device), *facts))
-            same = same and dict(os.environ) == before  # what is started here inherits it
-        same = same and dict(os.environ) == before
-    if rank == 1:
-        store.set("done", "yes")
-    return found, group(), same
+    local_ranks = [0, 1, 0]
+    for rank, found in enumerate(run_ranks(3, join, local_ranks, [1, 2, 4], answer=answer, init=False)):
+        where = f"with RANK={rank}, LOCAL_RANK={local_ranks[rank]}, WORLD_SIZE=3"
+        expect_joined(found, (rank, local_ranks[rank], 3, "cpu"), 7, where)
 
 
 @pytest.mark.multi_process
 def test_alone(answer):
-    """Without RANK a process is a group of one, again and again, also while others are running."""
-    for number, (found, after, same) in enumerate(run_ranks(2, alone, answer=answer, init=False)):
-        where = f"in process {number} of two without RANK"
-        for turn, (*member, mine, total, patience) in enumerate(found):
-            block = f"in block {turn + 1} of 3 {where}"
-            expect_member(member, (0, 0, 1, "cpu"), block)
-            expect_group(mine, (0, 1, "gloo"), block)
-            expect_equal(total, turn + 7, f"the sum of one number over the group {block}")
-            expect_equal(patience, "0:10:00", f"the timeout of the group in process_group() {block}")
-        expect_equal(after, None, f"the group after the blocks {where}")
-        expect_that(same, f"os.environ has changed {where}")
+    """Without RANK a process is a group of one, in which collectives work."""
+    (found,) = run_ranks(1, join, [0], [5], True, answer=answer, init=False)
+    expect_joined(found, (0, 0, 1, "cpu"), 5, "without RANK in the environment")
 
 
-class Lost(Exception):
-    """What goes wrong in a block."""
-
-
-def end_in_many_ways(rank, world_size, answer):
-    """What comes out of blocks that raise, and which group there is after them."""
+def fail(rank, world_size, answer, errors):
+    """What comes out of blocks that raise these errors, and which group there is after each."""
     leave_torchrun()
     found = []
-    for raised in (
-        Lost("shard 7"),
-        ValueError("lr"),
-        RuntimeError("nan"),
-        KeyboardInterrupt(),
-        SystemExit(0),
-    ):
+    for raised in errors:
 
         def work(raised=raised):
             with answer.process_group():
@@ -191,38 +150,39 @@ def end_in_many_ways(rank, world_size, answer):
         found.append((type(raised).__name__, error is raised, told(error), group()))
         if dist.is_initialized():
             dist.destroy_process_group()
+    return found
 
-    def leave():
-        for _ in range(2):
-            with answer.process_group():
-                return
 
-    leave()
-    return found, group()
+def expect_out(answer, errors):
+    (found,) = run_ranks(1, fail, errors, answer=answer, init=False)
+    for name, same, error, after in found:
+        facts = {"yours": error or "nothing", "wanted": f"the {name} of the block"}
+        expect_that(same, f"a {name} in the block does not come out", **facts)
+        still = f"the group is still there after a block that raises {name}"
+        expect_that(after is None, still, likely="what must happen in any case belongs into `finally`")
 
 
 @pytest.mark.multi_process
-def test_however_the_block_ends(answer):
+def test_a_block_that_raises(answer):
     """What the block raises comes out as it is, and the group is gone."""
-    ((found, after_return),) = run_ranks(1, end_in_many_ways, answer=answer, init=False)
-    for name, same, error, after in found:
-        facts = {"yours": error, "wanted": f"the {name} of the block"}
-        expect_that(same, f"a {name} in the block does not come out", **facts)
-        expect_equal(after, None, f"the group after a block that raises {name}")
-    expect_equal(after_return, None, "the group after a block that returns from its function")
+    expect_out(answer, [Lost("shard 7")])
 
 
-FAILURES = {1: Lost("shard 7"), 2: KeyboardInterrupt()}
+@pytest.mark.fine
+@pytest.mark.multi_process
+def test_however_the_block_ends(answer):
+    """The same for KeyboardInterrupt, sys.exit and other errors."""
+    expect_out(answer, [KeyboardInterrupt(), SystemExit(0), ValueError("lr")])
 
 
-def some_fail(rank, world_size, answer):
-    """Ranks 1 and 2 raise in the block, where rank 0 waits in a collective."""
+def one_fails(rank, world_size, answer):
+    """Rank 1 raises in the block, where rank 0 waits in a collective."""
 
     def work():
         with answer.process_group(timeout=timedelta(seconds=60)):
             meet(rank, world_size)
-            if rank in FAILURES:
-                raise FAILURES[rank]
+            if rank == 1:
+                raise Lost("shard 7")
             dist.all_reduce(torch.ones(3))
 
     return told(caught(work)), group()
@@ -231,221 +191,149 @@ def some_fail(rank, world_size, answer):
 @pytest.mark.multi_process
 def test_a_rank_that_fails(answer):
     """A rank that fails leaves at once, so that the others get an error in the collective they are in."""
-    for rank, (error, after) in enumerate(run_ranks(3, some_fail, answer=answer, init=False)):
-        if rank in FAILURES:
-            wanted = told(FAILURES[rank])
-            expect_equal(error, wanted, f"the error on rank {rank}, whose block raises")
-        else:
-            facts = {"yours": "no error", "wanted": "the error of a connection that was closed"}
-            expect_that(
-                error is not None, f"rank {rank} does not hear that ranks 1 and 2 have failed", **facts
-            )
-        expect_equal(after, None, f"the group on rank {rank} after the block")
+    waiting, failing = run_ranks(2, one_fails, answer=answer, init=False)
+    expect_equal(failing, ("Lost: shard 7", None), "the error on rank 1, whose block raises, and its group")
+    expect_that(waiting[0] is not None, "rank 0 does not hear that rank 1 has failed", yours="no error")
+    expect_equal(waiting[1], None, "the group on rank 0 after the block")
+
+
+def joined_with(answer, monkeypatch):
+    """The backend that process_group("cuda") joins with, the current device then; CUDA is pretended."""
+    current, found = [3], []
+
+    def join_group(backend=None, *args, **kwargs):
+        found.append((str(backend), current[0]))
+        raise Lost("here the test ends")
+
+    for place in (dist, dist.distributed_c10d, answer):
+        if hasattr(place, "init_process_group"):
+            monkeypatch.setattr(place, "init_process_group", join_group)
+    for name in ("_cuda_setDevice", "_accelerator_setDeviceIndex"):
+        monkeypatch.setattr(torch._C, name, lambda n: current.__setitem__(0, n), raising=False)
+    for name, value in {"is_available": True, "device_count": 4, "init": None, "_lazy_init": None}.items():
+        monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
+    for name, value in zip(TORCHRUN, ("1", "2", "1", "127.0.0.1", "0"), strict=True):
+        monkeypatch.setenv(name, value)
+    caught(lambda: answer.process_group("cuda").__enter__())
+    return found[0] if found else ("none", None)
+
+
+def test_cuda(answer, monkeypatch):
+    """On "cuda" the group is one of NCCL."""
+    backend, _ = joined_with(answer, monkeypatch)
+    expect_that("nccl" in backend, 'the backend in process_group("cuda")', yours=backend, wanted="nccl")
+
+
+@pytest.mark.fine
+def test_cuda_first(answer, monkeypatch):
+    """On "cuda" the current device is set before the process joins."""
+    _, current = joined_with(answer, monkeypatch)
+    expect_equal(current, 1, "the current CUDA device on joining, with LOCAL_RANK=1")
+
+
+def alone(rank, world_size, answer):
+    """Every process has a group of its own: one is inside while the other comes, and comes again."""
+    store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), is_master=False)
+    found, same = [], True
+    if rank == 1:
+        store.wait(["inside"])
+    for turn in range(2):
+        # for the first block, something has left WORLD_SIZE and an address, at which somebody else listens
+        leave_torchrun(but=() if turn else ("WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"))
+        before = dict(os.environ)
+        with answer.process_group() as me:
+            if rank == 0 and turn == 0:
+                store.set("inside", "yes")
+                store.wait(["done"])
+            facts = group(), summed(turn + 7), None
+            found.append((me.rank, me.local_rank, me.world_size, str(me.device), *facts))
+            same = same and dict(os.environ) == before  # what is started here inherits it
+        same = same and dict(os.environ) == before
+    if rank == 1:
+        store.set("done", "yes")
+    return found, group(), same
+
+
+@pytest.mark.fine
+@pytest.mark.multi_process
+def test_alone_beside_others(answer):
+    """Processes without RANK are alone, again and again, also while others are running."""
+    for number, (found, after, same) in enumerate(run_ranks(2, alone, answer=answer, init=False)):
+        where = f"in process {number} of two without RANK"
+        for turn, (*member, mine, total, _) in enumerate(found):
+            block = f"in block {turn + 1} of 2 {where}"
+            expect_equal((*member, mine), (0, 0, 1, "cpu", (0, 1, "gloo")), f"{NAMES}, and the group {block}")
+            expect_equal(total, turn + 7, f"the sum of one number over the group {block}")
+        expect_equal(after, None, f"the group after the blocks {where}")
+        expect_that(same, f"os.environ has changed {where}")
 
 
 def misuse(rank, world_size, answer):
-    """What comes of blocks that cannot be entered: errors, and the group after each."""
-    found = {}
+    """What comes of blocks that cannot be entered: is the error right, the error, the group after it."""
+    found, everything, wrong = {}, dict(os.environ), (ValueError, KeyError)
 
     def enter(*arguments):
         with answer.process_group(*arguments):
             pass
 
-    everything = dict(os.environ)
     for name in TORCHRUN[1:]:
         del os.environ[name]
         error = caught(enter)
-        found[name] = names(error, name), told(error), group()
+        found[f"{name} is missing, RANK is set"] = (
+            isinstance(error, wrong) and name in str(error),
+            error,
+            group(),
+        )
         os.environ.update(everything)
     leave_torchrun()
 
     def enter_twice():
         with answer.process_group():
             error = caught(enter)
-            found["twice"] = isinstance(error, (RuntimeError, ValueError)), told(error), group(), summed(4)
+            inside = None if group() == (0, 1, "gloo") else "not the outer one"
+            found["a block inside of a block"] = isinstance(error, (ValueError, RuntimeError)), error, inside
 
-    found["after"] = told(caught(enter_twice)), group()
+    caught(enter_twice)
     if not torch.cuda.is_available():
-        found["cuda"] = told(caught(lambda: enter("cuda"))), group()
-    return found
+        error = caught(lambda: enter("cuda"))
+        found['process_group("cuda") without CUDA'] = error is not None, error, group()
+    return {what: (right, told(error), after) for what, (right, error, after) in found.items()}
 
 
+@pytest.mark.fine
 @pytest.mark.multi_process
 def test_misuse(answer):
     """Errors: a variable that is missing, a group inside of a group, CUDA where there is none."""
     (found,) = run_ranks(1, misuse, answer=answer, init=False)
-    for name in TORCHRUN[1:]:
-        is_named, error, after = found[name]
-        facts = {"yours": error or "no error", "wanted": f"a ValueError or KeyError that names {name}"}
-        expect_that(is_named, f"{name} is missing, RANK is set", **facts)
-        expect_equal(after, None, f"the group after process_group() without {name}")
-    is_right, error, after, total = found["twice"]
-    facts = {"yours": error or "no error", "wanted": "RuntimeError or ValueError"}
-    expect_that(is_right, "a block inside of a block", **facts)
-    expect_equal((after, total), ((0, 1, "gloo"), 4), "the outer group and a sum over it, after that error")
-    expect_equal(found["after"], (None, None), "the error of the outer block, and the group after it")
-    if "cuda" in found:
-        error, after = found["cuda"]
-        expect_that(
-            error is not None, 'process_group("cuda") without CUDA', yours="no error", wanted="an error"
-        )
-        expect_equal(after, None, 'the group after process_group("cuda") without CUDA')
+    for what, (right, error, after) in found.items():
+        expect_that(right, what, yours=error or "no error", wanted="the error of the statement")
+        expect_equal(after, None, f"the group after that: {what}")
 
 
-def join_alone(rank, world_size, answer):
-    """Rank 0 waits to be joined; rank 1 does not come, but goes where nobody listens."""
-
-    def work():
-        with answer.process_group(timeout=SHORT):
-            pass
-
-    with socket.socket() as deaf:  # bound, so that the port is nobody else's
-        deaf.bind(("127.0.0.1", 0))
-        if rank == 1:
-            os.environ["MASTER_PORT"] = str(deaf.getsockname()[1])
-        return told(caught(work)), group()
-
-
-def reduce_alone(rank, world_size, answer):
-    """Rank 0 waits in an all_reduce, rank 1 for a message from rank 0."""
-
-    def work():
-        with answer.process_group("cpu", SHORT):
-            if rank == 0:
-                dist.all_reduce(torch.ones(2))
-            else:
-                dist.recv(torch.ones(2), 0)
-
-    return told(caught(work)), group()
-
-
-@pytest.mark.multi_process
-@pytest.mark.parametrize("worker", [join_alone, reduce_alone], ids=["joining", "in a collective"])
-def test_timeout(answer, worker):
-    """After `timeout`, waiting for the others is an error: while joining, and in a collective."""
-    try:
-        found = run_ranks(2, worker, answer=answer, init=False, grace=3.0, timeout=6.0)
-    except (
-        CheckFailure
-    ) as failure:  # once in some hundred times, gloo itself misses a time-out as short as this one
-        if "not finished" in str(failure):
-            raise
-        found = run_ranks(2, worker, answer=answer, init=False, grace=3.0, timeout=6.0)
-    where = "joining" if worker is join_alone else "in all_reduce"
-    facts = {"yours": "no error", "wanted": "an error after 0.2 s"}
-    for rank, (error, after) in enumerate(found if worker is join_alone else found[:1]):
-        expect_that(error is not None, f"rank {rank} is left alone while {where}, timeout={SHORT}", **facts)
-        expect_equal(after, None, f"the group on rank {rank} after it was left alone {where}")
-
-
-def pretend_cuda(answer):
-    """Have four CUDA devices without a kernel, and gloo for NCCL; the list tells how groups are joined."""
-    current, joined = [3], []
-    init = dist.init_process_group
-
-    def exchange(number):
-        before = current[0]
-        current[0] = number if number >= 0 else before
-        return before
-
-    def record(backend=None, *arguments, device_id=None, **options):
-        joined.append((str(backend), current[0]))
-        return init("gloo", *arguments, **options)
-
-    cuda = torch.cuda
-    cuda.is_available = dist.is_nccl_available = lambda: True
-    cuda.init = cuda._lazy_init = lambda: None
-    cuda.device_count, cuda.current_device = lambda: 4, lambda: current[0]
-    cuda._exchange_device = cuda._maybe_exchange_device = exchange
-    torch._C._cuda_setDevice = torch._C._accelerator_setDeviceIndex = exchange
-    for place in (dist, dist.distributed_c10d, answer):
-        for name, value in list(vars(place).items()):
-            if value is init:
-                setattr(place, name, record)
-    return joined
-
-
-def on_pretended_cuda(rank, world_size, answer, number):
-    os.environ["LOCAL_RANK"] = str(number)
-    if not number:
-        leave_torchrun()
-    joined = pretend_cuda(answer)
-
-    def work():
-        with answer.process_group("cuda") as me:
-            joined.append((str(me.device), torch.cuda.current_device()))
-
-    error = told(caught(work))
-    return joined, error, group()
-
-
-@pytest.mark.multi_process
-@pytest.mark.parametrize("number", [1, 0], ids=["second", "alone"])
-def test_cuda(answer, number):
-    """On "cuda" the group is one of NCCL, and the device is the current one before the process joins."""
-    if torch.cuda.is_available():
-        return  # the GPU tests do this with real ones
-    ((joined, error, after),) = run_ranks(1, on_pretended_cuda, number, answer=answer, init=False)
-    if not joined and error:
-        return  # it asks CUDA for something that cannot be pretended
-    where = 'in process_group("cuda") ' + ("with LOCAL_RANK=1" if number else "without torchrun")
-    (backend, current), *block = joined or [("None", 0)]
-    expect_that("nccl" in backend, f"the backend {where}", yours=backend, wanted="nccl")
-    expect_equal(current, number, f"the number of the current CUDA device on joining {where}")
-    if block or not error:  # between joining and the block, too, it may ask for more than is pretended
-        expect_equal(block, [(f"cuda:{number}", number)], f"me.device and the current device {where}")
-    expect_equal(after, None, f"the group after the block {where}")
-
-
-def on_gpus(rank, world_size, answer):
+def on_gpu(rank, world_size, answer):
     with answer.process_group("cuda") as me:
-        current = torch.cuda.current_device()
         total = torch.tensor([rank + 1.0], device=me.device)
         dist.all_reduce(total)
-        return me.device, current, group(), total.item()
-
-
-def check_on_gpus(answer, world_size):
-    for rank, (device, current, members, total) in enumerate(
-        run_ranks(world_size, on_gpus, answer=answer, init=False, timeout=60.0)
-    ):
-        where = f"on rank {rank} of {world_size}"
-        expect_equal(device, torch.device("cuda", rank), f"me.device {where}")
-        expect_equal(current, rank, f"torch.cuda.current_device() {where}")
-        expect_equal(members, (rank, world_size, "nccl"), f"the group inside {where}")
-        expect_equal(total, world_size * (world_size + 1) / 2, f"a sum over NCCL {where}")
+        return str(me.device), torch.cuda.current_device(), group(), total.item()
 
 
 @pytest.mark.gpu
 @pytest.mark.multi_process
 def test_on_a_gpu(answer):
     """On a GPU the group talks over NCCL."""
-    check_on_gpus(answer, 1)
-
-
-@pytest.mark.multi_gpu
-@pytest.mark.multi_process
-def test_on_two_gpus(answer):
-    """On two GPUs each process has one, which is its current device, and they talk over NCCL."""
-    check_on_gpus(answer, 2)
+    (found,) = run_ranks(1, on_gpu, answer=answer, init=False, timeout=60.0)
+    expect_equal(found, ("cuda:0", 0, (0, 1, "nccl"), 1.0), "me.device, current device, group, sum on a GPU")
 
 
 def oracle(answer, gen):
-    numbers = torch.randn(2, 6, generator=gen)
-    found = [list(map(str, answer_of)) for answer_of in run_ranks(2, join, answer=answer, init=False)]
-    sums, sent, members = zip(*run_ranks(2, shared, numbers, answer=answer, init=False), strict=True)
+    places, numbers = (
+        torch.randint(10**9, (2,), generator=gen).tolist(),
+        torch.randn(2, 5, generator=gen).tolist(),
+    )
+    members, _, sums, _, _ = zip(*run_ranks(2, join, places, numbers, answer=answer, init=False), strict=True)
+    (alone,) = run_ranks(1, join, [0], [[sum(row) for row in numbers]], True, answer=answer, init=False)
     return {
-        "who two processes are, and the group that they are in": [found, members],
-        "the sum of what two processes have": sums,
-        "what the second of two processes sends to the first": sent,
+        "who two processes are": list(members),
+        "the sum of what two processes have": list(sums),
+        "a process alone, and its sum": [alone[0], alone[2]],
     }
-
-
-def shared(rank, world_size, answer, numbers):
-    with answer.process_group() as me:
-        total, sent = numbers[rank].clone(), numbers[rank] ** 2
-        if dist.is_initialized():
-            dist.all_reduce(total)
-            dist.broadcast(sent, src=1)
-        meet(rank, world_size)
-    return total, sent, (me.rank, me.world_size)

@@ -1,4 +1,4 @@
-"""The contract of all_reduce_mean."""
+"""The worked example of all_reduce_mean, with integers and floats."""
 
 import pytest
 import torch

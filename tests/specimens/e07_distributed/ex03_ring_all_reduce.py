@@ -1,6 +1,6 @@
 """Answers to ring_all_reduce that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 FLAT = "    flat = tensor.reshape(-1).contiguous()  # (numbers,), copied where strides leave gaps\n"
 PARTS = "    parts = flat.tensor_split(ranks)  # views; the first ones may be longer by one\n"
@@ -34,30 +34,9 @@ SPECIMENS = [
     Wrong(
         "passes whole tensors round",
         edits=[(PARTS + LOOP, WHOLE)],
-        check="test_messages",
-        says="too many bytes",
-    ),
-    Wrong(
-        "collects at rank 0 and sends the sum out",
-        edits=[
-            (
-                PARTS + LOOP,
-                """    incoming = torch.empty_like(flat)
-    for other in range(1, ranks):
-        if rank == 0:
-            dist.recv(incoming, other)
-            flat += incoming
-        elif rank == other:
-            dist.send(flat, 0)
-    for other in range(1, ranks):
-        if rank == 0:
-            dist.send(flat, other)
-        elif rank == other:
-            dist.recv(flat, 0)
-""",
-            )
-        ],
-        check="test_messages",
+        rung="job",
+        check="test_ring",
+        says="more than a part",
     ),
     Wrong(
         "every part straight to its owner, and straight back",
@@ -82,42 +61,21 @@ SPECIMENS = [
 """,
             )
         ],
-        check="test_messages",
+        rung="job",
+        check="test_ring",
         says="a send with ranks",
     ),
     Wrong(
         "torch's own all_reduce",
         edits=[(PARTS + LOOP, "    dist.all_reduce(flat)\n")],
-        check="test_messages",
+        rung="job",
+        check="test_ring",
         says="all_reduce",
-    ),
-    Wrong(
-        "the first half only",
-        edits=[(RANGE, "range(ranks - 1)")],
-        check="test_sums",
-    ),
-    Wrong("a step too few", edits=[(RANGE, "range(2 * (ranks - 1) - 1)")], check="test_sums"),
-    Wrong(
-        "a step too many",
-        edits=[(RANGE, "range(2 * ranks - 1)")],
-        check="test_messages",
-        says="too many messages",
-    ),
-    Wrong(
-        "adds for a step too long",
-        edits=[("step < ranks - 1", "step < ranks")],
-        check="test_sums",
-        says="of 2",
-    ),
-    Wrong(
-        "stops adding a step early",
-        edits=[("step < ranks - 1", "step < ranks - 2")],
-        check="test_sums",
-        says="of 2",
     ),
     Wrong(
         "numbers parts the wrong way round",
         edits=[("parts[(rank - step) % ranks]", "parts[(rank + step) % ranks]")],
+        rung="job",
         check="test_sums",
     ),
     Wrong(
@@ -132,23 +90,16 @@ SPECIMENS = [
                 "parts[(rank - step - 1 + (step >= ranks - 1) * (ranks - 2)) % ranks]",
             ),
         ],
+        rung="job",
         check="test_sums",
         says="of 3",
     ),
     Wrong(
         "all send, then all receive",
         edits=[(SEND, "        dist.send(outgoing, (rank + 1) % ranks)\n"), (WAIT, "")],
+        rung="job",
         check="test_sums",
         says="wait in send",
-    ),
-    Wrong(
-        "waits for its own sending before it receives",
-        edits=[(RECV + WAIT, WAIT + RECV)],
-        check="test_sums",
-        says="wait",
-    ),
-    Wrong(
-        "chunk for tensor_split", edits=[("flat.tensor_split(ranks)", "flat.chunk(ranks)")], check="test_sums"
     ),
     Wrong(
         "parts of one size, and drops what is left over",
@@ -158,82 +109,60 @@ SPECIMENS = [
                 "    size = flat.numel() // ranks\n    parts = [flat[i * size : (i + 1) * size] for i in range(ranks)]\n",
             )
         ],
+        rung="job",
         check="test_sums",
     ),
     Wrong(
-        "one buffer for all parts",
-        edits=[("torch.empty_like(kept)", "torch.empty_like(parts[0])")],
+        "the mean",
+        edits=[(BACK, BACK.replace("flat.view_as(tensor)", "flat.view_as(tensor) / ranks"))],
+        rung="job",
         check="test_sums",
+        says="that is the mean",
+    ),
+    Wrong(
+        "writes into a copy",
+        edits=[
+            (FLAT, FLAT.replace("tensor.reshape(-1).contiguous()", "tensor.flatten().clone()")),
+            (BACK, ""),
+        ],
+        rung="job",
+        check="test_sums",
+        says="as it was",
+    ),
+    Wrong(
+        "a step too many",
+        edits=[(RANGE, "range(2 * ranks - 1)")],
+        rung="fine",
+        check="test_messages",
+        says="too many messages",
+    ),
+    Wrong(
+        "chunk for tensor_split",
+        edits=[("flat.tensor_split(ranks)", "flat.chunk(ranks)")],
+        rung="fine",
+        check="test_sizes",
     ),
     Wrong(
         "sums in float32",
         edits=[
             (FLAT, "    flat = tensor.reshape(-1).float().contiguous()\n"),
         ],
+        rung="fine",
         check="test_dtypes",
-    ),
-    Wrong("writes into a copy", edits=[(BACK, "")], check="test_strides", says="m[:, 1]"),
-    Wrong(
-        "wants a flat view",
-        edits=[(FLAT, "    flat = tensor.view(-1)\n")],
-        check="test_strides",
-        says="view",
     ),
     Wrong(
         "sends parts of a column as they lie",
         edits=[(FLAT, "    flat = tensor.reshape(-1)\n")],
+        rung="fine",
         check="test_strides",
         says="contiguous",
     ),
     Wrong(
-        "the mean",
-        edits=[(BACK, BACK.replace("flat.view_as(tensor)", "flat.view_as(tensor) / ranks"))],
-        check="test_sums",
-    ),
-    Wrong("returns the sum", edits=[(BACK, BACK + "    return tensor\n")], check="test_sums", says="result"),
-    Wrong(
-        "adds up from rank to rank, each in its own order",
-        edits=[
-            (
-                PARTS + LOOP,
-                """    sizes = -(-flat.numel() // ranks)
-    passed = flat.clone()
-    for _ in range(ranks - 1):
-        incoming = torch.empty_like(flat)
-        for one, other in zip(passed.tensor_split(ranks), incoming.tensor_split(ranks)):
-            sending = dist.isend(one, (rank + 1) % ranks)
-            dist.recv(other, (rank - 1) % ranks)
-            sending.wait()
-        flat += incoming
-        passed = incoming
-""",
-            )
-        ],
-        check="test_sums",
-        says="against rank 0's",
-    ),
-    Wrong(
-        "integers travel as int64",
-        edits=[
-            (
-                FLAT,
-                FLAT + "    if not tensor.is_floating_point():\n        flat = flat.to(torch.int64)\n",
-            )
-        ],
-        check="test_messages",
-        says="too many bytes",
-    ),
-    Wrong(
-        "numbers as they lie in memory: transposed on one rank, they meet others",
-        edits=[
-            (
-                FLAT,
-                "    tensor = tensor.permute(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d)))\n"
-                + FLAT,
-            )
-        ],
-        check="test_strides",
-        says="transposed in memory on rank 1",
+        "returns the sum",
+        edits=[(BACK, BACK + "    return tensor\n")],
+        rung="fine",
+        check="test_sizes",
+        says="result",
     ),
     Wrong(
         "sends bytes",
@@ -241,8 +170,52 @@ SPECIMENS = [
             (SEND, SEND.replace("(outgoing,", "(outgoing.view(torch.uint8),")),
             (RECV, RECV.replace("(incoming,", "(incoming.view(torch.uint8),")),
         ],
+        rung="fine",
         check="test_messages",
         says="another dtype",
+    ),
+    Works(
+        "whole numbers of parts: chunks of a flat view, isend and recv",
+        code="""
+import torch
+import torch.distributed as dist
+
+
+def ring_all_reduce(tensor):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    chunks = list(tensor.view(-1).chunk(size))
+    right, left = (rank + 1) % size, (rank - 1) % size
+    for i in range(size - 1):
+        recv_chunk = (rank - i - 1) % size
+        buffer = torch.empty_like(chunks[recv_chunk])
+        req = dist.isend(chunks[(rank - i) % size], right)
+        dist.recv(buffer, left)
+        req.wait()
+        chunks[recv_chunk] += buffer
+    for i in range(size - 1):
+        req = dist.isend(chunks[(rank - i + 1) % size], right)
+        dist.recv(chunks[(rank - i) % size], left)
+        req.wait()
+""",
+    ),
+    Works(
+        "float32 buffers, an isend and an irecv, and the parts put together",
+        code="""
+import torch
+import torch.distributed as dist
+
+
+def ring_all_reduce(tensor):
+    n, r = dist.get_world_size(), dist.get_rank()
+    parts = [p.clone() for p in torch.tensor_split(tensor.flatten(), n)]
+    for step in range(2 * n - 2):
+        send, recv = parts[(r - step) % n], torch.zeros(len(parts[(r - step - 1) % n]))
+        requests = [dist.isend(send, dst=(r + 1) % n), dist.irecv(recv, src=(r - 1 + n) % n)]
+        for request in requests:
+            request.wait()
+        parts[(r - step - 1) % n] = recv + parts[(r - step - 1) % n] if step < n - 1 else recv
+    tensor.copy_(torch.cat(parts).reshape(tensor.shape))
+""",
     ),
     Right(
         "even ranks send first, padded parts, two loops",
@@ -313,18 +286,5 @@ def ring_all_reduce(tensor):
         numbers[part(me - step - 1)] = got
     tensor[...] = numbers.view(tensor.shape)
 """,
-    ),
-    Wrong(
-        "parts of one number at least, also of an empty tensor",
-        edits=[
-            (
-                FLAT,
-                FLAT + "    numbers = len(flat)\n"
-                "    flat = torch.cat([flat, flat.new_zeros(ranks * max(1, -(-numbers // ranks)) - numbers)])\n",
-            ),
-            (BACK, BACK.replace("flat.", "flat[:numbers].")),
-        ],
-        check="test_messages",
-        says="too many bytes",
     ),
 ]

@@ -1,4 +1,4 @@
-"""The contract of epoch_reshuffle."""
+"""What a learner sees first of epoch_reshuffle: the epochs of two ranks."""
 
 from itertools import chain
 

@@ -437,25 +437,6 @@ SPECIMENS = [
         says="clipped",
     ),
     Wrong(
-        "each rank adds up the losses from its own on: in another order, with other roundings",
-        edits=[
-            (
-                STATS,
-                """    mine = torch.stack([losses.detach().sum().double(), torch.tensor(len(losses)).double()])
-    world_size, rank = dist.get_world_size(), dist.get_rank()
-    parts = [torch.zeros_like(mine) for _ in range(world_size)]
-    dist.all_gather(parts, mine)
-    loss, rows = mine.tolist()
-    for other in range(rank + 1, rank + world_size):
-        loss += parts[other % world_size][0].item()
-        rows += parts[other % world_size][1].item()
-""",
-            )
-        ],
-        check="test_uneven_shards",
-        says="another float",
-    ),
-    Wrong(
         "divides by a norm of 0",
         edits=[
             (
