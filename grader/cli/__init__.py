@@ -37,14 +37,14 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Name = Annotated[
     str,
-    typer.Argument(help="an exercise: merge_heads, a beginning of that, ex15, e01/ex15, or its file"),
+    typer.Argument(help="an exercise: merge_heads, a beginning of that, e01/ex12, or its file"),
 ]
 Only = Annotated[
     list[str] | None,
     typer.Option(
         "--only",
         metavar="EXERCISE|SECTION",
-        help="this one only: merge_heads, a beginning of that, e01/ex15, a file, e01; repeat it for more",
+        help="this one only: merge_heads, a beginning of that, e01/ex12, a file, e01; repeat it for more",
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")]

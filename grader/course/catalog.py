@@ -97,7 +97,7 @@ class Exercise:
 
     @property
     def stem(self) -> str:
-        """The name of its files, without what comes before and after: ``ex15_merge_heads``, ``s01_dice``."""
+        """The name of its files, without what comes before and after: ``ex12_merge_heads``, ``s01_dice``."""
         return f"{'s' if self.is_step else 'ex'}{self.order:02d}_{self.slug}"
 
     @property
@@ -107,7 +107,7 @@ class Exercise:
 
     @property
     def relative(self) -> str:
-        """The answer's path inside a submission: ``e01_tensors/ex15_merge_heads.py``."""
+        """The answer's path inside a submission: ``e01_tensors/ex12_merge_heads.py``."""
         return f"{self.folder}/{self.stem}.py"
 
     @property
@@ -127,7 +127,7 @@ class Exercise:
 
     @property
     def short(self) -> str:
-        """Its place and slug, as a person may type it: ``e01/ex15_merge_heads``."""
+        """Its place and slug, as a person may type it: ``e01/ex12_merge_heads``."""
         return f"{self.section.split('_')[0]}/{self.stem}"
 
     def file(self, tree: Tree) -> Path:
@@ -187,7 +187,7 @@ class Catalog:
     def find(self, name: str) -> Exercise:
         """The exercise that a person means: by its slug, its number, a file of it, or how these begin.
 
-        ``merge``, ``ex15``, ``e01/ex15``, ``ex15_merge_heads``, ``exercises/e01_tensors/ex15_merge_heads.py``
+        ``merge``, ``ex20``, ``e01/ex12``, ``ex12_merge_heads``, ``exercises/e01_tensors/ex12_merge_heads.py``
 
         Raises:
             KataError: it may be several, or none.
@@ -241,7 +241,7 @@ class Catalog:
         )
 
     def of_stem(self, stem: str) -> Exercise | None:
-        """The exercise a file name belongs to: ``ex15_merge_heads``, or the bare slug."""
+        """The exercise a file name belongs to: ``ex12_merge_heads``, or the bare slug."""
         return next((e for e in self.exercises if stem in (e.stem, e.slug)), None)
 
     def _unknown(self, name: str) -> KataError:

@@ -19,7 +19,7 @@ from solutions.e07_distributed import (
     ex08_rank_zero_checkpoint,
     ex11_fully_shard_model,
 )
-from solutions.e09_debugging import ex02_first_nan, ex08_dtype_and_device_mismatch, ex11_find_divergence
+from solutions.e09_debugging import ex06_first_nan, ex04_dtype_and_device_mismatch, ex12_find_divergence
 from solutions.e10_deployment import ex07_dynamic_int8
 from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
 from tests.hidden.e03_modules import test_ex05_layers_in_a_list as layers_in_a_list
@@ -47,7 +47,7 @@ def test_float64_is_made_on_the_cpu(device):
     metrics, layer, x = ex10_running_metrics.RunningMetrics(2), nn.Linear(2, 2).to(device), torch.ones(3, 2)
     with NoDoubles():
         metrics.update(x.to(device), torch.tensor([0, 1, 1], device=device))
-        assert ex11_find_divergence.find_divergence(layer, layer, x.to(device)) is None
+        assert ex12_find_divergence.find_divergence(layer, layer, x.to(device)) is None
 
 
 def begin_and_average(rank, world_size, answer):
@@ -117,15 +117,15 @@ def test_rank_zero_checkpoint_loads_what_it_has_saved(tmp_path):
 
 def test_first_nan_looks_into_sparse_gradients():
     model, ids = nn.Embedding(5, 2, sparse=True), torch.tensor([1, 1, 3])
-    assert ex02_first_nan.first_nan(model, lambda: model(ids).sum()) is None
-    found = ex02_first_nan.first_nan(model, lambda: (0 * model(ids)).sum().sqrt())
+    assert ex06_first_nan.first_nan(model, lambda: model(ids).sum()) is None
+    found = ex06_first_nan.first_nan(model, lambda: (0 * model(ids)).sum().sqrt())
     assert found == ("parameter", "weight")
 
 
 def test_dtype_and_device_mismatch_takes_reversed_arrays():
     one = np.ones(1)
-    model = ex08_dtype_and_device_mismatch.ChurnModel(4, one, one, class_weight=one)
-    batch = ex08_dtype_and_device_mismatch.to_batch({"store": np.arange(3)[::-1]}, model)
+    model = ex04_dtype_and_device_mismatch.ChurnModel(4, one, one, class_weight=one)
+    batch = ex04_dtype_and_device_mismatch.to_batch({"store": np.arange(3)[::-1]}, model)
     assert batch["store"].tolist() == [2, 1, 0]
 
 
@@ -138,8 +138,8 @@ def test_find_divergence_sees_imaginary_parts():
         def forward(self, x):
             return torch.complex(x, self.sign * x)
 
-    found = ex11_find_divergence.find_divergence(Turn(1), Turn(-1), torch.tensor([3.0]))
-    assert found == ex11_find_divergence.Divergence("", 0, 6.0)
+    found = ex12_find_divergence.find_divergence(Turn(1), Turn(-1), torch.tensor([3.0]))
+    assert found == ex12_find_divergence.Divergence("", 0, 6.0)
 
 
 def test_dynamic_int8_takes_no_inputs_and_tiny_weights():

@@ -31,7 +31,7 @@ OUTSIDE = [
     _trying("kills its process group on the device", "os.kill(0, signal.SIGKILL)", "done", "device_agnostic"),
     _trying("slows its process group down", "os.setpriority(os.PRIO_PGRP, 0, 19)", says="done"),
     _trying("writes into the clone", "open('{root}/README.md', 'r+')"),
-    _trying("deletes a classmate's work", "os.remove('{work}/neighbour/e01_tensors/ex15_merge_heads.py')"),
+    _trying("deletes a classmate's work", "os.remove('{work}/neighbour/e01_tensors/ex12_merge_heads.py')"),
     _trying("overwrites its results", "open('{out}/neighbour.json', 'r+')"),
     _trying("writes into Python's own library", "open(os.__file__, 'a')"),
     _trying("makes a device", "os.mknod('/tmp/device', 0o666 | 0o060000, os.makedev(8, 0))"),

@@ -91,7 +91,7 @@ STEALING = [
     ),
     Hostile(
         "imports the reference",
-        "try:\n    from solutions.e01_tensors.ex15_merge_heads import merge_heads as theirs\n    what = 'it'\n"
+        "try:\n    from solutions.e01_tensors.ex12_merge_heads import merge_heads as theirs\n    what = 'it'\n"
         "except ImportError:\n    what = 'nothing'\n"
         "raise RuntimeError('found ' + what)",
         statuses=("broken",),

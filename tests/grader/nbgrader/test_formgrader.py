@@ -174,7 +174,7 @@ def test_what_was_written_for_formgrader_is_not_handed_in(folder, tmp_path):
     enter(folder, students)
     for who in students:
         write_json(tmp_path / f"{who}.json", student_to_json(record_of(who, students[who][1])))
-    own = place(folder, "bob", "submitted").with_name("ex04_describe.py")
+    own = place(folder, "bob", "submitted").with_name("ex08_describe.py")
     own.write_bytes(WRONG)
     work = collect(folder, CATALOG)
     bob, cleo = work.submissions
@@ -240,7 +240,7 @@ def record_of(who, got):
 
 
 def test_files_in_nbgraders_own_folders_stay(folder):
-    file = place(folder, "bob", "submitted").with_name("ex15_merge_heads.py")
+    file = place(folder, "bob", "submitted").with_name("ex12_merge_heads.py")
     file.parent.mkdir(parents=True)
     file.write_bytes(WRONG)
     enter(folder)

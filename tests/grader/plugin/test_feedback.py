@@ -57,7 +57,7 @@ KINDS = {
         wrong shape from merge_heads(x)
           yours   int64[1, 8]
           wanted  int64[1, 2, 4]   (batch, time, width)
-          exercises/e01_tensors/ex15_merge_heads.py
+          exercises/e01_tensors/ex12_merge_heads.py
           hint: kata hint merge_heads""",
     ),
     "nothing returned": (
@@ -69,7 +69,7 @@ KINDS = {
           yours   None
           wanted  int64[1, 2, 4]   (batch, time, width)
           likely  does the function end with `return`?
-          exercises/e01_tensors/ex15_merge_heads.py
+          exercises/e01_tensors/ex12_merge_heads.py
           hint: kata hint merge_heads""",
     ),
     "exception inside the answer": (
@@ -78,7 +78,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         your code raised RuntimeError: shape '[1, -1, 3]' is invalid for input of size 8
-          exercises/e01_tensors/ex15_merge_heads.py:8   return x.view(batch, -1, 3)
+          exercises/e01_tensors/ex12_merge_heads.py:8   return x.view(batch, -1, 3)
           where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
           hint: kata hint merge_heads""",
     ),
@@ -88,7 +88,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         your code raised TypeError: 'torch.dtype' object is not callable
-          exercises/e01_tensors/ex15_merge_heads.py:8   return x.mT.reshape(1, 2, int(heads * dim))
+          exercises/e01_tensors/ex12_merge_heads.py:8   return x.mT.reshape(1, 2, int(heads * dim))
           where  x int64[1, 2, 2, 2], batch int 1, heads int 2, time int 2, dim int 2
           likely  `int` is not Python's own here: an `import *` replaces it
           hint: kata hint merge_heads""",
@@ -100,7 +100,7 @@ KINDS = {
         merge_heads · The worked example of the statement comes out.
         wrong signature: merge_heads() missing 1 required positional argument: 'heads'
           likely  a parameter was renamed, added or removed
-          exercises/e01_tensors/ex15_merge_heads.py
+          exercises/e01_tensors/ex12_merge_heads.py
           hint: kata hint merge_heads""",
     ),
     "missing name": (
@@ -109,7 +109,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         `merge_heads` is missing: the statement asks for it under this name
-          exercises/e01_tensors/ex15_merge_heads.py
+          exercises/e01_tensors/ex12_merge_heads.py
           hint: kata hint merge_heads""",
     ),
     "syntax error": (
@@ -117,7 +117,7 @@ KINDS = {
         EXAMPLE,
         """\
         the file does not import, so nothing can be judged
-          exercises/e01_tensors/ex15_merge_heads.py:1   def merge_heads(x:
+          exercises/e01_tensors/ex12_merge_heads.py:1   def merge_heads(x:
           SyntaxError: '(' was never closed""",
     ),
     "error while importing": (
@@ -125,7 +125,7 @@ KINDS = {
         EXAMPLE,
         """\
         the file does not import, so nothing can be judged
-          exercises/e01_tensors/ex15_merge_heads.py:2   torch.nope
+          exercises/e01_tensors/ex12_merge_heads.py:2   torch.nope
           AttributeError: module 'torch' has no attribute 'nope'""",
     ),
     "a copy where a view was wanted": (
@@ -136,7 +136,7 @@ KINDS = {
         merge_heads(x) of a transposed view copies
           yours   float32[2, 4, 15] in memory of its own
           wanted  a view of the input's memory
-          exercises/e01_tensors/ex15_merge_heads.py
+          exercises/e01_tensors/ex12_merge_heads.py
           hint: kata hint merge_heads""",
     ),
     "a cut graph": (
@@ -147,7 +147,7 @@ KINDS = {
         no gradient flows through merge_heads(x) of two sequences
           yours   a constant, without grad_fn
           likely  the graph is cut on the way (`.detach()`, `.data`, `.item()`, `no_grad`, NumPy)
-          exercises/e01_tensors/ex15_merge_heads.py
+          exercises/e01_tensors/ex12_merge_heads.py
           hint: kata hint merge_heads""",
     ),
     "a skip from inside the answer": (
@@ -156,7 +156,7 @@ KINDS = {
         """\
         merge_heads · The worked example of the statement comes out.
         your code raised Skipped: no
-          exercises/e01_tensors/ex15_merge_heads.py:8   pytest.skip('no')
+          exercises/e01_tensors/ex12_merge_heads.py:8   pytest.skip('no')
           where  x int64[1, 2, 2, 2]
           hint: kata hint merge_heads""",
     ),

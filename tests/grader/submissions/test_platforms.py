@@ -34,7 +34,7 @@ def students(folder: Path) -> dict[str, Submission]:
             "Ada Lovelace_12_assignsubmission_file_a.py",
             Origin("Ada Lovelace_12", "a.py", platform="moodle"),
         ),
-        ("ex15_merge_heads.py", None),
+        ("ex12_merge_heads.py", None),
         ("ada.zip", None),
         ("report_2024.zip", None),
     ],
