@@ -2,7 +2,7 @@
 
 Each of N ranks cuts its tensor into N parts (`tensor_split`). In every step it sends one part to the next rank
 and receives another. N - 1 times it adds what comes to its own; then each part is complete on one rank. Another
-N - 1 times finished sums come, to be kept and passed on.
+N - 1 times finished sums come, to keep and pass on.
 
     # rank 0 has x = tensor([1., 2., 3.]), rank 1 tensor([10., 20., 30.]), rank 2 tensor([100., 200., 300.])
     ring_all_reduce(x)  # x is now tensor([111., 222., 333.]) on all three
