@@ -1,35 +1,27 @@
-"""A training step in mixed precision: the forward pass under autocast, all else in float32.
+"""A step under autocast: the forward pass in 16 bits, the weights in float32.
 
-Inside a `torch.autocast` region, matrix products and convolutions run in 16 bits: on a GPU several times
-as fast. Which other operations join them differs from device to device, and a loss is where it hurts: a
-softmax or a sum over a long row needs more than the 8 binary digits of bfloat16.
+In a `torch.autocast` region, linear layers and convolutions compute in 16 bits: on a GPU several times as fast. Take
+one step as in `train_step`, but run the model in such a region, for the type of device that inputs lie on. Return the
+loss before the step, as a float.
 
     model = torch.nn.Linear(1, 1, bias=False)        # holds one weight; say that it is 257.0
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     inputs, targets = torch.tensor([[1.0]]), torch.tensor([[0.5]])
     autocast_step(model, torch.nn.functional.l1_loss, optimizer, inputs, targets)   # 255.5
-    # bfloat16 has no 257: the prediction is 256.0. The loss is 255.5, which bfloat16 could not hold either.
-    # The gradient is 1.0 and the weight 256.5 afterwards: it stays in float32.
+    # bfloat16 has no 257: the prediction is 256, the loss 255.5. The gradient is 1, the weight 257 - 0.5 · 1 = 256.5.
 
-Rules:
-- The model runs in a `torch.autocast` region in dtype, for the type of device on which inputs lie: "cpu"
-  and "cuda" as well as any other that autocast knows. The region covers the model and nothing else:
-  loss_fn, the backward pass and `optimizer.step` run outside.
-- The model is called as a module, hooks and all, in the mode that it is in, gets inputs as they are, and
-  returns one floating tensor of any dtype. loss_fn gets this converted to float32, and targets as they are,
-  in any dtype.
-- The model is not converted: parameters, gradients and the optimizer's state stay in float32.
-- Model, loss_fn and `optimizer.step` run once in a call, also where the loss is inf or NaN. No clipping and
-  no gradient scaler. Gradients that lie in `.grad` beforehand have no influence; afterwards `.grad` holds
-  those of this batch, and is None where the loss does not depend on a parameter (unused or frozen):
-  momentum and weight decay then leave it alone.
-- The result is a plain Python float, the loss before the update, with all its digits. Reading it is the one
-  time that the host waits for the device.
-- Afterwards autocast is as it was before the call, also where the model or loss_fn raises. Nothing more is
-  asked for where the caller has a region open.
+- Do not convert the model: weights, gradients and the optimizer's state stay in float32.
+- Call loss_fn in the region, as PyTorch's recipe does, or after it, with predictions in float32.
+- Each step goes by the gradient of its own batch. No clipping, and no GradScaler yet.
 
-Bad input: a dtype other than torch.bfloat16 and torch.float16 raises ValueError, before the model runs.
-(Autocast itself only warns, and runs in float32.)
+Fine print:
+- A loss_fn of your own, with a product of matrices say, computes in float32, too: so call it after the region, with
+  `predictions.float()`. (The recipe is for PyTorch's own losses, which autocast runs in float32.)
+- Backward and step stand outside: each operation of the backward has the dtype of its forward by itself.
+- On another device the host waits once: for the float.
+- A dtype other than bfloat16 and float16 raises ValueError, before the model runs: autocast would only warn.
+- As in `train_step`: numbers left in `.grad` have no influence, and this batch's gradients stay there; the model runs
+  once, with its hooks, in the mode it is in.
 """
 
 from collections.abc import Callable
@@ -47,20 +39,5 @@ def autocast_step(
     targets: Shaped[Tensor, "batch *labels"],
     dtype: torch.dtype = torch.bfloat16,
 ) -> float:
-    """Move the parameters of `model` by one step on one batch, with the forward pass in `dtype`.
-
-    Args:
-        model: float32 parameters, on the device of inputs.
-        loss_fn: maps float32 predictions and targets, in this order, to a loss without dimensions.
-        optimizer: holds the model's parameters.
-        inputs: the batch, (batch, *features).
-        targets: what should come out, (batch, *labels).
-        dtype: what autocast computes in, torch.bfloat16 or torch.float16.
-
-    Returns:
-        The loss of the batch before the update.
-
-    Raises:
-        ValueError: dtype is another one.
-    """
+    """Move what `optimizer` holds by one step, with the forward pass in `dtype`; return the loss before it."""
     raise NotImplementedError
