@@ -6,34 +6,31 @@ A model computes its attention as it stands in the paper, and runs out of memory
         (_, time, heads, dim), (_, keys, kv_heads, _) = query.shape, key.shape
         key, value = (x.repeat_interleave(heads // kv_heads, dim=2) for x in (key, value))
         scale = dim**-0.5 if scale is None else scale
-        scores = scale * torch.einsum("bthd,bshd->bhts", query, key)              # time * keys numbers
+        scores = scale * torch.einsum("bthd,bshd->bhts", query, key)    # the matrix: time * keys numbers a head
         if causal:
             seen = torch.ones(time, keys, dtype=torch.bool, device=query.device).tril(keys - time)
             scores = scores.masked_fill(~seen, -torch.inf)
         return torch.einsum("bhts,bshd->bthd", scores.softmax(-1), value)
 
-`torch.nn.functional.scaled_dot_product_attention` computes it in tiles, and never holds the matrix: if it is
-asked in the right way, or it quietly falls back. `attention` returns what `written_out` does:
+Return the same from `torch.nn.functional.scaled_dot_product_attention`, which works in tiles and never holds the matrix:
 
     value = torch.tensor([1.0, 3.0, 5.0]).view(1, 3, 1, 1)
     query, key = torch.zeros(1, 3, 1, 1), torch.ones(1, 3, 1, 1)       # all keys fit equally well
     attention(query, key, value).flatten()                             # [3., 3., 3.]
     attention(query, key, value, causal=True).flatten()                # [1., 2., 3.]
-    attention(query[:, 1:], key, value, causal=True).flatten()         # [2., 3.]: the last two positions
-    attention(query[:, 2:], key, value, causal=True).flatten()         # [3.]: one new token, with a cache
 
-Rules:
-- Values and gradients, for query, key and value, are those of `written_out` up to rounding, in the dtype of
-  query: float32, float64, bfloat16 or float16. Inputs are laid out (batch, time, heads, dim) and so is the
-  result; they are not changed, may be on any device, and may be strided views, as slices of one projection,
-  with the numbers of each head side by side.
-- causal: the queries are the last `time` of `keys` positions, and each sees the keys up to its own.
-- heads is a multiple of kv_heads: the first heads // kv_heads query heads share key head 0, and so on.
-- Without causal, and with causal where time equals keys, no tensor of time * keys numbers is made on the CPU,
-  neither forwards nor backwards: not even a mask. With causal and fewer queries than keys, a mask of that
-  size may be made, without batch and heads.
-- Which of PyTorch's kernels may run is the caller's to say: such settings are left as they were.
-- batch, time and keys are at least 1, time is at most keys where causal is true, scale is positive.
+- Inputs and result are (batch, time, heads, dim). PyTorch's function wants heads before time, and does not notice if they
+  are exchanged.
+- There may be fewer key heads than query heads: they are shared as above, where each is repeated in place.
+- With causal (and time equal to keys) each position sees itself and those before it.
+- No tensor of time * keys numbers is made, forwards or backwards: not even a mask.
+
+Fine print:
+- With causal and fewer queries than keys, as with a cache, the queries are the last positions, as above: `is_causal` takes
+  them for the first. Here a mask of time * keys numbers may be made, without batch and heads.
+- bfloat16, float16 and float64 come out as they went in, as precise as they are.
+- Strided inputs, such as slices of one projection, and other devices; the inputs stay as they are.
+- Which of PyTorch's kernels may run is the caller's choice: what is switched off does not run, and settings stay.
 """
 
 from jaxtyping import Float
@@ -47,16 +44,5 @@ def attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Float[Tensor, "batch time heads dim"]:
-    """Mix the values by how well their keys fit the queries.
-
-    Args:
-        query: what each position asks for.
-        key: what each position offers; of the same dtype and device.
-        value: what is mixed.
-        causal: whether a query sees no key after its own position.
-        scale: what scores are multiplied by, or None for 1 / sqrt(dim).
-
-    Returns:
-        The mixed values, one for each query and head.
-    """
+    """Mix the values by how well their keys fit the queries; scale None stands for 1 / sqrt(dim)."""
     raise NotImplementedError
