@@ -1,7 +1,6 @@
 """Metrics over an epoch that come in batch by batch, and must not depend on how the batches were cut.
 
-A classifier is judged on two batches, of three examples and of one. `update` is called on each, then
-`compute`:
+A classifier is judged on two batches, of three examples and of one:
 
     metrics = RunningMetrics(classes=3)
     metrics.update(torch.tensor([[0.3, 0.2, 0.1], [0.1, 0.5, 0.2], [0.9, 0.1, 0.0]]), torch.tensor([0, 1, 0]))
@@ -10,27 +9,25 @@ A classifier is judged on two batches, of three examples and of one. `update` is
     # accuracy 0.75: three of four. loss 0.977: (1.0019 + 0.8801 + 0.6184 + 1.4076) / 4.
     # macro_f1 0.5556: F1 is 1 for class 0, 2/3 for class 1 (found once, claimed twice), 0 for class 2.
 
-With the code below the same four examples give accuracy 0.1667, and other numbers for another batch size.
+The code below gives accuracy 0.1667, and other numbers for another batch size. Mend it.
 
-Rules:
-- The results are those of all examples since the start (or `reset`) taken as one batch: however they are cut
-  into calls of update, and whether compute is called in between, which changes nothing.
-- The predicted class is the one with the largest logit (the first, where several are equal). accuracy is the
-  share of examples where it is the label.
-- loss is the mean cross-entropy of the examples. It is finite for finite logits, also of size 10,000. In
-  float64 it keeps its digits; half-precision logits are computed in float32. Sums are kept in float64 or
-  Python floats, counts in these or in integers: float32 counts no further than 2²⁴.
-- F1 of a class is 2·TP / (2·TP + FP + FN), where TP, FP, FN are the numbers of examples rightly given this
-  class, wrongly given it, and wrongly given another one. macro_f1 is the mean over the classes that occur
-  among labels or predictions, all of equal weight; a class that occurs in neither is left out of the mean.
-- logits may have any leading dimensions, or none; classes are in the last one, and labels (int64) have the
-  shape of the others. Every label is one example. Examples with the label -100 are padding and count nowhere,
-  whatever their logits are. A call may hold no examples; it counts as nothing.
-- ValueError if the last dimension of logits is not `classes`, or the others are not the shape of labels
-  (nothing is counted then), and from compute if there is no example so far.
-- Nothing of the caller's is changed or kept: no graph is alive, no tensor is held on to, after update. Logits
-  may lie on any device, and update may run in inference mode. Objects are independent. compute returns a new
-  dict of three plain floats.
+- All examples since the start, or `reset`, count as if they were one batch.
+- The predicted class is the one with the largest logit; accuracy is the share of examples where it is the label.
+- loss is the mean cross-entropy.
+- F1 of a class: 2·hits / (how often it is predicted + how often it is the label); macro_f1 is the mean over classes.
+- compute returns plain floats and changes nothing; updates may follow.
+
+Fine print:
+- A class that nobody predicted and no label names is left out of macro_f1 (scikit-learn does so, too).
+- Examples with the label -100 are padding: they count nowhere, whatever their logits are.
+- logits may be (batch, time, classes) or have other dimensions in front, or none; labels have the shape of these.
+- A call may hold no example, or nothing but padding.
+- Half-precision logits are computed in float32, float64 ones keep their digits, and logits of 10,000 do no harm.
+- Losses are summed in float64 or as Python floats: next to a huge sum, float32 forgets the small ones.
+- Nothing of the caller's is kept: after update neither logits nor labels nor a graph are alive.
+- Logits and labels may lie on any device.
+- update raises ValueError where the shapes do not fit each other or `classes`, and counts nothing then.
+- compute raises ValueError where there is no example.
 """
 
 from jaxtyping import Float, Int
@@ -51,15 +48,7 @@ class RunningMetrics:
         self.batches: list[dict[str, Tensor]] = []
 
     def update(self, logits: Float[Tensor, "*batch classes"], labels: Int[Tensor, "*batch"]) -> None:
-        """Count some examples.
-
-        Args:
-            logits: (*batch, classes), any floating dtype.
-            labels: (*batch), each from 0 to classes - 1, or -100 for padding.
-
-        Raises:
-            ValueError: the shapes do not fit.
-        """
+        """Count some examples; labels go from 0 to classes - 1."""
         predicted = logits.softmax(-1) > 0.5
         wanted = F.one_hot(labels, self.classes) > 0
         hits = (predicted & wanted).sum(0)
@@ -73,14 +62,7 @@ class RunningMetrics:
         )
 
     def compute(self) -> dict[str, float]:
-        """The metrics of all examples so far.
-
-        Returns:
-            "loss", "accuracy" and "macro_f1".
-
-        Raises:
-            ValueError: there are no examples.
-        """
+        """The "loss", "accuracy" and "macro_f1" of all examples so far."""
         return {
             name: sum(batch[name] for batch in self.batches) / len(self.batches) for name in self.batches[0]
         }
