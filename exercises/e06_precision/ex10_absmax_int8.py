@@ -1,31 +1,26 @@
-"""Weights in int8, by their largest absolute value.
+"""Quantize weights to int8, by their largest absolute value.
 
-One byte for each weight is a quarter of float32. A scale, one number for the whole tensor or for each of its
-channels, says how much one step of the integers is worth:
+A weight takes four bytes in float32 and one in int8. Take scale = absmax / 127, where absmax is the largest absolute
+value, and keep q = x / scale, rounded to whole numbers. `dequantize` multiplies by the scale again.
 
     x = torch.tensor([[63.5, -254.0, 1.0], [0.0, 0.5, -1.27]])
-    q, scale = quantize(x)                  # 254 / 127 = 2.0 and [[32, -127, 0], [0, 0, -1]]
-    dequantize(q, scale)                    # [[64, -254, 0], [0, 0, -2]]: off by 1.0 at most, half a scale
-    q, scale = quantize(x, channel=0)       # [[2.0], [0.01]] and [[32, -127, 0], [0, 50, -127]]
+    q, scale = quantize(x)                  # [[32, -127, 0], [0, 0, -1]], and 254 / 127 = 2.0
+    dequantize(q, scale)                    # [[64, -254, 0], [0, 0, -2]]
+    q, scale = quantize(x, channel=0)       # [[32, -127, 0], [0, 50, -127]], and [[2.0], [0.01]]
 
-Rules:
-- scale is absmax / 127 in float32, where absmax is the largest absolute value: of the whole tensor, for a
-  scale of shape (), or of all that lies at one index of dimension channel. Then scale has x's size along
-  channel and 1 along all other dimensions, so that q · scale broadcasts. channel may be negative.
-- q is x / scale, rounded to the nearest integer, halves to even as torch.round does, in int8. It has x's
-  shape and goes from -127 to 127: -128 does not occur.
-- So each number that dequantize returns in float32 is off by scale / 2 at most, but for rounding errors of
-  float32. This holds for all that the dtype of x can hold: nothing is computed in 16 bits, where 65504 / 127
-  loses its digits and 1e-6 / 127 vanishes, and nothing overflows at 3e38.
-- Where absmax / 127 is below 2⁻¹²⁶, the smallest normal number of float32 (a channel of zeros, or as good
-  as), scale is 1.0 and q is 0. The same goes for no numbers at all. Other channels are not affected.
-- x is float32, float16 or bfloat16, of any shape, () and sizes of 0 among them, with any strides. It is not
-  changed. Both results are on its device, and carry no graph where x requires gradients.
-- dequantize(q, scale, dtype) is q · scale in float32, then rounded once to dtype: float32, float16, bfloat16.
-- The number of operations does not grow with the number of channels.
+- With `channel`, every index of that dimension gets its own scale: the rows of a matrix, say.
+- channel may be negative. scale then has size 1 along all other dimensions, so that q * scale broadcasts.
+- Each number comes back off by half its scale at most. (gpt-fast divides by 127.5 and uses -128: as good.)
+- q is int8, and scale float32.
 
-Bad input: inf or NaN in x raises ValueError, integers or booleans TypeError, a channel that x does not have
-IndexError.
+Fine print:
+- Without channel scale has the shape (). With 127, q goes from -127 to 127, and -x gives -q.
+- float16 and bfloat16 are computed in float32, and scale is float32: in float16 1e-6 / 127 is 0.
+- There is no smallest scale: numbers around 1e-10 come back as well.
+- A channel of zeros has a q of 0 and a scale above 0, such as 1.
+- dequantize returns the dtype asked for: it multiplies in float32 and rounds once.
+- x may be a Parameter, and transposed: it stays as it is, and the results carry no graph.
+- No loop over channels. All stays on x's device.
 """
 
 import torch
@@ -36,31 +31,12 @@ from torch import Tensor
 def quantize(
     x: Float[Tensor, "*shape"], channel: int | None = None
 ) -> tuple[Int8[Tensor, "*shape"], Float[Tensor, "*scales"]]:
-    """Round a tensor to int8 steps.
-
-    Args:
-        x: finite numbers.
-        channel: the dimension whose indices get a scale each; None for one scale.
-
-    Returns:
-        The integers, and the scale in float32.
-
-    Raises:
-        ValueError: x holds inf or NaN.
-        TypeError: x is not floating.
-        IndexError: x has no such dimension.
-    """
+    """The whole numbers q, and the scale: one for all, or one for each index of the dimension `channel`."""
     raise NotImplementedError
 
 
 def dequantize(
     q: Int8[Tensor, "*shape"], scale: Float[Tensor, "*scales"], dtype: torch.dtype = torch.float32
 ) -> Float[Tensor, "*shape"]:
-    """The numbers that `quantize` has rounded, in `dtype`.
-
-    Args:
-        q: integers.
-        scale: in float32, of a shape that broadcasts with q's.
-        dtype: torch.float32, torch.float16 or torch.bfloat16.
-    """
+    """What `quantize` has rounded, in `dtype`: float32, float16 or bfloat16."""
     raise NotImplementedError
