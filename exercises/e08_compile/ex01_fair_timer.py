@@ -1,35 +1,25 @@
-"""A fair timer: warmed up, waited for, and the median of several runs.
+"""A fair timer: warm up, wait for the device, repeat, take the median.
 
-A call on an accelerator only queues work and returns. So these lines find 1 ms for a layer of any size, and
-two seconds for the very first call, which compiles, loads and allocates:
+A call on a GPU only queues work and returns, so a clock that is read right after it shows how long queueing takes. And
+first calls are slow: something compiles, loads, allocates. Write a timer that neither misleads: call step() `warmup`
+times untimed, then time `runs` calls, each by itself.
 
-    start = time.perf_counter()
-    layer(x)
-    print(time.perf_counter() - start)
+    # a step that takes 1 ms to queue and 5 ms to run, and 2 s more at its first call
+    measure(step, warmup=1, runs=3)    # Timing(median=0.006, times=[0.006, 0.006, 0.006])
+    measure(step, warmup=0, runs=3)    # Timing(median=0.006, times=[2.006, 0.006, 0.006])
 
-Say that a step takes 1 ms to queue and 5 ms to run, and its first call 2 s more. Timed fairly:
+- Before the clock is read, at the start and at the end of a run, wait until the device is done.
+- To wait, call `synchronize()`. If it is None: `torch.accelerator.synchronize()` where
+  `torch.accelerator.is_available()`; elsewhere there is nothing to wait for.
+- Read the time by `clock()`. Times are floats, in seconds, in the order of the runs.
 
-    measure(step, warmup=1, runs=3)               # Timing(median=0.006, times=[0.006, 0.006, 0.006])
-    measure(step, warmup=1, runs=3, calls=10)     # median 0.0051: the next call is queued while one runs
-    measure(step, warmup=0, runs=4)               # median 0.006, and times[0] = 2.006
-
-Rules:
-- step() is called `warmup` times, which do not count. Then come `runs` runs. One run is: wait for the device,
-  read the clock, call step `calls` times, wait for the device once, read the clock. Its time is what has
-  passed between the two readings, divided by `calls`.
-- step is called warmup + runs * calls times in all. Within a run nothing waits between the calls: a device
-  that is waited for stands idle. Waits and readings outside the runs are free.
-- Work that was queued earlier, by the caller or in the warm-up, is in no run, also where warmup is 0.
-- To wait means to call `synchronize`. Without one: `torch.accelerator.synchronize()` where there is an
-  accelerator (`torch.accelerator.is_available()` at the call), and nothing at all where there is none.
-- Of an even number of runs the median is the mean of the middle two. The times stay in the order of the runs.
-- Times are Python floats, with the precision of the clock, which may have started long ago: it may read
-  2000000.000125.
-- What step returns is dropped before step is called again, or a step that returns its activations would need
-  twice the memory here.
-- step runs in the caller's modes: with gradients, where they are computed outside. What it raises reaches the
-  caller, and whatever is switched for the measurement is afterwards as it was, after an error too.
-- ValueError, before step is called at all, for warmup below 0 and for runs or calls below 1.
+Fine print:
+- Of an even number of runs, the median is the mean of the middle two; `torch.median` takes the lower.
+- What the caller had queued before is in no run, also where warmup is 0.
+- Any accelerator is waited for, not CUDA alone.
+- step may be a training step: it runs with gradients where the caller has them on.
+- What step returns is dropped before step is called again: it may be large.
+- No runs: ValueError.
 """
 
 import time
@@ -49,25 +39,8 @@ def measure(
     *,
     warmup: int = 3,
     runs: int = 10,
-    calls: int = 1,
     synchronize: Callable[[], object] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Timing:
-    """Time a step that may run on an accelerator.
-
-    Args:
-        step: what to time. It may return anything.
-        warmup: how many calls come first, and are not timed.
-        runs: how often to time.
-        calls: how many calls one run consists of. Many, for a step that is short against the clock's ticks.
-        synchronize: waits until the device has done everything that was queued; None for the accelerator of
-            this machine, if it has one.
-        clock: returns seconds since some moment.
-
-    Returns:
-        The median, and the time of each run: seconds per call.
-
-    Raises:
-        ValueError: a negative warmup, or no runs or calls.
-    """
+    """Time a step that may run on an accelerator."""
     raise NotImplementedError

@@ -1,27 +1,23 @@
-"""What grades measure: when it waits and reads the clock, what it counts, medians, memory, no device."""
+"""What grades measure: waiting, warm-up, median, with and without a GPU; results dropped, modes, no runs."""
 
 import gc
-import math
 import statistics
 import weakref
 
 import pytest
 import torch
 
-from grader.checks import expect_equal, expect_raises, expect_that
-from grader.checks.devices import count_traffic
+from grader.checks import expect_close, expect_equal, expect_number, expect_raises, expect_that
 
 
 class Machine:
     """A host and a device on one clock, which only moves when one of them works.
 
-    `queueing` and `running` are the seconds of the calls, in turn; a look at the clock takes `reading`.
+    `queueing` and `running` are the seconds of the calls, in turn; `busy` those of what was queued before.
     """
 
-    def __init__(self, queueing, running, *, waiting=0.0, busy=0.0, since=0.0, reading=0.0):
-        self.reading = reading
-        self.queueing, self.running, self.waiting = queueing, running, waiting
-        self.now, self.idle_at = since, since + busy
+    def __init__(self, queueing, running, busy=0.0):
+        self.queueing, self.running, self.now, self.idle_at = queueing, running, 0.0, busy
         self.calls = 0
 
     def step(self):
@@ -31,58 +27,76 @@ class Machine:
         self.idle_at = max(self.idle_at, self.now) + self.running[number % len(self.running)]
         return number % 2 > 0  # a step may return anything
 
-    def synchronize(self):
-        self.now = max(self.now, self.idle_at) + self.waiting
+    def synchronize(self, *_, **__):
+        self.now = max(self.now, self.idle_at)
 
     def clock(self):
-        self.now += self.reading
         return self.now
 
-    def wanted(self, warmup, runs, calls):
-        """The times by the rules, on this machine."""
+    def timed(self, warmup, runs, before=True, inside=False, after=True):
+        """The times by the rules, which wait `before` a run starts and `after` it; or with a mistake."""
         for _ in range(warmup):
             self.step()
         times = []
         for _ in range(runs):
-            self.synchronize()
+            self.synchronize() if before else None
             start = self.clock()
-            for _ in range(calls):
-                self.step()
-            self.synchronize()
-            times.append((self.clock() - start) / calls)
+            self.synchronize() if inside else None
+            self.step()
+            self.synchronize() if after else None
+            times.append(self.clock() - start)
         return times
+
+
+MISTAKES = {
+    "these are the times to queue: wait before the clock stops": {"after": False},
+    "nothing waits before the clock starts: earlier work is in the first run": {"before": False},
+    "the clock starts before the wait": {"before": False, "inside": True},
+}
 
 
 def drawn(gen, low, high, count):
     return (low + (high - low) * torch.rand(count, generator=gen, dtype=torch.float64)).tolist()
 
 
-def expect_times(answer, make, call, *, tolerance=1e-9, **arguments):
+def given(machine):
+    return {"synchronize": machine.synchronize}
+
+
+def expect_timing(answer, make, what="", waits_by=given, **counts):
     """Time on a fresh machine, and compare with the rules on another."""
-    settings = {"warmup": 3, "runs": 10, "calls": 1} | arguments
-    wanted = make().wanted(**settings)
-    machine = make()
-    timing = answer.measure(machine.step, synchronize=machine.synchronize, clock=machine.clock, **arguments)
-    expect_equal(
-        machine.calls,
-        settings["warmup"] + settings["runs"] * settings["calls"],
-        f"how often {call} calls step",
-    )
-    expect_equal(len(timing.times), len(wanted), f"the number of times from {call}")
-    for number, (mine, right) in enumerate(zip(timing.times, wanted, strict=True)):
-        expect_seconds(mine, right, f"times[{number}] of {call}", tolerance)
-    expect_seconds(timing.median, statistics.median(wanted), f"the median of {call}", tolerance)
+    call = f"measure(step, {', '.join(f'{name}={n}' for name, n in counts.items())}){what}"
+    warmup, runs = counts["warmup"], counts["runs"]
+    machine, wanted = make(), make().timed(warmup, runs)
+    yours = answer.measure(machine.step, clock=machine.clock, **counts, **waits_by(machine))
 
+    def of(times):
+        return torch.tensor(times, dtype=torch.float32)
 
-def expect_seconds(mine, right, what, tolerance):
-    expect_equal(type(mine).__name__, "float", f"the type of {what}")
-    digits = ".15g" if math.isclose(mine, right, rel_tol=1e-6) else ".6f"  # as many as show the difference
+    suspects = {told: lambda m=m: of(make().timed(**counts, **m)) for told, m in MISTAKES.items()}
+    suspects |= {
+        "there is no warm-up": lambda: of(make().timed(0, runs)),
+        "the warm-up is among the times": lambda: of(make().timed(0, warmup + runs)),
+        "these are milliseconds": lambda: 1000 * of(wanted),
+    }
     expect_that(
-        abs(mine - right) <= tolerance * right,
-        f"wrong {what.removeprefix('the ')}",
-        yours=f"{mine * 1e3:{digits}} ms",
-        wanted=f"{right * 1e3:{digits}} ms",
+        all(isinstance(t, float) for t in yours.times),
+        f"times that are no floats from {call}",
+        yours=yours.times,
     )
+    expect_close(
+        of(list(yours.times)), of(wanted), f"`times` of {call}", dims="runs", ulps=64, suspects=suspects
+    )
+    suspects = {
+        "this is the mean": lambda: statistics.mean(wanted),
+        "this is the lower of the middle two": lambda: statistics.median_low(wanted),
+        "this is the upper of the middle two": lambda: statistics.median_high(wanted),
+        "this is the middle one as they come: sort first": lambda: wanted[runs // 2],
+    }
+    # np.median gives a float of NumPy's
+    median = float(yours.median) if isinstance(yours.median, float) else yours.median
+    expect_number(median, statistics.median(wanted), f"median of {call}", suspects=suspects)
+    expect_equal(machine.calls, warmup + runs, f"how often {call} calls step")
 
 
 @pytest.mark.parametrize("device_is", ["slower", "faster"])
@@ -90,106 +104,81 @@ def test_waits_for_the_device(answer, gen, device_is):
     """A run lasts until the device is done, on a device that is slower or faster than the host."""
     queueing = drawn(gen, 0.001, 0.002, 16)
     running = drawn(gen, 0.01, 0.05, 16) if device_is == "slower" else drawn(gen, 0.0001, 0.0005, 16)
-    expect_times(
-        answer,
-        lambda: Machine(queueing, running),
-        f"measure(step, warmup=2, runs=5), the device is {device_is}",
-        warmup=2,
-        runs=5,
-    )
+    what = f", the device is {device_is} than the host"
+    expect_timing(answer, lambda: Machine(queueing, running), what, warmup=2, runs=5)
 
 
-def test_several_calls(answer, gen):
-    """The calls of a run are queued one after the other, with no wait between them; the time is per call."""
-    queueing, running = drawn(gen, 0.001, 0.002, 40), drawn(gen, 0.001, 0.004, 40)
-    for calls, runs in ((6, 3), (2, 5), (100, 2), (1, 130)):
-        call = f"measure(step, warmup=1, runs={runs}, calls={calls})"
-        expect_times(
-            answer,
-            lambda: Machine(queueing, running, waiting=0.0003, reading=0.0002),
-            call,
-            warmup=1,
-            runs=runs,
-            calls=calls,
+@pytest.mark.parametrize("warmup", [3, 1, 0])
+def test_warm_up(answer, gen, warmup):
+    """The slow first calls do not count; `warmup` says how many they are."""
+    queueing = drawn(gen, 1.0, 2.0, 3) + drawn(gen, 0.001, 0.002, 9)
+    running = drawn(gen, 1.0, 2.0, 3) + drawn(gen, 0.003, 0.006, 9)
+    expect_timing(answer, lambda: Machine(queueing, running), warmup=warmup, runs=5)
+
+
+@pytest.mark.parametrize("runs", [1, 5])
+def test_median(answer, gen, runs):
+    """One slow run moves the mean, not the median, and stays where it was among the times."""
+    running = [*drawn(gen, 0.01, 0.02, 2), 0.9, *drawn(gen, 0.03, 0.05, 4)]
+    expect_timing(answer, lambda: Machine([0.0], running), warmup=1, runs=runs)
+
+
+def accelerator(monkeypatch, kind):
+    """Let torch believe in an accelerator of this kind, or in none, which a machine plays."""
+
+    def absent(*_, **__):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    def plays(machine):
+        wait = machine.synchronize if kind else absent
+        monkeypatch.setattr(torch.accelerator, "is_available", lambda: bool(kind))
+        monkeypatch.setattr(torch.accelerator, "device_count", lambda: 1 if kind else 0)
+        monkeypatch.setattr(
+            torch.accelerator, "current_accelerator", lambda *_: torch.device(kind) if kind else None
         )
+        monkeypatch.setattr(torch.accelerator, "synchronize", wait)
+        for name in ("cuda", "xpu"):
+            monkeypatch.setattr(getattr(torch, name), "is_available", lambda name=name: kind == name)
+            monkeypatch.setattr(getattr(torch, name), "synchronize", wait if kind == name else absent)
+        return {}
+
+    return plays
 
 
-def test_warm_up(answer):
-    """The slow first calls do not count, nor what they leave queued; `warmup` says how many they are."""
-    queueing = [2.0, 1.0, 0.5, *[0.001 + 0.0001 * n for n in range(30)]]
-    running = [3.0, 0.7, 0.9, *[0.004 + 0.0003 * n for n in range(30)]]
-    for warmup in (3, 1, 5, 0):
-        expect_times(
-            answer,
-            lambda: Machine(queueing, running),
-            f"measure(step, warmup={warmup}, runs=4)",
-            warmup=warmup,
-            runs=4,
-        )
+@pytest.mark.parametrize("kind", ["cuda", None], ids=["a GPU", "only a CPU"])
+def test_without_synchronize(answer, gen, monkeypatch, kind):
+    """Without `synchronize` the GPU of the machine is waited for; without a GPU, nothing."""
+    queueing, running = drawn(gen, 0.001, 0.002, 16), drawn(gen, 0.01, 0.05, 16) if kind else [0.0]
+    what = ", no `synchronize` given, on a machine with a GPU" if kind else ", on a machine without a GPU"
+    plays = accelerator(monkeypatch, kind)
+    expect_timing(answer, lambda: Machine(queueing, running), what, plays, warmup=2, runs=3)
 
 
-def test_defaults(answer, gen):
-    """Without other arguments: three calls to warm up, ten runs of one call."""
-    queueing, running = drawn(gen, 0.001, 0.002, 16), drawn(gen, 0.002, 0.004, 16)
-    expect_times(answer, lambda: Machine(queueing, running), "measure(step)")
+@pytest.mark.fine
+def test_any_accelerator(answer, gen, monkeypatch):
+    """Without `synchronize` any accelerator of the machine is waited for."""
+    queueing, running = drawn(gen, 0.001, 0.002, 16), drawn(gen, 0.01, 0.05, 16)
+    plays = accelerator(monkeypatch, "xpu")
+    expect_timing(answer, lambda: Machine(queueing, running), ", on Intel's xpu", plays, warmup=2, runs=3)
 
 
-@pytest.mark.parametrize("warmup", [0, 2])
-def test_earlier_work(answer, gen, warmup):
-    """What the caller had queued before is in no run."""
+@pytest.mark.fine
+@pytest.mark.parametrize("runs", [2, 6])
+def test_even_median(answer, gen, runs):
+    """Of an even number of runs the median is the mean of the middle two."""
+    running = drawn(gen, 0.01, 0.05, 8)
+    expect_timing(answer, lambda: Machine([0.0], running), warmup=1, runs=runs)
+
+
+@pytest.mark.fine
+def test_earlier_work(answer, gen):
+    """What the caller had queued before is in no run, also without a warm-up."""
     queueing, running = drawn(gen, 0.001, 0.002, 8), drawn(gen, 0.002, 0.004, 8)
-    expect_times(
-        answer,
-        lambda: Machine(queueing, running, busy=7.5),
-        f"measure(step, warmup={warmup}, runs=3) on a device that is busy",
-        warmup=warmup,
-        runs=3,
-    )
+    what = " on a device that is busy"
+    expect_timing(answer, lambda: Machine(queueing, running, busy=7.5), what, warmup=0, runs=3)
 
 
-@pytest.mark.parametrize("runs", [1, 2, 5, 6])
-def test_median(answer, runs):
-    """One slow run moves the mean, not the median; of an even number it is the mean of the middle two."""
-    running = [0.03, 0.9, 0.01, 0.04, 0.02, 0.07]
-    expect_times(
-        answer,
-        lambda: Machine([0.0], running),
-        f"measure(step, warmup=0, runs={runs})",
-        warmup=0,
-        runs=runs,
-    )
-
-
-def test_an_old_clock(answer, gen):
-    """A clock that started long ago has the same precision, and so have the times, which are floats."""
-    running = drawn(gen, 0.0001, 0.0002, 8)
-    expect_times(
-        answer,
-        lambda: Machine([0.00001], running, since=2e6),
-        "measure(step, warmup=1, runs=4), the clock has run for weeks",
-        tolerance=1e-4,
-        warmup=1,
-        runs=4,
-    )
-    expect_times(
-        answer,
-        lambda: Machine([0], [0, 4], waiting=0, busy=0, since=0),
-        "measure(step, warmup=0, runs=2), the clock returns whole numbers",
-        warmup=0,
-        runs=2,
-    )
-
-
-def test_bad_arguments(answer):
-    """Bad arguments are ValueErrors, before step is called."""
-    for name, value in (("warmup", -1), ("runs", 0), ("runs", -2), ("calls", 0), ("calls", -1)):
-        machine = Machine([0.1], [0.1])
-        call = f"measure(step, {name}={value})"
-        arguments = {"synchronize": machine.synchronize, "clock": machine.clock, name: value}
-        expect_raises(ValueError, lambda m=machine, a=arguments: answer.measure(m.step, **a), call)
-        expect_equal(machine.calls, 0, f"how often {call} calls step before its ValueError")
-
-
+@pytest.mark.fine
 def test_results_are_dropped(answer):
     """No result of step is alive when step is called again."""
     results, alive = [], []
@@ -202,125 +191,47 @@ def test_results_are_dropped(answer):
         results.append(weakref.ref(result))
         return result
 
-    machine = Machine([0.1], [0.1])
-    answer.measure(step, warmup=2, runs=3, calls=2, synchronize=machine.synchronize, clock=machine.clock)
-    expect_equal(len(alive), 8, "how often measure(step, warmup=2, runs=3, calls=2) calls step")
-    expect_that(
-        not any(alive),
-        "a result of step is still alive when step is called again",
-        yours=f"{alive} of them, call by call: 2 to warm up, 3 runs of 2",
-        wanted="none",
+    answer.measure(step, warmup=2, runs=3)
+    yours = f"{alive} of them, call by call: 2 to warm up, 3 runs"
+    expect_that(not any(alive), "a result of step is still alive when step is called again", yours=yours)
+
+
+@pytest.mark.fine
+@pytest.mark.parametrize("mode", [True, False], ids=["with gradients", "without"])
+def test_gradients(answer, mode):
+    """step runs with gradients where the caller has them on, and without where they are off."""
+    seen = []
+    with torch.set_grad_enabled(mode):
+        answer.measure(lambda: seen.append(torch.is_grad_enabled()), warmup=1, runs=2)
+    expect_equal(
+        seen, [mode] * 3, f"whether gradients are on in each call of step, where they are {mode} outside"
     )
 
 
-@pytest.mark.parametrize("fails", [0, 1, 2, None])
-def test_modes_and_errors(answer, fails):
-    """step runs in the caller's modes, its error reaches the caller, and all is as it was afterwards."""
-    errors = [KeyError("no such batch"), StopIteration("no batch is left"), KeyboardInterrupt()]
-    error, seen = errors[fails or 0], []
-
-    def state():
-        modes = {"grad mode": torch.is_grad_enabled(), "inference mode": torch.is_inference_mode_enabled()}
-        return {**modes, "garbage collector": gc.isenabled()}
-
-    def step():
-        seen.append(state())
-        if len(seen) - 1 == fails:
-            raise error
-
-    was = state()
-    if fails is None:  # a caller may have switched both off
-        torch.set_grad_enabled(False)
-        gc.disable()
-    machine, caught, before = Machine([0.1], [0.1]), None, state()
-    try:
-        answer.measure(step, warmup=1, runs=2, synchronize=machine.synchronize, clock=machine.clock)
-    except NotImplementedError:
-        raise
-    except BaseException as raised:
-        caught = raised
-    finally:
-        after = state()
-        torch.set_grad_enabled(was["grad mode"])
-        (gc.enable if was["garbage collector"] else gc.disable)()
-    wanted = None if fails is None else error
-    # a generator of the answer's makes a StopIteration the cause of a RuntimeError (PEP 479)
-    reaches = caught is wanted or (fails == 1 and getattr(caught, "__cause__", None) is wanted)
-    expect_that(reaches, "another error than step's", yours=repr(caught), wanted=repr(wanted))
-    expect_equal(len(seen), 3 if fails is None else fails + 1, "the number of calls of step")
-    for number, modes in enumerate(seen):  # for a run, the collector may rest
-        modes["garbage collector"] = before["garbage collector"]
-        expect_equal(modes, before, f"the modes in which measure(step) calls step, call {number}")
-    off = ", where they were off before" if fails is None else ""
-    ended = f", which a {type(error).__name__} ended" if caught else ""
-    expect_equal(after, before, f"the modes after measure(step){off}{ended}")
+@pytest.mark.fine
+def test_no_runs(answer):
+    """No runs are a ValueError."""
+    expect_raises(ValueError, lambda: answer.measure(list, warmup=0, runs=0), "measure(step, runs=0)")
 
 
-def test_waits_for_the_accelerator(answer, device):
-    """Without `synchronize` the accelerator of the machine is waited for, before each reading of a run."""
-    log = []
-
-    def clock():
-        log.append(("read", traffic.syncs))
-        return float(len(log))
-
-    with count_traffic() as traffic:
-        x = torch.ones(2, device=device)
-
-        def step():
-            log.append(("call", traffic.syncs))
-            return x + 1
-
-        answer.measure(step, warmup=1, runs=3, calls=2, clock=clock)
-    calls = [number for number, (what, _) in enumerate(log) if what == "call"]
-    expect_equal(len(calls), 7, "how often measure(step, warmup=1, runs=3, calls=2) calls step")
-    for run in range(3):
-        first, last = calls[1 + 2 * run], calls[2 + 2 * run]
-        expect_equal(log[last][1], log[first][1], f"the waits within run {run} at its last call")
-        expect_that(
-            log[first - 1][0] == "read" and log[first - 1][1] == log[first][1],
-            f"run {run} does not read the clock right before its first call",
-        )
-        what, waits = log[last + 1]
-        expect_that(
-            what == "read" and waits == log[last][1] + 1,
-            f"run {run} does not end with one wait and a reading of the clock",
-            yours=f"{waits - log[last][1]} waits ahead of the next {what}",
-            wanted="1 wait ahead of the next read",
-        )
-    waits = log[calls[1] - 1][1] - log[calls[0]][1]
-    expect_that(waits >= 1, "nothing waits between the warm-up and the first reading")
-    with count_traffic() as traffic:
-        answer.measure(lambda: x + 1, runs=2, synchronize=lambda: None)
-    expect_equal(traffic.syncs, 0, "the waits for the accelerator next to a `synchronize` that is given")
-
-
-def test_no_accelerator(answer, monkeypatch):
-    """On a machine without an accelerator nothing is waited for."""
-
-    def absent(*args, **kwargs):
-        raise RuntimeError("Cannot access accelerator device when none is available.")
-
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *args, **kwargs: None)
-    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 0)
-    monkeypatch.setattr(torch.accelerator, "synchronize", absent)
-    machine = Machine([0.25], [0.0])
-    timing = answer.measure(machine.step, runs=2, clock=machine.clock)
-    expect_equal(timing.times, [0.25, 0.25], "the times of a step on the CPU")
+def timing(answer, gen, low, high, warmup, runs, busy=0.0):
+    """The median, and the times, on a device that works for so many seconds in each call."""
+    machine = Machine(drawn(gen, 0.1, 0.2, 16), drawn(gen, low, high, 16), busy)
+    waits = {"synchronize": machine.synchronize, "clock": machine.clock}
+    yours = answer.measure(machine.step, warmup=warmup, runs=runs, **waits)
+    return torch.tensor([yours.median, *yours.times], dtype=torch.float32)
 
 
 def oracle(answer, gen):
-    results = []
-    for warmup, runs, calls in ((0, 4, 1), (2, 3, 3), (1, 1, 2)):
-        machine = Machine(drawn(gen, 0.1, 0.2, 16), drawn(gen, 0.1, 0.9, 16), busy=3.0, waiting=0.05)
-        timing = answer.measure(
-            machine.step,
-            warmup=warmup,
-            runs=runs,
-            calls=calls,
-            synchronize=machine.synchronize,
-            clock=machine.clock,
-        )
-        results += [timing.median, list(timing.times), machine.calls]
-    return results
+    return {
+        "a device slower than the host": timing(answer, gen, 0.2, 0.9, 2, 5),
+        "a device faster than the host": timing(answer, gen, 0.01, 0.05, 1, 7),
+        "one run": timing(answer, gen, 0.1, 0.3, 3, 1),
+    }
+
+
+def fine_oracle(answer, gen):
+    return {
+        "an even number of runs": timing(answer, gen, 0.2, 0.9, 1, 4),
+        "a device that is busy": timing(answer, gen, 0.2, 0.9, 0, 3, busy=3.0),
+    }
