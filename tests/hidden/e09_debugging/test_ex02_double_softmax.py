@@ -1,208 +1,169 @@
-"""What grades double_softmax: raw scores, losses of any size, gradients, temperatures, training."""
+"""What grades double_softmax: raw scores, loss, gradient, probabilities; scores of any size, modes."""
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import (
-    expect_close,
-    expect_equal,
-    expect_gradients,
-    expect_raises,
-    expect_that,
-    modes_kept,
-    unchanged,
-)
-from grader.checks.registered import expect_registered, randomize, state_of
-
-NAMES = {
-    "body.weight": (5, 4),
-    "body.bias": (5,),
-    "topic.weight": (3, 5),
-    "topic.bias": (3,),
-    "urgent.weight": (1, 5),
-    "urgent.bias": (1,),
-}
+from grader.checks import expect_close, expect_gradients, expect_that, modes_kept, unchanged
+from grader.checks.contract import Contract, dtypes, given, values
+from grader.checks.registered import randomize, state_of
 
 
 class Fixed(nn.Module):
-    """A model that gives back the scores it was made with, and counts its runs."""
+    """A model that gives back the scores it was made with, in the dtype of x."""
 
     def __init__(self, topic, urgent):
         super().__init__()
-        self.scores, self.runs = (topic, urgent), 0
+        self.scores = topic, urgent
 
     def forward(self, x):
-        self.runs += 1
-        return self.scores
+        topic, urgent = self.scores
+        return topic.to(x.dtype), urgent.to(x.dtype)
 
 
-def tickets(gen, n, topics, dtype=torch.float32, size=3.0):
-    """Scores of n tickets, their topics and urgencies."""
-    scores = (torch.randn(n, topics, generator=gen) * size).to(dtype)
-    urgent_scores = (torch.randn(n, generator=gen) * size).to(dtype)
-    topic = torch.randint(topics, (n,), generator=gen)
-    return scores, urgent_scores, topic, torch.arange(n).remainder(2).to(dtype)
+def tickets(gen, n, topics, size=3.0):
+    """A model for n tickets, features, their topics and whether they are urgent."""
+    scores, urgent_scores = size * torch.randn(n, topics, generator=gen), size * torch.randn(n, generator=gen)
+    topic, urgent = torch.randint(topics, (n,), generator=gen), torch.arange(n).remainder(2).float()
+    return Fixed(scores, urgent_scores), torch.zeros(n, 2), topic, urgent
 
 
-def exact_loss(topic_scores, urgent_scores, topic, urgent, weight=1.0):
-    """In float64, from the definition."""
-    s, u, y = topic_scores.double(), urgent_scores.double(), urgent.double()
-    own = s.gather(1, topic[:, None]).squeeze(1)
-    urgency = -(y * F.logsigmoid(u) + (1 - y) * F.logsigmoid(-u))  # softplus is a line from 20 on
-    return (s.logsumexp(1) - own).mean() + weight * urgency.mean()
+def cross(scores, topic):
+    return (scores.logsumexp(1) - scores.gather(1, topic[:, None]).squeeze(1)).mean()
+
+
+def binary(scores, urgent):
+    return -(urgent * F.logsigmoid(scores) + (1 - urgent) * F.logsigmoid(-scores)).mean()
+
+
+def loss(first=cross, second=binary, weigh=lambda topics, urgency, weight: topics + weight * urgency):
+    """The loss as a function of the call's arguments, in float64; or one with something changed."""
+
+    def of(model, x, topic, urgent, urgent_weight=1.0):
+        scores, urgent_scores = model(x.double())
+        return weigh(first(scores, topic), second(urgent_scores, urgent.double()), urgent_weight)
+
+    return of
+
+
+def at_once(gen):
+    cases = {"five tickets": (5, 3), "seven topics": (2, 7), "a ticket alone": (1, 4)}
+    drawn = {about: given(*tickets(gen, *sizes)) for about, sizes in cases.items()}
+    drawn["urgency at 0.25"] = given(*tickets(gen, 6, 3), urgent_weight=0.25)
+    return drawn
+
+
+def certain(gen):
+    found = {}
+    for size in (30.0, 500.0):
+        scores, sign = torch.tensor([[size, -size, 0.0]]).repeat(4, 1), torch.tensor([1.0, 1.0, -1.0, -1.0])
+        args = torch.zeros(4, 2), torch.tensor([0, 1, 1, 2]), torch.tensor([1.0, 0.0, 1.0, 0.0])
+        found[f"scores of ±{size:g}"] = given(Fixed(scores, size * sign), *args)
+    return found
+
+
+training_loss = Contract(
+    "training_loss(model, x, topic, urgent, urgent_weight)",
+    reference=loss(),
+    inputs=at_once,
+    scale=8.0,
+    suspects={
+        "urgent_weight is ignored": loss(weigh=lambda topics, urgency, weight: topics + urgency),
+    },
+    fine=[
+        values(
+            inputs=certain,
+            name="certain",
+            title="A model that is certain, and wrong or right, has a loss that is neither cut off nor inf.",
+            scale=500.0,
+            suspects={
+                "the logarithm of a softmax that is 0: take the loss that does both at once": loss(
+                    lambda s, t: F.nll_loss(s.float().softmax(1).log().double(), t)
+                ),
+                "F.binary_cross_entropy stops at 100, and its gradient with it": loss(
+                    second=lambda s, y: F.binary_cross_entropy(s.float().sigmoid().double(), y)
+                ),
+            },
+        ),
+        dtypes(torch.float64),
+    ],
+)
+
+
+def softened(model, x, temperature=1.0):
+    scores, urgent_scores = model(x.double())
+    return (scores / temperature).softmax(1), (urgent_scores / temperature).sigmoid()
+
+
+predict = Contract(
+    "predict(model, x, temperature)",
+    reference=softened,
+    inputs=lambda gen: {
+        "five tickets": given(*tickets(gen, 5, 3)[:2]),
+        "a ticket alone, hot": given(*tickets(gen, 1, 4)[:2], 5.0),
+        "as many tickets as topics, cold": given(*tickets(gen, 3, 3)[:2], 0.5),
+    },
+    scale=8.0,  # the quotient is rounded before the exponential
+)
 
 
 def test_raw_scores(answer, gen):
-    """The model's results are those of its linear layers, for batches of any size."""
-    for features, hidden, topics, n in [(4, 5, 3, 6), (4, 5, 3, 1), (3, 2, 7, 2), (2, 6, 1, 1), (4, 5, 3, 0)]:
-        model = answer.TicketModel(features, hidden, topics).double()
+    """The model returns the raw scores of its linear layers."""
+    for n in (6, 1):
+        model = answer.TicketModel(4, 5, 3).double()
         randomize(model, gen)
-        w, x = state_of(model), torch.randn(n, features, generator=gen, dtype=torch.float64)
+        w, x = state_of(model), torch.randn(n, 4, generator=gen, dtype=torch.float64)
         h = torch.tanh(x @ w["body.weight"].T + w["body.bias"])
-        wanted_topic = h @ w["topic.weight"].T + w["topic.bias"]
-        wanted_urgent = h @ w["urgent.weight"][0] + w["urgent.bias"]
-        for mode in (True, False):
-            call = f"TicketModel({features}, {hidden}, {topics})(x) for {n} tickets"
-            topic, urgent = model.train(mode)(x)
-            expect_close(topic, wanted_topic, f"{call}: topics", dims="batch topics", ulps=100)
-            expect_close(urgent, wanted_urgent, f"{call}: urgency", dims="batch", ulps=100)
+        topics = h @ w["topic.weight"].T + w["topic.bias"]
+        urgency = h @ w["urgent.weight"][0] + w["urgent.bias"]
+        of_topics = {
+            "these are probabilities: softmax belongs into the loss": lambda s=topics: s.softmax(1),
+            "these are log-probabilities: log_softmax belongs into the loss": lambda s=topics: s.log_softmax(
+                1
+            ),
+        }
+        of_urgency = {"this is a probability: sigmoid belongs into the loss": lambda s=urgency: s.sigmoid()}
+        yours, call = model(x), f"TicketModel(4, 5, 3)(x) for {n} tickets"
+        expect_close(yours[0].detach(), topics, f"{call}: topics", ulps=100, suspects=of_topics)
+        expect_close(yours[1].detach(), urgency, f"{call}: urgency", ulps=100, suspects=of_urgency)
 
 
-def test_checkpoints_load(answer):
-    """The parameters have their old names and shapes."""
-    expect_registered(answer.TicketModel(4, 5, 3), "TicketModel(4, 5, 3)", parameters=NAMES)
+def test_gradient(answer, gen):
+    """The gradients at the scores of topics and urgency are right."""
+    _, x, topic, urgent = tickets(gen, 6, 3)
+    scores = [torch.randn(6, 3, generator=gen), torch.randn(6, generator=gen)]
+    expect_gradients(
+        lambda s, u: answer.training_loss(Fixed(s, u), x, topic, urgent, 0.3),
+        scores,
+        lambda s, u: cross(s, topic) + 0.3 * binary(u, urgent.double()),
+        gen=gen,
+        call="training_loss(model, x, topic, urgent, 0.3)",
+        names="topic_scores urgent_scores",
+        scale=1.0,
+    )
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
-def test_loss(answer, gen, dtype):
-    """The loss is the mean cross-entropy plus the weighted mean of the binary one, in the scores' dtype."""
-    for n, topics, weight in [(5, 3, 1.0), (1, 7, 0.25), (4, 2, 3.0), (3, 4, 0.0)]:
-        scores, urgent_scores, topic, urgent = tickets(gen, n, topics, dtype)
-        wanted = exact_loss(scores, urgent_scores, topic, urgent, weight).to(dtype)
-        model, call = Fixed(scores, urgent_scores), f"training_loss(…, urgent_weight={weight})"
-        with unchanged(call, topic_scores=scores, urgent_scores=urgent_scores, urgent=urgent):
-            yours = answer.training_loss(model, torch.zeros(n, 2), topic, urgent, weight)
-        expect_close(yours, wanted, f"{call} for {n} tickets in {dtype}", scale=8.0)
-        expect_equal(model.runs, 1, f"the runs of the model in {call}")
-    scores, urgent_scores, topic, urgent = tickets(gen, 6, 3, dtype)
-    yours = answer.training_loss(Fixed(scores, urgent_scores), torch.zeros(6, 2), topic, urgent)
-    wanted = exact_loss(scores, urgent_scores, topic, urgent).to(dtype)
-    expect_close(yours, wanted, f"training_loss(…) without urgent_weight in {dtype}", scale=8.0)
+@pytest.mark.fine
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+def test_what_stays(answer, gen, training):
+    """Modes and the scores that the model gave stay as they are."""
+    model, x, topic, urgent = tickets(gen, 3, 3)
+    scores, model = model.scores, nn.Sequential(model).train(training)
+    with modes_kept("training_loss(…)", model):
+        answer.training_loss(model, x, topic, urgent)
+    call = "predict(model, x, 2.0)"
+    with modes_kept(call, model), unchanged(call, topic_scores=scores[0], urgent_scores=scores[1]):
+        answer.predict(model, x, 2.0)
 
 
-@pytest.mark.parametrize("size", [30.0, 500.0, 1e30])
-def test_loss_of_large_scores(answer, size):
-    """The loss of a model that is certain and wrong, or certain and right, is neither cut off nor NaN."""
-    scores = torch.tensor([[size, -size, 0.0]]).repeat(2, 1)
-    for topic, sign, y in [(0, 1, 1.0), (1, 1, 0.0), (1, -1, 1.0), (2, -1, 0.0)]:
-        urgent_scores, urgent = torch.full((2,), size * sign), torch.full((2,), y)
-        target = torch.full((2,), topic)
-        wanted = exact_loss(scores, urgent_scores, target, urgent).float()
-        yours = answer.training_loss(Fixed(scores, urgent_scores), torch.zeros(2, 2), target, urgent)
-        expect_close(yours, wanted, f"training_loss(…) for scores of ±{size:g}", scale=size)
-
-
-@pytest.mark.parametrize("size", [3.0, 200.0])
-def test_gradient(answer, gen, size):
-    """The gradient at the scores is right, also where the model is certain and wrong."""
-    scores, urgent_scores, topic, urgent = tickets(gen, 6, 3, size=size)
-    x = torch.zeros(6, 2)
-    for weight in (1.0, 0.3):
-        expect_gradients(
-            lambda s, u, w=weight: answer.training_loss(Fixed(s, u), x, topic, urgent, urgent_weight=w),
-            [scores, urgent_scores],
-            lambda s, u, w=weight: exact_loss(s, u, topic, urgent, w),
-            gen=gen,
-            call=f"training_loss(…, urgent_weight={weight})",
-            names="topic_scores urgent_scores",
-            scale=1.0,  # p - y: where the model is certain and right, what is left of 1
-        )
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
-def test_probabilities(answer, gen, dtype):
-    """Each ticket's probabilities are one softmax and one sigmoid of its scores over the temperature."""
-    for n, topics, temperature in [(5, 3, 1.0), (3, 3, 0.5), (1, 4, 5.0), (0, 3, 2.0), (2, 1, 1.0)]:
-        scores, urgent_scores, _, _ = tickets(gen, n, topics, dtype)
-        wanted = (scores.double() / temperature).exp()
-        wanted = (wanted / wanted.sum(1, keepdim=True)).to(dtype)
-        wanted_urgent = (1 / (1 + (-urgent_scores.double() / temperature).exp())).to(dtype)
-        model = Fixed(scores.requires_grad_(), urgent_scores.requires_grad_())
-        yours = answer.predict(model, torch.zeros(n, 2), temperature)
-        call = f"predict(model, x, {temperature}) for {n} tickets in {dtype}"
-        for part, right in zip(yours, (wanted, wanted_urgent), strict=True):
-            expect_that(not part.requires_grad, f"the result of {call} requires a gradient")
-            # the quotient is rounded before the exponential, which makes relative errors of its size
-            expect_close(part, right, call, scale=8.0)
-        expect_equal(model.runs, 1, f"the runs of the model in {call}")
-
-
-def test_certain_probabilities(answer):
-    """Scores of any size give probabilities, and the default temperature is 1."""
-    for size in (1e3, 1e30):
-        scores, urgent_scores = torch.tensor([[size, 0.0, -size]] * 2), torch.tensor([-size, size])
-        topics, urgent = answer.predict(Fixed(scores, urgent_scores), torch.zeros(2, 2))
-        expect_close(topics, torch.tensor([[1.0, 0.0, 0.0]] * 2), f"predict(…)[0] for scores of ±{size:g}")
-        expect_close(urgent, torch.tensor([0.0, 1.0]), f"predict(…)[1] for scores of ±{size:g}")
-    scores = torch.tensor([[0.0, -20.0]], dtype=torch.float64)
-    topics, urgent = answer.predict(Fixed(scores, scores[:, 1]), torch.zeros(1, 2))
-    call = "the probabilities that predict(…) gives to scores of -20 in float64"
-    unlikely = torch.full((2,), 2.0611536e-9, dtype=torch.float64)
-    expect_close(torch.stack([topics[0, 1], urgent[0]]), unlikely, call, scale=1.0)
-    scores = torch.tensor([[1.0, 0.0]])
-    topics, _ = answer.predict(Fixed(scores, torch.zeros(1)), torch.zeros(1, 2))
-    expect_close(topics, torch.tensor([[0.7310586, 0.2689414]]), "predict(model, x)[0]", ulps=20)
-
-
-def test_large_scores_at_a_temperature(answer):
-    """The scores are divided, not the probabilities: those of 200 and -200 are 0.98 and 0.02 at 100."""
-    for size, temperature in ((200.0, 100.0), (0.002, 0.001)):
-        scores, urgent_scores = torch.tensor([[size, -size, 0.0]]), torch.tensor([-1.5 * size])
-        model = Fixed(scores, urgent_scores)
-        call = f"predict(model, x, {temperature:g}) for scores of ±{size:g}"
-        with unchanged(call, topic_scores=scores, urgent_scores=urgent_scores):
-            topics, urgent = answer.predict(model, torch.zeros(1, 2), temperature)
-        expect_close(topics, (scores / temperature).softmax(1), f"{call}: topics", scale=8.0)
-        expect_close(urgent, torch.tensor([-3.0]).sigmoid(), f"{call}: urgency", scale=8.0)
-
-
-def test_modes_are_the_callers(answer, gen):
-    """Neither the loss nor the prediction switches the model's mode, or that of recording gradients."""
-    for mode in (True, False):
-        scores, urgent_scores, topic, urgent = tickets(gen, 2, 3)
-        model = nn.Sequential(Fixed(scores, urgent_scores)).train(mode)
-        seen = []
-        model.register_forward_hook(lambda m, *_, seen=seen: seen.append(m.training))
-        answer.training_loss(model, torch.zeros(2, 2), topic, urgent)
-        answer.predict(model, torch.zeros(2, 2))
-        expect_equal([*seen, model.training], [mode] * 3, "the training flags during and after the calls")
-        with torch.set_grad_enabled(mode), modes_kept("predict(model, x)"):
-            answer.predict(model, torch.zeros(2, 2))
-    call = "predict(model, x), where the model raises an error"
-    with modes_kept(call):  # 3 numbers for a layer of 2
-        expect_raises(
-            RuntimeError, lambda: answer.predict(answer.TicketModel(2, 4, 3), torch.zeros(2, 3)), call
-        )
-
-
-def test_the_loss_falls(answer, gen):
-    """Trained on tickets that are told apart easily, the loss falls below what two squeezes allow."""
-    model = answer.TicketModel(2, 4, 3)
-    randomize(model, gen)
-    corners = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    topic, urgent = torch.tensor([0, 1, 2, 2]), torch.tensor([1.0, 0.0, 1.0, 0.0])
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.2)
-    for _ in range(60):
-        optimizer.zero_grad()
-        loss = answer.training_loss(model, corners, topic, urgent)
-        loss.backward()
-        optimizer.step()
-    expect_that(loss.item() < 0.2, "the loss after 60 steps", yours=loss.item(), wanted="below 0.2")
-    topics, _ = answer.predict(model, corners)
-    sure = topics.gather(1, topic[:, None]).min().item()
-    expect_that(sure > 0.8, "the probability of a right topic after 60 steps", yours=sure)
+@pytest.mark.fine
+def test_no_graph(answer):
+    """What predict returns requires no gradient."""
+    yours = answer.predict(answer.TicketModel(2, 4, 3), torch.ones(3, 2))
+    expect_that(
+        not any(p.requires_grad for p in yours), "the result of predict(model, x) requires a gradient"
+    )
 
 
 def oracle(answer, gen):
@@ -210,12 +171,14 @@ def oracle(answer, gen):
     with torch.no_grad():
         for _, p in sorted(model.named_parameters()):
             p.copy_(torch.randn(p.shape, generator=gen))
-    x = torch.randn(6, 4, generator=gen)
-    _, _, topic, urgent = tickets(gen, 6, 3)
-    loss = answer.training_loss(model, x, topic, urgent, 0.7)
-    loss.backward()
-    gradients = [p.grad for _, p in sorted(model.named_parameters())]
-    raw = [part.detach() for part in model(x)]
-    sure = Fixed(torch.tensor([[90.0, -90.0]]), torch.tensor([-70.0]))
-    wrong = answer.training_loss(sure, x[:1], torch.tensor([1]), torch.tensor([1.0]))
-    return [raw, loss.detach(), gradients, wrong, list(answer.predict(model, x, 1.5))]
+    x, (_, _, topic, urgent) = torch.randn(6, 4, generator=gen), tickets(gen, 6, 3)
+
+    def gradients():
+        answer.training_loss(model, x, topic, urgent, 0.7).backward()
+        return [p.grad for _, p in sorted(model.named_parameters())]
+
+    return {
+        "raw scores": lambda: [part.detach() for part in model(x)],
+        "the gradients of the loss": gradients,
+        "probabilities at a temperature": lambda: list(answer.predict(model, x, 1.5)),
+    }
