@@ -1,13 +1,13 @@
 """Answers to scaler_order that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 ZERO = "    optimizer.zero_grad()\n"
 REGION = "torch.autocast(inputs.device.type, dtype=torch.float16)"
 FORWARD = f"    with {REGION}:\n        predictions = model(inputs)\n"
 LOSS = "    loss = loss_fn(predictions.float(), targets)\n"
 BACKWARD = "    scaler.scale(loss).backward()  # float16 gradients on the way are scale times as large\n"
-UNSCALE = "    scaler.unscale_(optimizer)  # divides by the scale, and notes inf and NaN: clipping cannot hide them now\n"
+UNSCALE = "    scaler.unscale_(optimizer)  # and notes inf and NaN: clipping cannot hide them now\n"
 PARAMS = '    params = [p for group in optimizer.param_groups for p in group["params"]]\n'
 CLIP = "    norm = nn.utils.clip_grad_norm_(params, max_norm)\n"
 STEP = "    scaler.step(optimizer)  # knows that it need not unscale again\n"
@@ -23,58 +23,18 @@ def instead(body):
 
 SPECIMENS = [
     Wrong(
-        "makes 0 of predictions that are NaN",
-        edits=[("predictions.float()", "predictions.float().nan_to_num()")],
-        check="test_predictions_that_overflow",
-        says="is NaN",
-    ),
-    Wrong(
-        "cuts predictions off at the largest number of float16",
-        edits=[("predictions.float()", "predictions.float().clamp(-65504.0, 65504.0)")],
-        check="test_predictions_that_overflow",
-        says="90000",
-    ),
-    Wrong(
-        "reads the loss off the scaled one",
-        edits=[
-            (
-                BACKWARD,
-                "    scale, scaled = scaler.get_scale(), scaler.scale(loss)\n    scaled.backward()\n",
-            ),
-            (RETURN, "    return scaled.item() / scale, norm.item()\n"),
-        ],
-        check="test_overflow_skips_the_step",
-        says="the scaled loss",
-    ),
-    Wrong(
-        "switches to training mode",
-        edits=[(ZERO, "    model.train()\n" + ZERO)],
-        check="test_forward_and_loss_stay",
-        says="training flags",
-    ),
-    Wrong(
         "the start: clips before unscaling",
         edits=[(UNSCALE, "")],
-        check="test_every_scale",
-        says="not scaled",
+        check="test_clipped_steps",
+        says="norm of scaled gradients",
+        rung="job",
     ),
     Wrong(
-        "unscales after clipping",
-        edits=[(UNSCALE, ""), (CLIP, CLIP + UNSCALE)],
-        check="test_steps_and_norms",
-        says="wrong norm",
-    ),
-    Wrong(
-        "divides the norm by the scale, but clips with the scaled one",
-        edits=[(UNSCALE, ""), (CLIP, CLIP + "    norm = norm / scaler.get_scale()\n")],
-        check="test_steps_and_norms",
-        says="first.weight",
-    ),
-    Wrong(
-        "unscales at the first step only",
-        edits=[(UNSCALE, "    if not optimizer.state:\n        scaler.unscale_(optimizer)\n")],
-        check="test_steps_and_norms",
-        says="wrong norm",
+        "unscales after clipping, and divides the norm",
+        edits=[(UNSCALE, ""), (CLIP, CLIP + UNSCALE + "    norm = norm / scaler.get_scale()\n")],
+        check="test_clipped_steps",
+        says="too small by the scale",
+        rung="job",
     ),
     Wrong(
         "divides the gradients by hand, and the scaler divides again",
@@ -85,64 +45,37 @@ SPECIMENS = [
                 + "    for p in params:\n        if p.grad is not None:\n            p.grad /= scaler.get_scale()\n",
             )
         ],
-        check="test_steps_and_norms",
-        says="first.weight",
+        check="test_clipped_steps",
+        says="too small by the scale",
+        rung="job",
     ),
     Wrong(
-        "updates before the step: it unscales a second time",
+        "updates before the step",
         edits=[(STEP + UPDATE, UPDATE + STEP)],
-        check="test_steps_and_norms",
-        says="first.weight",
+        check="test_clipped_steps",
+        says="too small by the scale",
+        rung="job",
     ),
     Wrong(
         "steps past the scaler: an overflow gets into the weights",
         edits=[(STEP, "    optimizer.step()\n")],
-        check="test_overflow_skips_the_step",
+        check="test_no_step_after_an_overflow",
         says="number of steps",
+        rung="job",
     ),
     Wrong(
-        "steps past the scaler, unless the norm is not finite",
-        edits=[(STEP, "    if torch.isfinite(loss):\n        optimizer.step()\n")],
-        check="test_scale_finds_its_size",
-    ),
-    Wrong(
-        "never updates",
+        "never updates the scaler",
         edits=[(UPDATE, "")],
         check="test_scaler_is_updated_once",
+        says="unscale_() is being called after step()",
+        rung="job",
     ),
     Wrong(
         "updates after steps only: the scale never backs off",
-        edits=[
-            (
-                UPDATE,
-                "    if torch.isfinite(norm):\n        scaler.update()\n    else:\n        scaler.update(scaler.get_scale())\n",
-            )
-        ],
-        check="test_scale_finds_its_size",
-        says="scale after",
-    ),
-    Wrong(
-        "updates after an overflow only: the scale never grows",
-        edits=[
-            (
-                UPDATE,
-                "    if torch.isfinite(norm):\n        scaler.update(scaler.get_scale())\n    else:\n        scaler.update()\n",
-            )
-        ],
-        check="test_scaler_is_updated_once",
-        says="growth tracker",
-    ),
-    Wrong(
-        "halves the scale by hand, and by update",
-        edits=[
-            (
-                UPDATE,
-                UPDATE
-                + "    if scaler.is_enabled() and not torch.isfinite(norm):\n        scaler.update(scaler.get_scale() / 2)\n",
-            )
-        ],
-        check="test_overflow_skips_the_step",
-        says="scale where",
+        edits=[(UPDATE, "    if torch.isfinite(norm):\n        scaler.update()\n")],
+        check="test_no_step_after_an_overflow",
+        says="after a skipped step, too",
+        rung="job",
     ),
     Wrong(
         "no scaling at all",
@@ -157,72 +90,42 @@ SPECIMENS = [
             + RETURN
         ),
         check="test_small_gradients_arrive",
-        says="norm of gradients",
+        says="nothing scales the loss",
+        rung="job",
     ),
     Wrong(
         "an error where the norm is not finite",
         edits=[("(params, max_norm)", "(params, max_norm, error_if_nonfinite=True)")],
-        check="test_overflow_skips_the_step",
-    ),
-    Wrong(
-        "replaces what is not finite before the scaler sees it",
-        edits=[
-            (
-                UNSCALE,
-                """    for group in optimizer.param_groups:
-        for p in group["params"]:
-            if p.grad is not None:
-                torch.nan_to_num_(p.grad, 0.0, 0.0, 0.0)
-"""
-                + UNSCALE,
-            )
-        ],
-        check="test_overflow_skips_the_step",
-        says="number of steps",
-    ),
-    Wrong(
-        "clips each gradient by itself",
-        edits=[
-            (
-                CLIP,
-                "    norm = nn.utils.get_total_norm([p.grad for p in params if p.grad is not None])\n    for p in params:\n        nn.utils.clip_grad_norm_(p, max_norm)\n",
-            )
-        ],
-        check="test_steps_and_norms",
-        says="after step",
-    ),
-    Wrong(
-        "clips values in place of the norm",
-        edits=[
-            (
-                CLIP,
-                "    norm = nn.utils.get_total_norm([p.grad for p in params if p.grad is not None])\n    nn.utils.clip_grad_value_(params, max_norm)\n",
-            )
-        ],
-        check="test_steps_and_norms",
-        says="after step",
+        check="test_no_step_after_an_overflow",
+        rung="job",
     ),
     Wrong(
         "never clips",
         edits=[(CLIP, "    norm = nn.utils.clip_grad_norm_(params, float('inf'))\n")],
-        check="test_steps_and_norms",
-        says="after step",
-    ),
-    Wrong(
-        "ignores max_norm",
-        edits=[("(params, max_norm)", "(params, 1.0)")],
-        check="test_steps_and_norms",
-    ),
-    Wrong(
-        "another default",
-        edits=[("max_norm: float = 1.0", "max_norm: float = 5.0")],
-        check="test_default_bound",
+        check="test_clipped_steps",
+        says="not clipped",
+        rung="job",
     ),
     Wrong(
         "returns the norm after clipping",
         edits=[(RETURN, "    return loss.item(), min(norm.item(), max_norm)\n")],
-        check="test_steps_and_norms",
-        says="wrong norm",
+        check="test_clipped_steps",
+        says="after clipping",
+        rung="job",
+    ),
+    Wrong(
+        "returns the scaled loss",
+        edits=[(BACKWARD, "    loss = scaler.scale(loss)\n    loss.backward()\n")],
+        check="test_clipped_steps",
+        says="scaled loss",
+        rung="job",
+    ),
+    Wrong(
+        "bfloat16, which needs no scaler",
+        edits=[("dtype=torch.float16", "dtype=torch.bfloat16")],
+        check="test_float16",
+        says="bfloat16",
+        rung="job",
     ),
     Wrong(
         "the norm of the last group",
@@ -235,36 +138,13 @@ SPECIMENS = [
             )
         ],
         check="test_what_the_optimizer_holds",
-        says="wrong norm",
-    ),
-    Wrong(
-        "clips the model's parameters: those of nobody are still scaled",
-        edits=[(PARAMS, "    params = list(model.parameters())\n")],
-        check="test_what_the_optimizer_holds",
-        says="wrong norm",
-    ),
-    Wrong(
-        "the first group only",
-        edits=[(PARAMS, '    params = optimizer.param_groups[0]["params"]\n')],
-        check="test_what_the_optimizer_holds",
-        says="wrong norm",
-    ),
-    Wrong(
-        "never clears the gradients",
-        edits=[(ZERO, "")],
-        check="test_steps_and_norms",
-    ),
-    Wrong(
-        "clears the model's gradients only",
-        edits=[(ZERO, "    model.zero_grad()\n")],
-        check="test_what_the_optimizer_holds",
-        says="wrong norm",
+        says="last group",
     ),
     Wrong(
         "clears after the step only: what lies there before the first call takes part",
         edits=[(ZERO, ""), (UPDATE, UPDATE + ZERO)],
-        check="test_what_the_optimizer_holds",
-        says="wrong norm",
+        check="test_old_gradients",
+        says="old numbers count",
     ),
     Wrong(
         "clears to zero: momentum and decay move what is not used",
@@ -272,45 +152,23 @@ SPECIMENS = [
         check="test_missing_gradients",
     ),
     Wrong(
-        "returns the scaled loss",
+        "takes the scale from the state dict, which is empty where the scaler is off",
         edits=[
-            (BACKWARD, "    loss = scaler.scale(loss)\n    loss.backward()\n"),
+            (
+                UNSCALE + PARAMS + CLIP,
+                PARAMS
+                + """    scale = scaler.state_dict()["scale"]
+    norm = nn.utils.clip_grad_norm_(params, max_norm * scale) / scale
+""",
+            )
         ],
-        check="test_steps_and_norms",
-        says="wrong loss",
+        check="test_scaler_that_is_off",
     ),
     Wrong(
-        "divides the scaled loss by the scale of the next step",
-        edits=[
-            (BACKWARD, "    loss = scaler.scale(loss)\n    loss.backward()\n"),
-            ("loss.item()", "loss.item() / scaler.get_scale()"),
-        ],
-        check="test_steps_and_norms",
-        says="wrong loss",
-    ),
-    Wrong(
-        "returns tensors",
-        edits=[(RETURN, "    return loss.detach(), norm\n")],
-        check="test_steps_and_norms",
-        says="types",
-    ),
-    Wrong(
-        "the loss inside the region, on float16 predictions",
-        edits=[(LOSS, "        loss = loss_fn(predictions, targets)\n")],
-        check="test_forward_and_loss_stay",
-        says="loss_fn",
-    ),
-    Wrong(
-        "bfloat16, which needs no scaler",
-        edits=[("dtype=torch.float16", "dtype=torch.bfloat16")],
-        check="test_forward_and_loss_stay",
-        says="bfloat16",
-    ),
-    Wrong(
-        "no autocast",
-        edits=[(FORWARD, "    predictions = model(inputs)\n")],
-        check="test_forward_and_loss_stay",
-        says="forward pass",
+        "runs the model again for the loss that it returns, in another mode",
+        edits=[(ZERO, "    model.train()\n" + ZERO)],
+        check="test_what_runs",
+        says="mode",
     ),
     Wrong(
         "a region for the CPU, wherever the data is",
@@ -318,40 +176,42 @@ SPECIMENS = [
         check="test_on_a_device",
         says="on another device",
     ),
-    Wrong(
-        "runs the model again for the loss that it returns",
-        edits=[(RETURN, "    return loss_fn(model(inputs).float(), targets).item(), norm.item()\n")],
-        check="test_steps_and_norms",
-        says="wrong loss",
+    Works(
+        "PyTorch's AMP recipe: the loss in the region, the model's parameters clipped",
+        code="""
+import torch
+
+def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(device_type=inputs.device.type, dtype=torch.float16):
+        output = model(inputs)
+        loss = loss_fn(output, targets)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item(), norm.item()
+""",
     ),
-    Wrong(
-        "a norm in float16",
-        edits=[
-            (
-                CLIP,
-                "    norm = torch.stack([p.grad.half().norm() for p in params if p.grad is not None]).norm()\n    nn.utils.clip_grad_norm_(params, max_norm)\n",
-            )
-        ],
-        check="test_steps_and_norms",
-        says="wrong norm",
-    ),
-    Wrong(
-        "tries again with a smaller scale until it fits",
-        edits=instead("""    while True:
-        optimizer.zero_grad()
-        with torch.autocast(inputs.device.type, dtype=torch.float16):
-            predictions = model(inputs)
-        loss = loss_fn(predictions.float(), targets)
-        scaler.scale(loss).backward()
+    Works(
+        "as nanoGPT has it: zero_grad last",
+        code="""
+import torch
+
+def scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm=1.0):
+    with torch.amp.autocast(device_type=inputs.device.type, dtype=torch.float16):
+        logits = model(inputs)
+        loss = loss_fn(logits, targets)
+    scaler.scale(loss).backward()
+    if max_norm != 0.0:
         scaler.unscale_(optimizer)
-        params = [p for group in optimizer.param_groups for p in group["params"]]
-        norm = nn.utils.clip_grad_norm_(params, max_norm)
-        scaler.step(optimizer)
-        scaler.update()
-        if torch.isfinite(norm) or scaler.get_scale() <= 1.0 or not torch.isfinite(loss):
-            return loss.item(), norm.item()
-"""),
-        check="test_overflow_skips_the_step",
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    optimizer.zero_grad(set_to_none=True)
+    return float(loss), float(norm)
+""",
     ),
     Right(
         "a scaled bound in place of unscaled gradients",
@@ -407,70 +267,5 @@ SPECIMENS = [
 """,
             ),
         ],
-    ),
-    Wrong(
-        "takes a norm above 10,000 for an overflow",
-        edits=[(STEP, "    if not 1e4 < norm < float('inf'):\n    " + STEP)],
-        check="test_small_gradients_arrive",
-        says="gradients of 3e6",
-    ),
-    Wrong(
-        "divides by a norm of 0",
-        edits=[
-            (
-                CLIP,
-                "    norm = nn.utils.get_total_norm([p.grad for p in params if p.grad is not None])\n"
-                "    c = max_norm / norm.item()\n"
-                "    if c < 1:\n        [p.grad.mul_(c) for p in params if p.grad is not None]\n",
-            )
-        ],
-        check="test_default_bound",
-        says="ZeroDivisionError",
-    ),
-    Wrong(
-        "keeps the list of parameters with the optimizer: groups that are added later take no part",
-        edits=[
-            (
-                PARAMS,
-                '    new = [p for group in optimizer.param_groups for p in group["params"]]\n'
-                '    params = optimizer.__dict__.setdefault("all_params", new)\n',
-            )
-        ],
-        check="test_what_the_optimizer_holds",
-        says="two of them new",
-    ),
-    Wrong(
-        "sets the scale by hand where the norm is not finite",
-        edits=[
-            (
-                STEP + UPDATE,
-                "    if norm.isfinite():\n        scaler.step(optimizer)\n        scaler.update()\n"
-                "    else:\n        scaler.update(scaler.get_scale() * scaler.get_backoff_factor())\n",
-            )
-        ],
-        check="test_overflow_skips_the_step",
-        says="count of steps",
-    ),
-    Wrong(
-        "takes no step where the loss is not finite, whatever the gradients are",
-        edits=[(STEP, "    if loss.isfinite():\n        scaler.step(optimizer)\n")],
-        check="test_gradients_decide",
-        says="a loss of inf and finite gradients",
-    ),
-    Wrong(
-        "takes no step where the loss is NaN, whatever the gradients are",
-        edits=[(STEP, "    if not loss.isnan():\n        scaler.step(optimizer)\n")],
-        check="test_gradients_decide",
-        says="a loss of nan and finite gradients",
-    ),
-    Wrong(
-        "makes targets of one dimension floating",
-        edits=[(LOSS, LOSS.replace("targets)", "targets if targets.dim() > 1 else targets.float())"))],
-        check="test_token_numbers",
-    ),
-    Wrong(
-        "makes the inputs float16 itself",
-        edits=[("predictions = model(inputs)", "predictions = model(inputs.half())")],
-        check="test_token_numbers",
     ),
 ]
