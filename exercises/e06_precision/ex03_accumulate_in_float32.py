@@ -1,32 +1,23 @@
 """A sum in bfloat16 stops growing.
 
-Before training, a language model's activations are normalised with the mean of each feature over a whole
-corpus, which comes in batches of bfloat16 or float16:
+Before training, activations are normalised with the mean of each feature over a whole corpus, which comes in batches of
+bfloat16 or float16:
 
     batches = [torch.tensor([[1.0, 3.0], [2.0, 3.0]]).bfloat16(), torch.tensor([[6.0, 3.0]]).bfloat16()]
     feature_means(batches)                             # [3.0, 3.0] in float32: 9 and 9 over 3 rows
 
-The code below is right for these, and wrong for a corpus. After 10,000 batches of one row of ones the means
-are 0.0256: in bfloat16 256 + 1 is 256, and there the sum stalls. In float16 it stalls at 2048, or, where the
-numbers are larger, runs over at 65504: the means are inf. And every batch sum is rounded before it is added.
+The code below is wrong for a corpus. After 10,000 batches of one row of ones it gives 0.0256: in bfloat16 256 + 1 is
+256, and there the sum stalls. In float16 it stalls at 2048, and 65504 is the largest number. Mend it.
 
-Rules:
-- Each batch is (rows, features), with any number of rows, also none. The mean is over all rows of all
-  batches.
-- The result is (features,), in memory of its own. Batches in float16, bfloat16 and float32 are added in
-  float32, and the result is float32, whatever PyTorch's default dtype is: nothing is rounded to 16 bits,
-  neither the sum of one batch, nor the total, nor the result.
-  Batches in float64 are added in float64 and give float64. All batches have the same dtype, and all sums
-  stay below 1e37, so that float32 holds them.
-- With N rows in all, the error is at most N · eps times the mean of the sizes |x|, with the eps of the dtype
-  of the result: N additions one after the other lose no more than that. This holds for numbers as small as
-  float16's subnormals as well. A feature in which inf or NaN occurs has a mean of inf or NaN.
-- batches may be any iterable, also a generator, and is run through once. There are too many to be held: when
-  a batch is asked for, at most the one before it is still held.
-- No batch is changed. They carry no graph. No Python loop over rows or features. The result lies on the
-  device of the batches, and no number is copied between there and the CPU.
+- All is added in float32, and the result is float32. Nothing is rounded to 16 bits: no batch's sum, no total, no mean.
+- Every row counts the same; batches may differ in rows, and may come from a generator.
 
-Bad input: no batches, or none with a row, raises ValueError.
+Fine print:
+- Batches in float64 are added in float64 and give float64.
+- Batches without rows count for nothing. ValueError where there is no row at all.
+- A corpus does not fit into memory: when a batch is asked for, at most the one before it is still held.
+- No Python loop over rows or features; no batch is changed.
+- The result is on the batches' device, and nothing is copied between it and the CPU.
 """
 
 from collections.abc import Iterable
@@ -37,17 +28,7 @@ from torch import Tensor
 
 
 def feature_means(batches: Iterable[Float[Tensor, "rows features"]]) -> Float[Tensor, "features"]:
-    """The mean of each feature over all rows of all batches.
-
-    Args:
-        batches: activations, each (rows, features).
-
-    Returns:
-        The means, (features,), in float32, or in float64 where the batches are.
-
-    Raises:
-        ValueError: there is no row.
-    """
+    """The mean of each feature over all rows of all batches, in float32 (or float64)."""
     total, count = None, 0
     for x in batches:
         batch_sum = x.sum(0)  # (features,)
