@@ -10,10 +10,11 @@ step, and return the mean loss over the rows of all ranks: a Python float, the s
     # gradient (2·1·1 + 2·4·3) / 2 = 13 on both: the weight is 2.0 - 0.1 · 13 = 0.7
 
 - `loss_fn(predictions, targets)` gives one loss for each row.
-- Gradients from before have no influence.
+- Gradients of earlier steps have no influence.
 - Call the model itself: `model.module` does not synchronise.
 
 Fine print:
+- Clear before the backward: then what somebody else left in `.grad` has no influence either.
 - Shares may differ in size, and be empty. Every row of the batch counts the same: weigh a rank's loss by its rows.
 - With `max_norm` the gradient of the whole batch is clipped to this norm, as by `clip_grad_norm_`.
 - Beyond DDP's own messages at most two collectives, of at most 128 bytes together on each rank.

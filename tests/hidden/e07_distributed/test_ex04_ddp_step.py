@@ -116,7 +116,7 @@ def expect_as_alone(answer, world_size, about, case):
             "every rank's mean counts the same, whatever its number of rows": {"means": True},
             "the gradients are divided by the ranks, which DDP has done": {"factor": 1 / world_size},
             "the gradients of the ranks are summed": {"factor": world_size},
-            "gradients from before are added: nobody clears them": {"keeps_old": True},
+            "gradients from before are added: clear them before the backward": {"keeps_old": True},
             "the gradients are not clipped": {},
         }
         for number, ((loss, weights), (right, right_weights)) in enumerate(zip(results, wanted, strict=True)):
@@ -151,8 +151,9 @@ def test_labels(answer, gen):
     expect_as_alone(answer, 2, "cross-entropy", drawn(gen, [3, 3], labels=True))
 
 
+@pytest.mark.fine
 def test_old_gradients(answer, gen):
-    """Gradients from before have no influence."""
+    """What lies in `.grad` before the first step has no influence."""
     case = drawn(gen, [3, 3], old_gradient=10.0)
     expect_as_alone(answer, 2, "where `.grad` holds numbers from before", case)
 
@@ -247,7 +248,7 @@ def oracle(answer, gen):
     cases = {
         "three steps on three ranks": drawn(gen, *[[4, 4, 4]] * 3),
         "cross-entropy": drawn(gen, [3, 3, 3], labels=True),
-        "old gradients": drawn(gen, [2, 2, 2], old_gradient=3.0),
+        "two steps on shares of 1 row": drawn(gen, [1, 1, 1], [1, 1, 1]),
     }
     found = zip(*run_ranks(3, train, list(cases.values()), answer=answer), strict=True)
     return dict(zip(cases, map(list, found), strict=True))
@@ -256,6 +257,7 @@ def oracle(answer, gen):
 def fine_oracle(answer, gen):
     cases = {
         "shares of several sizes": drawn(gen, [1, 3, 2], [4, 2, 1]),
+        "old gradients": drawn(gen, [2, 2, 2], old_gradient=3.0),
         "clipped": drawn(gen, [2, 2, 2], max_norm=0.4),
     }
     found = zip(*run_ranks(3, train, list(cases.values()), answer=answer), strict=True)

@@ -68,8 +68,15 @@ SPECIMENS = [
         "never clears the gradients",
         edits=[(ZERO, "")],
         rung="job",
+        check="test_equal_shares",
+        says="clear them before the backward",
+    ),
+    Wrong(
+        "clears after the step only",
+        edits=[(ZERO, ""), (STEP, STEP + ZERO)],
+        rung="fine",
         check="test_old_gradients",
-        says="nobody clears them",
+        says="clear them before the backward",
     ),
     Wrong(
         "predictions and targets the wrong way round",
