@@ -1,44 +1,38 @@
 """How much of the hardware does training use? FLOPs by formula, and model FLOPs utilisation.
 
-"9300 tokens per second on each GPU", says a log. Is that much? A product of matrices (m, k) and (k, n) takes
-2·m·k·n floating-point operations, FLOPs, and in a language model all else is small change. So they can be
-counted on paper, before anything runs, and held against what the hardware can do:
+"9300 tokens per second on each GPU", says a log. Is that much? A product of matrices (m, k) and (k, n) takes 2·m·k·n
+floating-point operations, FLOPs; all else is small change. On paper:
+
+    # in each layer, for rows = batch * time tokens
+    # projections  q               (rows, width) @ (width, heads * head_dim)
+    #              k, v            (rows, width) @ (width, kv_heads * head_dim), each
+    #              output          (rows, heads * head_dim) @ (heads * head_dim, width)
+    # attention    scores          (time, head_dim) @ (head_dim, time), for each sequence and each of the `heads`
+    #              weighted sum    (time, time) @ (time, head_dim), likewise
+    # mlp          gate, up        (rows, width) @ (width, hidden), each
+    #              down            (rows, hidden) @ (hidden, width)
+    # once, behind the layers
+    # head         logits          (rows, width) @ (width, vocabulary)
 
     llama = Decoder(32, 4096, heads=32, kv_heads=8, head_dim=128, hidden=14336, vocabulary=128256)
-    count_flops(llama, batch=1, time=8192)
+    count_flops(llama, batch=1, time=8192)                               # of one forward pass
+    # {"projections": 21990232555520, "attention": 35184372088832, "mlp": 92358976733184,
+    #  "head": 8607114461184, "total": 158140695838720}
+    training_flops(llama, batch=1, time=8192)                            # 474422087516160
+    utilisation(llama, tokens_per_second=9300, time=8192, peak=989e12)   # 0.5446
 
-    {"projections": 21990232555520, "attention": 35184372088832, "mlp": 92358976733184,
-     "head": 8607114461184, "total": 158140695838720}
+- Training is forward and backward, which has two products of the same size for each: one for each factor's gradient.
+- Utilisation: the FLOPs per second that training on sequences of `time` tokens takes, over those that all devices can do.
+  tokens_per_second is of all devices.
+- A causal mask saves nothing. The embedding is a lookup.
 
-    training_flops(llama, batch=1, time=8192)                                   # 474422087516160
-    utilisation(llama, tokens_per_second=9300, time=8192, peak=989e12)          # 0.5446
+nanoGPT's estimate, 6·N + 12·L·H·Q·T FLOPs a token, agrees where N counts the numbers in these matrices.
 
-Only products of matrices count, as `torch.utils.flop_counter.FlopCounterMode` counts them: not the norms, the
-softmax, other element-wise work, nor the embedding, which is a lookup. What the model computes for a stream x
-of shape (batch, time, width), in each layer:
-
-- Projections: of x to q (heads · head_dim columns), to k and to v (kv_heads · head_dim columns each); and of
-  the attention's result, heads · head_dim columns, back to width. head_dim need not be width / heads.
-- Attention, for each of the `heads`: the scores q kᵀ, and softmax(scores) v. A head of k and v serves several
-  of q, for which it is repeated. The causal mask saves nothing: the whole rectangle of scores is computed.
-  With `past`, so many more positions lie in a cache: they are attended to, but no more is computed there.
-- MLP: two projections of x to `hidden` columns, multiplied by each other, and one back to width.
-
-Behind the layers the head, which has a matrix of its own: `vocabulary` logits at each new position. Matrices
-have no biases, norms no weights; both additions of a layer are residual.
-
-Rules:
-- `count_flops` is the forward pass: all layers together, by kind. `training_flops` is forward plus backward.
-- Backward: for the gradient of each of its two factors, a product needs one more, of the same size. That is
-  computed only where something that is trained lies in that factor, or before it.
-- With `frozen` above 0, neither the embedding nor the first `frozen` layers are trained: all else is.
-- Model FLOPs utilisation is the FLOPs per second that training on sequences of `time` tokens takes, over
-  those that all devices together can do. tokens_per_second is of all devices together, too.
-- FLOPs are plain Python ints, exact at any size, and 0 where batch or time is 0. Utilisation is a float.
-- By formula: no tensor is made, and no operation of PyTorch runs.
-
-Bad input: ValueError where heads is no multiple of kv_heads; where frozen is not in 0 … layers; where peak or
-devices is not above 0.
+Fine print:
+- With `past`, each sequence has so many more positions in a cache: they are attended to, and nothing else is computed for
+  them.
+- FLOPs are Python ints, exact at any size: no floats on the way.
+- ValueError where heads is no multiple of kv_heads.
 """
 
 from dataclasses import dataclass
@@ -58,55 +52,17 @@ class Decoder:
 
 
 def count_flops(decoder: Decoder, batch: int, time: int, past: int = 0) -> dict[str, int]:
-    """FLOPs of one forward pass, by kind.
-
-    Args:
-        decoder: the sizes of the model.
-        batch: the number of sequences.
-        time: the number of new tokens in each.
-        past: how many earlier positions of each sequence lie in the cache.
-
-    Returns:
-        {"projections", "attention", "mlp", "head", "total"}
-
-    Raises:
-        ValueError: heads is no multiple of kv_heads.
-    """
+    """FLOPs of one forward pass over `time` new tokens of each sequence, by kind and in total."""
     raise NotImplementedError
 
 
-def training_flops(decoder: Decoder, batch: int, time: int, frozen: int = 0) -> int:
-    """FLOPs of one forward and backward pass.
-
-    Args:
-        decoder: the sizes of the model.
-        batch: the number of sequences.
-        time: the number of tokens in each.
-        frozen: how many of the first layers are not trained, nor is the embedding then; 0 trains everything.
-
-    Raises:
-        ValueError: heads is no multiple of kv_heads, or frozen is not in 0 … layers.
-    """
+def training_flops(decoder: Decoder, batch: int, time: int) -> int:
+    """FLOPs of one forward and backward pass."""
     raise NotImplementedError
 
 
 def utilisation(
-    decoder: Decoder, tokens_per_second: float, time: int, peak: float, devices: int = 1, frozen: int = 0
+    decoder: Decoder, tokens_per_second: float, time: int, peak: float, devices: int = 1
 ) -> float:
-    """Model FLOPs utilisation of a training run.
-
-    Args:
-        decoder: the sizes of the model.
-        tokens_per_second: trained on by all devices together.
-        time: the length of each sequence, 1 or more.
-        peak: the FLOPs per second that one device can do.
-        devices: how many devices there are.
-        frozen: how many of the first layers are not trained.
-
-    Returns:
-        The share of the hardware's FLOPs that the model needs: 0.4 for 40 %.
-
-    Raises:
-        ValueError: as for training_flops, and where peak or devices is not above 0.
-    """
+    """The share of the devices' FLOPs that training needs; each can do `peak` a second."""
     raise NotImplementedError

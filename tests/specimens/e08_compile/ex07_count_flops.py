@@ -1,366 +1,18 @@
 """Answers to count_flops that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 COLUMNS = "2 * inner + 2 * decoder.kv_heads * decoder.head_dim"
-ATTENTION = "2 * 2 * tokens * (past + time) * inner"
-TABLE_END = '    return {**table, "total": sum(table.values())}\n'
-BACKWARD = '    backward = 2 * trained["total"]\n'
-FIRST = "first = columns if frozen < decoder.layers else decoder.vocabulary"
-COUNTED = """from torch.utils.flop_counter import FlopCounterMode
-
-
-def counted(m, k, n):
-    a, b = torch.empty(m, k, device="meta"), torch.empty(k, n, device="meta")
-    with FlopCounterMode(display=False) as counter:
-        a @ b
-    return counter.get_total_flops()
+ATTENTION = "2 * 2 * rows * (past + time) * inner"
+ROWS = "    rows, inner = batch * time,"
+TOTAL = '    return {**table, "total": sum(table.values())}\n'
+TRAINING = '    return 3 * count_flops(decoder, batch, time)["total"]  # once forwards, twice backwards\n'
+PER_TOKEN = "    per_token = training_flops(decoder, 1, time) / time\n"
+RAISE = """    if decoder.heads % decoder.kv_heads:
+        raise ValueError(f"{decoder.heads} heads are no multiple of {decoder.kv_heads} kv_heads")
 """
-
-SPECIMENS = [
-    Wrong(
-        "the FLOPs of a layer in floating point",
-        edits=[
-            (
-                BACKWARD,
-                '    layers = int((everything["total"] - everything["head"]) / max(decoder.layers, 1)) * (decoder.layers - frozen)\n    backward = 2 * (layers + trained["head"])\n',
-            )
-        ],
-        check="test_exact_at_any_size",
-    ),
-    Wrong(
-        "more heads of k and v than of q",
-        edits=[
-            (
-                "    if decoder.heads % decoder.kv_heads:\n",
-                "    if max(decoder.heads, decoder.kv_heads) % min(decoder.heads, decoder.kv_heads):\n",
-            )
-        ],
-        check="test_bad_input",
-        says="12 kv_heads",
-    ),
-    Wrong(
-        "multiply-accumulates instead of FLOPs",
-        edits=[
-            (
-                TABLE_END,
-                '    table = {k: v // 2 for k, v in table.items()}\n    return {**table, "total": sum(table.values())}\n',
-            )
-        ],
-        check="test_forward",
-    ),
-    Wrong(
-        "2 k - 1 additions and multiplications for each number",
-        edits=[
-            (
-                "2 * tokens * decoder.width * decoder.vocabulary",
-                "tokens * (2 * decoder.width - 1) * decoder.vocabulary",
-            )
-        ],
-        check="test_forward",
-    ),
-    Wrong(
-        "k and v as wide as q",
-        edits=[(COLUMNS, "4 * inner")],
-        check="test_forward",
-    ),
-    Wrong(
-        "no output projection",
-        edits=[(COLUMNS, "inner + 2 * decoder.kv_heads * decoder.head_dim")],
-        check="test_forward",
-    ),
-    Wrong(
-        "all heads of q together are as wide as the model",
-        edits=[("decoder.heads * decoder.head_dim\n", "decoder.width\n")],
-        check="test_forward",
-    ),
-    Wrong(
-        "head_dim from the width",
-        edits=[
-            (
-                "    tokens, inner = ",
-                "    decoder = replace(decoder, head_dim=decoder.width // decoder.heads)\n    tokens, inner = ",
-            )
-        ],
-        check="test_forward",
-    ),
-    Wrong(
-        "scores for each head of k only",
-        edits=[(ATTENTION, "2 * 2 * tokens * (past + time) * decoder.kv_heads * decoder.head_dim")],
-        check="test_forward",
-    ),
-    Wrong(
-        "half of the scores, as the mask is causal",
-        edits=[(ATTENTION, "2 * tokens * (past + time) * inner")],
-        check="test_forward",
-    ),
-    Wrong(
-        "the scores, but not the weighted sum",
-        edits=[
-            ("decoder.layers * " + ATTENTION, "decoder.layers * 2 * batch * time * (past + time) * inner")
-        ],
-        check="test_forward",
-    ),
-    Wrong(
-        "a softmax of five operations for each score",
-        edits=[(ATTENTION, ATTENTION + " + decoder.layers * 5 * tokens * (past + time) * decoder.heads")],
-        check="test_forward",
-    ),
-    Wrong(
-        "attention across the batch",
-        edits=[(ATTENTION, "2 * 2 * tokens * (past + tokens) * inner")],
-        check="test_forward",
-    ),
-    Wrong(
-        "two matrices in the MLP",
-        edits=[("* 3 * 2 * tokens", "* 2 * 2 * tokens")],
-        check="test_forward",
-    ),
-    Wrong(
-        "an embedding as a product with one-hot vectors",
-        edits=[('"head": 2 * tokens', '"head": 2 * 2 * tokens')],
-        check="test_forward",
-    ),
-    Wrong(
-        "a head in each layer",
-        edits=[('"head": 2 * tokens', '"head": decoder.layers * 2 * tokens')],
-        check="test_forward",
-    ),
-    Wrong(
-        "ignores the cache",
-        edits=[("(past + time)", "time")],
-        check="test_with_a_cache",
-    ),
-    Wrong(
-        "computes the cached positions again",
-        edits=[
-            (
-                "    tokens, inner = batch * time,",
-                "    time, past = time + past, 0\n    tokens, inner = batch * time,",
-            )
-        ],
-        check="test_with_a_cache",
-    ),
-    Wrong(
-        "scores among the new positions and among the cached ones",
-        edits=[(ATTENTION, "2 * 2 * batch * (past**2 + time**2) * inner")],
-        check="test_with_a_cache",
-    ),
-    Wrong(
-        "backward as dear as forward",
-        edits=[(BACKWARD, '    backward = trained["total"]\n')],
-        check="test_training",
-    ),
-    Wrong(
-        "returns backward only",
-        edits=[('return everything["total"] + backward', "return backward")],
-        check="test_training",
-    ),
-    Wrong(
-        "six FLOPs for each parameter and token",
-        edits=[
-            (
-                '    return everything["total"] + backward\n',
-                '    return everything["total"] + backward - 3 * everything["attention"]\n',
-            )
-        ],
-        check="test_training",
-    ),
-    Wrong(
-        "ignores frozen layers",
-        edits=[
-            ("layers=decoder.layers - frozen", "layers=decoder.layers"),
-            ("    if frozen:", "    if False:"),
-        ],
-        check="test_frozen_layers",
-    ),
-    Wrong(
-        "leaves frozen layers out of the forward pass",
-        edits=[('    return everything["total"] + backward\n', '    return trained["total"] + backward\n')],
-        check="test_frozen_layers",
-    ),
-    Wrong(
-        "passes gradients on to where nobody needs them",
-        edits=[("    if frozen:", "    if False:")],
-        check="test_frozen_layers",
-    ),
-    Wrong(
-        "passes gradients back through frozen layers",
-        edits=[
-            (
-                "    if frozen:",
-                '    backward += everything["total"] - trained["total"]\n    if False:',
-            )
-        ],
-        check="test_frozen_layers",
-    ),
-    Wrong(
-        "no gradients behind any product of the first trained layer",
-        edits=[
-            (
-                FIRST,
-                "first = columns + decoder.heads * decoder.head_dim + 3 * decoder.hidden if frozen < decoder.layers else decoder.vocabulary",
-            )
-        ],
-        check="test_frozen_layers",
-    ),
-    Wrong(
-        "forgets that a head alone gives no gradient on",
-        edits=[(FIRST, "first = columns if frozen < decoder.layers else 0")],
-        check="test_frozen_layers",
-    ),
-    Wrong(
-        "gives no gradient on in the first layer, though the embedding is trained",
-        edits=[("    if frozen:", "    if decoder.layers:")],
-        check="test_training",
-    ),
-    Wrong(
-        "one token at least",
-        edits=[("    tokens, inner = batch * time,", "    tokens, inner = max(batch * time, 1),")],
-        check="test_nothing_to_do",
-    ),
-    Wrong(
-        "divides by the number of layers",
-        edits=[
-            (
-                BACKWARD,
-                '    body = (everything["total"] - everything["head"]) // decoder.layers * (decoder.layers - frozen)\n    backward = 2 * (body + everything["head"])\n',
-            )
-        ],
-        check="test_nothing_to_do",
-    ),
-    Wrong(
-        "floats on the way",
-        edits=[
-            ("decoder.layers * 3 * 2 * tokens", "int(decoder.layers * 6e0 * tokens"),
-            ("decoder.width * decoder.hidden,", "decoder.width * decoder.hidden),"),
-        ],
-        check="test_exact_at_any_size",
-    ),
-    Wrong(
-        "returns floats",
-        edits=[
-            (
-                "2 * tokens * decoder.width * decoder.vocabulary",
-                "2.0 * tokens * decoder.width * decoder.vocabulary",
-            )
-        ],
-        check="test_forward",
-    ),
-    Wrong(
-        "64-bit integers",
-        edits=[
-            ("from dataclasses", "import torch\nfrom dataclasses"),
-            (
-                '"total": sum(table.values())',
-                '"total": torch.tensor([v % 2**63 for v in table.values()]).sum().item()',
-            ),
-        ],
-        check="test_exact_at_any_size",
-    ),
-    Wrong(
-        "lets PyTorch count",
-        edits=[
-            ("from dataclasses", "import torch\nfrom dataclasses"),
-            ("@dataclass(frozen=True)\n", COUNTED + "\n\n@dataclass(frozen=True)\n"),
-            (
-                "2 * tokens * decoder.width * decoder.vocabulary",
-                "counted(tokens, decoder.width, decoder.vocabulary)",
-            ),
-        ],
-        check="test_by_formula",
-    ),
-    Wrong(
-        "utilisation in percent",
-        edits=[("tokens_per_second / (peak", "100 * tokens_per_second / (peak")],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "looks at the product of peak and devices only",
-        edits=[("if peak <= 0 or devices <= 0:", "if peak * devices <= 0:")],
-        check="test_bad_input",
-        says="peak=-1.0, devices=-2",
-    ),
-    Wrong("ignores devices", edits=[("(peak * devices)", "peak")], check="test_utilisation"),
-    Wrong(
-        "tokens per second of each device",
-        edits=[("(peak * devices)", "(peak / devices)")],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "the FLOPs of a sequence of one token",
-        edits=[("training_flops(decoder, 1, time, frozen) / time", "training_flops(decoder, 1, 1, frozen)")],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "the FLOPs of a token, rounded down",  # where they do not come out even
-        edits=[
-            (
-                "training_flops(decoder, 1, time, frozen) / time",
-                "training_flops(decoder, 1, time, frozen) // time // 100 * 100",
-            )
-        ],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "as many sequences as tokens",
-        edits=[("time, frozen) / time", "time, frozen)")],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "utilisation by the forward pass",
-        edits=[
-            (
-                "training_flops(decoder, 1, time, frozen) / time",
-                'count_flops(decoder, 1, time)["total"] / time',
-            )
-        ],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "utilisation without frozen",
-        edits=[
-            ("training_flops(decoder, 1, time, frozen) / time", "training_flops(decoder, 1, time) / time")
-        ],
-        check="test_utilisation",
-    ),
-    Wrong(
-        "no check of the heads",
-        edits=[("if decoder.heads % decoder.kv_heads:", "if False:")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "no check of frozen",
-        edits=[("if not 0 <= frozen <= decoder.layers:", "if False:")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "no negative frozen",
-        edits=[("if not 0 <= frozen <= decoder.layers:", "if frozen > decoder.layers:")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "division by zero where there is no hardware",
-        edits=[("if peak <= 0 or devices <= 0:", "if peak < 0 or devices < 0:")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "asserts",
-        edits=[
-            (
-                '    if peak <= 0 or devices <= 0:\n        raise ValueError(f"peak and devices must be above 0, but are {peak} and {devices}")\n',
-                "    assert peak > 0 and devices > 0\n",
-            )
-        ],
-        check="test_bad_input",
-    ),
-    Right(
-        "a list of products, each with its sizes and what is needed of it",
-        code="""
-from collections import Counter, namedtuple
+DECODER = """
 from dataclasses import dataclass
-from fractions import Fraction
-
 
 @dataclass(frozen=True)
 class Decoder:
@@ -371,90 +23,218 @@ class Decoder:
     head_dim: int
     hidden: int
     vocabulary: int
+"""
 
+SPECIMENS = [
+    Wrong(
+        "multiply-accumulates instead of FLOPs",
+        edits=[(TOTAL, "    table = {kind: n // 2 for kind, n in table.items()}\n" + TOTAL)],
+        rung="job",
+        check="test_forward",
+        says="an addition for each multiplication",
+    ),
+    Wrong(
+        "k and v as wide as q",
+        edits=[(COLUMNS, "4 * inner")],
+        rung="job",
+        check="test_forward",
+        says="k and v have kv_heads heads",
+    ),
+    Wrong(
+        "all heads of q together are as wide as the model",
+        edits=[(COLUMNS, "2 * decoder.width + 2 * decoder.kv_heads * decoder.head_dim")],
+        rung="job",
+        check="test_forward",
+        says="not width",
+    ),
+    Wrong(
+        "scores for each head of k only",
+        edits=[(ATTENTION, "2 * 2 * rows * (past + time) * decoder.kv_heads * decoder.head_dim")],
+        rung="job",
+        check="test_forward",
+        says="not only every key head",
+    ),
+    Wrong(
+        "half of the scores, as the mask is causal",
+        edits=[(ATTENTION, "2 * rows * (past + time) * inner")],
+        rung="job",
+        check="test_forward",
+        says="a causal mask saves nothing",
+    ),
+    Wrong(
+        "two matrices in the MLP, as in GPT-2",
+        edits=[("* 3 * 2 * rows", "* 2 * 2 * rows")],
+        rung="job",
+        check="test_forward",
+        says="three matrices",
+    ),
+    Wrong(
+        "a head in each layer",
+        edits=[('"head": 2 * rows', '"head": decoder.layers * 2 * rows')],
+        rung="job",
+        check="test_forward",
+        says="once behind the layers",
+    ),
+    Wrong(
+        "six FLOPs for each parameter and token",
+        edits=[
+            (
+                TRAINING,
+                "    table = count_flops(decoder, batch, time)\n"
+                '    return 3 * (table["total"] - table["attention"])\n',
+            )
+        ],
+        rung="job",
+        check="test_training",
+        says="attention is left out",
+    ),
+    Wrong(
+        "ignores devices",
+        edits=[("(peak * devices)", "peak")],
+        rung="job",
+        check="test_utilisation",
+        says="devices are left out",
+    ),
+    Wrong(
+        "the FLOPs of a sequence of one token",
+        edits=[(PER_TOKEN, "    per_token = training_flops(decoder, 1, 1)\n")],
+        rung="job",
+        check="test_utilisation",
+        says="scores depend on the length",
+    ),
+    Wrong(
+        "computes the cached positions again",
+        edits=[(ROWS, "    time, past = time + past, 0\n" + ROWS)],
+        rung="fine",
+        check="test_with_a_cache",
+        says="nothing but attention",
+    ),
+    Wrong(
+        "ignores the cache",
+        edits=[("(past + time)", "time")],
+        rung="fine",
+        check="test_with_a_cache",
+        says="attended to as well",
+    ),
+    Wrong(
+        "returns floats",
+        edits=[("decoder.layers * 3 * 2 * rows", "decoder.layers * 6.0 * rows")],
+        rung="fine",
+        check="test_exact_at_any_size",
+    ),
+    Wrong("no check of the heads", edits=[(RAISE, "")], rung="fine", check="test_bad_sizes"),
+    Works(
+        "the products one after another, without the fine print",
+        code=DECODER
+        + """
+def count_flops(decoder, batch, time, past=0):
+    L, D, H, K, Q = decoder.layers, decoder.width, decoder.heads, decoder.kv_heads, decoder.head_dim
+    N = batch * time
+    q = 2 * N * D * H * Q
+    kv = 2 * (2 * N * D * K * Q)
+    out = 2 * N * H * Q * D
+    scores = batch * H * 2 * time * Q * time
+    weighted = batch * H * 2 * time * time * Q
+    mlp = 2 * (2 * N * D * decoder.hidden) + 2 * N * decoder.hidden * D
+    head = 2 * N * D * decoder.vocabulary
+    return {
+        "projections": L * (q + kv + out),
+        "attention": L * (scores + weighted),
+        "mlp": L * mlp,
+        "head": head,
+        "total": L * (q + kv + out + scores + weighted + mlp) + head,
+    }
 
-Product = namedtuple("Product", "kind sizes times left_is_stream", defaults=(False,))
+def training_flops(decoder, batch, time):
+    forward = count_flops(decoder, batch, time)["total"]
+    backward = 2 * forward
+    return forward + backward
+
+def utilisation(decoder, tokens_per_second, time, peak, devices=1):
+    flops_per_second = training_flops(decoder, 1, time) * (tokens_per_second / time)
+    return flops_per_second / (devices * peak)
+""",
+    ),
+    Works(
+        "nanoGPT's estimate for training, and floats",
+        code=DECODER
+        + """
+def matrices(d):
+    attention = 2 * d.width * d.heads * d.head_dim + 2 * d.width * d.kv_heads * d.head_dim
+    return d.layers * (attention + 3 * d.width * d.hidden) + d.width * d.vocabulary
+
+def count_flops(decoder, batch, time, past=0):
+    d, tokens = decoder, batch * time
+    table = {
+        "projections": 2.0 * tokens * d.layers * d.width * d.head_dim * (2 * d.heads + 2 * d.kv_heads),
+        "attention": 4.0 * tokens * time * d.layers * d.heads * d.head_dim,
+        "mlp": 6.0 * tokens * d.layers * d.width * d.hidden,
+        "head": 2.0 * tokens * d.width * d.vocabulary,
+    }
+    table["total"] = sum(table.values())
+    return table
+
+def training_flops(decoder, batch, time):
+    L, H, Q, T = decoder.layers, decoder.heads, decoder.head_dim, time
+    flops_per_token = 6 * matrices(decoder) + 12 * L * H * Q * T
+    return flops_per_token * T * batch
+
+def utilisation(decoder, tokens_per_second, time, peak, devices=1):
+    flops_achieved = training_flops(decoder, 1, time) * tokens_per_second / time
+    return flops_achieved / (peak * devices)
+""",
+    ),
+    Right(
+        "a list of products, each with its sizes",
+        code=DECODER
+        + """
+from collections import Counter
+from fractions import Fraction
 
 
 def _layer(d, b, t, past):
-    if d.heads % d.kv_heads != 0:
-        raise ValueError("heads")
     rows = b * t
-    yield Product("projections", (rows, d.width, d.heads * d.head_dim), 1, True)
-    yield Product("projections", (rows, d.width, d.kv_heads * d.head_dim), 2, True)
-    yield Product("attention", (t, d.head_dim, t + past), b * d.heads)
-    yield Product("attention", (t, t + past, d.head_dim), b * d.heads)
-    yield Product("projections", (rows, d.heads * d.head_dim, d.width), 1)
-    yield Product("mlp", (rows, d.width, d.hidden), 2)
-    yield Product("mlp", (rows, d.hidden, d.width), 1)
-
-
-def _flops(product):
-    m, k, n = product.sizes
-    return 2 * m * k * n * product.times
-
-
-def _all(d, b, t, past=0):
-    products = [list(_layer(d, b, t, past))] * d.layers
-    if not products:
-        list(_layer(d, b, t, past))
-    return products + [[Product("head", (b * t, d.width, d.vocabulary), 1, True)]]
+    yield "projections", (rows, d.width, d.heads * d.head_dim), 1
+    yield "projections", (rows, d.width, d.kv_heads * d.head_dim), 2
+    yield "attention", (t, d.head_dim, t + past), b * d.heads
+    yield "attention", (t, t + past, d.head_dim), b * d.heads
+    yield "projections", (rows, d.heads * d.head_dim, d.width), 1
+    yield "mlp", (rows, d.width, d.hidden), 2
+    yield "mlp", (rows, d.hidden, d.width), 1
 
 
 def count_flops(decoder, batch, time, past=0):
-    counts = Counter(projections=0, attention=0, mlp=0, head=0)
-    for part in _all(decoder, batch, time, past):
-        for product in part:
-            counts[product.kind] += _flops(product)
+    if decoder.heads % decoder.kv_heads != 0:
+        raise ValueError("heads")
+    counts = Counter()
+    for kind, (m, k, n), times in _layer(decoder, batch, time, past):
+        counts[kind] += decoder.layers * 2 * m * k * n * times
+    counts["head"] = 2 * batch * time * decoder.width * decoder.vocabulary
     return {**counts, "total": counts.total()}
 
 
-def training_flops(decoder, batch, time, frozen=0):
-    if frozen not in range(decoder.layers + 1):
-        raise ValueError("frozen")
-    total = 0
-    for index, part in enumerate(_all(decoder, batch, time)):
-        for product in part:
-            gradients = 0 if index < frozen else 2
-            if frozen and index == frozen and product.left_is_stream:
-                gradients = 1
-            total += _flops(product) * (1 + gradients)
-    return total
+def training_flops(decoder, batch, time):
+    kinds = count_flops(decoder, batch, time)
+    return sum(3 * kinds[kind] for kind in ("head", "mlp", "attention", "projections"))
 
 
-def utilisation(decoder, tokens_per_second, time, peak, devices=1, frozen=0):
-    if not (peak > 0 and devices > 0):
-        raise ValueError("no hardware")
+def utilisation(decoder, tokens_per_second, time, peak, devices=1):
     sequences = Fraction(tokens_per_second) / time
-    return float(training_flops(decoder, 1, time, frozen) * sequences / Fraction(peak) / devices)
+    return float(training_flops(decoder, 1, time) * sequences / Fraction(peak) / devices)
 """,
     ),
-    Wrong(
-        "keeps a table, and the caller has it too",
-        edits=[("def count_flops(", "import functools\n\n\n@functools.cache\ndef count_flops(")],
-        check="test_forward",
-        says="called again",
-    ),
-    Wrong(
-        "nothing to compute, so nothing to check",
+    Right(
+        "by parameters: two FLOPs for each and token, and the scores beside",
         edits=[
             (
-                "    if not 0 <= frozen <= decoder.layers:\n",
-                "    if batch * time and not 0 <= frozen <= decoder.layers:\n",
+                TRAINING,
+                """    d, tokens = decoder, batch * time
+    attention = 2 * d.width * d.head_dim * (d.heads + d.kv_heads)
+    parameters = d.layers * (attention + 3 * d.width * d.hidden) + d.width * d.vocabulary
+    scores = d.layers * d.heads * d.head_dim * time
+    return tokens * (6 * parameters + 12 * scores)
+""",
             )
         ],
-        check="test_bad_input",
-        says="training_flops(decoder, 0, 8",
-    ),
-    Wrong(
-        "rounds the share to twelve places",
-        edits=[
-            (
-                "return per_token * tokens_per_second / (peak * devices)",
-                "return round(per_token * tokens_per_second / (peak * devices), 12)",
-            )
-        ],
-        check="test_utilisation",
-        says="yours 0",
     ),
 ]
