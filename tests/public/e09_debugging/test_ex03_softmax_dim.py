@@ -1,10 +1,11 @@
-"""The contract of ReviewClassifier and predict."""
+"""The worked example of ReviewClassifier."""
 
 import math
 
 import torch
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import expect_close, expect_that
+from grader.checks.contract import Contract
 
 TOKENS = torch.tensor([[[math.log(3.0), 0.0], [0.0, 0.0], [9.0, 9.0]]])
 MASK = torch.tensor([[True, True, False]])
@@ -13,48 +14,60 @@ MASK = torch.tensor([[True, True, False]])
 def classifier(answer):
     model = answer.ReviewClassifier(2, 2)
     with torch.no_grad():
-        for name, p in model.named_parameters():
-            p.copy_(
-                {"score.weight": torch.tensor([[1.0, 0.0]]), "head.weight": torch.eye(2)}.get(name, 0 * p)
-            )
+        for p in model.parameters():
+            p.zero_()
+        model.score.weight[0, 0] = 1.0
+        model.head.weight.copy_(torch.eye(2))
     return model
 
 
-def test_worked_example(answer):
-    """The worked example of the statement comes out."""
-    model = classifier(answer)
-    yours = model.token_weights(TOKENS, MASK).detach()
-    scores = TOKENS[..., 0].masked_fill(~MASK, -math.inf)
-    suspects = {
-        "softmax runs over the batch: it is to run over time, dim=1": lambda: scores.softmax(0),
-        "padding has a weight, too": lambda: TOKENS[..., 0].softmax(1),
-        "padding is taken for a score of 0, which is no mask": lambda: (TOKENS[..., 0] * MASK).softmax(1),
-        "the mask is the wrong way round: True is a token": lambda: torch.tensor([[0.0, 0.0, 1.0]]),
-        "padding is taken out after the softmax": lambda: TOKENS[..., 0].softmax(1) * MASK,
-    }
-    right = torch.tensor([[0.75, 0.25, 0.0]])
-    expect_close(yours, right, "token_weights(tokens, mask)", dims="batch time", suspects=suspects)
-    wanted = torch.tensor([[0.75 * math.log(3.0), 0.0]]).softmax(1)
-    suspects = {"log_softmax runs over the batch: it is to run over classes": lambda: torch.ones(1, 2)}
-    yours = model(TOKENS, MASK).exp().detach()
-    expect_close(yours, wanted, "model(tokens, mask).exp()", dims="batch classes", suspects=suspects)
-    wanted = torch.tensor([[[0.75, 0.25], [0.5, 0.5], [1.0, 1.0]]])
-    wanted[0, 2] = 0.5
-    suspects = {
-        "softmax runs over time: it is to run over classes, the last dim": lambda: TOKENS.softmax(1),
-        "softmax runs over the batch: it is to run over classes, the last dim": lambda: TOKENS.softmax(0),
-    }
-    yours, call = model.token_classes(TOKENS).detach(), "token_classes(tokens)"
-    expect_close(yours, wanted, call, dims="batch time classes", suspects=suspects)
+def scores(tokens, mask, other=-math.inf):
+    return tokens[..., 0].masked_fill(~mask, other)
 
 
-def test_predict(answer):
-    """predict is as sure as the probability says, and not always of class 0."""
-    model = classifier(answer)
-    labels, confidence = answer.predict(model, TOKENS, MASK)
-    expect_equal(labels, torch.tensor([0]), "the labels of predict(model, tokens, mask)")
-    expect_close(
-        confidence, torch.tensor([1 / (1 + 3**-0.75)]), "the confidence of predict(model, tokens, mask)"
+token_weights = Contract(
+    "token_weights(tokens, mask)",
+    use=lambda answer, tokens, mask: classifier(answer).token_weights(tokens, mask),
+    example=((TOKENS, MASK), [[0.75, 0.25, 0.0]]),
+    dims="batch time",
+    suspects={
+        "softmax runs over the batch: the tokens of a review, dim 1, are to share": lambda x, mask: scores(
+            x, mask
+        ).softmax(0),
+        "softmax runs over the batch, and is scaled to sum to 1 afterwards": lambda x, mask: (
+            mask / mask.sum(1, keepdim=True)
+        ),
+        "padding has a weight, too": lambda x, mask: x[..., 0].softmax(1),
+        "padding is taken for a score of 0, which is no mask": lambda x, mask: scores(x, mask, 0.0).softmax(
+            1
+        ),
+        "the mask is the wrong way round: True is a token": lambda x, mask: scores(x, ~mask).softmax(1),
+        "padding is taken out after the softmax, in which it had its share": lambda x, mask: (
+            x[..., 0].softmax(1) * mask
+        ),
+    },
+)
+token_classes = Contract(
+    "token_classes(tokens)",
+    use=lambda answer, tokens: classifier(answer).token_classes(tokens),
+    example=(TOKENS, [[[0.75, 0.25], [0.5, 0.5], [0.5, 0.5]]]),
+    dims="batch time classes",
+    suspects={
+        "softmax runs over time: the classes, the last dim, are to share": lambda x: x.softmax(1),
+        "softmax runs over the batch: the classes, the last dim, are to share": lambda x: x.softmax(0),
+        "these are log-probabilities: probabilities are asked for": lambda x: x.log_softmax(2),
+    },
+)
+
+
+def test_probabilities_of_the_example(answer):
+    """The log-probabilities of the worked example come out: those of 0.6951 and 0.3049."""
+    yours, call = classifier(answer)(TOKENS, MASK), "model(tokens, mask)"
+    expect_that(
+        not torch.equal(yours, torch.zeros(1, 2)),
+        "every class of a review that comes alone has a probability of 1",
+        likely="log_softmax runs over the batch: the classes, dim 1, are to share",
     )
-    labels, _ = answer.predict(model, torch.tensor([[[0.0, 2.0]]]), torch.tensor([[True]]))
-    expect_that(labels.tolist() == [1], "a review whose logits are [0, 2] is of class 1", yours=labels)
+    wanted = torch.tensor([[0.75 * math.log(3.0), 0.0]]).log_softmax(1)
+    suspects = {"these are probabilities: their logarithms are asked for": lambda: wanted.exp()}
+    expect_close(yours.detach(), wanted, call, dims="batch classes", suspects=suspects)
