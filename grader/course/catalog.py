@@ -241,8 +241,12 @@ class Catalog:
         )
 
     def of_stem(self, stem: str) -> Exercise | None:
-        """The exercise a file name belongs to: ``ex12_merge_heads``, or the bare slug."""
-        return next((e for e in self.exercises if stem in (e.stem, e.slug)), None)
+        """The exercise a file name belongs to: ``ex12_merge_heads``, or the bare slug.
+
+        Whatever its number is: numbers are only the order, and change where an exercise is moved.
+        """
+        slug = re.sub(r"^(ex|s)\d+_", "", stem)
+        return next((e for e in self.exercises if e.slug in (stem, slug)), None)
 
     def _unknown(self, name: str) -> KataError:
         import difflib

@@ -19,7 +19,7 @@ from solutions.e07_distributed import (
     ex08_rank_zero_checkpoint,
     ex11_fully_shard_model,
 )
-from solutions.e09_debugging import ex06_first_nan, ex04_dtype_and_device_mismatch, ex12_find_divergence
+from solutions.e09_debugging import ex04_dtype_and_device_mismatch, ex06_first_nan, ex12_find_divergence
 from solutions.e10_deployment import ex07_dynamic_int8
 from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
 from tests.hidden.e03_modules import test_ex05_layers_in_a_list as layers_in_a_list
