@@ -26,7 +26,7 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
         if not missing:
             yield from _start_problems(exercise)
             yield from _agreement_problems(exercise)
-            for problem in statement.read(exercise).problems():
+            for problem in statement.problems(exercise):
                 yield exercise.slug, problem
             yield from _hint_problems(exercise)
             yield from _row_problems(exercise)

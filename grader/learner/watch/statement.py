@@ -1,9 +1,7 @@
 """What is asked, on the screen: the statement and the start of an exercise, as far as there is room."""
 
-import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from rich.console import RenderableType
@@ -11,65 +9,34 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from grader.course.statement import FINE, Statement
 from grader.learner.watch.room import LEAST, Room
 
-FINE = "Fine print:"
 _INDENT = "    "
 _GAP = Text()
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What a file asks: its first sentence, the job, the fine print, and the code below its imports."""
+def laid(asked: Statement, room: Room, rows: int, how: str) -> list[RenderableType]:
+    """The job, the fine print and the code, in so many rows.
 
-    title: str
-    job: str
-    fine: str
-    code: str
-
-    @classmethod
-    def of(cls, source: str) -> "Statement":
-        """All is code where it cannot be parsed."""
-        try:
-            module = ast.parse(source)
-        except (SyntaxError, ValueError):
-            return cls("", "", "", source)
-        text = ast.get_docstring(module) or ""
-        title, _, body = text.partition("\n\n")
-        job, _, fine = body.partition(f"\n{FINE}\n")
-        return cls(" ".join(title.split()), job.strip("\n"), fine, _written(module, source))
-
-    def laid(self, room: Room, rows: int, how: str) -> list[RenderableType]:
-        """The job, the fine print and the code, in so many rows.
-
-        Where they do not fit, the fine print becomes a line, then empty lines go, then job and code are cut,
-        each with how many lines are left out; `how` tells how to see them.
-        """
-        job, code = _prose(self.job), [_GAP, _python(self.code)] if self.code else []
-        count = len(re.findall(r"^- ", self.fine, re.MULTILINE))
-        fine = [_GAP, Text(FINE), *_prose(self.fine)] if self.fine else []
-        folded = [_GAP, Text(f"{FINE} {count} more{how}", "dim")] if self.fine else []
-        for parts in ([*job, *fine, *code], [*job, *folded, *code]):
-            if room.taken(parts) <= rows:
-                return parts
-        dense = [part for part in (*job, *folded) if part is not _GAP]
-        code = [_GAP, _python(re.sub(r"\n\s*\n", "\n", self.code))] if self.code else []
-        if room.taken([*dense, *code]) <= rows:
-            return [*dense, *code]
-        least = min(room.taken(code), max(rows // 4, LEAST + 1))
-        kept = [room.cut(dense, rows - least, "" if code else how)]
-        left = rows - room.taken(kept)
-        return [*kept, room.cut(code, left, how)] if code and left >= LEAST else kept
-
-
-def _written(module: ast.Module, source: str) -> str:
-    """What stands below the docstring and the imports."""
-    rest = module.body[1:] if ast.get_docstring(module) else module.body
-    first = next((node for node in rest if not isinstance(node, (ast.Import, ast.ImportFrom))), None)
-    if first is None:
-        return ""
-    line = min(node.lineno for node in (first, *getattr(first, "decorator_list", ())))
-    return "\n".join(source.splitlines()[line - 1 :]).rstrip()
+    Where they do not fit, the fine print becomes a line, then empty lines go, then job and code are cut,
+    each with how many lines are left out; `how` tells how to see them.
+    """
+    job, code = _prose(asked.job), [_GAP, _python(asked.code)] if asked.code else []
+    count = len(re.findall(r"^- ", asked.fine or "", re.MULTILINE))
+    fine = [_GAP, Text(FINE), *_prose(asked.fine)] if asked.fine else []
+    folded = [_GAP, Text(f"{FINE} {count} more{how}", "dim")] if asked.fine else []
+    for parts in ([*job, *fine, *code], [*job, *folded, *code]):
+        if room.taken(parts) <= rows:
+            return parts
+    dense = [part for part in (*job, *folded) if part is not _GAP]
+    code = [_GAP, _python(re.sub(r"\n\s*\n", "\n", asked.code))] if asked.code else []
+    if room.taken([*dense, *code]) <= rows:
+        return [*dense, *code]
+    least = min(room.taken(code), max(rows // 4, LEAST + 1))
+    kept = [room.cut(dense, rows - least, "" if code else how)]
+    left = rows - room.taken(kept)
+    return [*kept, room.cut(code, left, how)] if code and left >= LEAST else kept
 
 
 def _prose(text: str) -> list[RenderableType]:

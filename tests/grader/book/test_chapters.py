@@ -9,10 +9,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from grader.course import catalog, paths
+from grader.course import catalog, chapter, paths
+from grader.course.chapter import text_of
 
 CHAPTERS = sorted(path.name for path in paths.EXERCISES.glob("e[0-9][0-9]_*"))
-_ROW = re.compile(r"\| `(?P<call>[^|]+)` \| (?P<result>[^|]+) \| (?P<where>[^|]+) \|")
 _SNIPPET = re.compile(r"```pycon\n(.*?)```", re.DOTALL)
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
@@ -28,10 +28,6 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         dist.destroy_process_group()
 
 
-def text_of(section: str) -> str:
-    return (paths.EXERCISES / section / "README.md").read_text("utf-8")
-
-
 def says(result: str) -> str | None:
     """What a row states of a value: `(2, 3)` is a shape, anything else in backticks its repr."""
     stated = re.match(r"`([^`]+)`", result)
@@ -40,8 +36,8 @@ def says(result: str) -> str | None:
 
 def wrong_rows(text: str, names: dict[str, object]) -> Iterator[str]:
     """Rows whose call breaks, or gives another shape or value than the row says."""
-    for row in _ROW.finditer(text):
-        call, said = row["call"], says(row["result"])
+    for row in chapter.calls(text):
+        call, said = row.name, says(row.tells)
         try:
             value = eval(call, names)
         except SyntaxError:
@@ -80,10 +76,9 @@ def test_snippets_print_what_they_say_and_calls_give_what_the_table_says(section
 @pytest.mark.parametrize("section", CHAPTERS)
 def test_each_row_names_a_step_or_an_exercise(section: str) -> None:
     known = {exercise.slug for exercise in catalog.load().exercises}
-    rows = list(_ROW.finditer(text_of(section)))
+    rows = list(chapter.calls(text_of(section)))
     assert len(rows) == text_of(section).count("\n| `")
-    assert {slug for row in rows for slug in re.findall(r"`(\w+)`", row["where"])} <= known
-    assert all("`" in row["where"] for row in rows)
+    assert all(row.slugs and set(row.slugs) <= known for row in rows)
     assert len(rows) >= (30 if section == "e01_tensors" else 10)
 
 

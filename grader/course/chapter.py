@@ -1,0 +1,48 @@
+"""A section's chapter, its README: the calls that its tables list, the messages that they explain."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.course import paths
+
+_CALL = re.compile(r"^\| `(?P<call>[^|]+)` \| (?P<gives>[^|]+) \| (?P<where>[^|]+) \|$", re.MULTILINE)
+_MESSAGE = re.compile(r"^\| \"(?P<text>[^|]+)\" \| (?P<means>[^|]+) \| (?P<where>[^|]+) \|$", re.MULTILINE)
+_PRINTED = re.compile(r"^[\w.]*(?:Error|Exception): (?P<text>.+?)[ .]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: a call, what comes back of it, and the slugs of steps and exercises; or a message."""
+
+    name: str
+    tells: str
+    slugs: tuple[str, ...]
+
+
+def text_of(section: str) -> str:
+    """The chapter as it is written; empty where there is none."""
+    file = paths.EXERCISES / section / "README.md"
+    return file.read_text("utf-8") if file.is_file() else ""
+
+
+def calls(text: str) -> Iterator[Row]:
+    """The rows of *call | what comes back | where*."""
+    for row in _CALL.finditer(text):
+        yield Row(row["call"], row["gives"], _slugs(row["where"]))
+
+
+def messages(text: str) -> Iterator[Row]:
+    """The rows of *message | what it means | where*."""
+    for row in _MESSAGE.finditer(text):
+        yield Row(row["text"], row["means"], _slugs(row["where"]))
+
+
+def printed(text: str) -> Iterator[str]:
+    """The messages of errors that a text shows as Python prints them, without the name of the error."""
+    for line in _PRINTED.finditer(text):
+        yield line["text"]
+
+
+def _slugs(where: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"`(\w+)`", where))
