@@ -75,7 +75,7 @@ def default(context: typer.Context) -> None:
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show every section: what is done, what fails, what is still to do."""
+    """Show every section: what is done, what fails, what is to do; and what was solved this week."""
     from grader.learner import course_map
 
     if as_json:
@@ -84,19 +84,78 @@ def status(as_json: AsJson = False) -> None:
         course_map.show(out)
 
 
+@app.command(name="list")
+def list_(
+    topic: Annotated[
+        list[str] | None, typer.Argument(help="a section, or words of a name or a concept")
+    ] = None,
+) -> None:
+    """List steps and exercises: all, those of a section, or those about something."""
+    from grader.learner import listing
+
+    listing.show(out, " ".join(topic or ()))
+
+
+@app.command()
+def find(
+    words: Annotated[
+        list[str], typer.Argument(help="a call, a concept, or an error's message as it was printed")
+    ],
+) -> None:
+    """Find where a call, a concept or an error's message is met."""
+    from grader.learner import listing
+
+    listing.find(out, " ".join(words))
+
+
 @app.command()
 def watch(
+    place: Annotated[
+        str, typer.Argument(metavar="[EXERCISE|SECTION]", help="where to begin (default: where you were)")
+    ] = "",
     fine: Annotated[
         bool, typer.Option("--fine", help="a second round, through the fine print of what does its job")
     ] = False,
     path: Annotated[
         str, typer.Option("--path", metavar="first|core|SECTION", help="another path, this once")
     ] = "",
+    test_out: Annotated[
+        str,
+        typer.Option(
+            "--test-out",
+            metavar="SECTION",
+            help="two exercises; who does their jobs knows the section's steps",
+        ),
+    ] = "",
 ) -> None:
     """Judge each exercise as you save it."""
     from grader.learner.watch import loop as watching
 
-    watching.run(out, fine=fine, path=path)
+    watching.run(out, place, fine=fine, path=path, test_out=test_out)
+
+
+@app.command()
+def again(
+    exercise: Annotated[
+        str, typer.Argument(help="one that you solved (default: what is due, the longest first)")
+    ] = "",
+) -> None:
+    """Do an exercise again that you solved a while ago; at its end, see then and now side by side."""
+    from grader.course.catalog import load
+    from grader.learner import again as doing
+    from grader.learner.watch import loop as watching
+    from grader.learner.watch import terminal
+
+    done = None if exercise else doing.finished(load())
+    if done:
+        out.print(doing.compared(done))
+        return
+    slug = doing.begin(exercise).slug
+    out.print(f"{slug} is back at its start; your answer is kept, for the end", markup=False)
+    if terminal.here():
+        watching.run(out, slug)
+    else:
+        out.print(f"next: kata watch {slug}", markup=False)
 
 
 @app.command()

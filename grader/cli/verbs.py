@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 from grader.core.errors import KataError
 from grader.course import paths
 
-_LEARNERS = ("status", "watch", "path", "hint", "reset", "solution", "init")
+_LEARNERS = ("status", "list", "find", "watch", "again", "path", "hint", "reset", "solution", "init")
 _AUTHORS = ("release", "audit", "new")
 
 

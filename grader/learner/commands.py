@@ -41,18 +41,22 @@ def hint(name: str, reveal: str = "") -> str:
 def reset(name: str) -> str:
     """Put the start back and keep what was there; where it is kept, for printing."""
     exercise = load().find(name)
-    file = exercise.file("exercises")
+    shown = paths.shown(exercise.file("exercises"))
     if starts.is_untouched(exercise):
-        return f"{paths.shown(file)} is at its start already"
-    start = _start(exercise)
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(start)
-        return f"{paths.shown(file)} is back at its start"
-    kept = _keep(exercise, file)
+        return f"{shown} is at its start already"
+    kept = put_back(exercise)
+    return f"{shown} is back at its start" + (f"; your version is in {paths.shown(kept)}" if kept else "")
+
+
+def put_back(exercise: Exercise) -> Path | None:
+    """Write the start of an exercise; where what was there is kept, if there was anything else."""
+    file, start = exercise.file("exercises"), _start(exercise)
+    is_there = file.exists() and not starts.is_untouched(exercise)
+    kept = _keep(exercise, file) if is_there else None
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(start)
     progress.forget(exercise.slug)
-    return f"{paths.shown(file)} is back at its start; your version is in {paths.shown(kept)}"
+    return kept
 
 
 def _keep(exercise: Exercise, file: Path) -> Path:

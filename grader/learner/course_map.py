@@ -1,6 +1,7 @@
 """The map of the course, as `kata status` shows it: how far each section is, and where to go on."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.table import Table
 
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, Section, load
-from grader.records import progress
+from grader.records import practice, progress
 from grader.records.rungs import LEGEND, MARKS, SETTLED, State
 
 HIDDEN = "hidden checks grade too: ✓ says that those pass that are here"
@@ -30,6 +31,8 @@ def show(out: Console) -> None:
         out.print(f"solution revealed: {', '.join(shown)}", style="dim", markup=False)
     if paths.is_release():
         out.print(HIDDEN, style="dim", markup=False)
+    if counts := practice.counts(date.today()):
+        out.print(counts, style="dim", markup=False)
     first = progress.following(catalog, seen)
     if first is None:
         out.print(progress.end_of(catalog, seen, path), markup=False)

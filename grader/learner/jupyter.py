@@ -21,7 +21,7 @@ from grader.learner.outcome import Failure, Lesson, learn
 from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
-from grader.records import progress
+from grader.records import practice, progress
 from grader.records.rungs import MARKS, SOLVED
 from grader.submissions.notebook_answer import Cell, Gathered, asked, gathered
 
@@ -58,7 +58,7 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict | None":
         print(repr(Verdict(lesson)))
         return None
     with contextlib.suppress(OSError):  # a verdict is worth more than the note of it
-        progress.remember({exercise: lesson.state})
+        practice.note(progress.remember({exercise: lesson.state}))
     if lesson.state == "failing":
         before = progress.step_before(load(), exercise, progress.states(load()))
         lesson = replace(lesson, before=before)

@@ -17,7 +17,7 @@ from grader.plugin.markers import is_fine
 from grader.plugin.plugin import JUDGED
 from grader.plugin.selection import exercise_of
 from grader.protocol.check import Outcome
-from grader.records import progress
+from grader.records import practice, progress
 from grader.records.rungs import MARKS, NOTHING_RAN, SETTLED, Rungs, State
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
@@ -91,7 +91,7 @@ def _remember(states: Mapping[str, State]) -> None:
     catalog = load()
     seen = {catalog.exercise(slug): state for slug, state in states.items()}
     seen |= {e: "todo" for e in seen if is_untouched(e)}  # a start may fail, but it was not begun
-    progress.remember(seen)
+    practice.note(progress.remember(seen))
 
 
 def _summarise(reporter: pytest.TerminalReporter, told: Sequence[str], does_job: Mapping[str, str]) -> None:

@@ -6,7 +6,6 @@ editor or git command, the state says nothing any more and the exercise is to do
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from grader.course import paths
@@ -17,14 +16,25 @@ from grader.records.route import Route
 from grader.records.rungs import MARKS, SETTLED, SOLVED, State
 
 _FILE = paths.STATE / "progress.json"
+_PARTS = ("states", "hints", "revealed", "path", "at", "practice", "again", "placement")
 
 
 def _read() -> dict[str, Any]:
-    """The cache: states, hints given, solutions revealed, the path; damaged parts are none."""
+    """The cache, in its parts; those that are damaged are none."""
     data = read_json(_FILE)
     parts = data if isinstance(data, dict) else {}
-    names = ("states", "hints", "revealed", "path")
-    return {name: part if isinstance(part := parts.get(name), dict) else {} for name in names}
+    return {name: part if isinstance(part := parts.get(name), dict) else {} for name in _PARTS}
+
+
+def part(name: str) -> dict[str, Any]:
+    """A part of what is kept, as plain data."""
+    found: dict[str, Any] = _read()[name]
+    return found
+
+
+def keep(name: str, rows: Mapping[str, Any]) -> None:
+    """Put a part of what is kept in its place."""
+    write_json(_FILE, {**_read(), name: dict(rows)})
 
 
 def _digest(exercise: Exercise) -> str:
@@ -44,8 +54,17 @@ def with_known(catalog: Catalog, seen: Mapping[str, State]) -> dict[str, State]:
     """What was seen, and which steps are known: whoever does an exercise's job knows the steps it needs."""
     solved = [e for e in catalog.exercises if seen.get(e.slug) in SOLVED]
     known: dict[str, State] = {step.slug: "known" for step in route.steps_before(catalog, *solved)}
+    known |= {step.slug: "known" for step in _tested_out(catalog, {e.slug for e in solved})}
     open_ = ("todo", "known")
     return {slug: known.get(slug, "todo") if state in open_ else state for slug, state in seen.items()}
+
+
+def _tested_out(catalog: Catalog, solved: set[str]) -> list[Exercise]:
+    """The steps of sections of which all exercises are solved that were offered to test out of it."""
+    passed = {
+        section for section, offered in part("placement").items() if offered and solved.issuperset(offered)
+    }
+    return [e for e in catalog.exercises if e.is_step and e.section in passed]
 
 
 def step_before(catalog: Catalog, exercise: Exercise, seen: Mapping[str, State]) -> Exercise | None:
@@ -66,11 +85,17 @@ def state(exercise: Exercise) -> State:
     return _state(exercise, _read()["states"].get(exercise.slug))
 
 
-def remember(seen: Mapping[Exercise, State]) -> None:
-    """Note what was just seen of the files as they are."""
+def remember(seen: Mapping[Exercise, State]) -> list[str]:
+    """Note what was just seen of the files as they are; the slugs of those that were not solved before."""
     data = _read()
+    before = {
+        slug
+        for slug, kept in data["states"].items()
+        if isinstance(kept, list) and kept[:1] and kept[0] in SOLVED
+    }
     data["states"].update({e.slug: (state, _digest(e)) for e, state in seen.items()})
     write_json(_FILE, data)
+    return [e.slug for e, state in seen.items() if state in SOLVED and e.slug not in before]
 
 
 def forget(slug: str) -> None:
@@ -112,16 +137,29 @@ def revealed() -> frozenset[str]:
 
 def chosen(catalog: Catalog) -> Route | None:
     """The path that somebody has chosen, if anybody has; of a section that is not here any more, none."""
-    kept = _read()["path"]
+    kept = part("path")
     ways = [Route("first"), Route("core"), *(Route("section", s.name) for s in catalog.sections)]
-    return next((way for way in ways if kept == asdict(way)), None)
+    return next((way for way in ways if kept == _kept(way)), None)
+
+
+def stay(exercise: Exercise) -> None:
+    """Remember where somebody is, for the next `kata watch`."""
+    keep("at", {"slug": exercise.slug})
+
+
+def place(catalog: Catalog) -> Exercise | None:
+    """Where somebody was."""
+    slug = part("at").get("slug")
+    return next((e for e in catalog.exercises if e.slug == slug), None)
 
 
 def choose(path: Route) -> None:
     """Remember a path."""
-    data = _read()
-    data["path"] = asdict(path)
-    write_json(_FILE, data)
+    keep("path", _kept(path))
+
+
+def _kept(path: Route) -> dict[str, str]:
+    return {"name": path.name, "section": path.section}
 
 
 def path_of(catalog: Catalog, seen: Mapping[str, State]) -> Route:
@@ -158,6 +196,8 @@ def end_of(catalog: Catalog, seen: Mapping[str, State], path: Route, *, fine: bo
     """What is said when no exercise follows."""
     if fine:
         return "no fine print is left of what works"
+    if path.only:
+        return f"both work, so the steps of {path.section} are known; `kata watch` goes on"
     what = f"everything in {path.section}" if path.section else "everything"
     more = "; `kata path` leads on" if path.section else ""
     if any(seen[e.slug] == "works" for e in path.stretch(catalog)):

@@ -20,9 +20,13 @@ class Route:
 
     name: Name
     section: str = ""
+    only: tuple[str, ...] = ()
+    """What is offered to test out of the section."""
 
     def holds(self, exercise: Exercise) -> bool:
         """Whether it is on the way. Optional steps never are."""
+        if self.only:
+            return exercise.slug in self.only
         if exercise.optional or (self.name == "core" and exercise.is_step):
             return False
         return self.name != "section" or exercise.section == self.section
@@ -38,6 +42,8 @@ class Route:
         return tuple(e for e in self.order(catalog) if self.holds(e))
 
     def __str__(self) -> str:
+        if self.only:
+            return f"out of the steps of {self.section}, by {' and '.join(self.only)}"
         words = f"the steps of {self.section}, then its exercises" if self.section else WAYS[self.name]
         return f"{self.name}: {words}"
 

@@ -25,7 +25,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Key:
-    """A key was pressed."""
+    """A key was pressed: a letter, or one with a name, such as "up"."""
 
     letter: str
 

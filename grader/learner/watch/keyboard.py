@@ -24,9 +24,25 @@ EDITORS = ("nano", "vim", "vi")
 """What is tried where no editor is set: the one that says how to leave it comes first."""
 
 
+_NAMED = {"[A": "up", "[B": "down", "[C": "right", "[D": "left"}
+"""Arrows, by what comes after an escape; some terminals write O for [."""
+_PRESSED = re.compile(_NO_LETTERS.pattern + "|.", re.DOTALL)
+
+
 def letters(pressed: str | None) -> str:
     """The letters in what was typed, small."""
     return _NO_LETTERS.sub("", pressed or "").lower()
+
+
+def keys_in(pressed: str | None) -> Iterator[str]:
+    """The keys that were pressed: letters, small; "up", "down", "left", "right" and "enter"."""
+    for found in _PRESSED.finditer(pressed or ""):
+        key = found[0]
+        if key.startswith("\x1b"):
+            named = _NAMED.get(key[1:].replace("O", "["))
+            yield from [named] if named else []
+        else:
+            yield "enter" if key in "\r\n" else key.lower()
 
 
 class Keyboard:
@@ -65,8 +81,8 @@ class Keyboard:
             if pressed == "":  # the terminal is gone
                 self._press("q")
                 return
-            for letter in letters(pressed):
-                self._press(letter)
+            for key in keys_in(pressed):
+                self._press(key)
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -19,31 +20,43 @@ from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, load
 from grader.engine.backend import is_warm, judge
-from grader.learner import commands, course_map
-from grader.learner.watch import keyboard, question, screen
+from grader.learner import again, commands, course_map
+from grader.learner.watch import browser, keyboard, question, screen
+from grader.learner.watch.browser import Browser
 from grader.learner.watch.events import Event, Key, Resized, Saved, saves
 from grader.learner.watch.keyboard import Keyboard
 from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.walk import Walk
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
-from grader.records import progress
+from grader.records import placement, practice, progress, route
 from grader.records.route import Route
+from grader.records.rungs import SOLVED
 
 
-def run(out: Console, *, fine: bool = False, path: str = "") -> None:
+def run(out: Console, place: str = "", *, fine: bool = False, path: str = "", test_out: str = "") -> None:
     """Judge every exercise that is saved, until somebody quits.
 
     Args:
+        place: an exercise to begin with, or a section to go through this once, as a person names them.
         fine: go through what works once more.
         path: another path than the one that is remembered, as a person names it.
+        test_out: a section, to do the two exercises whose jobs take its steps.
     """
     catalog = load()
     states = progress.states(catalog)
+    named = next((s for s in catalog.sections if s.is_called(place.rstrip("/"))), None)
+    at = catalog.find(place) if place and named is None else None
     if fine and progress.following(catalog, states, fine=True) is None:
         end = progress.end_of(catalog, states, Route("core"), fine=True)
         raise KataError(f"{end}; `kata watch` goes through what is still to do")
-    way = question.path(out, catalog, states, path, may_ask=not fine)
+    if test_out:
+        way: Route | None = _out_of(out, catalog, test_out)
+    elif path or named:
+        here = progress.following(catalog, states) or catalog.exercises[0]
+        way = Route("section", named.name) if named else route.named(catalog, path, "", here)
+    else:
+        way = question.path(out, catalog, states, may_ask=not (fine or at))
     if way is None:
         return
     told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
@@ -54,10 +67,21 @@ def run(out: Console, *, fine: bool = False, path: str = "") -> None:
         with saves(events):
             out.print(f"warming up: {told}")
             with judge(catalog.exercises, jobs) as warm:
-                Watcher(out, catalog, warm, jobs, events, way, fine).run()
+                Watcher(out, catalog, warm, jobs, events, way, fine, at).run()
     except KeyboardInterrupt:
         pass
-    out.print("until next time")
+    counts = practice.counts(date.today())
+    out.print(f"{counts}; until next time" if counts else "until next time", markup=False)
+
+
+def _out_of(out: Console, catalog: Catalog, name: str) -> Route:
+    """The way out of a section's steps."""
+    section = next((s for s in catalog.sections if s.is_called(name)), None)
+    if section is None:
+        raise KataError(f"{name!r} is no section; `kata` lists them")
+    exercises = placement.offered(catalog, section)
+    placement.offer(section, exercises)
+    return Route("section", section.name, tuple(e.slug for e in exercises))
 
 
 class Watcher:
@@ -72,9 +96,11 @@ class Watcher:
         events: SimpleQueue[Event],
         path: Route,
         fine: bool,
+        at: Exercise | None = None,
     ) -> None:
         self.catalog = catalog
-        self.walk = Walk(catalog, path, fine)
+        self.walk = Walk(catalog, path, fine, at)
+        self.browser: Browser | None = None  # the list, while it is shown
         self.events = events
         self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
@@ -84,7 +110,9 @@ class Watcher:
         self.is_map = False  # the map of the course is shown, while all are checked
         has_keys = self.keyboard.is_heard
         told = screen.ready(self.walk.focus, has_keys=has_keys)
-        self.window = Window(out, catalog, path, told, screen.KEYS if has_keys else screen.NO_KEYS)
+        self.keys = screen.KEYS if has_keys else screen.NO_KEYS
+        self.window = Window(out, catalog, path, told, self.keys)
+        self.behind = told  # what the list hides
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
@@ -103,6 +131,7 @@ class Watcher:
                     pass
             finally:
                 self.runs.close()
+                progress.stay(self.walk.focus)
 
     def _next_event(self) -> Event | None:
         """What happens next; None after a second in which nothing did while the focus is judged."""
@@ -128,7 +157,7 @@ class Watcher:
             self._answer(event.letter, self.asked)
         elif event.letter == "q":
             return False
-        else:
+        elif self.browser is None or not self._browse(self.browser, event.letter):
             self._press(event.letter)
         return True
 
@@ -140,6 +169,7 @@ class Watcher:
         if len(there) == 1:  # several at once: git, not the learner's editor
             self.walk.focus = there[0]
         self.is_map, self.asked = False, None
+        self._close_list()
         self.window.note = self.window.note if self.is_news else None
         self.is_news = False
         for exercise in there:
@@ -165,14 +195,19 @@ class Watcher:
             self.walk.saw(exercise, state)
         if self.is_map:
             self._draw(self._map())
+        elif self.browser is not None:
+            self._draw(self.browser.shown(self.walk.states))
         elif is_latest and exercise is self.walk.focus:
             before = self.walk.step_before() if state == "failing" else None
             lesson = replace(event.lesson, before=before)
+            if state in SOLVED and (once := practice.begun()) and once.slug == exercise.slug:
+                self.window.note = Text("done again; t shows then and now, side by side", "yellow")
             self._draw(screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard))
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
-            progress.remember({exercise: state})  # after the verdict is shown: it waits for the disk
+            # after the verdict is shown: it waits for the disk
+            practice.note(progress.remember({exercise: state}))
 
     def _tick(self) -> None:
         """The focus takes its time: say how long, and how long it may."""
@@ -183,6 +218,7 @@ class Watcher:
     def _press(self, letter: str) -> None:
         keys = {
             "n": self._next,
+            "p": self._previous,
             "b": self._step_before,
             "h": lambda: self._say(commands.hint(self.walk.focus.slug, reveal="s")),
             "s": self._solve,
@@ -190,10 +226,12 @@ class Watcher:
             "a": self._check_all,
             "r": self._restart,
             "e": self._edit,
+            "t": self._then_and_now,
         }
         if letter not in keys:
             return
         self.is_map = False
+        self._close_list()
         self.window.note = None
         try:
             keys[letter]()
@@ -205,14 +243,45 @@ class Watcher:
         self.walk.go_on()
         self.runs.begin(self.walk.focus)
 
+    def _previous(self) -> None:
+        """Go back to what comes before on the path."""
+        self.walk.go_to_previous()
+        self.runs.begin(self.walk.focus)
+
     def _step_before(self) -> None:
         """Go back to the step that the focus builds on; `n` then leads back to what was left."""
         self.walk.go_back()
         self.runs.begin(self.walk.focus)
 
     def _list(self) -> None:
-        section = self.catalog.section(self.walk.focus)
-        self._draw(screen.listing(section, self.walk.states, self.walk.focus))
+        self.behind = self.window.body
+        self.browser = Browser(self.catalog, self.walk.focus)
+        self.window.keys = browser.KEYS
+        self._draw(self.browser.shown(self.walk.states))
+
+    def _browse(self, shown: Browser, key: str) -> bool:
+        """Whether a key was for the list: one that moves, opens or closes it."""
+        if shown.press(key):
+            self._draw(shown.shown(self.walk.states))
+            return True
+        if key not in ("enter", "l"):
+            return False
+        self._close_list()
+        if key == "enter":
+            self.walk.focus = shown.at
+            self.runs.begin(shown.at)
+        else:
+            self._draw(self.behind)
+        return True
+
+    def _close_list(self) -> None:
+        self.browser, self.window.keys = None, self.keys
+
+    def _then_and_now(self) -> None:
+        done = again.finished(self.catalog)
+        if done is None:
+            raise KataError("nothing was done again; `kata again` takes what was solved a while ago")
+        self._draw(again.compared(done))
 
     def _check_all(self) -> None:
         self.is_map = True

@@ -11,7 +11,7 @@ from grader.learner.course_map import has_steps
 from grader.learner.watch import terminal
 from grader.learner.watch.keyboard import letters
 from grader.learner.watch.terminal import Terminal
-from grader.records import progress, route
+from grader.records import progress
 from grader.records.route import WAYS, Route
 from grader.records.rungs import State
 
@@ -22,19 +22,13 @@ _PATIENCE = 60.0
 """Seconds between two looks for a key; a person may take as long as they like."""
 
 
-def path(
-    out: Console, catalog: Catalog, states: Mapping[str, State], asked: str, *, may_ask: bool
-) -> Route | None:
-    """The path of a session; None for who would rather leave than choose one.
+def path(out: Console, catalog: Catalog, states: Mapping[str, State], *, may_ask: bool) -> Route | None:
+    """The path that was chosen; None for who would rather leave than choose one.
 
     Args:
-        asked: how a person names another path, for this once.
         may_ask: whether the question is asked, where nobody answered it and a terminal gives keys.
     """
     way = progress.path_of(catalog, states)
-    if asked:
-        here = progress.following(catalog, states, path=way) or catalog.exercises[0]
-        return route.named(catalog, asked, "", here)
     keys = terminal.here()
     if keys is None or not may_ask or progress.chosen(catalog) or not has_steps(catalog):
         return way

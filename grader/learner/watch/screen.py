@@ -10,24 +10,20 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from grader.course import paths
-from grader.course.catalog import Exercise, Section
+from grader.course.catalog import Exercise
+from grader.course.statement import Statement
 from grader.learner.course_map import HIDDEN, counted
 from grader.learner.outcome import Lesson
 from grader.learner.watch.room import LEAST, Fitted, Room
-from grader.learner.watch.statement import Statement
+from grader.learner.watch.statement import laid
 from grader.records.rungs import MARKS, SETTLED, State
 
-STYLES: dict[State, str] = {
-    "done": "green",
-    "works": "green",
-    "known": "green",
-    "failing": "red",
-    "todo": "dim",
-}
-KEYS = "[n]ext  [b]efore  [h]int  [s]olution  [l]ist  [a]ll  [r]eset  [e]dit  [q]uit"
+KEYS = "[n]ext [p]revious [b]efore [h]int [s]olution [l]ist [a]ll [r]eset [e]dit [q]uit"
 NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
 WIDTH = 10
 """Of a bar."""
+ROOMY = 16
+"""Rows from which there is room for what is not asked."""
 
 MOST_PRINTED = 10
 MOST_OTHERS = 6
@@ -76,7 +72,9 @@ def _asked(exercise: Exercise, has_keys: bool, room: Room, rows: int) -> list[Re
         Text(),
     ]
     how = ": press e, or open the file" if has_keys else ": open the file"
-    return [*head, *asked.laid(room, rows - room.taken(head), how)]
+    if exercise.needs and rows > ROOMY:
+        head.insert(1, Text(f"  before it: {', '.join(exercise.needs)}", "dim"))
+    return [*head, *laid(asked, room, rows - room.taken(head), how)]
 
 
 def _failed(found: Lesson, key: str, room: Room) -> list[RenderableType]:
@@ -216,35 +214,3 @@ def _bar(name: str, exercises: Sequence[Exercise], states: Mapping[str, State]) 
 def _share(count: int, total: int) -> int:
     """So many of a bar's blocks: one for the first of a hundred, and not all before the last."""
     return min(max(round(WIDTH * count / max(total, 1)), count > 0), WIDTH - (count < total))
-
-
-def listing(section: Section, states: Mapping[str, State], focus: Exercise | None = None) -> RenderableType:
-    """The exercises of one section with their marks; those around `focus` where not all of them fit."""
-    return Fitted(lambda room: _listed(section, states, focus, max(room.rows - 1, LEAST)))
-
-
-def _listed(
-    section: Section, states: Mapping[str, State], focus: Exercise | None, room: int
-) -> list[RenderableType]:
-    everything = section.exercises
-    place = everything.index(focus) if focus in everything else 0
-    start = max(0, min(place - room // 2, len(everything) - room))
-    return [
-        Text.assemble((f"{section.name} · {section.title}", "bold"), (f"   {_count(everything)}", "dim")),
-        *(_row(e, states.get(e.slug, "todo"), e is focus) for e in everything[start : start + room]),
-    ]
-
-
-def _count(exercises: Sequence[Exercise]) -> str:
-    steps = sum(e.is_step for e in exercises)
-    return f"{steps} steps, {len(exercises) - steps} exercises" if steps else f"{len(exercises)} exercises"
-
-
-def _row(exercise: Exercise, state: State, is_focus: bool) -> Text:
-    about = "  (optional)" if exercise.optional else "  (further)" if exercise.path == "further" else ""
-    place = exercise.stem.split("_")[0]
-    text = (
-        f"{MARKS[state]} {place:<4} {exercise.slug:<28} {exercise.title}{about}   {exercise.effort}".rstrip()
-    )
-    style = STYLES[state]
-    return Text(f"{'>' if is_focus else ' '} {text}", f"bold {style}" if is_focus else style, no_wrap=True)

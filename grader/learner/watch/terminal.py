@@ -14,6 +14,10 @@ _PAUSE = 0.02
 """Seconds between two looks for a key, where nobody can be asked to wait for one."""
 
 
+_ARROWS = {"H": "\x1b[A", "P": "\x1b[B", "M": "\x1b[C", "K": "\x1b[D"}
+"""What msvcrt calls them, and what other terminals send."""
+
+
 class Terminal(Protocol):
     """Where single keys can be read."""
 
@@ -95,6 +99,5 @@ class _Msvcrt:
             sleep(_PAUSE)
         key: str = self._msvcrt.getwch()
         if key in "\x00\xe0" and self._msvcrt.kbhit():  # an arrow, say, which is two
-            self._msvcrt.getwch()
-            return None
+            return _ARROWS.get(self._msvcrt.getwch())
         return "q" if key == "\x03" else key  # Ctrl-C

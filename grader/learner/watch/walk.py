@@ -10,13 +10,20 @@ from grader.records.rungs import SETTLED, State
 class Walk:
     """A walk along a path; or where `fine`, a second round through the fine print of what works."""
 
-    def __init__(self, catalog: Catalog, path: Route, fine: bool) -> None:
+    def __init__(self, catalog: Catalog, path: Route, fine: bool, at: Exercise | None = None) -> None:
         self.catalog = catalog
         self.path = path
         self.fine = fine
         self.states: dict[str, State] = progress.states(catalog)
-        self.focus = self._after(None) or (*path.stretch(catalog), *catalog.exercises)[0]
+        self.focus = at or self._where_left() or (*path.stretch(catalog), *catalog.exercises)[0]
         self._left: Exercise | None = None  # what failed, and waits for the steps before it
+
+    def _where_left(self) -> Exercise | None:
+        """Where somebody was, if that is on this path and not settled; else what comes after it."""
+        place = progress.place(self.catalog)
+        if place is None or self.fine or not self.path.holds(place):
+            return self._after(None)
+        return self._after(place) if self.states[place.slug] in SETTLED else place
 
     def saw(self, exercise: Exercise, state: State) -> None:
         """Note a verdict, and which steps are known by it."""
@@ -44,6 +51,14 @@ class Walk:
             end = progress.end_of(self.catalog, self.states, self.path, fine=self.fine)
             raise KataError(f"{end}; `kata status` shows the map")
         self.focus = following
+
+    def go_to_previous(self) -> None:
+        """Go to what comes before on the path, whether it is done or not; raises KataError at the front."""
+        order = [e for e in self.path.order(self.catalog) if self.path.holds(e) or e is self.focus]
+        place = order.index(self.focus)
+        if not place:
+            raise KataError(f"nothing comes before {self.focus.slug} on this path")
+        self.focus = order[place - 1]
 
     def go_back(self) -> None:
         """Go to the step before; raises KataError where there is none."""

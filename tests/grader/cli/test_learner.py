@@ -13,7 +13,10 @@ pytestmark = pytest.mark.slow
 
 VERBS = {
     "status",
+    "list",
+    "find",
     "watch",
+    "again",
     "path",
     "hint",
     "reset",

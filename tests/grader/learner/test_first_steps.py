@@ -9,6 +9,7 @@ from rich.console import Console
 
 from grader.course import catalog, paths
 from grader.course.catalog import load
+from grader.course.statement import Statement
 from grader.learner.watch import question, screen, statement, terminal
 from grader.learner.watch.events import Saved
 from grader.learner.watch.room import Room
@@ -113,11 +114,11 @@ def test_one_question_has_three_answers(folder, pressed, wanted):
     assert ("a  e01_tensors      Tensors" in shown) == ("3" in pressed)
 
 
-def path(folder, told="", may_ask=True):
+def path(folder, may_ask=True):
     course = catalog.read(folder)
     out = Console(file=io.StringIO(), width=80, height=24)
     states = progress.states(course)
-    return question.path(out, course, states, told, may_ask=may_ask), out.file.getvalue()
+    return question.path(out, course, states, may_ask=may_ask), out.file.getvalue()
 
 
 def test_it_is_asked_once(folder, monkeypatch):
@@ -126,8 +127,6 @@ def test_it_is_asked_once(folder, monkeypatch):
     found, shown = path(folder)
     assert found == Route("core") and shown
     assert path(folder) == (Route("core"), "")
-    assert path(folder, "first") == (Route("first"), "")
-    assert path(folder) == (Route("core"), ""), "another path is for once"
 
 
 def test_where_no_key_can_be_read_or_nothing_is_to_be_chosen_nobody_is_asked(folder, monkeypatch):
@@ -238,7 +237,7 @@ def f(x):
 def laid(source, rows=18, how=": press e"):
     out = Console(file=io.StringIO(), width=80, height=24, color_system=None)
     room = Room(out, out.options)
-    parts = statement.Statement.of(source).laid(room, rows, how)
+    parts = statement.laid(Statement.of(source), room, rows, how)
     assert room.taken(parts) <= rows
     for part in parts:
         out.print(part)

@@ -1,0 +1,52 @@
+"""The list in `kata watch`: it can be walked, by rows and by sections, and chosen from."""
+
+from collections.abc import Mapping
+
+from rich.console import RenderableType
+
+from grader.course.catalog import Catalog, Exercise
+from grader.learner import listing
+from grader.learner.watch.room import LEAST, Fitted, Room
+from grader.records.rungs import State
+
+KEYS = "↑ ↓ (k j) move   ← → section   [enter] open   [l]ist off   [q]uit"
+_MOVES = {"up": -1, "k": -1, "down": 1, "j": 1}
+_TURNS = {"left": -1, "right": 1}
+
+
+class Browser:
+    """A place in the catalog, moved by keys; `at` is the exercise under the cursor."""
+
+    def __init__(self, catalog: Catalog, at: Exercise) -> None:
+        self._catalog = catalog
+        self.at = at
+
+    def press(self, key: str) -> bool:
+        """Move, where the key is one that moves."""
+        if key in _MOVES:
+            everything = self._catalog.exercises
+            place = everything.index(self.at) + _MOVES[key]
+            self.at = everything[min(max(place, 0), len(everything) - 1)]
+        elif key in _TURNS:
+            sections = [s for s in self._catalog.sections if s.exercises]
+            place = sections.index(self._catalog.section(self.at)) + _TURNS[key]
+            self.at = sections[place % len(sections)].exercises[0]
+        return key in _MOVES or key in _TURNS
+
+    def shown(self, states: Mapping[str, State]) -> RenderableType:
+        """The section around the cursor, as many rows as there is room for."""
+        return Fitted(lambda room: self._laid(states, room))
+
+    def _laid(self, states: Mapping[str, State], room: Room) -> list[RenderableType]:
+        section = self._catalog.section(self.at)
+        title = listing.head(section)
+        rows = [listing.row(e, states.get(e.slug, "todo"), is_focus=e is self.at) for e in section.exercises]
+        first = last = section.exercises.index(self.at)
+        most = max(room.rows - room.taken([title]), LEAST)
+        grown = True
+        while grown:  # by a row before and one after it, as long as they fit
+            grown = False
+            for start, end in ((first - 1, last), (first, last + 1)):
+                if start >= 0 and end < len(rows) and room.taken(rows[start : end + 1]) <= most:
+                    first, last, grown = start, end, True
+        return [title, *rows[first : last + 1]]
