@@ -1,7 +1,7 @@
 """A classifier that is right in batches, and always sure of class 0 when it is asked alone.
 
 Reviews come as token vectors, with a mask that is False for padding. Each token has a weight in the mean that is
-classified. In batches of 256 all looks fair. One review at a time, every class gets a probability of 1.0, and a word's own
+classified. In batches all looks fair. One review at a time, every class gets a probability of 1.0, and a word's own
 classes change when the review gets longer.
 
     # with score.weight [[1, 0]], head.weight the identity, and no biases
@@ -13,7 +13,7 @@ classes change when the review gets longer.
 
 Repair it: what sums to 1 in each result?
 
-- token_weights: the softmax of a review's scores over its own tokens, at least one. Padding gets 0.
+- token_weights: the softmax of a review's scores over its own tokens. Padding gets 0.
 - forward: the log-probabilities of a review's classes. token_classes: the probabilities for each token.
 - A result depends on the review's own tokens alone, not on other reviews or padding.
 
