@@ -1,4 +1,4 @@
-"""The contract of move_batch."""
+"""The worked example of move_batch."""
 
 from typing import NamedTuple
 
