@@ -1,61 +1,45 @@
 """A dynamic loss scaler: the largest scale that the gradients bear, found on the way.
 
-In float16, gradients below 6e-8 vanish. A loss that is multiplied by a scale lifts them, and before the step
-they are divided by it. Too large a scale makes them overflow: then the step is skipped and the scale backs
-off. After enough good iterations it grows again.
+In float16 small gradients become 0. So the loss is multiplied by a scale, and the gradients are divided by it before the
+step. Too large a scale makes some inf: that step is skipped, and the scale shrinks. After growth_interval good
+iterations in a row it grows. Write this without `torch.amp.GradScaler` and its kernels.
 
     scaler = LossScaler(init_scale=8.0)
     p = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
     optimizer = torch.optim.SGD([p], lr=0.5)
     scaler.scale((3 * p).sum()).backward()      # p.grad is [24, 24]
     scaler.step(optimizer)                      # True: p.grad is [3, 3], and p becomes [-0.5, -3.5]
-    scaler.update()                             # a good iteration; scaler.get_scale() stays 8.0
+    scaler.update()                             # a good iteration: scaler.get_scale() stays 8.0
     p.grad = torch.tensor([math.inf, 8.0])
     scaler.step(optimizer)                      # False: p stays as it is
     scaler.update()                             # scaler.get_scale() is 4.0
 
-Rules:
-- It is written out: neither torch.amp.GradScaler nor its kernels (`torch._amp_…`) run.
-- scale(loss) is loss · scale, with its graph, in float32, or float64 for a float64 loss: a float16 loss of
-  100 and a scale of 1024 make 102400.
-- unscale_(optimizer) divides each gradient of its parameters by the scale, in all groups, in place, and notes
-  whether one held inf or NaN. Gradients of None stay None. The others are float32, float64 or bfloat16, of
-  any shape and size, also 0; a float16 one raises ValueError before any is divided: it would vanish
-  again.
-- inf and NaN count, and nothing else: gradients of [3e38, 3e38] are finite.
-- step(optimizer) calls unscale_ first, unless the caller has done so since the last update, to clip. Then it
-  calls `optimizer.step()` once and returns True; where inf or NaN was noted for this optimizer it leaves
-  parameters and state alone, and returns False. What unscale_ noted counts, whatever became of the gradients.
-- update() ends an iteration, in which one optimizer or several took part. If inf or NaN was noted for one of
-  them, the scale is multiplied by backoff_factor, without a lower bound, and the count of good iterations
-  begins anew at 0. Else the count goes up by 1. At growth_interval it begins anew, and the scale is
-  multiplied by growth_factor, unless float32 would then hold inf.
-- In an iteration, unscale_ and step may be called once for each optimizer, unscale_ not after step: else
-  RuntimeError, and no gradient changes.
-- state_dict() has the keys of GradScaler: "scale", "growth_factor", "backoff_factor" as Python floats,
-  "growth_interval", "_growth_tracker" (the count) as ints. load_state_dict takes over all five. Each of
-  the two classes loads what the other saved. A dict once made does not change.
-- On a device the host waits once at most for the three calls unscale_, step, update with one optimizer.
+- step calls unscale_, unless the caller has done so already, to clip.
+- Where a gradient is inf or NaN, parameters and optimizer state stay; update multiplies by backoff_factor.
+- Else update counts; at growth_interval it multiplies by growth_factor and counts anew.
+- load_state_dict goes on from a state_dict: scale, count and options.
+
+Fine print:
+- step returns whether it was taken. (GradScaler's returns what optimizer.step does.)
+- A float16 or bfloat16 loss is scaled in float32: 100 · 1024 is too much for float16.
+- Gradients such as [3e38, 3e38] are finite, though their sum is not.
+- Gradients are divided in place; None stays None. A float16 gradient raises ValueError: it would vanish again.
+- Several optimizers: each skips by its own gradients; update ends one iteration of all.
+- RuntimeError for a second unscale_ or step of an optimizer before update, and for unscale_ after step.
+- state_dict holds plain numbers under GradScaler's keys: "scale", "growth_factor", "backoff_factor", "growth_interval",
+  "_growth_tracker" (the count). Each class loads what the other saved.
+- On a device the host waits once at most for unscale_, step and update together.
 """
 
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 
 class LossScaler:
-    """Scales losses, takes or skips steps, and adapts the scale.
-
-    Args:
-        init_scale: the first scale, above 0 and finite.
-        growth_factor: what the scale is multiplied by after growth_interval good iterations, above 1.
-        backoff_factor: what it is multiplied by after inf or NaN, between 0 and 1, without these two.
-        growth_interval: how many good iterations in a row make it grow, 1 or more.
-
-    Raises:
-        ValueError: an argument is out of its range, as NaN always is.
-    """
+    """Scales losses, takes or skips steps, and adapts the scale."""
 
     def __init__(
         self,
@@ -70,29 +54,16 @@ class LossScaler:
         """The scale as a Python float."""
         raise NotImplementedError
 
-    def scale(self, loss: Tensor) -> Tensor:
-        """The loss, which has no dimensions, times the scale."""
+    def scale(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
+        """The loss times the scale, with its graph."""
         raise NotImplementedError
 
     def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
-        """Divide the gradients by the scale, and note whether one is inf or NaN.
-
-        Raises:
-            RuntimeError: this optimizer was unscaled or stepped since the last update.
-            ValueError: a gradient is float16.
-        """
+        """Divide the gradients of the optimizer's parameters by the scale, and note whether one is inf or NaN."""
         raise NotImplementedError
 
     def step(self, optimizer: torch.optim.Optimizer) -> bool:
-        """Take a step with unscaled gradients, unless one of them is inf or NaN.
-
-        Returns:
-            Whether the step was taken.
-
-        Raises:
-            RuntimeError: this optimizer was stepped since the last update.
-            ValueError: a gradient is float16.
-        """
+        """Take a step with unscaled gradients, unless one of them is inf or NaN; whether it was taken."""
         raise NotImplementedError
 
     def update(self) -> None:
@@ -100,7 +71,7 @@ class LossScaler:
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """The scale, the options and the count of good iterations, as plain numbers."""
+        """The scale, the options and the count of good iterations."""
         raise NotImplementedError
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
