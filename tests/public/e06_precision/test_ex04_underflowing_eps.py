@@ -1,4 +1,6 @@
-"""The contract of to_shares."""
+"""The worked example of to_shares."""
+
+import math
 
 import pytest
 import torch
@@ -10,20 +12,18 @@ KINDS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 @pytest.mark.parametrize("dtype", KINDS, ids=str)
 def test_worked_example(answer, dtype):
-    """The worked example of the statement comes out, in every dtype."""
+    """The first worked example comes out, in every dtype."""
     weights = torch.tensor([[1.0, 3.0], [0.0, 0.0]], dtype=dtype)
     wanted = torch.tensor([[0.25, 0.75], [0.0, 0.0]], dtype=dtype)
+    with_row = lambda *row: torch.tensor([[0.25, 0.75], row], dtype=dtype)  # noqa: E731
     suspects = {
-        f"a row of zeros is divided by 0: 1e-8 is 0 in {dtype}, or there is no guard": lambda: torch.tensor(
-            [[0.25, 0.75], [float("nan")] * 2]
-        ).to(dtype),
-        "a row of zeros gets equal shares: they are 0": lambda: torch.tensor([[0.25, 0.75], [0.5, 0.5]]).to(
-            dtype
+        f"a row of zeros is 0 / 0: 1e-8 is 0 in {dtype}, or there is no guard": lambda: with_row(
+            math.nan, math.nan
         ),
+        "a row of zeros gets equal shares: they are 0": lambda: with_row(0.5, 0.5),
         "this is a softmax: shares are weights by their sum": lambda: weights.softmax(-1),
     }
-    call = f"to_shares(weights) in {dtype}"
-    expect_equal(answer.to_shares(weights), wanted, call, suspects=suspects)
+    expect_equal(answer.to_shares(weights), wanted, f"to_shares(weights) in {dtype}", suspects=suspects)
 
 
 def test_small_weights(answer):
