@@ -1,37 +1,34 @@
 """Mismatched dtypes and devices: read the error, and mend its cause.
 
-A model that predicts who is going to leave gets its rows from a database, by way of NumPy. `training_loss`
-stops; each line that you silence brings the next error, on the laptop
+A model that predicts who will leave gets rows from a database, as NumPy arrays. `training_loss` stops; each line that you
+silence brings the next error, on the laptop
 
-    Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got
-        torch.ShortTensor instead (while checking arguments for embedding)
+    Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ShortTensor
     mat1 and mat2 must have the same dtype, but got Double and Float
     expected target dtype to be Long or Byte, but got Int
     expected scalar type Float but found Double
     Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.
 
-and on the GPU "Expected all tensors to be on the same device" and "can't convert cuda:0 device type tensor
-to numpy"; cast to bfloat16 it ends with "Got unsupported ScalarType BFloat16". Once repaired, this holds:
+and on the GPU "Expected all tensors to be on the same device" and "can't convert cuda:0 device type tensor to numpy". Once
+repaired:
 
     model = ChurnModel(4, np.array([10.0, 100.0]), np.array([2.0, 50.0]), class_weight=np.array([1.0, 3.0]))
-    arrays = {"store": np.array([1], np.int16), "label": np.array([1], np.int32),
-              "features": np.array([[12.0, 50.0]])}
+    arrays = {"store": np.array([1], np.int16), "label": np.array([1], np.int32), "features": np.array([[12.0, 50.0]])}
     # let the logits be the normalised features, [1, -1]:
     training_loss(model, to_batch(arrays, model))     # 2.1269
     predict(model, arrays)                            # [[0.8808, 0.1192]]
 
-Rules:
-- mean, std and class_weight are buffers of the model under these names: they move, are cast and are saved
-  with it. They start in torch's default dtype, like its parameters, as copies: writing to the arrays later
-  changes nothing.
-- to_batch returns a new dict with a tensor for each of the arrays, on the device of the model's parameters:
-  "features" in their dtype, "store" and "label" in int64. "label" may be missing. Each array crosses to the
-  device once at most. Features come in any floating or integer dtype, stores and labels in any integer one.
-- Whether the model was cast to float64, float16 or bfloat16, or moved to another device, after it was built:
-  loss and backward work, the loss has the model's dtype, and nothing is copied between host and device.
-- predict returns a NumPy array in float32 from every model, also for 0 rows and for a model in training,
-  which it leaves in its mode and with the gradients that it had. There is at most one copy back from the
-  device.
+- mean, std and class_weight are float32 buffers of the model, under these names: they move and are saved with it.
+- to_batch gives a tensor for each array, where the model's parameters are now: features in float32, the others in int64.
+- "label" may be missing. predict returns a NumPy array in float32, wherever the model is.
+
+Fine print:
+- A model may be cast to float64, bfloat16 or float16. Then the features and the loss are in its dtype, and predict gives
+  float32 still: NumPy does not know bfloat16.
+- Buffers are copies: who writes to the arrays later changes nothing.
+- Features come in any floating dtype or as integers, store and label from int8 to int64.
+- Each array crosses to the device once, loss and backward copy nothing, and predict brings its result back in one copy.
+- to_batch returns a new dict. predict leaves modes, gradients and the switch for gradients as they are.
 """
 
 import numpy as np
@@ -42,14 +39,7 @@ from torch.nn import functional as F
 
 
 class ChurnModel(nn.Module):
-    """Scores classes of customers, by their store and by features.
-
-    Args:
-        stores: the number of stores.
-        mean: the mean of each feature, (features,), of any real dtype like the other arrays.
-        std: the standard deviation of each feature, (features,).
-        class_weight: how much each class counts in the loss, (classes,).
-    """
+    """Scores classes of customers, by their store and by features."""
 
     def __init__(self, stores: int, mean: np.ndarray, std: np.ndarray, class_weight: np.ndarray) -> None:
         super().__init__()
@@ -68,15 +58,7 @@ class ChurnModel(nn.Module):
 
 
 def to_batch(arrays: dict[str, np.ndarray], model: ChurnModel) -> dict[str, Tensor]:
-    """Turn rows of a database into what the model takes.
-
-    Args:
-        arrays: "store" (rows,), "features" (rows, features) and perhaps "label" (rows,).
-        model: where the batch goes.
-
-    Returns:
-        Tensors under the same names and of the same shapes.
-    """
+    """Turn rows of a database into what the model takes: tensors under the same names and of the same shapes."""
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 

@@ -122,13 +122,6 @@ def test_first_nan_looks_into_sparse_gradients():
     assert found == ("parameter", "weight")
 
 
-def test_dtype_and_device_mismatch_takes_reversed_arrays():
-    one = np.ones(1)
-    model = ex04_dtype_and_device_mismatch.ChurnModel(4, one, one, class_weight=one)
-    batch = ex04_dtype_and_device_mismatch.to_batch({"store": np.arange(3)[::-1]}, model)
-    assert batch["store"].tolist() == [2, 1, 0]
-
-
 def test_find_divergence_sees_imaginary_parts():
     class Turn(nn.Module):
         def __init__(self, sign):
