@@ -1,7 +1,7 @@
 """A classifier that is right in batches, and always sure of class 0 when it is asked alone.
 
 Reviews come as token vectors, with a mask that is False for padding. Each token has a weight in the mean that is
-classified. In batches all looks fair. One review at a time, every class gets a probability of 1.0, and a word's own
+classified. Batches look fair. One review at a time, every class gets a probability of 1.0, and a word's own
 classes change when the review gets longer.
 
     # with score.weight [[1, 0]], head.weight the identity, and no biases
