@@ -1,16 +1,11 @@
 """Answers to tensor_parallel_mlp that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 TO = "        x = _ToAllRanks.apply(x, self.group)\n"
-HIDDEN = "        hidden = self.activation(F.linear(x, self.up.weight, self.up.bias))  # (*batch, H/N)\n"
 FROM = "        y = _FromAllRanks.apply(F.linear(hidden, self.down.weight), self.group)  # (*batch, out)\n"
 RETURN = "        return y if self.down.bias is None else y + self.down.bias  # once, not on each rank\n"
 COPY = "nn.Parameter(t.detach().clone(memory_format=torch.contiguous_format))"
-PASS = """    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return gradient, None
-"""
-KEEP = "        total = term.clone(memory_format=torch.contiguous_format)\n"
 RANKS = "        ranks, rank = dist.get_world_size(group), dist.get_rank(group)\n"
 CHECK = """        if up.out_features % ranks:
             raise ValueError(f"{ranks} ranks cannot share {up.out_features} hidden units evenly")
@@ -18,75 +13,42 @@ CHECK = """        if up.out_features % ranks:
 
 SPECIMENS = [
     Wrong(
-        "contiguous() in place of a copy: with one rank it is the layer's own memory",
-        edits=[(COPY, "nn.Parameter(t.detach().contiguous() if t.dim() > 1 else t.detach().clone())")],
-        check="test_results",
-        says="share memory",
+        "each rank's own gradient of the input",
+        edits=[(TO, "")],
+        rung="job",
+        check="test_gradients",
+        says="are not added up",
     ),
     Wrong(
-        "without gradients each rank adds the bias before the sum",
+        "torch's differentiable all-reduce, which adds up equal gradients",
         edits=[
             (
-                TO,
-                """        if not torch.is_grad_enabled():
-            y = self.activation(F.linear(x, self.up.weight, self.up.bias))
-            y = F.linear(y, self.down.weight, self.down.bias)
-            dist.all_reduce(y, group=self.group)
-            return y
-"""
-                + TO,
-            )
-        ],
-        check="test_messages",
-        says="under torch.no_grad",
-    ),
-    Wrong("each rank's own gradient of the input", edits=[(TO, "")], check="test_gradients", says="of x"),
-    Wrong(
-        "an all-reduce of the sum's gradient as well: it counts once for each rank",
-        edits=[
-            (
-                PASS,
-                """    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        gradient = gradient.clone(memory_format=torch.contiguous_format)
-        dist.all_reduce(gradient, group=ctx.group)
-        return gradient, None
+                FROM,
+                """        import torch.distributed.nn
+        pg = self.group or dist.group.WORLD
+        y = torch.distributed.nn.all_reduce(F.linear(hidden, self.down.weight), group=pg)
 """,
             ),
-            (KEEP, "        ctx.group = group\n" + KEEP),
-            (TO, ""),
         ],
+        rung="job",
         check="test_gradients",
-    ),
-    Wrong(
-        "both of them in the backward",
-        edits=[
-            (
-                PASS,
-                """    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        gradient = gradient.clone(memory_format=torch.contiguous_format)
-        dist.all_reduce(gradient)
-        return gradient / dist.get_world_size(), None
-""",
-            )
-        ],
-        check="test_messages",
-        says="in a backward",
+        says="counted once for each rank",
     ),
     Wrong(
         "the terms added up where no gradient can go",
         edits=[
             (
                 FROM,
-                """        y = F.linear(hidden, self.down.weight).detach().contiguous()
+                """        y = F.linear(hidden, self.down.weight).detach()
         dist.all_reduce(y, group=self.group)
 """,
             )
         ],
+        rung="job",
         check="test_gradients",
-        says="of x",
     ),
     Wrong(
-        "the sum at once, and its gradient from a hook on the caller's own input",
+        "the gradient of x from a hook on the caller's own input",
         edits=[
             (
                 TO,
@@ -100,8 +62,9 @@ SPECIMENS = [
 """,
             )
         ],
+        rung="job",
         check="test_gradients",
-        says="of x",
+        says="past the MLP is added up",
     ),
     Wrong(
         "the bias on every rank",
@@ -109,8 +72,9 @@ SPECIMENS = [
             (FROM, FROM.replace("self.down.weight)", "self.down.weight, self.down.bias)")),
             (RETURN, "        return y\n"),
         ],
+        rung="job",
         check="test_results",
-        says="on rank 0 of 3",
+        says="added once on every rank",
     ),
     Wrong(
         "a share of the bias on every rank: its gradient is too small",
@@ -123,8 +87,9 @@ SPECIMENS = [
             ),
             (RETURN, "        return y\n"),
         ],
+        rung="job",
         check="test_gradients",
-        says="gradient of down.bias",
+        says="divided by the 2 ranks",
     ),
     Wrong(
         "the bias on the first rank only: the others have no gradient for it",
@@ -137,13 +102,23 @@ SPECIMENS = [
             ),
             (RETURN, "        return y\n"),
         ],
+        rung="job",
         check="test_gradients",
         says="no gradient for down.bias",
     ),
     Wrong(
         "the mean of the terms",
         edits=[(RETURN, "        y = y / dist.get_world_size(self.group)\n" + RETURN)],
+        rung="job",
         check="test_results",
+        says="the mean of the terms",
+    ),
+    Wrong(
+        "its own term",
+        edits=[(FROM, "        y = F.linear(hidden, self.down.weight)\n")],
+        rung="job",
+        check="test_results",
+        says="are not added up",
     ),
     Wrong(
         "puts the hidden units together: the whole of down on every rank",
@@ -158,172 +133,167 @@ SPECIMENS = [
 """,
             ),
         ],
-        check="test_parts",
+        rung="job",
+        check="test_shares",
         says="down.weight",
-    ),
-    Wrong(
-        "an all-reduce before the activation, and one after",
-        edits=[(RETURN, "        dist.barrier(group=self.group)\n" + RETURN)],
-        check="test_messages",
-        says="barrier",
-    ),
-    Wrong(
-        "sees to it that the layers are equal",
-        edits=[
-            (
-                RANKS,
-                "        for p in (*up.parameters(), *down.parameters()):\n"
-                "            dist.all_reduce(p.detach().clone(), op=dist.ReduceOp.MAX, group=group)\n"
-                + RANKS,
-            )
-        ],
-        check="test_messages",
-        says="when the MLP is built",
     ),
     Wrong(
         "every N-th unit",
         edits=[("slice(rank * size, (rank + 1) * size)", "slice(rank, None, ranks)")],
-        check="test_parts",
+        rung="job",
+        check="test_shares",
         says="up.weight on rank",
-    ),
-    Wrong(
-        "views of the layers",
-        edits=[(COPY, "nn.Parameter(t.detach())")],
-        check="test_parts",
-        says="too much memory",
-    ),
-    Wrong(
-        "copies where a view is not contiguous",
-        edits=[(COPY, "nn.Parameter(t.detach().contiguous())")],
-        check="test_parts",
-    ),
-    Wrong(
-        "keeps the layers for later",
-        edits=[
-            ("        self.group = group\n", "        self.group = group\n        self.layers = [up, down]\n")
-        ],
-        check="test_parts",
-        says="keeps alive",
-    ),
-    Wrong(
-        "the layers' own parameters, cut short",
-        edits=[
-            (
-                "        self.group = group\n",
-                "        self.group = group\n        up.weight = self.up.weight\n",
-            )
-        ],
-        check="test_parts",
     ),
     Wrong(
         "adds up over all ranks",
         edits=[("        dist.all_reduce(total, group=group)\n", "        dist.all_reduce(total)\n")],
-        check="test_groups",
-    ),
-    Wrong(
-        "the gradient over all ranks",
-        edits=[("        dist.all_reduce(total, group=ctx.group)\n", "        dist.all_reduce(total)\n")],
-        check="test_groups",
-        says="gradient of x",
-    ),
-    Wrong(
-        "the rank among all",
-        edits=[(RANKS, RANKS.replace("get_rank(group)", "get_rank() % dist.get_world_size(group)"))],
+        rung="job",
         check="test_groups",
     ),
     Wrong(
         "GELU for ever",
         edits=[("self.activation(F.linear(", "F.gelu(F.linear(")],
+        rung="job",
         check="test_results",
         says="with tanh",
     ),
     Wrong(
+        "views of the layers",
+        edits=[(COPY, "nn.Parameter(t.detach())")],
+        rung="fine",
+        check="test_memory",
+        says="too much memory",
+    ),
+    Wrong(
         "a bias is taken for granted",
         edits=[("return y if self.down.bias is None else y + self.down.bias", "return y + self.down.bias")],
-        check="test_results",
+        rung="fine",
+        check="test_without_bias",
     ),
     Wrong(
         "float32 whatever the layers are",
         edits=[(COPY, COPY.replace("t.detach()", "t.detach().float()"))],
-        check="test_results",
-    ),
-    Wrong(
-        "matrices only",
-        edits=[
-            ("F.linear(x, self.up.weight, self.up.bias)", "(torch.mm(x, self.up.weight.T) + self.up.bias)")
-        ],
-        check="test_results",
-    ),
-    Wrong("rounds down", edits=[(CHECK, "")], check="test_indivisible", says="no error"),
-    Wrong(
-        "an assertion",
-        edits=[(CHECK, '        assert up.out_features % ranks == 0, "cannot share evenly"\n')],
-        check="test_indivisible",
-        says="wrong error",
-    ),
-    Wrong(
-        "without gradients no message either",
-        edits=[
-            (
-                KEEP,
-                "        if not term.requires_grad:\n            return term.clone()\n" + KEEP,
-            )
-        ],
-        check="test_messages",
-        says="without gradients",
+        rung="fine",
+        check="test_dtypes",
     ),
     Wrong(
         "nothing to do for no rows, not even a graph",
         edits=[
             (
-                "        x = _ToAllRanks.apply(x, self.group)\n",
-                """        if not x.numel():
-            return x.new_zeros(*x.shape[:-1], len(self.down.weight), requires_grad=True)
-        x = _ToAllRanks.apply(x, self.group)
-""",
-            )
-        ],
-        check="test_gradients",
-        says="x of [0, 2, 3]",
-    ),
-    Wrong(
-        "sums in training mode only",
-        edits=[
-            (
-                "_FromAllRanks.apply(F.linear(hidden, self.down.weight), self.group)",
-                "F.linear(hidden, self.down.weight)\n        y = _FromAllRanks.apply(y, self.group) if self.training else y",
-            )
-        ],
-        check="test_messages",
-        says="in a forward without gradients",
-    ),
-    Wrong(
-        "rows of down.weight where it is square",
-        edits=[
-            (
-                "_copy(down.weight[:, mine])",
-                "_copy(down.weight[mine] if down.in_features == down.out_features else down.weight[:, mine])",
-            )
-        ],
-        check="test_parts",
-        says="down.weight",
-    ),
-    Wrong(
-        "the caller's input is told to require a gradient",
-        edits=[
-            (
                 TO,
-                "        if torch.is_grad_enabled() and not x.requires_grad:\n            x.requires_grad_()\n"
+                """        if not x.numel():
+            return x.new_zeros(*x.shape[:-1], len(self.down.weight))
+"""
                 + TO,
             )
         ],
+        rung="fine",
+        check="test_rows",
+        says="no rows",
+    ),
+    Wrong("rounds down", edits=[(CHECK, "")], rung="fine", check="test_indivisible", says="no error"),
+    Wrong(
+        "waits for the others",
+        edits=[(RETURN, "        dist.barrier(group=self.group)\n" + RETURN)],
+        rung="fine",
         check="test_messages",
-        says="an x that required no gradient",
+        says="barrier",
+    ),
+    Works(
+        "as in Megatron: a column-parallel and a row-parallel layer, for layers with a bias",
+        code="""
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import nn
+
+
+class _CopyToModelParallelRegion(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input_, group):
+        ctx.group = group
+        return input_
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        dist.all_reduce(grad_output, group=ctx.group)
+        return grad_output, None
+
+
+class _ReduceFromModelParallelRegion(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input_, group):
+        dist.all_reduce(input_.contiguous(), group=group)
+        return input_
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, None
+
+
+class ColumnParallelLinear(nn.Module):
+    def __init__(self, layer, group):
+        super().__init__()
+        self.group = group
+        rank, world = dist.get_rank(group), dist.get_world_size(group)
+        self.weight = nn.Parameter(layer.weight.chunk(world, dim=0)[rank])
+        self.bias = nn.Parameter(layer.bias.chunk(world)[rank])
+
+    def forward(self, x):
+        x = _CopyToModelParallelRegion.apply(x, self.group)
+        return F.linear(x, self.weight, self.bias)
+
+
+class RowParallelLinear(nn.Module):
+    def __init__(self, layer, group):
+        super().__init__()
+        self.group = group
+        rank, world = dist.get_rank(group), dist.get_world_size(group)
+        self.weight = nn.Parameter(layer.weight.chunk(world, dim=1)[rank])
+        self.bias = nn.Parameter(layer.bias)
+
+    def forward(self, x):
+        y = _ReduceFromModelParallelRegion.apply(F.linear(x, self.weight), self.group)
+        return y + self.bias
+
+
+class TensorParallelMLP(nn.Module):
+    def __init__(self, up, down, activation=F.gelu, group=None):
+        super().__init__()
+        self.up = ColumnParallelLinear(up, group)
+        self.down = RowParallelLinear(down, group)
+        self.activation = activation
+
+    def forward(self, x):
+        return self.down(self.activation(self.up(x)))
+""",
+    ),
+    Works(
+        "parallelize_module, as in PyTorch's tutorial",
+        code="""
+import copy
+
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+
+class TensorParallelMLP(nn.Module):
+    def __init__(self, up, down, activation=F.gelu, group=None):
+        super().__init__()
+        self.up, self.down, self.activation = copy.deepcopy(up), copy.deepcopy(down), activation
+        mesh = DeviceMesh.from_group(group or dist.group.WORLD, "cpu")
+        parallelize_module(self, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
+
+    def forward(self, x):
+        return self.down(self.activation(self.up(x)))
+""",
     ),
     Right(
-        "linear layers for the cuts, hooks on a view, and the sum as a constant",
-        code='''"""Another answer."""
-
+        "linear layers for the shares, a hook on a view, and the sum as a constant",
+        code="""
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -364,12 +334,11 @@ class TensorParallelMLP(nn.Module):
         if self.down.bias is not None:
             y = y + self.down.bias
         return y
-''',
+""",
     ),
     Right(
         "one function for all, with the gradient of each part written out by autograd",
-        code='''"""Another answer."""
-
+        code="""
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -424,12 +393,6 @@ class TensorParallelMLP(nn.Module):
     def forward(self, x):
         y = Whole.apply(self, x, *self.up.values(), self.down["weight"])
         return y + self.down["bias"] if "bias" in self.down else y
-''',
-    ),
-    Wrong(
-        "sums the gradient of x for batches only",
-        edits=[(TO, "        x = _ToAllRanks.apply(x, self.group) if x.dim() > 1 else x\n")],
-        check="test_gradients",
-        says="[3]",
+""",
     ),
 ]
