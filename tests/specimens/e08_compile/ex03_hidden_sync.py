@@ -1,110 +1,126 @@
 """Answers to hidden_sync that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 INIT = "    total, hits, count, norms = 0.0, 0, 0, []\n"
-LOOP = "    for features, labels in batches:\n"
-LOGITS = "        logits = model(features)  # (batch, time, classes)\n"
 NUMBER = "        number = labelled.sum()  # (): this and all below stay on the device\n"
 LOSSES = '        losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100, reduction="sum")\n'
 LOSS = "        loss = losses / number.clamp(min=1)\n"
 ZERO = "        optimizer.zero_grad()\n"
 BACK = "        loss.backward()\n"
-NORM = "        norm = torch.stack([g.norm() for g in gradients]).norm()\n"
-GRADIENTS = "        gradients = [p.grad for p in model.parameters() if p.grad is not None]\n"
-FACTOR = "        factor = torch.where(norm > max_norm, max_norm / norm, 1.0)  # (): 1 where nothing is to be scaled\n"
-SCALE = "        for g in gradients:\n            g.mul_(factor)\n"
+NORMS = "        norms.append(nn.utils.clip_grad_norm_(model.parameters(), max_norm))  # (): it scales by 1 at most\n"
 STEP = "        optimizer.step()\n"
 TOTAL = "        total += losses.detach()\n"
 HITS = "        hits += ((logits.argmax(-1) == labels) & labelled).sum()\n"
 COUNT = "        count += number\n"
-NORMS = "        norms.append(norm)  # one number for each batch, without a graph\n"
-STACK = "    all_norms = torch.stack(norms)  # (batches,)\n"
-
-WAITS = "the host waits"
-
-
-def still(about, *edits):
-    """One cause of the waits is left."""
-    return Wrong(about, edits=edits, check="test_no_wait_in_a_step", says=WAITS)
+LAST = """    return {
+        "loss": float(total / count),
+        "accuracy": float(hits / count),
+        "largest_norm": float(torch.stack(norms).max()),
+    }
+"""
+BY_HAND = """        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        norm = torch.stack([g.norm() for g in gradients]).norm()
+"""
 
 
 SPECIMENS = [
     Wrong(
-        "old gradients become zeros from the second batch on: what only the first has used is moved on",
-        edits=[(ZERO, "        optimizer.zero_grad(set_to_none=not norms)\n")],
-        check="test_epoch",
-        says="long",
+        "still branches on the norm, and indexes with a mask",
+        edits=[
+            (
+                NORMS,
+                BY_HAND
+                + "        if norm > max_norm:\n            for g in gradients:\n                g.mul_(max_norm / norm)\n"
+                + "        norms.append(norm)\n",
+            ),
+            (
+                LOSSES,
+                '        losses = F.cross_entropy(logits[labelled], labels[labelled], reduction="sum")\n',
+            ),
+        ],
+        check="test_no_wait_in_a_step",
+        says="in step 0",
+        rung="job",
     ),
     Wrong(
-        "old gradients become zeros, so that weight decay goes on",
-        edits=[(ZERO, "        optimizer.zero_grad(set_to_none=False)\n")],
-        check="test_one_step_for_each_batch",
-        says="unused",
+        "waits once in ten steps, to log",
+        edits=[(NORMS, NORMS + "        if len(norms) % 10 == 0:\n            print(loss.item())\n")],
+        check="test_no_wait_in_a_step",
+        says="in step 9",
+        rung="job",
     ),
-    still("still takes the loss as a number", (TOTAL, "        total += losses.item()\n")),
-    still("float instead of item", (TOTAL, "        total += float(losses)\n")),
-    still(
-        "still branches on the norm",
-        (FACTOR, "        factor = max_norm / norm if norm > max_norm else 1.0\n"),
+    Wrong(
+        "the mean of the batches' means",
+        edits=[
+            (TOTAL, "        total += loss.detach()\n"),
+            ("float(total / count)", "float(total / len(norms))"),
+        ],
+        check="test_epoch",
+        says="the batches' means",
+        rung="job",
     ),
-    still(
-        "still indexes with a mask",
-        (LOSSES, '        losses = F.cross_entropy(logits[labelled], labels[labelled], reduction="sum")\n'),
+    Wrong(
+        "means over all positions, labelled or not",
+        edits=[(COUNT, "        count += labels.numel()\n")],
+        check="test_epoch",
+        says="without a label count",
+        rung="job",
     ),
-    still(
-        "the number of labelled positions by nonzero",
-        (NUMBER, "        number = torch.as_tensor(len(labelled.nonzero()), device=labels.device)\n"),
+    Wrong(
+        "trains on the sum",
+        edits=[(LOSS, "        loss = losses\n")],
+        check="test_epoch",
+        rung="job",
     ),
-    still("max of a tensor", (LOSS, "        loss = losses / max(number, 1)\n")),
-    still(
-        "lists for the accuracy",
-        (
-            HITS,
-            "        hits += sum(a == b for a, b in zip(logits.argmax(-1).flatten().tolist(), labels.flatten().tolist()))\n",
-        ),
+    Wrong(
+        "unlabelled positions are hits of class 0",
+        edits=[(HITS, "        hits += (logits.argmax(-1) == labels.clamp(min=0)).sum()\n")],
+        check="test_epoch",
+        says="as class 0",
+        rung="job",
     ),
-    still(
-        "a running maximum by max",
-        (NORMS, "        norms = [max([*norms, norm])]\n"),
-        (
-            '"clipped": int((all_norms > max_norm).sum())',
-            '"clipped": int(clipped)',
-        ),
-        (INIT, INIT + "    clipped = 0\n"),
-        (STEP, STEP + "        clipped += norm > max_norm\n"),
+    Wrong(
+        "drops the branch: always scales",
+        edits=[
+            (
+                NORMS,
+                BY_HAND
+                + "        for g in gradients:\n            g.mul_(max_norm / norm)\n        norms.append(norm)\n",
+            )
+        ],
+        check="test_epoch",
+        says="weight",
+        rung="job",
     ),
-    still("skips batches by `any`", (ZERO, "        if not labelled.any():\n            pass\n" + ZERO)),
-    still(
-        "looks at the loss before the step",
-        (ZERO, '        assert loss.isfinite(), "the loss is broken"\n' + ZERO),
+    Wrong(
+        "the norm of each parameter",
+        edits=[
+            (
+                NORMS,
+                BY_HAND
+                + "        for g in gradients:\n            g.mul_((max_norm / g.norm()).clamp(max=1.0))\n"
+                + "        norms.append(norm)\n",
+            )
+        ],
+        check="test_epoch",
+        says="weight",
+        rung="job",
     ),
-    still(
-        "the clipping that looks for NaN",
-        (
-            NORM,
-            "        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm, error_if_nonfinite=True)\n",
-        ),
-        (FACTOR + SCALE, ""),
+    Wrong(
+        "the last norm",
+        edits=[("torch.stack(norms).max()", "norms[-1]")],
+        check="test_epoch",
+        says="last norm",
+        rung="job",
     ),
-    still("prints the loss", (TOTAL, TOTAL + '        print(f"loss {loss:.3f}", end="\\r")\n')),
-    still("makes progress visible by str", (TOTAL, TOTAL + "        str(loss)\n")),
-    still(
-        "copies to the host, without waiting",
-        (TOTAL, '        total += losses.detach().to("cpu", non_blocking=True)\n'),
+    Wrong(
+        "tensors in the report",
+        edits=[("float(total / count)", "total / count")],
+        check="test_epoch",
+        says="float",
+        rung="job",
     ),
-    still(
-        "synchronises itself",
-        (
-            STEP,
-            STEP + "        if logits.device.type != 'cpu':\n            torch.accelerator.synchronize()\n",
-        ),
-    ),
-    still(
-        "compares devices by moving",
-        (HITS, "        hits += ((logits.cpu().argmax(-1) == labels.cpu()) & labelled.cpu()).sum()\n"),
-    ),
-    still("classes by unique", (HITS, HITS + "        labels.unique()\n")),
     Wrong(
         "waits for each batch at the end",
         edits=[
@@ -112,13 +128,7 @@ SPECIMENS = [
             (TOTAL, "        total.append(losses.detach())\n"),
             ("float(total / count)", "float(sum(t.item() for t in total) / count)"),
         ],
-        check="test_no_wait_in_a_step",
-        says="too often",
-    ),
-    Wrong(
-        "waits once in ten batches",
-        edits=[(NORMS, NORMS + "        if len(norms) % 10 == 0:\n            loss.item()\n")],
-        check="test_waits_do_not_grow",
+        check="test_waits_at_the_end",
     ),
     Wrong(
         "NaN for a batch without labels",
@@ -129,169 +139,83 @@ SPECIMENS = [
         check="test_no_labels",
     ),
     Wrong(
-        "no step for a batch without labels",
+        "keeps predictions and labels for a count at the end",
         edits=[
-            (
-                ZERO,
-                "        if labels.device.type == 'cpu' and not labelled.any():\n            continue\n"
-                + ZERO,
-            )
-        ],
-        check="test_no_labels",
-    ),
-    Wrong(
-        "the mean of the batches' means",
-        edits=[
-            (TOTAL, "        total += loss.detach()\n"),
-            ("float(total / count)", "float(total / len(norms))"),
-        ],
-        check="test_epoch",
-        says="loss",
-    ),
-    Wrong(
-        "means over all positions, labelled or not",
-        edits=[(COUNT, "        count += torch.ones_like(labels).sum()\n")],
-        check="test_epoch",
-    ),
-    Wrong(
-        "views that transposed labels do not have",
-        edits=[
-            (
-                LOSSES,
-                LOSSES.replace("logits.flatten(0, 1)", "logits.view(-1, logits.shape[-1])").replace(
-                    "labels.flatten()", "labels.view(-1)"
-                ),
-            )
-        ],
-        check="test_any_layout",
-    ),
-    Wrong(
-        "trains on the sum",
-        edits=[(LOSS, "        loss = losses\n")],
-        check="test_epoch",
-    ),
-    Wrong(
-        "unlabelled positions are hits of class 0",
-        edits=[(HITS, "        hits += (logits.argmax(-1) == labels.clamp(min=0)).sum()\n")],
-        check="test_epoch",
-        says="accuracy",
-    ),
-    Wrong(
-        "unlabelled positions are trained as class 0",
-        edits=[
-            (LOSSES, LOSSES.replace("labels.flatten(), ignore_index=-100", "labels.flatten().clamp(min=0)"))
-        ],
-        check="test_epoch",
-    ),
-    Wrong("never scales", edits=[(SCALE, "")], check="test_epoch"),
-    Wrong(
-        "always scales",
-        edits=[("torch.where(norm > max_norm, max_norm / norm, 1.0)", "max_norm / norm.clamp(min=1e-9)")],
-        check="test_epoch",
-    ),
-    Wrong(
-        "the norm of each parameter",
-        edits=[
-            (SCALE, "        for g in gradients:\n            g.mul_((max_norm / g.norm()).clamp(max=1.0))\n")
-        ],
-        check="test_epoch",
-    ),
-    Wrong(
-        "the norm of the optimizer's first group",
-        edits=[(GRADIENTS, GRADIENTS.replace("model.parameters()", 'optimizer.param_groups[0]["params"]'))],
-        check="test_groups",
-    ),
-    Wrong(
-        "counts a norm that is just max_norm",
-        edits=[("(all_norms > max_norm)", "(all_norms >= max_norm)")],
-        check="test_norm_at_the_limit",
-        says="clipped",
-    ),
-    Wrong(
-        "clamps the gradients",
-        edits=[(SCALE, "        for g in gradients:\n            g.clamp_(-max_norm, max_norm)\n")],
-        check="test_epoch",
-    ),
-    Wrong("always norm 1", edits=[(INIT, "    max_norm = 1.0\n" + INIT)], check="test_epoch"),
-    Wrong(
-        "another default",
-        edits=[("max_norm: float = 1.0", "max_norm: float = 0.5")],
-        check="test_default_norm",
-    ),
-    Wrong(
-        "the largest norm after scaling",
-        edits=[
-            (NORMS, "        norms.append(norm * factor)\n"),
-            ("(all_norms > max_norm).sum()", "(all_norms >= max_norm * 0.999).sum()"),
-        ],
-        check="test_epoch",
-    ),
-    Wrong(
-        "the last norm",
-        edits=[("all_norms.max()", "all_norms[-1]")],
-        check="test_epoch",
-    ),
-    Wrong(
-        "clipped as a float",
-        edits=[("int((all_norms", "float((all_norms")],
-        check="test_epoch",
-    ),
-    Wrong(
-        "tensors in the report",
-        edits=[("float(total / count)", "total / count")],
-        check="test_epoch",
-    ),
-    Wrong(
-        "a running loss with its graph",
-        edits=[(TOTAL, "        total = total + losses\n")],
-        check="test_nothing_piles_up",
-    ),
-    Wrong(
-        "keeps all logits for the end",
-        edits=[
-            (INIT, INIT + "    kept = []\n"),
-            (HITS, "        kept.append((logits.detach(), labels))\n"),
-            (
-                STACK,
-                STACK + "    hits = sum((logits.argmax(-1) == labels).sum() for logits, labels in kept)\n",
-            ),
+            (INIT, INIT + "    pairs = []\n"),
+            (HITS, "        pairs.append((logits.argmax(-1), labels))\n"),
+            (LAST, "    hits = sum((mine == labels).sum() for mine, labels in pairs)\n" + LAST),
         ],
         check="test_nothing_piles_up",
-    ),
-    Wrong(
-        "a list of all batches first",
-        edits=[(LOOP, LOOP.replace("in batches", "in list(batches)"))],
-        check="test_nothing_piles_up",
-        says="earlier batches",
-    ),
-    Wrong("never clears the gradients", edits=[(ZERO, "")], check="test_one_step_for_each_batch"),
-    Wrong(
-        "evaluates once more for the accuracy",
-        edits=[(HITS, HITS.replace("logits.argmax", "model(features).argmax"))],
-        check="test_one_step_for_each_batch",
-    ),
-    Wrong(
-        "switches to training mode",
-        edits=[(INIT, "    model.train()\n" + INIT)],
-        check="test_one_step_for_each_batch",
+        says="something of each batch is kept",
     ),
     Wrong(
         "marks the labels in place",
-        edits=[(LOSSES, "        labels[~labelled] = -1\n" + LOSSES.replace("-100", "-1"))],
-        check="test_epoch",
+        edits=[(LOSSES, "        labels.masked_fill_(~labelled, -1)\n" + LOSSES.replace("-100", "-1"))],
+        check="test_batches_stay",
+        says="labels",
     ),
-    Wrong(
-        "wants a list of batches",
-        edits=[("float(total / count)", "float(total / count) * len(batches) / len(batches)")],
-        check="test_epoch",
+    Works(
+        "lists of tensors, put together at the end, and cross_entropy's own mean",
+        code="""
+import torch
+import torch.nn.functional as F
+
+
+def train_epoch(model, optimizer, batches, max_norm=1.0):
+    losses, counts, corrects, norms = [], [], [], []
+    for features, labels in batches:
+        optimizer.zero_grad()
+        logits = model(features)
+        loss = F.cross_entropy(logits.view(-1, logits.size(-1)), labels.view(-1), ignore_index=-100)
+        loss.backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm))
+        optimizer.step()
+        mask = labels != -100
+        losses.append(loss.detach())
+        counts.append(mask.sum())
+        corrects.append(((logits.argmax(dim=-1) == labels) & mask).sum())
+    n = torch.stack(counts)
+    return {
+        "loss": ((torch.stack(losses) * n).sum() / n.sum()).item(),
+        "accuracy": (torch.stack(corrects).sum() / n.sum()).item(),
+        "largest_norm": max(norms).item(),
+    }
+""",
     ),
-    Wrong(
-        "a gradient for every parameter",
-        edits=[(GRADIENTS, "        gradients = [p.grad for p in model.parameters()]\n")],
-        check="test_epoch",
+    Works(
+        "running tensors with their graph, torch.where for the factor",
+        code="""
+import torch
+import torch.nn.functional as F
+
+
+def train_epoch(model, optimizer, batches, max_norm=1.0):
+    total_loss, hits, count, largest = 0, 0, 0, torch.tensor(0.0)
+    for features, labels in batches:
+        logits = model(features)
+        loss = F.cross_entropy(logits.transpose(1, 2), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        norm = torch.stack([g.norm() for g in gradients]).norm()
+        scale = torch.where(norm > max_norm, max_norm / norm, torch.ones_like(norm))
+        for g in gradients:
+            g.mul_(scale)
+        optimizer.step()
+        labelled = (labels != -100).sum()
+        total_loss += loss * labelled
+        count += labelled
+        hits += (logits.argmax(-1) == labels).sum()
+        largest = torch.maximum(largest.to(norm.device), norm)
+    return {
+        "loss": (total_loss / count).item(),
+        "accuracy": (hits / count).item(),
+        "largest_norm": largest.item(),
+    }
+""",
     ),
     Right(
-        "clip_grad_norm_, masked means, one read",
+        "masked means, one read",
         edits=[
             (
                 LOSSES + LOSS,
@@ -302,111 +226,39 @@ SPECIMENS = [
 """,
             ),
             (
-                GRADIENTS + NORM + FACTOR + SCALE,
-                "        norm = nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n",
-            ),
-            (
-                STACK,
-                """    all_norms = torch.stack(norms).double()
-    loss, accuracy, largest, clipped = torch.stack(
-        [total / count, hits / count, all_norms.max(), (all_norms > max_norm).sum()]
-    ).tolist()
-    return {"loss": loss, "accuracy": accuracy, "largest_norm": largest, "clipped": round(clipped)}
+                LAST,
+                """    numbers = torch.stack([total / count, hits / count, torch.stack(norms).max()])
+    return dict(zip(("loss", "accuracy", "largest_norm"), numbers.tolist()))
 """,
             ),
         ],
     ),
     Right(
-        "a state of tensors, foreach, gradients by autograd.grad",
+        "foreach, gradients by autograd.grad, single numbers of each batch",
         edits=[
+            (INIT, "    rows = []\n"),
             (
-                ZERO + BACK + GRADIENTS,
+                BACK + NORMS,
                 """        owners = [p for p in model.parameters() if p.requires_grad]
-        found = torch.autograd.grad(loss, owners, allow_unused=True)
-        optimizer.zero_grad()
-        for p, g in zip(owners, found):
+        gradients = torch.autograd.grad(loss, owners)
+        for p, g in zip(owners, gradients):
             p.grad = g
-        gradients = [g for g in found if g is not None]
+        norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in gradients]))
+        torch._foreach_mul_(gradients, torch.where(norm > max_norm, max_norm / norm, 1.0))
 """,
             ),
-            (NORM, "        norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in gradients]))\n"),
-            (SCALE, "        torch._foreach_mul_(gradients, factor)\n"),
-        ],
-    ),
-    Wrong(
-        "an old gradient of a frozen parameter takes part",
-        edits=[
-            (
-                ZERO,
-                "        for p in model.parameters():\n            if p.requires_grad:\n                p.grad = None\n",
-            )
-        ],
-        check="test_one_step_for_each_batch",
-        says="old gradients",
-    ),
-    Wrong(
-        "labels and predictions are kept for a count at the end",
-        edits=[
-            (INIT, INIT + "    pairs = []\n"),
-            (HITS, "        pairs.append((logits.argmax(-1), labels))\n"),
-            (STACK, STACK + "    hits = sum((mine == labels).sum() for mine, labels in pairs)\n"),
-        ],
-        check="test_nothing_piles_up",
-        says="or labels",
-    ),
-    Wrong(
-        "asks for the next batch ahead of the step, while the logits of the last one have a name",
-        edits=[
-            (
-                LOOP,
-                "    stream = iter(batches)\n    ahead = next(stream, None)\n    while ahead is not None:\n"
-                "        features, labels = ahead\n        ahead = next(stream, None)\n",
-            )
-        ],
-        check="test_nothing_piles_up",
-        says="earlier batches",
-    ),
-    Wrong(
-        "hides that the model has diverged",
-        edits=[(TOTAL, "        total += losses.detach().nan_to_num()\n")],
-        check="test_no_labels",
-        says="all NaN",
-    ),
-    Wrong(
-        "keeps the hits of each position until the end",
-        edits=[
-            (INIT, INIT + "    kept = []\n"),
-            (HITS, "        kept.append((logits.argmax(-1) == labels) & labelled)\n"),
-            (STACK, STACK + "    hits = sum(mask.sum() for mask in kept)\n"),
-        ],
-        check="test_nothing_piles_up",
-        says="something of each batch is kept",
-    ),
-    Right(
-        "single numbers of each batch, put together at the end",
-        edits=[
-            (INIT, INIT + "    rows = []\n"),
-            (HITS, "        right = ((logits.argmax(-1) == labels) & labelled).sum()\n"),
             (TOTAL, ""),
-            (COUNT, "        rows.append(torch.stack([losses.detach().double(), right, number]))\n"),
-            (STACK, STACK + "    total, hits, count = torch.stack(rows).sum(0)\n"),
-        ],
-    ),
-    Wrong(
-        "adds up in the dtype of the logits",
-        edits=[
-            (HITS, HITS.replace(".sum()", ".sum().to(logits.dtype)")),
-            (COUNT, "        count += number.to(logits.dtype)\n"),
-        ],
-        check="test_half_precision",
-        says="297",
-    ),
-    Right(
-        "adds up in float64",
-        edits=[
-            (TOTAL, "        total += losses.detach().double()\n"),
-            (HITS, HITS.replace(".sum()", ".double().sum()")),
-            (COUNT, "        count += number.double()\n"),
+            (HITS, "        right = ((logits.argmax(-1) == labels) & labelled).sum()\n"),
+            (COUNT, "        rows.append(torch.stack([losses.detach().double(), right, number, norm]))\n"),
+            (
+                LAST,
+                """    total, hits, count, _ = torch.stack(rows).sum(0)
+    largest = torch.stack(rows)[:, 3].max()
+    return {
+        "loss": (total / count).item(), "accuracy": (hits / count).item(), "largest_norm": largest.item()
+    }
+""",
+            ),
         ],
     ),
 ]
