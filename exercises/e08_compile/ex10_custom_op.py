@@ -1,55 +1,44 @@
 """An operator of your own: opaque to the compiler, with a fake kernel and a gradient.
 
-Some work is not made of PyTorch's operations: a CUDA kernel, a C++ library, or a loop that the compiler
-would unroll step by step, for minutes. Register it as an operator, and the compiler calls it as it is. All
-that it has to know is what comes back (a *fake kernel*) and how to derive it. Here the recurrence of
-state-space models, a sum that decays, written as a loop over time:
+Some work is not made of PyTorch's operations: a CUDA kernel, a C++ library, or a loop that the compiler would unroll step
+by step, for minutes. The compiler calls a registered operator as it is. Register this loop, the decaying sum of
+state-space models:
 
-    h[t] = decay[t] · h[t - 1] + x[t]               with h[-1] = 0; in reverse from the end, with h[t + 1]
+    def loop(x, decay):                             # both (..., time)
+        state, states = torch.zeros_like(x[..., 0]), []
+        for t in range(x.shape[-1]):
+            state = decay[..., t] * state + x[..., t]
+            states.append(state)
+        return torch.stack(states, dim=-1)
 
     x, decay = torch.tensor([1., 2., 4.]), torch.tensor([0.5, 0.5, 0.25])
     scan(x, decay)                                  # [1., 2.5, 4.625]
-    scan(x, decay, reverse=True)                    # [3., 4., 4.]
-    torch.compile(scan, fullgraph=True)(x, decay)   # the same, and one node in the graph
+    torch.compile(scan, fullgraph=True)(x, decay)   # the same; one node in the graph, not one for each step
+    # The gradients, from that of the states, g, from the last step to the first (behind it are zeros):
+    # for_x[t] = g[t] + decay[t + 1] * for_x[t + 1]      of scan(x, decay).sum(): [1.625, 1.25, 1.]
+    # for_decay[t] = for_x[t] * states[t - 1]                                     [0., 1.25, 2.5]
 
-The gradient of x is a scan as well, in the other direction, with decays shifted by one. The gradient of
-decay[t] is that of x[t] times the state that decay[t] was multiplied by.
+The tutorial under `reading` shows the three parts:
 
-Rules:
-- `scan` is an operator: what `torch.library.custom_op` returns, or a `torch.ops.<namespace>.<name>`. It
-  passes `torch.library.opcheck`: schema, autograd registration, fake kernel, compiling with dynamic shapes.
-- For the compiler, and for any TorchDispatchMode, a call is one operation, however long the time. So is a
-  scan in backward: its number of operations does not grow with time, either.
-- x and decay have the same shape, (..., time), and dtype, float32 or float64; any number of dimensions before
-  time, none too, any size, also 0, any strides. The result is like x, contiguous, and always in memory of its
-  own, also for a single step. Inputs are not changed.
-- Gradients are right for x and decay, together and each alone, and of second order too: backward consists of
-  what autograd can derive. What it needs is kept by `ctx.save_for_backward`, so that backward raises a
-  RuntimeError if decay has been changed in place before.
-- It runs on "meta" tensors as well, which have shapes, but no numbers.
-- The file may be imported again in the same process, as a notebook does, and the operators of both imports
-  work. To register a name that is taken raises an error or, with `custom_op`, ends the first operator:
-  calling that may crash. So take another namespace at each import, such as f"kata_{uuid.uuid4().hex}".
+- `torch.library.custom_op("kata::scan", mutates_args=())` makes an operator of a function; any name will do.
+- `register_fake`: what comes back, without its numbers. The compiler asks this.
+- `register_autograd`: the gradients of x and decay, and what to keep for them.
 
-Bad input: ValueError where the shapes differ, or there is no dimension, on "meta" too.
+One graph serves many sizes, and `torch.library.opcheck` finds nothing wrong.
+
+Fine print:
+- x and decay may have any strides. The result is contiguous, and the fake kernel's is too; so on "meta", where no numbers are.
+- float64 stays float64. Batch or time may be 0. The inputs stay as they are.
+- Second-order gradients: let backward consist of what autograd can derive, scan itself for one.
+- Backward has as many operations for any time: for_x is a scan as well, of what is flipped.
+- What backward needs is kept by `ctx.save_for_backward`: it raises RuntimeError where that was changed in place.
+- Shapes that differ raise ValueError, on "meta" too.
 """
 
 import torch
 from torch import Tensor
 
 
-def scan(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:
-    """The decaying sum of x along the last dimension.
-
-    Args:
-        x: what is added at each step, (..., time).
-        decay: by what the state is multiplied before that, (..., time).
-        reverse: from the last step to the first.
-
-    Returns:
-        The states, (..., time).
-
-    Raises:
-        ValueError: the shapes differ, or there is no dimension.
-    """
+def scan(x: Tensor, decay: Tensor) -> Tensor:  # plain types: custom_op reads them
+    """The decaying sum of x along the last dimension."""
     raise NotImplementedError

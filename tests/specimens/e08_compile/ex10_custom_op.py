@@ -1,470 +1,376 @@
 """Answers to custom_op that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
-REGISTER = (
-    '@custom_op(f"kata_{uuid.uuid4().hex}::scan", mutates_args=())  # a name that no earlier import has\n'
-)
+REGISTER = '@custom_op("kata::scan", mutates_args=())\n'
 STATES = "    states = x.new_empty(x.shape)  # (..., time), contiguous\n"
-STATE = "    state = x.new_zeros(x.shape[:-1])\n"
-LOOP = """    steps = range(x.shape[-1])
-    for t in reversed(steps) if reverse else steps:
-        state = decay[..., t] * state + x[..., t]
-        states[..., t] = state
-    return states
-"""
+LOOP = "        state = decay[..., t] * state + x[..., t]\n"
+FAKE_DEF = "@scan.register_fake\n"
 FAKE = "    return x.new_empty(x.shape)  # (..., time): sizes may be symbols\n"
-FAKE_DEF = """@scan.register_fake
-def _fake(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:
-    _check(x, decay)
-"""
-SAVE = "    ctx.save_for_backward(decay, output)\n"
-FOR_X = "    for_x = scan(grad, _shifted(decay, not ctx.reverse), not ctx.reverse)  # (..., time)\n"
-RETURN = "    return for_x, for_x * _shifted(states, ctx.reverse), None\n"
+SAVE = "    ctx.save_for_backward(inputs[1], output)\n"
+SAVED = "    decay, states = ctx.saved_tensors\n"
+FOR_X = "    for_x = scan(grad.flip(-1), later.flip(-1)).flip(-1)  # (..., time)\n"
 AUTOGRAD = "scan.register_autograd(_backward, setup_context=_keep)\n"
-TEST = "x.dim() == 0 or x.shape != decay.shape"
+RAISE = """    if x.shape != decay.shape:
+        raise ValueError(f"x and decay must have one shape, but are {x.shape} and {decay.shape}")
+"""
 
-PLAIN = """    state, states = torch.zeros_like(x.select(-1, 0)) if x.shape[-1] else None, []
-    for t in range(x.shape[-1])[:: -1 if reverse else 1]:
+SPECIMENS = [
+    Wrong(
+        "the loop, as a plain function",
+        code="""
+import torch
+
+def scan(x, decay):
+    state, states = torch.zeros_like(x[..., 0]), []
+    for t in range(x.shape[-1]):
         state = decay[..., t] * state + x[..., t]
         states.append(state)
-    return torch.stack(states[:: -1 if reverse else 1], -1) if states else x.clone()
-"""
-CHECK = """
-def _check(x, decay):
-    if x.dim() == 0 or x.shape != decay.shape:
-        raise ValueError(f"shapes {x.shape} and {decay.shape}")
-"""
-FUNCTION = (
-    "import torch\n"
-    + CHECK
-    + """
+    return torch.stack(states, dim=-1)
+""",
+        rung="job",
+        check="test_one_node",
+        says="the compiler has looked into it",
+    ),
+    Wrong(
+        "an autograd function in place of an operator",
+        code="""
+import torch
 
 class Scan(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, decay, reverse):
-        _check(x, decay)
-        states, state = x.new_empty(x.shape), x.new_zeros(x.shape[:-1])
-        for t in range(x.shape[-1])[:: -1 if reverse else 1]:
+    def forward(ctx, x, decay):
+        states, state = torch.empty_like(x), torch.zeros_like(x[..., 0])
+        for t in range(x.shape[-1]):
             state = decay[..., t] * state + x[..., t]
             states[..., t] = state
-        ctx.reverse = reverse
         ctx.save_for_backward(decay, states)
         return states
 
     @staticmethod
     def backward(ctx, grad):
         decay, states = ctx.saved_tensors
-        for_x = scan(grad, shifted(decay, not ctx.reverse), not ctx.reverse)
-        return for_x, for_x * shifted(states, ctx.reverse), None
+        zero = torch.zeros_like(decay[..., :1])
+        later = torch.cat([decay[..., 1:], zero], -1).flip(-1)
+        for_x = scan(grad.flip(-1), later).flip(-1)
+        return for_x, for_x * torch.cat([zero, states[..., :-1]], -1)
 
-
-def shifted(x, left):
-    zero = torch.zeros_like(x[..., :1])
-    return torch.cat([x[..., 1:], zero] if left else [zero, x[..., :-1]], -1)
-
-
-def scan(x, decay, reverse=False):
-    return Scan.apply(x, decay, reverse)
-"""
-)
-BY_LIBRARY = (
-    "import uuid\n\nimport torch\n"
-    + CHECK
-    + """
-
-NAMESPACE = f"kata_{uuid.uuid4().hex}"
-library = torch.library.Library(NAMESPACE, "DEF")
-library.define("scan(Tensor x, Tensor decay, bool reverse=False) -> Tensor")
-
-
-def kernel(x, decay, reverse=False):
-    _check(x, decay)
-    a, b = x.detach().numpy(), decay.detach().numpy()
-    out = a * 0
-    for t in range(a.shape[-1])[:: -1 if reverse else 1]:
-        last = t + 1 if reverse else t - 1
-        out[..., t] = a[..., t]
-        if 0 <= last < a.shape[-1]:
-            out[..., t] += b[..., t] * out[..., last]
-    return torch.from_numpy(out).contiguous()
-
-
-def fake(x, decay, reverse=False):
-    _check(x, decay)
-    return torch.empty_like(x, memory_format=torch.contiguous_format)
-
-
-def setup_context(ctx, inputs, output):
-    ctx.reverse = inputs[2]
-    ctx.save_for_backward(*inputs[:2])
-
-
-def backward(ctx, grad):
-    x, decay = ctx.saved_tensors
-    states = scan(x, decay, ctx.reverse)
-    if ctx.reverse:
-        back = torch.nn.functional.pad(decay, (1, -1)) if decay.shape[-1] else decay
-        states = torch.nn.functional.pad(states, (-1, 1)) if states.shape[-1] else states
-    else:
-        back = torch.nn.functional.pad(decay, (-1, 1)) if decay.shape[-1] else decay
-        states = torch.nn.functional.pad(states, (1, -1)) if states.shape[-1] else states
-    grad = scan(grad, back, not ctx.reverse)
-    return grad, grad * states, None
-
-
-library.impl("scan", kernel, "CPU")
-torch.library.register_fake(f"{NAMESPACE}::scan", fake, lib=library)
-torch.library.register_autograd(f"{NAMESPACE}::scan", backward, setup_context=setup_context, lib=library)
-scan = getattr(torch.ops, NAMESPACE).scan
-"""
-)
-
-SPECIMENS = [
-    Wrong(
-        "a plain function",
-        edits=[(REGISTER, ""), (FAKE_DEF, FAKE_DEF.replace("@scan.register_fake\n", "")), (AUTOGRAD, "")],
-        check="test_one_node",
-    ),
-    Wrong("an autograd function", code=FUNCTION, check="test_flat_cost"),
-    Wrong(
-        "a function that calls the operator",
-        edits=[
-            (
-                REGISTER + "def scan(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:",
-                '@custom_op("kata::scan", mutates_args=())\ndef _scan(x: Tensor, decay: Tensor, reverse: bool = False) -> Tensor:',
-            ),
-            ("@scan.register_fake", "@_scan.register_fake"),
-            (
-                AUTOGRAD,
-                "_scan.register_autograd(_backward, setup_context=_keep)\n\n\ndef scan(x, decay, reverse=False):\n    return _scan(x, decay, reverse)\n",
-            ),
-        ],
+def scan(x, decay):
+    return Scan.apply(x, decay)
+""",
+        rung="job",
         check="test_opcheck",
-    ),
-    Wrong(
-        "no fake kernel",
-        edits=[(FAKE_DEF, FAKE_DEF.replace("@scan.register_fake\n", ""))],
-        check="test_compiled",
-    ),
-    Wrong(
-        "the kernel as the fake kernel: it loops, and needs the length",
-        edits=[(FAKE, "    return torch.stack([x[..., t] for t in range(x.shape[-1])], -1)\n")],
-        check="test_meta",
-    ),
-    Wrong(
-        "a fake result of the wrong shape",
-        edits=[(FAKE, "    return x.new_empty(x.shape[:-1])\n")],
-        check="test_opcheck",
-    ),
-    Wrong(
-        "a fake result of the wrong dtype",
-        edits=[(FAKE, "    return x.new_empty(x.shape, dtype=torch.float32)\n")],
-        check="test_fake_kernel",
-    ),
-    Wrong(
-        "a fake result on the CPU",
-        edits=[(FAKE, '    return torch.empty(x.shape, dtype=x.dtype, device="cpu")\n')],
-        check="test_meta",
-    ),
-    Wrong(
-        "a fake result with the strides of x",
-        edits=[(FAKE, "    return torch.empty_like(x)\n")],
-        check="test_meta",
-        says="stride",
-    ),
-    Wrong(
-        "the strides of x, really and fake",
-        edits=[(FAKE, "    return torch.empty_like(x)\n"), (STATES, "    states = torch.empty_like(x)\n")],
-        check="test_strides",
-        says="contiguous",
-    ),
-    Wrong("the fake kernel returns its input", edits=[(FAKE, "    return x\n")], check="test_opcheck"),
-    Wrong(
-        "sizes as plain ints",
-        edits=[(FAKE, "    return x.new_empty([int(n) for n in x.shape])\n")],
-        check="test_compiled",
-    ),
-    Wrong("no gradient", edits=[(AUTOGRAD, "")], check="test_gradients"),
-    Wrong(
-        "writes the states into x",
-        edits=[(STATES, "    states = x\n"), ("    return states\n", "    return states.clone()\n")],
-        check="test_values",
-        says="changes its input x",
-    ),
-    Wrong(
-        "returns x where there is one step",
-        edits=[(STATES, "    if x.shape[-1] == 1:\n        return x\n" + STATES)],
-        check="test_own_memory",
-    ),
-    Wrong(
-        "a view of x where there is one step",
-        edits=[(STATES, "    if x.shape[-1] == 1:\n        return x.detach().view(x.shape)\n" + STATES)],
-        check="test_own_memory",
-    ),
-    Wrong("ignores reverse", edits=[("reversed(steps) if reverse else steps", "steps")], check="test_values"),
-    Wrong(
-        "turns the states around, but not the decays",
-        edits=[
-            ("reversed(steps) if reverse else steps", "steps"),
-            (STATES, STATES + "    x = x.flip(-1) if reverse else x\n"),
-            ("    return states\n", "    return states.flip(-1).contiguous() if reverse else states\n"),
-        ],
-        check="test_values",
+        says="torch.library.custom_op makes one",
     ),
     Wrong(
         "the decay of the step before",
-        edits=[("decay[..., t] * state + x", "decay[..., t - 1] * state + x")],
+        edits=[(LOOP, LOOP.replace("decay[..., t]", "decay[..., t - 1]"))],
+        rung="job",
         check="test_values",
+        says="the decay of the step before",
+    ),
+    Wrong("no fake kernel", edits=[(FAKE_DEF, "")], rung="job", check="test_compiled"),
+    Wrong(
+        "a fake result of the wrong shape",
+        edits=[(FAKE, "    return x.new_empty(x.shape[:-1])\n")],
+        rung="job",
+        check="test_opcheck",
     ),
     Wrong(
-        "decays x as well",
-        edits=[("decay[..., t] * state + x[..., t]", "decay[..., t] * (state + x[..., t])")],
-        check="test_values",
+        "the fake kernel returns its input",
+        edits=[(FAKE, "    return x\n")],
+        rung="job",
+        check="test_opcheck",
     ),
     Wrong(
-        "an average",
-        edits=[
-            ("decay[..., t] * state + x[..., t]", "decay[..., t] * state + (1 - decay[..., t]) * x[..., t]")
-        ],
-        check="test_values",
-    ),
-    Wrong("begins with x", edits=[(STATE, "    state = x[..., 0]\n")], check="test_values"),
-    Wrong("float32 states", edits=[(STATES, "    states = torch.empty(x.shape)\n")], check="test_values"),
-    Wrong(
-        "two dimensions only", edits=[(STATES, "    batch, time = x.shape\n" + STATES)], check="test_values"
+        "sizes as plain ints",
+        edits=[(FAKE, "    return x.new_empty([int(n) for n in x.shape])\n")],
+        rung="job",
+        check="test_compiled",
     ),
     Wrong(
-        "flattens the batch into one dimension",
-        edits=[
-            (
-                STATE,
-                "    state = x.new_zeros(x.shape[:-1])\n    decay = torch.from_numpy(decay.contiguous().view(-1).numpy()).view(decay.shape[0], -1)\n",
-            )
-        ],
-        check="test_values",
-    ),
-    Wrong(
-        "decays not shifted in backward",
-        edits=[(FOR_X, "    for_x = scan(grad, decay, not ctx.reverse)\n")],
+        "no gradient",
+        edits=[(AUTOGRAD, "")],
+        rung="job",
         check="test_gradients",
     ),
     Wrong(
-        "shifted the wrong way",
-        edits=[("_shifted(decay, not ctx.reverse)", "_shifted(decay, ctx.reverse)")],
-        check="test_gradients",
+        "writes the states into x",
+        edits=[(STATES, "    states = x\n"), ("    return states\n", "    return states.clone()\n")],
+        rung="job",
+        check="test_opcheck",
     ),
     Wrong(
-        "always backwards in backward",
-        edits=[(FOR_X, "    for_x = scan(grad, _shifted(decay, True), True)\n")],
-        check="test_gradients",
+        "the decay of the same step in backward",
+        edits=[("later.flip(-1)).flip", "decay.flip(-1)).flip")],
+        rung="job",
+        check="test_gradients_example",
+        says="decay of the same step",
     ),
-    Wrong("states not shifted", edits=[("_shifted(states, ctx.reverse)", "states")], check="test_gradients"),
     Wrong(
-        "states shifted the wrong way in reverse",
-        edits=[("_shifted(states, ctx.reverse)", "_shifted(states, False)")],
-        check="test_gradients",
+        "states not shifted",
+        edits=[("for_x * before", "for_x * states")],
+        rung="job",
+        check="test_gradients_example",
+        says="the state of the same step",
     ),
     Wrong(
         "no gradient for decay",
-        edits=[(RETURN, "    return for_x, None, None\n")],
+        edits=[("return for_x, for_x * before", "return for_x, None")],
+        rung="job",
         check="test_gradients",
         says="decay",
     ),
     Wrong(
-        "gradients swapped",
-        edits=[(RETURN, "    return for_x * _shifted(states, ctx.reverse), for_x, None\n")],
-        check="test_gradients",
+        "the strides of x in the fake result",
+        edits=[(FAKE, "    return torch.empty_like(x)\n")],
+        rung="fine",
+        check="test_contiguous",
     ),
     Wrong(
-        "a shift that needs a step",
-        edits=[("torch.zeros_like(x[..., :1])", "torch.zeros_like(x.select(-1, 0)).unsqueeze(-1)")],
-        check="test_gradients",
+        "a fake result on the CPU",
+        edits=[(FAKE, "    return torch.empty(x.shape, dtype=x.dtype)\n")],
+        rung="fine",
+        check="test_meta",
+    ),
+    Wrong(
+        "float32 states",
+        edits=[
+            (STATES, "    states = torch.empty(x.shape)\n"),
+            (FAKE, "    return torch.empty(x.shape, device=x.device)\n"),
+        ],
+        rung="fine",
+        check="test_dtype_is_kept",
     ),
     Wrong(
         "backward cuts the graph",
         edits=[(FOR_X, FOR_X + "    for_x = for_x.detach()\n")],
+        rung="fine",
         check="test_second_order",
-    ),
-    Wrong(
-        "backward without the graph",
-        edits=[("def _backward(", "@torch.no_grad()\ndef _backward(")],
-        check="test_second_order",
-    ),
-    Wrong(
-        "a loop in backward",
-        edits=[
-            (
-                FOR_X,
-                """    later, total, steps = _shifted(decay, not ctx.reverse), torch.zeros_like(grad[..., :0].sum(-1)), []
-    for t in range(grad.shape[-1])[:: 1 if ctx.reverse else -1]:
-        total = later[..., t] * total + grad[..., t]
-        steps.append(total)
-    for_x = torch.stack(steps[:: 1 if ctx.reverse else -1], -1) if steps else grad.clone()
-""",
-            )
-        ],
-        check="test_flat_cost",
-    ),
-    Wrong(
-        "a gradient for x only where both are wanted",
-        edits=[
-            (
-                RETURN,
-                "    if not all(ctx.needs_input_grad[:2]):\n        return None, for_x * _shifted(states, ctx.reverse), None\n"
-                + RETURN,
-            )
-        ],
-        check="test_each_alone",
     ),
     Wrong(
         "decay kept as an attribute",
         edits=[
-            (SAVE, "    ctx.save_for_backward(output)\n    ctx.decay = decay\n"),
-            (
-                "    decay, states = ctx.saved_tensors\n",
-                "    decay, (states,) = ctx.decay, ctx.saved_tensors\n",
-            ),
+            (SAVE, "    ctx.save_for_backward(output)\n    ctx.decay = decay = inputs[1]\n"),
+            (SAVED, "    decay, (states,) = ctx.decay, ctx.saved_tensors\n"),
         ],
+        rung="fine",
         check="test_decay_is_watched",
     ),
     Wrong(
-        "decay copied",
-        edits=[(SAVE, "    ctx.save_for_backward(decay.clone(), output)\n")],
-        check="test_decay_is_watched",
+        "a view of the saved states as rows of steps",
+        edits=[("before = torch.cat", "decay.view(-1, *decay.shape[-1:])\n    before = torch.cat")],
+        rung="fine",
+        check="test_gradients_of_strided_inputs",
     ),
-    Wrong(
-        "a composite operator, which the compiler sees through",
-        edits=[
-            (REGISTER, ""),
-            (FAKE_DEF, FAKE_DEF.replace("@scan.register_fake\n", "")),
-            (
-                AUTOGRAD,
-                'import uuid\n\nNAME = f"kata_{uuid.uuid4().hex}"\nlibrary = torch.library.Library(NAME, "DEF")\nlibrary.define("scan(Tensor x, Tensor decay, bool reverse=False) -> Tensor")\n_plain = scan\nlibrary.impl("scan", lambda *a: _plain(*a), "CompositeImplicitAutograd")\nscan = getattr(torch.ops, NAME).scan\n',
-            ),
-        ],
-        check="test_flat_cost",
-    ),
-    Wrong(
-        "a fixed name, which a second import takes away from the first",
-        edits=[('f"kata_{uuid.uuid4().hex}::scan"', '"kata::scan"')],
-        check="test_imported_again",
-        says="ends the operator",
-    ),
-    Wrong(
-        "the name of the module, which a second import has as well",
-        edits=[('f"kata_{uuid.uuid4().hex}::scan"', "\"kata_\" + __name__.replace('.', '_') + \"::scan\"")],
-        check="test_imported_again",
-        says="ends the operator",
-    ),
-    Wrong(
-        "a namespace from a random stream, which a notebook seeds anew",
-        edits=[
-            ("import uuid\n", "import random\n"),
-            ('f"kata_{uuid.uuid4().hex}::scan"', 'f"kata_{random.getrandbits(64):x}::scan"'),
-        ],
-        check="test_imported_again",
-        says="registered anew",
-    ),
-    Wrong(
-        "a library with a fixed namespace",
-        code=BY_LIBRARY.replace('f"kata_{uuid.uuid4().hex}"', '"kata_scan"'),
-        check="test_imported_again",
-        says="second time",
-    ),
-    Wrong("no check", edits=[(TEST, "False")], check="test_bad_input"),
-    Wrong(
-        "broadcasts",
-        edits=[(TEST, "x.dim() == 0 or torch.broadcast_shapes(x.shape, decay.shape) != x.shape")],
-        check="test_bad_input",
-    ),
-    Wrong(
-        "compares the number of elements",
-        edits=[
-            (TEST, "x.dim() == 0 or x.numel() != decay.numel()"),
-            (STATES, STATES + "    decay = decay.reshape(x.shape)\n"),
-        ],
-        check="test_bad_input",
-        says="(3, 4) and (4, 3)",
-    ),
-    Wrong("checks the time only", edits=[(TEST, "x.shape[-1:] != decay.shape[-1:]")], check="test_bad_input"),
+    Wrong("no check", edits=[(RAISE, "    pass\n")], rung="fine", check="test_bad_shapes"),
     Wrong(
         "checks in the kernel only",
-        edits=[(FAKE_DEF, FAKE_DEF.replace("    _check(x, decay)\n", ""))],
-        check="test_bad_input",
+        edits=[
+            (
+                FAKE_DEF + "def _fake(x: Tensor, decay: Tensor) -> Tensor:\n    _check(x, decay)\n",
+                FAKE_DEF + "def _fake(x: Tensor, decay: Tensor) -> Tensor:\n",
+            )
+        ],
+        rung="fine",
+        check="test_bad_shapes",
     ),
-    Wrong("RuntimeError", edits=[("raise ValueError(f", "raise RuntimeError(f")], check="test_bad_input"),
-    Right("a library with a namespace of its own, NumPy, states computed again", code=BY_LIBRARY),
+    Works(
+        "as the tutorial has it: a loop in NumPy, another operator for the gradient",
+        code="""
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@torch.library.custom_op("mylib::numpy_scan", mutates_args=())
+def numpy_scan(x: Tensor, decay: Tensor) -> Tensor:
+    x_np, d_np = x.detach().cpu().numpy(), decay.detach().cpu().numpy()
+    out = np.empty_like(x_np)
+    state = np.zeros_like(x_np[..., 0])
+    for t in range(x_np.shape[-1]):
+        state = d_np[..., t] * state + x_np[..., t]
+        out[..., t] = state
+    return torch.from_numpy(out).to(x.device)
+
+
+@numpy_scan.register_fake
+def _(x, decay):
+    return torch.empty_like(x)
+
+
+@torch.library.custom_op("mylib::numpy_scan_backward", mutates_args=())
+def numpy_scan_backward(grad: Tensor, decay: Tensor) -> Tensor:
+    out = torch.zeros_like(grad)
+    later = torch.zeros_like(grad[..., 0])
+    for t in reversed(range(grad.shape[-1])):
+        later = grad[..., t] + later
+        out[..., t] = later
+        later = decay[..., t] * later
+    return out
+
+
+@numpy_scan_backward.register_fake
+def _(grad, decay):
+    return torch.empty_like(grad)
+
+
+def setup_context(ctx, inputs, output):
+    x, decay = inputs
+    ctx.save_for_backward(decay, output)
+
+
+def backward(ctx, grad):
+    decay, states = ctx.saved_tensors
+    grad_x = numpy_scan_backward(grad, decay)
+    before = torch.roll(states, 1, -1)
+    before[..., 0] = 0
+    return grad_x, grad_x * before
+
+
+numpy_scan.register_autograd(backward, setup_context=setup_context)
+
+
+def scan(x, decay):
+    return numpy_scan(x, decay)
+""",
+    ),
+    Works(
+        "the loop of the statement, and a loop in backward",
+        code="""
+import torch
+from torch import Tensor
+
+
+@torch.library.custom_op("kata::scan", mutates_args=())
+def scan(x: Tensor, decay: Tensor) -> Tensor:
+    state, states = torch.zeros_like(x[..., 0]), []
+    for t in range(x.shape[-1]):
+        state = decay[..., t] * state + x[..., t]
+        states.append(state)
+    return torch.stack(states, dim=-1)
+
+
+@scan.register_fake
+def _(x, decay):
+    return torch.empty_like(x)
+
+
+def setup_context(ctx, inputs, output):
+    ctx.decay = inputs[1]
+    ctx.states = output
+
+
+def backward(ctx, g):
+    decay, states = ctx.decay, ctx.states
+    for_x = torch.empty_like(g)
+    for_decay = torch.empty_like(g)
+    carry = torch.zeros_like(g[..., 0])
+    for t in range(g.shape[-1] - 1, -1, -1):
+        for_x[..., t] = g[..., t] + carry
+        carry = decay[..., t] * for_x[..., t]
+        for_decay[..., t] = for_x[..., t] * states[..., t - 1] if t > 0 else 0
+    return for_x, for_decay
+
+
+scan.register_autograd(backward, setup_context=setup_context)
+""",
+    ),
     Right(
-        "a library with a fixed name, which is registered by the first import only",
-        code=BY_LIBRARY.replace('f"kata_{uuid.uuid4().hex}"', '"kata_scan"')
-        .replace("library = torch", 'FIRST = not hasattr(torch.ops.kata_scan, "scan")\nlibrary = torch')
-        .replace('"DEF")', '"FRAGMENT")')
-        .replace("library.define", "FIRST and library.define")
-        .replace("library.impl(", "FIRST and library.impl(")
-        .replace("\ntorch.library.register_", "\nFIRST and torch.library.register_"),
+        "a library, NumPy, states computed again in backward",
+        code="""
+import torch
+from torch.nn.functional import pad
+
+library = torch.library.Library("kata_scan", "FRAGMENT")
+library.define("scan(Tensor x, Tensor decay) -> Tensor")
+
+
+def check(x, decay):
+    if tuple(x.shape) != tuple(decay.shape):
+        raise ValueError("shapes")
+
+
+def kernel(x, decay):
+    check(x, decay)
+    a, b = x.detach().numpy(), decay.detach().numpy()
+    out = a * 0
+    for t in range(a.shape[-1]):
+        out[..., t] = a[..., t] + (b[..., t] * out[..., t - 1] if t else 0)
+    return torch.from_numpy(out).contiguous()
+
+
+def fake(x, decay):
+    check(x, decay)
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def setup_context(ctx, inputs, output):
+    ctx.save_for_backward(*inputs)
+
+
+def backward(ctx, grad):
+    x, decay = ctx.saved_tensors
+    if decay.shape[-1] == 0:
+        return grad, grad
+    states = pad(scan(x, decay), (1, -1))
+    grad = scan(grad.flip(-1), pad(decay, (-1, 1)).flip(-1)).flip(-1)
+    return grad, grad * states
+
+
+library.impl("scan", kernel, "CPU")
+torch.library.register_fake("kata_scan::scan", fake, lib=library)
+torch.library.register_autograd("kata_scan::scan", backward, setup_context=setup_context, lib=library)
+scan = torch.ops.kata_scan.scan
+""",
     ),
     Right(
-        "states collected and stacked; backward turns around instead of going backwards",
-        edits=[
-            (STATES + STATE + LOOP, PLAIN),
-            (
-                FOR_X,
-                "    later = _shifted(decay, not ctx.reverse)\n    for_x = scan(grad.flip(-1), later.flip(-1), ctx.reverse).flip(-1)\n",
-            ),
-            (FAKE, "    return torch.empty(x.size(), dtype=x.dtype, device=x.device)\n"),
-        ],
-    ),
-    Wrong(
-        "the earlier state by way of a division, which a decay of zero does not let",
-        edits=[
-            (SAVE, "    ctx.save_for_backward(decay, output, inputs[0])\n"),
-            ("    decay, states = ctx.saved_tensors\n", "    decay, states, x = ctx.saved_tensors\n"),
-            (RETURN, "    return for_x, for_x * (states - x) / decay, None\n"),
-        ],
-        check="test_gradients",
-    ),
-    Wrong(
-        "a view of the gradient as rows of steps",
-        edits=[
-            (FOR_X, FOR_X.replace("scan(grad,", "scan(grad.view(-1, *grad.shape[-1:]).view(grad.shape),"))
-        ],
-        check="test_gradients",
-    ),
-    Wrong(
-        "takes NaN for 0",
-        edits=[(LOOP, LOOP.replace("+ x[..., t]", "+ x[..., t].nan_to_num()"))],
-        check="test_values",
-        says="holds NaN",
-    ),
-    Wrong(
-        "a single step is cloned, with the strides of x",
-        edits=[(STATES, "    if x.shape[-1] == 1:\n        return x.clone()\n" + STATES)],
-        check="test_strides",
-        says="not contiguous",
-    ),
-    Wrong(
-        "keeps the states on ctx, where nothing watches them",
-        edits=[
-            (SAVE, "    ctx.states = output\n    ctx.save_for_backward(decay)\n"),
-            (
-                "    decay, states = ctx.saved_tensors\n",
-                "    (decay,), states = ctx.saved_tensors, ctx.states\n",
-            ),
-        ],
-        check="test_others_are_watched",
-        says="the result was changed",
-    ),
-    Wrong(
-        "keeps x on ctx, and makes the states from it again",
-        edits=[
-            (SAVE, "    ctx.x = inputs[0]\n    ctx.save_for_backward(decay)\n"),
-            (
-                "    decay, states = ctx.saved_tensors\n",
-                "    (decay,) = ctx.saved_tensors\n    states = scan(ctx.x, decay, ctx.reverse)\n",
-            ),
-        ],
-        check="test_others_are_watched",
-        says="x was changed",
+        "an operator that can go both ways, behind a function",
+        code="""
+import torch
+from torch import Tensor
+
+
+@torch.library.custom_op("kata::both", mutates_args=())
+def both(x: Tensor, decay: Tensor, reverse: bool) -> Tensor:
+    if x.shape != decay.shape:
+        raise ValueError("shapes")
+    if 0 in x.shape:
+        return torch.empty(x.shape, dtype=x.dtype)
+    steps = range(x.shape[-1])[:: -1 if reverse else 1]
+    state, states = 0, {}
+    for t in steps:
+        state = states[t] = decay[..., t] * state + x[..., t]
+    return torch.stack([states[t] for t in range(x.shape[-1])], -1)
+
+
+@both.register_fake
+def _(x, decay, reverse):
+    torch._check_value(x.shape == decay.shape, lambda: "shapes")
+    return torch.empty(x.size(), dtype=x.dtype, device=x.device)
+
+
+def keep(ctx, inputs, output):
+    _, decay, ctx.reverse = inputs
+    ctx.save_for_backward(decay, output)
+
+
+def shift(x, left):
+    zero = torch.zeros_like(x[..., :1])
+    return torch.cat([x[..., 1:], zero] if left else [zero, x[..., :-1]], -1)
+
+
+def backward(ctx, grad):
+    decay, states = ctx.saved_tensors
+    for_x = both(grad, shift(decay, not ctx.reverse), not ctx.reverse)
+    return for_x, for_x * shift(states, ctx.reverse), None
+
+
+both.register_autograd(backward, setup_context=keep)
+
+
+def scan(x, decay):
+    return both(x, decay, False)
+""",
     ),
 ]
