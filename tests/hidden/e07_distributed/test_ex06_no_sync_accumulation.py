@@ -1,8 +1,10 @@
-"""What grades no_sync_accumulation: the steps of one process, messages, graphs, what runs, errors."""
+"""What grades no_sync_accumulation: the steps of one process, one synchronisation, one graph at a time."""
 
 import weakref
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import chain
+from typing import Any
 
 import pytest
 import torch
@@ -10,19 +12,12 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from grader.checks import expect_close, expect_equal, expect_that, marked
+from grader.checks import expect_close, expect_equal, expect_number, expect_that
 from grader.checks.distributed import count_collectives, in_words, run_ranks
 
 pytestmark = pytest.mark.multi_process
 
 EXTRA_CALLS, EXTRA_BYTES = 2, 128
-
-OPTIMIZERS = {
-    "SGD": lambda parameters: torch.optim.SGD(parameters, lr=0.3),
-    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9, weight_decay=0.1),
-    "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=0.05, weight_decay=0.1),
-    "groups": lambda parameters: torch.optim.SGD([{"params": [p], "lr": 0.1 * p.dim()} for p in parameters]),
-}
 
 
 def squared_error(predictions, targets):
@@ -37,46 +32,28 @@ def cross_entropy(predictions, labels):
 class Case:
     """What the ranks train on: `steps[i][r]` is the list of pieces that rank r has in step i."""
 
-    steps: list
-    weights: dict
-    loss_fn: object
-    optimizer: str = "SGD"
+    steps: list[Any]
+    weights: dict[str, torch.Tensor]
+    loss_fn: Any = squared_error
     old_gradient: float | None = None
 
 
-class Enter(nn.Linear):
-    """A first layer that takes integers, too."""
-
-    def forward(self, x):
-        return super().forward(x.to(self.weight.dtype))
-
-
 def network():
-    return nn.Sequential(Enter(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    return nn.Sequential(nn.Linear(3, 40), nn.Tanh(), nn.Linear(40, 2))
 
 
-def drawn(gen, sizes, *, classes=False, **options):
-    """A case with pieces of `sizes[i][r][k]` rows. In float64, as AdamW's division enlarges rounding."""
-    weights = {name: torch.randn(p.shape, generator=gen).double() for name, p in network().named_parameters()}
+def drawn(gen, *sizes, labels=False, **options):
+    """A case with pieces of `sizes[i][r][k]` rows."""
+    weights = {name: torch.randn(p.shape, generator=gen) for name, p in network().named_parameters()}
 
     def piece(rank, rows):
-        inputs = torch.randn(rows, 3, generator=gen).double()
-        numbers = torch.randn(rows, 2, generator=gen).double()
+        numbers = torch.randn(rows, 2, generator=gen)
         # ranks differ, so that it shows who is left out
-        if classes:  # of integers, in whose dtype a loss would be cut off
-            return (3 * inputs).long(), numbers.argmax(1)
-        return inputs, numbers + 2 * rank
+        targets = numbers.argmax(1) if labels else numbers + 2 * rank
+        return torch.randn(rows, 3, generator=gen), targets
 
     steps = [[[piece(rank, n) for n in mine] for rank, mine in enumerate(step)] for step in sizes]
-    return Case(steps, weights, cross_entropy if classes else squared_error, **options)
-
-
-def state(model):
-    """Weights and gradients, in float32: a right answer may divide in it."""
-    return {
-        name: (p.detach().float(), None if p.grad is None else p.grad.float())
-        for name, p in model.named_parameters()
-    }
+    return Case(steps, weights, cross_entropy if labels else squared_error, **options)
 
 
 def prepared(case):
@@ -88,139 +65,128 @@ def prepared(case):
     return model
 
 
+def optimizer_of(model):
+    return torch.optim.SGD([{"params": [p]} for p in model.parameters()], lr=0.02, momentum=0.9)
+
+
+def state(model):
+    return {name: p.detach().float().clone() for name, p in model.named_parameters()}
+
+
 def train(rank, world_size, answer, cases):
-    """What each rank does: the losses of each case, and the state after each step."""
-    results = []
-    for case in cases:
-        model = prepared(case)
-        wrapped = DistributedDataParallel(model)
-        optimizer = OPTIMIZERS[case.optimizer](wrapped.parameters())
-        losses, states = [], []
-        for pieces in case.steps:
-            losses.append(answer.accumulated_step(wrapped, case.loss_fn, optimizer, pieces[rank]))
-            states.append(state(model))
-        results.append((losses, states))
-    return results
-
-
-def train_alone(case):
-    """The same on one process, with all rows of a step in one batch."""
-    model = prepared(case)
-    optimizer = OPTIMIZERS[case.optimizer](model.parameters())
-    losses, states = [], []
-    for pieces in case.steps:
-        inputs, targets = (torch.cat(parts) for parts in zip(*chain(*pieces), strict=True))
-        optimizer.zero_grad()
-        loss = case.loss_fn(model(inputs), targets).mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-        states.append(state(model))
-    return losses, states
-
-
-def expect_as_alone(answer, world_size, **cases):
-    """Losses, weights and gradients on every rank are those of one process."""
-    wanted = [train_alone(case) for case in cases.values()]
-    found = run_ranks(world_size, train, list(cases.values()), answer=answer)
-    for rank, results in enumerate(found):
-        for (losses, states), about, (right_losses, right_states) in zip(results, cases, wanted, strict=True):
-            where = f"on rank {rank} of {world_size}, {about.replace('_', ' ')}"
-            steps = zip(losses, states, right_losses, right_states, strict=True)
-            for number, (loss, mine, right_loss, right) in enumerate(steps, start=1):
-                step = f"in step {number} {where}"
-                expect_equal(type(loss).__name__, "float", f"the type of accumulated_step(…) {step}")
-                expect_close(torch.tensor(loss), torch.tensor(right_loss), f"accumulated_step(…) {step}")
-                _expect_state(mine, right, f"after step {number} {where}")
-
-
-def _expect_state(mine, right, when):
-    for name, (weight, gradient) in right.items():
-        weight_now, gradient_now = mine[name]
-        expect_that(gradient_now is not None, f"{name} has no gradient {when}", yours="None")
-        # several steps add up the rounding of each
-        expect_close(gradient_now, gradient, f"the gradient of {name} {when}", ulps=500, scale=1.0)
-        expect_close(weight_now, weight, f"{name} {when}", ulps=500, scale=1.0)
-
-
-@pytest.mark.parametrize("world_size", [1, 2])
-def test_pieces_of_one_size(answer, gen, world_size):
-    """With pieces of one size, every rank takes the steps that one process takes on all rows."""
-    sizes = [[[4, 4, 4]] * world_size, [[4]] * world_size, [[4, 4]] * world_size]
-    expect_as_alone(answer, world_size, with_pieces_of_4_rows=drawn(gen, sizes, optimizer="momentum"))
-
-
-def test_uneven_pieces(answer, gen):
-    """Every row counts the same, however many pieces a rank has, and however many rows a piece has."""
-    sizes = [[[1, 4], [2], [3, 1, 5]], [[5], [1, 3, 2, 2], [2, 1]], [[2, 3], [6, 1], [1]]]
-    empty = [[[0, 2], [0], [3, 0, 1]], [[1], [0, 0], [2, 0]]]
-    broken = drawn(gen, empty)
-    broken.steps[1][2][0][1][0, 0] = torch.nan  # a loss of NaN is none of an empty piece
-    expect_as_alone(
-        answer,
-        3,
-        uneven_pieces_with_momentum=drawn(gen, sizes, optimizer="momentum"),
-        uneven_pieces_with_AdamW=drawn(gen, sizes[::-1], optimizer="AdamW", classes=True),
-        with_empty_pieces=drawn(gen, empty, optimizer="momentum"),
-        with_a_target_of_NaN_in_step_2=broken,
-    )
-
-
-def test_old_gradients(answer, gen):
-    """Gradients from before have no influence, on the weights or on `.grad`."""
-    sizes = [[[3, 2], [1]], [[1], [2, 2]]]
-    for number in (10.0, float("nan")):
-        case = drawn(gen, sizes, old_gradient=number, optimizer="groups")
-        expect_as_alone(answer, 2, **{f"with_old_gradients_of_{number}": case})
-
-
-class Seen(nn.Module):
-    """A layer with a buffer, which DDP sends round in the first forward of a step."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("numbers", torch.zeros(100))
-
-    def forward(self, x):
-        return x
-
-
-def count(rank, world_size, answer, case):
-    """The messages of the last step, of the answer and of one backward of DDP: kinds, and bytes."""
-
-    def plain_step(wrapped, loss_fn, optimizer, pieces):
-        inputs, targets = pieces[0]
-        optimizer.zero_grad()
-        loss_fn(wrapped(inputs), targets).sum().backward()
-        optimizer.step()
-
+    """What each rank does: loss and weights after each step of each case."""
     found = []
-    for step in (plain_step, answer.accumulated_step):
-        wrapped = DistributedDataParallel(nn.Sequential(prepared(case), Seen()))
-        optimizer = OPTIMIZERS["SGD"](wrapped.parameters())
+    for case in cases:
+        model = DistributedDataParallel(prepared(case))
+        optimizer = optimizer_of(model)
+        results = []
         for pieces in case.steps:
-            with count_collectives() as messages:
-                step(wrapped, case.loss_fn, optimizer, pieces[rank])
-        found.append((len(messages.calls), sum(call.bytes for call in messages.calls), messages.count))
+            loss = answer.accumulated_step(model, case.loss_fn, optimizer, pieces[rank])
+            results.append((loss, state(model.module)))
+        found.append(results)
     return found
 
 
-def test_messages(answer, gen):
-    """A step of many pieces sends what one backward of DDP sends, and at most two small collectives more."""
-    case = drawn(gen, [[[3, 1], [2, 1]], [[2], [2]], [[9, 8, 20, 7, 5, 0], [12, 5, 8, 10, 8, 0]]])
-    for pieces in case.steps[2]:
-        pieces[1] = pieces[-1]  # the very same pair, as from a loader that repeats a batch
-    for rank, (plain, mine) in enumerate(run_ranks(2, count, case, answer=answer)):
-        facts = {
-            "yours": f"{mine[0]} collectives, {mine[1]} bytes: {in_words(mine[2])}",
-            "wanted": f"those of DDP, here {plain[0]} of {plain[1]} bytes ({in_words(plain[2])}), and "
-            f"at most {EXTRA_CALLS} more of {EXTRA_BYTES} bytes together",
+def train_alone(case, *, only=None, part=slice(None), means=False, factor=None, keeps_old=False):
+    """The same on one process, in float64, with all rows of a step in one batch; or with a mistake."""
+    model = prepared(case).double()
+    optimizer = optimizer_of(model)
+    results = []
+    for step in case.steps:
+        losses = [
+            [case.loss_fn(model(x.double()), y.double() if y.is_floating_point() else y) for x, y in mine]
+            for mine in step
+        ]
+        mine = [rank[part] for rank in (losses if only is None else [losses[only]])]
+        if means:
+            loss = torch.stack([torch.stack([piece.mean() for piece in rank]).mean() for rank in mine]).mean()
+        else:
+            loss = torch.cat([torch.cat(rank) for rank in mine]).mean()
+        if not keeps_old:
+            optimizer.zero_grad()
+        (loss if factor is None else loss * factor(len(step), len(step[0]))).backward()
+        optimizer.step()
+        results.append((loss.item(), state(model)))
+    return results
+
+
+def expect_as_alone(answer, world_size, about, case):
+    """Losses and weights on every rank are those of one process with all rows."""
+    wanted = train_alone(case)
+    for rank, (results,) in enumerate(run_ranks(world_size, train, [case], answer=answer)):
+        mistakes = {
+            "only the rows of this rank count: nothing is synchronised": {"only": rank},
+            "only the last piece counts": {"part": slice(-1, None)},
+            "the mean of each piece counts the same, whatever its number of rows": {"means": True},
+            "the gradients of the pieces are added: divide by their number": {"factor": lambda _, n: n},
+            "the gradients are divided by the ranks, which DDP has done": {"factor": lambda n, _: 1 / n},
+            "the gradients of the ranks are summed": {"factor": lambda n, _: n},
+            "gradients from before are added: clear them first": {"keeps_old": True},
         }
-        where = (
-            f"from rank {rank} in a step of 6 pieces, of which the second and the last are one, without rows"
-        )
-        expect_that(mine[0] <= plain[0] + EXTRA_CALLS, f"too many messages {where}", **facts)
-        expect_that(mine[1] <= plain[1] + EXTRA_BYTES, f"too many bytes {where}", **facts)
+        wrong = {words: cache(partial(train_alone, case, **how)) for words, how in mistakes.items()}
+        for number, ((loss, weights), (right, right_weights)) in enumerate(zip(results, wanted, strict=True)):
+            where = f"in step {number + 1} on rank {rank} of {world_size}, {about}"
+            told = {words: lambda run=run, n=number: run()[n][0] for words, run in list(wrong.items())[:3]}
+            expect_number(loss, right, f"accumulated_step(…) {where}", rtol=1e-5, suspects=told)
+            for name, weight in right_weights.items():
+                told = {
+                    words: lambda run=run, n=number, name=name: run()[n][1][name]
+                    for words, run in wrong.items()
+                }
+                # several steps add up the rounding of each
+                expect_close(weights[name], weight, f"{name} {where}", ulps=500, scale=1.0, suspects=told)
+
+
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_equal_pieces(answer, gen, world_size):
+    """With pieces of one size, every rank takes the steps that one process takes on all rows."""
+    case = drawn(gen, [[4, 4, 4]] * world_size, [[4]] * world_size, [[4, 4]] * world_size)
+    expect_as_alone(answer, world_size, "with pieces of 4 rows", case)
+
+
+def test_labels(answer, gen):
+    """Cross-entropy, whose targets are integers."""
+    expect_as_alone(answer, 2, "with cross-entropy", drawn(gen, [[3, 3], [3, 3]], labels=True))
+
+
+def counted(rank, world_size, answer, case):
+    """The messages of the last step, of one backward of DDP and of the answer: number, bytes, in words."""
+
+    def plain_step(model, loss_fn, optimizer, pieces):
+        inputs, targets = pieces[0]
+        loss_fn(model(inputs), targets).sum().backward()
+
+    found = []
+    for step in (plain_step, answer.accumulated_step):
+        model = DistributedDataParallel(prepared(case))
+        optimizer = optimizer_of(model)
+        for pieces in case.steps:
+            with count_collectives() as messages:
+                step(model, case.loss_fn, optimizer, pieces[rank])
+        number, size = len(messages.calls), sum(call.bytes for call in messages.calls)
+        found.append((number, size, f"{number} collectives, {size} bytes: {in_words(messages.count)}"))
+    return found
+
+
+def test_one_synchronisation(answer, gen):
+    """A step of many pieces sends the gradients once."""
+    case = drawn(gen, *[[[2] * 5] * 2] * 3)
+    for rank, (plain, mine) in enumerate(run_ranks(2, counted, case, answer=answer)):
+        told = f"the gradients travel more than once in a step of 5 pieces, from rank {rank}"
+        likely = "forward and backward of a piece both belong inside no_sync, and of all pieces but the last"
+        facts = {"yours": mine[2], "wanted": f"those of one backward, {plain[2]}", "likely": likely}
+        expect_that(mine[1] < 1.9 * plain[1], told, **facts)
+
+
+@pytest.mark.fine
+def test_messages(answer, gen):
+    """A step sends what one backward of DDP sends, and at most two small collectives more."""
+    case = drawn(gen, *[[[2] * 5] * 2] * 3)
+    for rank, (plain, mine) in enumerate(run_ranks(2, counted, case, answer=answer)):
+        more = f"and at most {EXTRA_CALLS} more of {EXTRA_BYTES} bytes together"
+        facts = {"yours": mine[2], "wanted": f"those of one backward, {plain[2]}; {more}"}
+        few = mine[0] <= plain[0] + EXTRA_CALLS and mine[1] <= plain[1] + EXTRA_BYTES
+        expect_that(few, f"too many messages in a step of 5 pieces, from rank {rank}", **facts)
 
 
 class Kept:
@@ -231,13 +197,12 @@ class Kept:
 
 
 def watch(rank, world_size, answer, case):
-    """What runs in one step: rows, saved tensors and graphs at each run of the model, runs of all else."""
+    """What runs in one step: rows, and the saved tensors that are there; runs of all else; what is left."""
     model = prepared(case)
-    wrapped = DistributedDataParallel(model)
     model[1].eval()
-    modes = [part.training for part in wrapped.modules()]
-    optimizer = OPTIMIZERS["SGD"](wrapped.parameters())
-    saved, rows, alive, marks, graphs, losses, steps = [], [], [], [], [], [], []
+    wrapped = DistributedDataParallel(model)
+    optimizer = optimizer_of(wrapped)
+    saved, rows, alive, losses, steps = [], [], [], [], []
 
     def pack(tensor):
         kept = Kept(tensor)
@@ -247,108 +212,117 @@ def watch(rank, world_size, answer, case):
     def look(_module, inputs):
         rows.append(len(inputs[0]))
         alive.append(sum(ref() is not None for ref in saved))
-        graphs.append(sum(ref() is not None for ref in marks))
-
-    def mark(_module, _inputs, out):
-        out, new = marked(out)
-        marks.append(new)
-        return out
 
     def loss_fn(predictions, targets):
         losses.append(len(targets))
         return squared_error(predictions, targets)
 
     model.register_forward_pre_hook(look)
-    model.register_forward_hook(mark)
     optimizer.register_step_post_hook(lambda *_: steps.append(len(rows)))
     pieces = case.steps[0][rank]
     before = [(inputs.clone(), targets.clone()) for inputs, targets in pieces]
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
         answer.accumulated_step(wrapped, loss_fn, optimizer, pieces)
     same = len(pieces) == len(before) and all(map(torch.equal, chain(*pieces), chain(*before)))
-    same = same and not any(t.requires_grad for t in chain(*pieces))
-    return rows, losses, alive, graphs, steps, modes == [part.training for part in wrapped.modules()], same
+    return rows, losses, alive, steps, [part.training for part in model], same
 
 
 def test_one_piece_at_a_time(answer, gen):
-    """Model and loss_fn run once on each piece, in order, and no two pieces have a graph at once."""
-    sizes = [[3, 0, 4, 1], [0, 5]]
-    for rank, found in enumerate(run_ranks(2, watch, drawn(gen, [sizes]), answer=answer)):
-        rows, losses, alive, graphs, steps, same_modes, same_pieces = found
-        where = f"on rank {rank}, whose pieces have {' and '.join(map(str, sizes[rank]))} rows"
-        for what, ran in (("the model", rows), ("loss_fn", losses)):
-            told = f"wrong rows that {what} runs on, {where}"
-            expect_that(
-                ran == sizes[rank], told, yours=str(ran), wanted=f"{sizes[rank]}, each piece in its turn"
-            )
-        for number, kept in enumerate(alive, start=1):
-            told = (
-                f"saved tensors of other pieces are there when the forward of piece {number} begins {where}"
-            )
-            expect_that(
-                kept == 0, told, yours=kept, wanted="0: the backward of a piece before the next forward"
-            )
+    """Each piece has its backward before the model runs on the next, and the optimizer steps at the end."""
+    case = drawn(gen, [[3, 3, 3], [3, 3, 3]])
+    for rank, (rows, _, alive, steps, _, _) in enumerate(run_ranks(2, watch, case, answer=answer)):
+        where = f"on rank {rank}, which has three pieces of 3 rows"
+        wanted = "[3, 3, 3], each piece in its turn"
         expect_that(
-            max(graphs) <= 1,  # the last one may still have a name
-            f"the graphs of earlier pieces are alive when the model runs on another, {where}",
-            yours=f"{max(graphs)} graphs",
-            likely="a sum of losses that carry their graphs: add up loss.detach()",
+            rows == [3, 3, 3], f"wrong rows that the model runs on, {where}", yours=rows, wanted=wanted
         )
-        expect_that(same_modes, f"accumulated_step changes the mode of a layer on rank {rank}")
-        expect_that(same_pieces, f"accumulated_step changes the pieces, or the list of them, on rank {rank}")
-        expect_equal(steps, [len(rows)], f"the pieces done when the optimizer steps, on rank {rank}")
+        told = f"what the graph of a piece saved is alive when the model runs on the next, {where}"
+        likely = "one backward at the end, or retain_graph: call `backward` for each piece"
+        expect_that(not any(alive), told, yours=f"{max(alive)} tensors", wanted="none", likely=likely)
+        expect_equal(steps, [3], f"the pieces done when the optimizer steps, {where}")
+
+
+@pytest.mark.fine
+def test_what_runs(answer, gen):
+    """Model and loss_fn run once on each piece, also without rows; modes and pieces stay as they are."""
+    sizes = [[3, 0, 4], [0, 5]]
+    for rank, found in enumerate(run_ranks(2, watch, drawn(gen, sizes), answer=answer)):
+        rows, losses, _, _, modes, same = found
+        for what, ran in (("the model", rows), ("loss_fn", losses)):
+            expect_equal(ran, sizes[rank], f"the numbers of rows that {what} runs on, on rank {rank}")
+        expect_equal(modes, [True, False, True], f"the training flags of the model's parts on rank {rank}")
+        expect_that(same, f"accumulated_step changes the pieces, or the list of them, on rank {rank}")
+
+
+@pytest.mark.fine
+def test_old_gradients(answer, gen):
+    """What lies in `.grad` before the first step has no influence."""
+    case = drawn(gen, [[3, 3], [3, 3]], old_gradient=10.0)
+    expect_as_alone(answer, 2, "where `.grad` holds numbers from before", case)
+
+
+@pytest.mark.fine
+def test_uneven_pieces(answer, gen):
+    """Every row counts the same, however many pieces a rank has, and however many rows a piece has."""
+    sizes = [[1, 4], [2], [3, 1, 5]], [[5], [1, 3, 2, 2], [2, 1]]
+    expect_as_alone(answer, 3, "with uneven pieces", drawn(gen, *sizes))
+
+
+@pytest.mark.fine
+def test_empty_pieces(answer, gen):
+    """Pieces without rows count for nothing, and a rank that has no others takes part."""
+    case = drawn(gen, [[0, 2], [0], [3, 0, 1]], [[1], [0, 0], [2, 0]])
+    case.steps[1][2][0][1][0, 0] = torch.nan  # not every NaN is the mean over no rows
+    expect_as_alone(answer, 3, "some pieces without rows, and in step 2 a target of NaN", case)
 
 
 def break_and_go_on(rank, world_size, answer, case):
-    """What comes out of steps whose loss_fn raises, and the gradients of a plain backward after each."""
-    return [_broken(rank, answer, case, error) for error in (ZeroDivisionError, KeyboardInterrupt)]
-
-
-def _broken(rank, answer, case, error):
-    wrapped = DistributedDataParallel(prepared(case))
-    optimizer = OPTIMIZERS["SGD"](wrapped.parameters())
-    first, second = case.steps
+    """What comes out where loss_fn raises, and the gradients of a plain backward after that."""
+    model = DistributedDataParallel(prepared(case))
+    optimizer = optimizer_of(model)
 
     def broken(predictions, targets):
-        raise error("no loss today")
+        raise ZeroDivisionError("no loss today")
 
     raised = None
     try:
-        answer.accumulated_step(wrapped, broken, optimizer, first[rank])
-    except NotImplementedError:
-        raise
-    except BaseException as caught:
-        raised = caught  # with its traceback, like a notebook: what a frame holds on to stays as it is
+        answer.accumulated_step(model, broken, optimizer, case.steps[0][rank])
+    except ZeroDivisionError as error:
+        raised = error  # with its traceback, like a notebook: what a frame holds on to stays as it is
     optimizer.zero_grad()
-    ((inputs, targets),) = second[rank]
-    squared_error(wrapped(inputs), targets).sum().backward()
-    return type(raised).__name__, [p.grad for p in wrapped.parameters()]
+    inputs, targets = case.steps[0][rank][0]
+    squared_error(model(inputs), targets).sum().backward()
+    return raised is not None, model.module[2].bias.grad
 
 
+@pytest.mark.fine
 def test_after_an_error(answer, gen):
-    """An error of loss_fn comes out, and the model synchronises in later backwards as it did before."""
-    case = drawn(gen, [[[2, 3], [1, 2]], [[4], [4]]])
-    found = zip(*run_ranks(2, break_and_go_on, case, answer=answer), strict=True)
-    for wanted, ((told, mine), (told_too, others)) in zip(
-        ("ZeroDivisionError", "KeyboardInterrupt"), found, strict=True
-    ):
-        for rank, name in enumerate((told, told_too)):
-            expect_equal(name, wanted, f"what accumulated_step raises where loss_fn does, on rank {rank}")
-        for a, b in zip(mine, others, strict=True):
-            expect_close(
-                a,
-                b,
-                f"a gradient on rank 0, of a plain backward after a {wanted} in loss_fn, against rank 1's",
-            )
+    """An error of loss_fn comes out, and the model synchronises in later backwards."""
+    found = run_ranks(2, break_and_go_on, drawn(gen, [[3, 3], [3, 3]]), answer=answer)
+    for rank, (raised, _) in enumerate(found):
+        expect_that(raised, f"accumulated_step lets no error of loss_fn out, on rank {rank}")
+    told = "a gradient on rank 0 is another than on rank 1, in a plain backward after an error of loss_fn"
+    one, other = (grad for _, grad in found)
+    expect_that(torch.allclose(one, other), told, likely="the switch of no_sync is still on")
+
+
+def results(answer, cases):
+    found = zip(*run_ranks(3, train, list(cases.values()), answer=answer), strict=True)
+    return dict(zip(cases, map(list, found), strict=True))
 
 
 def oracle(answer, gen):
-    cases = [
-        drawn(gen, [[[1, 2], [3], [0, 2]], [[4], [0, 1], [2, 2, 1]]], optimizer="momentum"),
-        drawn(gen, [[[2], [1, 1, 3], [5, 2]]], classes=True),
-    ]
-    results = []
-    for rank in run_ranks(3, train, cases, answer=answer):
-        for losses, states in rank:
-            results += [*losses, *(list(pair) for state in states for pair in state.values())]
-    return results
+    cases = {
+        "two steps of three pieces": drawn(gen, *[[[2, 2, 2]] * 3] * 2),
+        "one piece": drawn(gen, [[5]] * 3),
+        "cross-entropy": drawn(gen, [[3, 3]] * 3, labels=True),
+    }
+    return results(answer, cases)
+
+
+def fine_oracle(answer, gen):
+    cases = {
+        "uneven pieces": drawn(gen, [[1, 2], [3], [2, 2, 1]], [[4], [1, 1], [2, 2]]),
+        "old gradients": drawn(gen, [[2, 2]] * 3, old_gradient=3.0),
+    }
+    return results(answer, cases)
