@@ -1,8 +1,7 @@
 """An island of float32 in a sea of bfloat16.
 
-A router picks the experts for each token of a large model, and its logits need more than eight binary digits.
-But the model runs under `torch.autocast`, and the router with it: matrix products in 16 bits everywhere, and
-softmax, sums and layer norms too on the CPU, though not on CUDA. A wrapper says once what shall hold on both:
+A router picks experts for each token, and its logits need more than the eight binary digits of bfloat16. But the model
+runs under `torch.autocast`, and the router with it. Write a wrapper that runs a block in float32:
 
     router = nn.Linear(2, 2, bias=False)              # say that its weight is [[257, 0], [0, 1]]
     x = torch.ones(1, 2, dtype=torch.bfloat16)
@@ -10,22 +9,19 @@ softmax, sums and layer norms too on the CPU, though not on CUDA. A wrapper says
         router(x)                                     # [[256.0, 1.0]] in bfloat16, which has no 257
         Float32Island(router)(x)                      # [[257.0, 1.0]] in float32
 
-Rules:
-- The block runs with autocast switched off for the type of device on which x lies: "cpu" and "cuda" as well
-  as any other that autocast knows.
-- Tensors in float16 and bfloat16 among the arguments, positional and keyword, reach it in float32. All else
-  reaches it as it is: tensors of other dtypes, numbers, None, also lists, tuples and dicts with all that is
-  in them. Outside of every region the same holds: 16 bits become float32.
-- The result is what the block returns, as it is, whatever that is and in any dtype.
-- Gradients flow to the arguments, each in its own dtype, and to the block's parameters. These are in float32,
-  and are not converted, nor are its buffers, in any dtype.
-- The block is registered as `block`, so the parameters are called "block.weight" and the like, and `train`,
-  `eval` and `to` reach it. It is called as a module, once for each call, so its hooks run.
-- Afterwards autocast is as it was before the call, also where the block raises: what follows in the region
-  computes in 16 bits again. A region that the block opens inside itself works as usual;
-  one without a dtype has the dtype that it would have around the island.
-- Nothing is remembered: the island may be built inside a region or outside, and called on one device and the
-  next, in a region of float16, of bfloat16, or in none.
+- While the block runs, autocast is off for the type of device on which x lies.
+- The block gets a float16 or bfloat16 x in float32: without autocast nothing casts it.
+- Afterwards autocast is as before: what follows computes in 16 bits again.
+- The block is registered as `block`, and runs once a call, with its hooks.
+- Gradients flow to x, in its own dtype, and to the block's float32 parameters.
+
+Fine print:
+- float16 and bfloat16 tensors among the other arguments, also by name, become float32. All else (int64, bool, float64,
+  numbers, None) reaches the block as it is, x too.
+- The result is what the block returns, whatever that is.
+- Outside of every region the same holds: 16 bits become float32.
+- Where the block raises, autocast is as before, too.
+- The block may have no parameters, and the device may be any: "cpu" or "cuda" is not written in.
 """
 
 from typing import Any
@@ -36,25 +32,12 @@ from torch import Tensor, nn
 
 
 class Float32Island(nn.Module):
-    """Runs a block in float32, whatever region of autocast is around it.
-
-    Args:
-        block: a module with float32 parameters, or without any.
-    """
+    """Runs a block in float32, whatever region of autocast is around it."""
 
     def __init__(self, block: nn.Module) -> None:
         super().__init__()
         raise NotImplementedError
 
     def forward(self, x: Shaped[Tensor, "*shape"], /, *args: Any, **kwargs: Any) -> Any:
-        """Run the block with autocast switched off.
-
-        Args:
-            x: its first argument, (*shape), on the device where it computes.
-            *args: its other arguments.
-            **kwargs: its keyword arguments.
-
-        Returns:
-            What the block returns.
-        """
+        """What the block returns for these arguments, with autocast switched off."""
         raise NotImplementedError
