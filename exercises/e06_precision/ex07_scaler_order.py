@@ -24,7 +24,7 @@ Fine print:
 - A parameter that the loss does not depend on has None in `.grad` at the step, and numbers that lie in `.grad` before the
   first call do not count.
 - With a scaler that is off (`enabled=False`) it is a clipped step without scaling.
-- Model, loss_fn and optimizer run once; modes stay as they are. On another device it is the same.
+- On another device it is the same.
 """
 
 from collections.abc import Callable

@@ -10,12 +10,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_number, modes_kept
+from grader.checks import expect_close, expect_equal, expect_number
 from grader.checks.cost.precision import compute_dtypes, expect_products_in
-from grader.checks.devices import on_host
 from grader.checks.registered import randomize, state_of
 
-CALL = "scaled_step(model, loss_fn, optimizer, scaler, inputs, targets, max_norm)"
 OPTIMIZERS = {
     "SGD with momentum": lambda params: torch.optim.SGD(params, lr=0.1, momentum=0.9, weight_decay=0.1),
     "AdamW": lambda params: torch.optim.AdamW(params, lr=0.05),
@@ -267,53 +265,18 @@ def test_scaler_that_is_off(answer, gen):
 
 
 @pytest.mark.fine
-def test_what_runs(answer, gen):
-    """Model, loss_fn and optimizer run once, and modes stay as they are."""
-    model, (inputs, targets) = network(gen).eval(), batches(gen, 1)[0]
-    model[2].train()
-    runs, losses, steps = [], [], []
-    model.register_forward_hook(lambda *_: runs.append(1))
+def test_on_a_device(answer, gen, device):
+    """On another device the model computes in float16 there, and the norm is the same."""
+    start, batch = network(gen), batches(gen, 1)[0]
+    _, norm = by_hand(start, OPTIMIZERS["AdamW"], [batch], [0.5])[0][0]
+    model = Watched(*copy.deepcopy(start)).to(device)
+    scaler = torch.amp.GradScaler(device.type, init_scale=64.0)
     optimizer = OPTIMIZERS["AdamW"](model.parameters())
-    optimizer.register_step_post_hook(lambda *_: steps.append(1))
-    loss_fn = lambda p, t: losses.append(1) or F.mse_loss(p, t)  # noqa: E731
-    with modes_kept(CALL, model):
-        answer.scaled_step(model, loss_fn, optimizer, scaler_of(), inputs, targets)
-    for what, times in {"the model": runs, "loss_fn": losses, "optimizer.step": steps}.items():
-        expect_equal(len(times), 1, f"the number of times that {what} runs in {CALL}")
-
-
-def check_there(answer, gen, where):
-    """A clipped step and one that overflows, with model, batch and scaler on the device `where`."""
-    start, make = network(gen), lambda params: torch.optim.SGD(params, lr=0.1)
-    batch = batches(gen, 1)[0]
-    model = Watched(*copy.deepcopy(start)).to(where)
-    inputs, targets = (part.to(where) for part in batch)
-    (_, norm), right = by_hand(start, make, [batch], [0.5])[0][0], by_hand(start, make, [batch], [0.5])[1]
-    scaler = torch.amp.GradScaler(torch.device(where).type, init_scale=64.0)
-    optimizer = make(model.parameters())
-    yours = answer.scaled_step(model, F.mse_loss, optimizer, scaler, inputs, targets, 0.5)
+    there = [part.to(device) for part in batch]
+    yours = answer.scaled_step(model, F.mse_loss, optimizer, scaler, *there, 0.5)
     # the order of sums may differ there: float16 has three digits
     expect_number(yours[1], norm, "norm from scaled_step(…) on another device", rtol=5e-3)
     expect_products_in(model.seen, torch.float16, "the forward pass on another device")
-    for name, p in model.named_parameters():
-        mine = p.detach().cpu() if where == "cuda" else on_host(p)
-        expect_close(mine, right[name], f"{name} after scaled_step(…) on another device", ulps=1e4, scale=1.0)
-    scaler.update(2.0**40)
-    answer.scaled_step(model, F.mse_loss, optimizer, scaler, inputs, targets)
-    expect_equal(scaler.get_scale(), 2.0**39, "the scale after an overflow on another device")
-
-
-@pytest.mark.fine
-def test_on_a_device(answer, gen, device):
-    """On another device the step is the same."""
-    check_there(answer, gen, device)
-
-
-@pytest.mark.gpu
-@pytest.mark.fine
-def test_on_a_gpu(answer, gen):
-    """On a GPU the step is the same."""
-    check_there(answer, gen, "cuda")
 
 
 def oracle(answer, gen):

@@ -165,12 +165,6 @@ SPECIMENS = [
         check="test_scaler_that_is_off",
     ),
     Wrong(
-        "runs the model again for the loss that it returns, in another mode",
-        edits=[(ZERO, "    model.train()\n" + ZERO)],
-        check="test_what_runs",
-        says="mode",
-    ),
-    Wrong(
         "a region for the CPU, wherever the data is",
         edits=[("inputs.device.type", '"cpu"')],
         check="test_on_a_device",
