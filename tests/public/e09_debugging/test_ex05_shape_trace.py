@@ -1,32 +1,57 @@
-"""The contract of shape_trace."""
+"""The worked example of shape_trace, and a model that runs to its end."""
 
-import pytest
+from functools import partial
+
 import torch
 from torch import nn
 
-from grader.checks import expect_equal
+from grader.checks import expect_equal, expect_raises
+
+CALL = "the rows of shape_trace(model)"
 
 
-def table(rows):
-    return [(row.name, row.kind, row.inputs, row.outputs) for row in rows]
+def shapes(found):
+    """As plain tuples; a `torch.Size` is as good."""
+    return found if found is None else [tuple(shape) for shape in found]
+
+
+def listed(names):
+    """In one text, for which feedback knows suspects."""
+    return ", ".join(map(repr, names))
+
+
+def expect_rows(rows, wanted, suspects=None):
+    made = {told: partial(listed, names) for told, names in (suspects or {}).items()}
+    names = listed(name for name, *_ in wanted)
+    expect_equal(listed(row.name for row in rows), names, f"names in {CALL}", suspects=made)
+    expect_equal(listed(row.kind for row in rows), listed(kind for _, kind, *_ in wanted), f"kinds in {CALL}")
+    for row, (name, _, inputs, outputs) in zip(rows, wanted, strict=True):
+        expect_equal(shapes(row.inputs), inputs, f"the inputs of module {name!r} in {CALL}")
+        expect_equal(shapes(row.outputs), outputs, f"the outputs of module {name!r} in {CALL}")
 
 
 def test_worked_example(answer):
     """The worked example of the statement comes out, up to the layer that raises."""
-    model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(4, 2))
-    trace = answer.shape_trace(model)
-    rows = trace.__enter__()
-    with pytest.raises(RuntimeError) as raised:
-        model(torch.zeros(8, 3))
-    trace.__exit__(raised.type, raised.value, raised.tb)
+    model, found = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(4, 2)), []
+
+    def block():
+        with answer.shape_trace(model) as rows:
+            found.append(rows)
+            model(torch.zeros(8, 3))
+
+    expect_raises(RuntimeError, block, "the block of the worked example")
     wanted = [
         ("", "Sequential", [(8, 3)], None),
         ("0", "Linear", [(8, 3)], [(8, 5)]),
         ("1", "ReLU", [(8, 5)], [(8, 5)]),
         ("2", "Linear", [(8, 5)], None),
     ]
-    expect_equal(table(rows), wanted, "the rows of shape_trace(model)")
-    expect_equal(type(rows[0].inputs[0]).__name__, "tuple", "the type of a shape")
+    suspects = {
+        "a forward hook runs when a call has ended, which one that raises never does": ["0", "1"],
+        "the model itself has a row, too: `named_modules` has it, under the name ''": ["0", "1", "2"],
+        "no row was added: was the block left before the model ran?": [],
+    }
+    expect_rows(found[0], wanted, suspects)
 
 
 def test_model_that_fits(answer):
@@ -39,4 +64,5 @@ def test_model_that_fits(answer):
         ("0", "Linear", [(8, 3)], [(8, 5)]),
         ("1", "Linear", [(8, 5)], [(8, 2)]),
     ]
-    expect_equal(table(rows), wanted, "the rows of shape_trace(model)")
+    late = {"the rows are in the order in which calls end: add them before": ["0", "1", ""]}
+    expect_rows(rows, wanted, late)
