@@ -1,35 +1,26 @@
 """All of it together: from a table of numbers to a classifier that holds up on rows it has never seen.
 
-Sensors on a machine measure a few quantities, each in its own unit. An expert has labelled some hundred rows
-with the state that the machine was in:
+Sensors on a machine measure quantities in units of their own. Rows are labelled with the state that the machine was in:
 
-    features, labels    # (385, 2) float32: temperatures of 300 ± 30, pressures of -0.002 ± 0.0004; (385,)
+    features, labels    # (384, 2) float32: temperatures of 300 ± 30, pressures of -0.002 ± 0.0004; (384,), sorted
     model, accuracy = fit((features, labels), (valid_features, valid_labels), classes=3, seed=0)
     accuracy                                     # say 0.99: of 100 validation rows, 99 are right
     model(new_features).argmax(-1)               # (rows,): the states of new rows
 
-Seen in the right units, the classes are arms of one spiral, which wind nearly once around its centre. How the
-network looks, what moves it and how long, is up to you: two hidden layers of 50 units reach 0.98 in a few
-hundred steps of 64 rows. A loop that clears its gradients at the wrong place, or takes the features as they
-come, does not.
+The classes are arms of a spiral, which two hidden layers of 50 units learn in a few hundred steps.
 
-Rules:
-- On new rows of the same kind the accuracy is at least 0.9 and the mean cross-entropy of the logits below
-  0.5, for every seed and data set that is tried: two to four classes, 385 training rows or more, 100 for
-  validation.
-- model takes the features in their own units: (rows, features) float32, also 0 rows, to (rows, classes)
-  float32 logits. Columns differ in size by a factor of a million; one may hold the same number in every row.
-- Training rows come sorted by label, and the last batch of an epoch may hold a single row.
-- model is an nn.Module, in evaluation mode in all its parts. The logits of a row depend on this row alone:
-  the same at each call, whatever other rows come with it.
-- All that model knows is in its state_dict. Another model that fit made, for as many features and classes
-  but from other rows, however many, predicts the same once it has loaded it.
-- accuracy is a plain Python float: the share of validation rows that the model, as it is returned, gets
-  right. These rows only measure: the weights do not depend on them.
-- The same data and seed give the same weights to the last bit, whatever was drawn before; another seed gives
-  others. The global random streams of torch, NumPy and Python are afterwards where they were, and gradients
-  are recorded as before.
-- The tensors in train and valid are not changed. A call may take some 5 seconds on one core.
+- At least 0.9 of new rows are right, with every seed.
+- model is an nn.Module. It takes rows in their own units, and gives logits: (rows, classes).
+- accuracy is the share of validation rows that the returned model gets right, a float.
+- The same seed gives the same weights, whatever was drawn before; another seed gives others.
+
+Fine print:
+- A column may hold the same number in every row, or numbers of about 1e-6.
+- The last batch of an epoch may hold a single row.
+- model comes in evaluation mode: a row's logits depend on this row alone, and are the same at each call.
+- Its state_dict holds all that it knows: a model that fit made of other rows predicts the same once it has loaded it.
+- valid only measures. Many keep the epoch that does best on it; here not, since then the accuracy flatters.
+- The global random streams of torch, NumPy and Python are afterwards where they were.
 """
 
 from jaxtyping import Float, Int
@@ -39,15 +30,5 @@ Table = tuple[Float[Tensor, "rows features"], Int[Tensor, " rows"]]
 
 
 def fit(train: Table, valid: Table, classes: int, seed: int) -> tuple[nn.Module, float]:
-    """Train a classifier, and say how good it is.
-
-    Args:
-        train: features (rows, features) and int64 labels (rows,), from 0 to classes - 1.
-        valid: rows of the same kind that take no part in the training.
-        classes: number of classes; some may have no rows.
-        seed: decides all that is random.
-
-    Returns:
-        The model in evaluation mode, and its accuracy on `valid`.
-    """
+    """Train a classifier on `train`; return it and its accuracy on `valid`."""
     raise NotImplementedError
