@@ -43,6 +43,11 @@ test-grader: .venv/.dev # browsers and servers time out on a busy machine; MARK=
 audit: .venv/.dev
 	$(BIN)/kata audit
 
+.PHONY: book
+book: .venv/.learner ## build/book/index.html: chapters, statements and indexes, to read in a browser
+	@$(PIP) install -c constraints.txt -e '.[book]'
+	@$(BIN)/python -m grader.publish.book.site build/book
+
 .PHONY: gradescope
 gradescope: .venv/.learner ## build/gradescope.zip, an autograder to upload: make gradescope ONLY=e01_tensors
 	@$(BIN)/python integrations/gradescope/bundle.py $(addprefix --only ,$(ONLY))
@@ -61,7 +66,7 @@ gradescope: .venv/.learner ## build/gradescope.zip, an autograder to upload: mak
 	@touch $@ .venv/.learner
 
 .venv/.dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e '.[class,deploy,dev]'
+	$(PIP) install -c constraints.txt -e '.[class,deploy,book,dev]'
 	@touch $@ .venv/.class .venv/.learner
 
 sandbox: ## bubblewrap, through the system's package manager where we may
