@@ -1,4 +1,4 @@
-"""The contract of RecencyBias."""
+"""The worked example of RecencyBias, and how often it is compiled."""
 
 import torch
 
@@ -11,14 +11,16 @@ CALL = "RecencyBias(heads=2, warmup=4)"
 def test_worked_example(answer):
     """The worked examples of the statement come out."""
     bias = answer.RecencyBias(heads=2, warmup=4)
-    expect_close(bias.slopes.detach(), torch.tensor([0.5, 0.25]), f"the slopes of {CALL}")
-    first = bias(torch.zeros(1, 2, 3, 3))[0, 0].detach()
     wanted = torch.tensor([[0.0, -0.125, -0.25], [-0.125, 0.0, -0.125], [-0.25, -0.125, 0.0]])
-    expect_close(first, wanted, "head 0 in the first step", dims="queries keys")
+    suspects = {
+        "the strength is 0: count before, not after": lambda: 0 * wanted,
+        "the strength is 1": lambda: 4 * wanted,
+    }
+    first = bias(torch.zeros(1, 2, 3, 3))[0, 0].detach()
+    expect_close(first, wanted, "head 0 in the first step", dims="queries keys", suspects=suspects)
     second = bias(torch.zeros(1, 2, 2, 2))[0, 1].detach()
-    expect_close(
-        second, torch.tensor([[0.0, -0.125], [-0.125, 0.0]]), "head 1 in the second step", dims="queries keys"
-    )
+    wanted = torch.tensor([[0.0, -0.125], [-0.125, 0.0]])
+    expect_close(second, wanted, "head 1 in the second step", dims="queries keys")
 
 
 def test_two_graphs(answer):
