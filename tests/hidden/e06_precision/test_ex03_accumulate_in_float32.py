@@ -34,13 +34,14 @@ def expect_means(answer, batches, note, ulps=64, given=None):
         "a mean of the batches' means: weigh each by its rows": {"by_batch": True},
     }
     suspects = {told: lambda m=m: means(batches, **m).to(wide) for told, m in mistakes.items()}
+    suspects["the numbers are rounded to float32"] = lambda: means([x.float() for x in batches]).to(wide)
     wanted = means(batches).to(wide)
     yours = answer.feature_means(batches if given is None else given)
     expect_close(yours, wanted, f"{CALL} {note}", dims="feature", ulps=ulps, suspects=suspects)
 
 
 def drawn(gen, sizes, dtype, features=4):
-    return [(1 + torch.rand(n, features, generator=gen)).to(dtype) for n in sizes]
+    return [(1 + torch.rand(n, features, generator=gen, dtype=torch.float64)).to(dtype) for n in sizes]
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)

@@ -60,11 +60,18 @@ def ordinary(gen):
     }
 
 
+def with_zeros(gen):
+    weights = drawn(gen, 4, 3)
+    weights[:, 1] = 0
+    return {"weights of zero among others": weights}
+
+
 def with_padding(gen):
     return {
         **{f"a row of zeros in {dtype}": padded(gen, 4, 3, dtype=dtype) for dtype in KINDS[:3]},
         "nothing but zeros, in float16": torch.zeros(2, 3, dtype=HALF),
         "a sequence of padding": padded(gen, 2, 3, 4),
+        **with_zeros(gen),
     }
 
 
@@ -86,12 +93,6 @@ def subnormal(gen):
 
 def large(gen):
     return {"weights near 50000 in float16": drawn(gen, 3, 40, dtype=HALF, low=3e4, high=6e4)}
-
-
-def with_zeros(gen):
-    weights = drawn(gen, 4, 3)
-    weights[:, 1] = 0
-    return {"weights of zero among others": weights}
 
 
 contract = Contract(
@@ -181,7 +182,7 @@ def test_on_a_gpu(answer, gen, dtype):
 def oracle(answer, gen):
     leaf, pull = drawn(gen, 4, 3).requires_grad_(), torch.randn(4, 3, generator=gen)
     rows = {f"padding in {dtype}": padded(gen, 4, 3, dtype=dtype) for dtype in KINDS[:3]}
-    cases = {**ordinary(gen), **rows, "weights near 1e-8": drawn(gen, 4, 3) * 1e-8}
+    cases = {**ordinary(gen), **with_zeros(gen), **rows, "weights near 1e-8": drawn(gen, 4, 3) * 1e-8}
     found = {about: lambda x=x: answer.to_shares(x) for about, x in cases.items()}
     return {**found, "the gradient": lambda: torch.autograd.grad(answer.to_shares(leaf), leaf, pull)[0]}
 

@@ -77,6 +77,12 @@ def feature_means(batches):
         says="dtype",
     ),
     Wrong(
+        "float64 through float32",
+        edits=[(SUM, "        batch_sum = x.float().sum(0, dtype=wide)\n")],
+        check="test_float64",
+        says="rounded to float32",
+    ),
+    Wrong(
         "stops at a batch without rows",
         edits=[(WIDE, "        if not len(x):\n            break\n" + WIDE)],
         check="test_batches_without_rows",

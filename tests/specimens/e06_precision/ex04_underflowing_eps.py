@@ -79,6 +79,12 @@ SPECIMENS = [
         rung="job",
     ),
     Wrong(
+        "zeros where any expert has none",
+        edits=[(EMPTY, "    empty = (wide == 0).any(-1, keepdim=True)\n")],
+        check="test_rows_of_zeros",
+        rung="job",
+    ),
+    Wrong(
         "over dim 1",
         edits=[(TOTAL, "    total = wide.sum(1 if wide.ndim > 1 else 0, keepdim=True)\n")],
         check="test_values",
