@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 CONTENT = (
     *("exercises", "solutions", "tests/__init__.py", "tests/public", "tests/hidden"),
-    *(".gitignore", "conftest.py", "pyproject.toml", "README.md"),
+    *(".gitignore", "conftest.py", "pyproject.toml", "README.md", "docs/pictures"),
 )
 
 

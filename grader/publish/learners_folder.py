@@ -13,7 +13,7 @@ from grader.publish.release import without_chapters
 
 _WHOLE = (
     *(".gitignore", "conftest.py", "solutions", "tests/__init__.py", "tests/public", "tests/hidden"),
-    "exercises",
+    *("docs/pictures", "exercises"),
 )
 _SKIPPED = shutil.ignore_patterns("__pycache__")
 
