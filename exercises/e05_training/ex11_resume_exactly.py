@@ -1,51 +1,50 @@
 """Go on after a crash as if nothing had happened: to the last bit.
 
-A machine may go away at any moment. A run that saves a checkpoint every few steps and goes on from the last
-one must end with the weights of a run that was never disturbed, bit for bit, dropout and shuffling included:
+A machine may go away at any moment. A run that goes on from its last checkpoint must end with the weights of one that
+was never disturbed, dropout and shuffling included:
 
     sampler = EpochSampler(size=5, batch=2, seed=0)
-    things = {"model": model, "optimizer": optimizer, "scaler": scaler, "sampler": sampler}
+    things = {"model": model, "optimizer": optimizer, "schedule": schedule, "sampler": sampler}
     step = load_checkpoint("run.pt", things) if Path("run.pt").exists() else 0
     while step < 1000:
         rows = next(sampler)         # say tensor([4, 1]), tensor([0, 2]), tensor([3]), then the next epoch
-        ...                          # dropout, backward, scaler.step(optimizer), schedule.step()
+        ...                          # dropout, backward, optimizer.step(), schedule.step()
         step += 1
         if step % 50 == 0:
             save_checkpoint("run.pt", things, step)
 
-Rules:
-- EpochSampler never ends. Each epoch is a new random order of the row numbers 0 to size - 1, cut into pieces
-  of `batch` (int64); the last piece of an epoch may be shorter. It draws from a stream of its own, seeded
-  with seed: the global ones are left alone, and the same seed gives the same batches. A sampler of the same
-  size and batch that loads the state_dict of another, in the middle of an epoch too, goes on as that one
-  does. A state_dict is a snapshot: it does not change when the sampler goes on.
-- things maps names to objects with `state_dict` and `load_state_dict`. A checkpoint holds what all their
-  state_dicts say, the step, and the state of the global random streams: Python's `random`, NumPy's
-  (`np.random`), torch's on the CPU (and on CUDA devices, where there are some). Saving changes none of all
-  this.
-- load_checkpoint gives all of it back, draws nothing, and returns the step. It can be called again and
-  again, also in another process, on objects that were used already.
-- Saving is atomic: whenever it fails or the process is killed, `path` holds the old checkpoint in full or
-  the new one in full. So write to another file in the same folder, see it to the disk (`os.fsync`), then
-  `os.replace`. When save_checkpoint returns or raises, that other file is gone, and none is left open. One
-  that a killed process has left is no obstacle. The folder exists; path is a str or a Path.
-- A checkpoint may come from a stranger: reading it must not run code from it. With `weights_only=True`,
-  `torch.load` raises pickle.UnpicklingError instead. It takes tensors, numbers, strings, lists, tuples and
-  dicts.
-- Nothing is changed where load_checkpoint raises: FileNotFoundError if there is no file, KeyError if the
-  names of things are not exactly those in the checkpoint, pickle.UnpicklingError as above.
+- EpochSampler never ends. Each epoch is a new random order of the rows, in pieces of `batch`, the last one shorter.
+- One that loads another's state_dict goes on as that one, in the middle of an epoch, too.
+- A checkpoint holds the step, the state_dict of each thing, and the state of torch's random stream (on the CPU).
+- load_checkpoint gives all of it back, and returns the step.
+
+Fine print:
+- The streams of Python's `random`, of NumPy and of CUDA devices, where there are some, are kept as well.
+- EpochSampler draws from a stream of its own, which `seed` decides, and leaves the global ones alone.
+- Saving is atomic: if it fails half-way, the old checkpoint is still there in full. So write to another file in the same
+  folder, then `os.replace`. Whether it fails or not, no other file is left.
+- A checkpoint may come from a stranger. Reading it runs no code: with `weights_only=True`, `torch.load` raises
+  pickle.UnpicklingError.
+- KeyError where the names of things are not those in the checkpoint. Nothing has changed then.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxtyping import Int
+from torch import Tensor
+
 
 class EpochSampler:
     """Batches of row numbers without end, each epoch in a new order."""
 
     def __init__(self, size: int, batch: int, seed: int) -> None:
-        """Shuffle `size` rows (1 or more) into batches of `batch` (1 or more), from the stream of `seed`."""
+        """Shuffle `size` rows into batches of `batch`."""
+        raise NotImplementedError
+
+    def __next__(self) -> Int[Tensor, " rows"]:
+        """The next row numbers, int64; this is what `next(sampler)` calls."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
@@ -58,29 +57,10 @@ class EpochSampler:
 
 
 def save_checkpoint(path: str | Path, things: Mapping[str, Any], step: int) -> None:
-    """Write the state of everything to `path`, in one go.
-
-    Args:
-        path: the file to make or to replace.
-        things: objects with `state_dict`, by name.
-        step: the number of steps done.
-    """
+    """Write the state of everything to `path`, a new file or the old one."""
     raise NotImplementedError
 
 
 def load_checkpoint(path: str | Path, things: Mapping[str, Any]) -> int:
-    """Put everything back to where it was when `path` was written.
-
-    Args:
-        path: the file that `save_checkpoint` wrote.
-        things: objects with `load_state_dict`, under the names that they were saved with.
-
-    Returns:
-        The number of steps done.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        KeyError: the names are not those in the file.
-        pickle.UnpicklingError: reading the file would run code.
-    """
+    """Put everything back to where it was when `path` was written; return the step."""
     raise NotImplementedError

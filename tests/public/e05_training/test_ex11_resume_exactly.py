@@ -1,4 +1,4 @@
-"""The contract of resume_exactly."""
+"""The sampler of resume_exactly, and a checkpoint there and back."""
 
 import tempfile
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.checks import expect_equal, expect_raises
+from grader.checks import expect_equal
 
 
 @pytest.fixture
@@ -33,8 +33,3 @@ def test_there_and_back(answer, path):
     expect_equal(answer.load_checkpoint(path, {"model": model}), 7, "load_checkpoint(path, things)")
     expect_equal(model.weight.detach(), weight, "the weight after load_checkpoint(path, things)")
     expect_equal(torch.rand(3), drawn, "torch.rand(3) after load_checkpoint(path, things)")
-
-
-def test_no_file(answer, path):
-    """A file that is not there raises FileNotFoundError."""
-    expect_raises(FileNotFoundError, lambda: answer.load_checkpoint(path, {}), "load_checkpoint(path, {})")
