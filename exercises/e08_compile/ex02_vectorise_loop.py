@@ -1,7 +1,7 @@
 """Words out of word pieces: a few operations for the whole batch instead of some for each word.
 
-A tokenizer splits words into pieces, but labels such as "this is a name" belong to words. So `pool_words` gives each word
-the mean of the states of its pieces:
+A tokenizer splits words into pieces, but labels such as "this is a name" belong to words. So `pool_words` gives each
+word the mean of the states of its pieces:
 
     states = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [9.0, 9.0]]])     # one text, four pieces
     word_ids = torch.tensor([[0, 1, 1, -1]])        # word 1 has two pieces; the last piece is padding

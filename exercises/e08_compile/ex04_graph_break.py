@@ -1,7 +1,7 @@
 """One graph without breaks: no print, no `.item()`, no `if` on a tensor.
 
-Now and then a layer emits a huge update, or NaN. `bounded_residual` adds an update to the residual stream x: scaled down
-to `limit` where its root mean square (rms) is larger, and not at all where that is inf or NaN.
+Now and then a layer emits a huge update, or NaN. `bounded_residual` adds an update to the residual stream x: scaled
+down to `limit` where its root mean square (rms) is larger, and not at all where that is inf or NaN.
 
     fast = torch.compile(bounded_residual, fullgraph=True)
     x, update = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -3.0]])

@@ -1,7 +1,7 @@
 """A recompile storm: every step and every new length costs another compilation.
 
-`RecencyBias` makes attention prefer what is near: it lowers the score of query i for key j by |i - j| times a slope, which
-each head learns. It is faded in over `warmup` training steps:
+`RecencyBias` makes attention prefer what is near: it lowers the score of query i for key j by |i - j| times a slope,
+which each head learns. It is faded in over `warmup` training steps:
 
     bias = RecencyBias(heads=2, warmup=4)      # slopes 0.5 and 0.25
     fast = torch.compile(bias, fullgraph=True)
