@@ -12,7 +12,7 @@ from grader.course.catalog import Exercise, Tree, load, row_file, rows_of, secti
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
-    *("grader", "docs", ".devcontainer", ".github/workflows/learn.yml"),
+    *("grader", "docs", ".devcontainer", ".vscode", ".github/workflows/learn.yml"),
 )
 _TREES: tuple[Tree, ...] = ("exercises", "public")
 _SKIPPED = shutil.ignore_patterns(
