@@ -37,13 +37,14 @@ class Given(nn.Module):
     def __init__(self, result=None):
         super().__init__()
         self.calls, self.result = [], result
+        self.weight = nn.Parameter(torch.ones(()))
 
     def forward(self, *args, **kwargs):
         self.calls.append((args, kwargs))
         return self.result
 
 
-class Fails(nn.Module):
+class Fails(Given):
     """Raises a KeyError."""
 
     def forward(self, x):

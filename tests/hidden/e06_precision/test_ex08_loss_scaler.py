@@ -12,7 +12,7 @@ from grader.checks.devices import count_traffic
 
 KERNELS = ("amp_foreach_non_finite_check_and_unscale", "amp_update_scale")
 BAD = [math.inf, -math.inf, math.nan]
-OPTIONS = {"init_scale": 96.0, "growth_factor": 4.0, "backoff_factor": 0.125, "growth_interval": 3}
+OPTIONS = {"init_scale": 6144.0, "growth_factor": 4.0, "backoff_factor": 0.125, "growth_interval": 3}
 
 
 def parameters(gen, shapes=((3, 2), (), (5,)), where="cpu"):
@@ -160,13 +160,15 @@ def test_state_dict(answer):
     first, second = answer.LossScaler(**OPTIONS), answer.LossScaler()
     run(first, [math.inf, 1, 1])
     second.load_state_dict(first.state_dict())
-    expect_number(second.get_scale(), 12.0, "the scale of a scaler that has loaded a state dict")
+    expect_number(second.get_scale(), 768.0, "the scale of a scaler that has loaded a state dict")
     suspects = {
-        "the count is lost": [12.0, 12.0, 48.0, 6.0],
-        "the options are lost": [12.0, 12.0, 12.0, 6.0],
+        "the count is lost": [768.0, 768.0, 3072.0, 384.0],
+        "the options are lost": [768.0, 768.0, 768.0, 384.0],
     }
     yours = run(second, [1, 1, 1, math.nan])
-    expect_scales(yours, [48.0, 48.0, 48.0, 6.0], "of a scaler that has loaded a state dict", suspects)
+    expect_scales(
+        yours, [3072.0, 3072.0, 3072.0, 384.0], "of a scaler that has loaded a state dict", suspects
+    )
 
 
 def test_own_computation(answer, gen):
@@ -283,7 +285,7 @@ def test_exchange_with_pytorch(answer):
         run(first, [1, 1])
         state = first.state_dict()
         wanted = {
-            "scale": 96.0,
+            "scale": 6144.0,
             "growth_factor": 4.0,
             "backoff_factor": 0.125,
             "growth_interval": 3,
@@ -293,7 +295,7 @@ def test_exchange_with_pytorch(answer):
         second.load_state_dict(state)
         second.scale(torch.tensor(1.0))
         call = "after a state dict went from one class to the other"
-        expect_scales(run(second, [1, math.inf]), [384.0, 48.0], call, {})
+        expect_scales(run(second, [1, math.inf]), [24576.0, 3072.0], call, {})
 
 
 @pytest.mark.fine

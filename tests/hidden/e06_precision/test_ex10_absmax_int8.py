@@ -6,7 +6,7 @@ from torch import nn
 
 from grader.checks import CheckFailure, expect_close, expect_equal, expect_that
 from grader.checks.contract import Contract, device, flat_cost, given, untouched
-from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated, on_host
+from grader.checks.devices import count_traffic, is_simulated, on_host
 from grader.checks.rounding import expect_rounded
 
 
@@ -229,7 +229,12 @@ def test_stays_on_the_device(answer, gen, device):
         expect_that(is_simulated(q) and is_simulated(scale), f"results of {call} are elsewhere")
         q, scale = on_host(q), on_host(scale)
         expect_near(q, scale, answer.dequantize(q, scale), x, channel, " on another device")
-        expect_no_traffic(traffic, call)
+        # one number may come: an answer may look for inf and NaN before it begins
+        expect_that(
+            traffic.numbers <= 2 and not traffic.to_device,
+            f"{call} copies between host and device",
+            yours=f"{traffic.numbers} numbers to the host, {traffic.to_device} copies to the device",
+        )
 
 
 quantize = Contract(

@@ -304,7 +304,7 @@ class LossScaler:
 
     def update(self):
         if self.overflow:
-            self.cur_scale *= self.backoff
+            self.cur_scale = max(self.cur_scale * self.backoff, 1.0)
             self.unskipped = 0
         else:
             self.unskipped += 1
