@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -92,10 +93,10 @@ def find(out: Console, asked: str) -> None:
         out.print(part, width=width, soft_wrap=False)
 
 
-def _short_row(exercise: Exercise, seen: Mapping[str, State]) -> Text:
+def _short_row(exercise: Exercise, seen: Mapping[str, State]) -> RenderableType:
     state = seen.get(exercise.slug, "todo")
     effort = f"   {exercise.effort}" if exercise.effort else ""
-    return Text(f"  {MARKS[state]} {exercise.short} · {exercise.title}{effort}", STYLES[state])
+    return _in(2, Text(f"{MARKS[state]} {exercise.short} · {exercise.title}{effort}", STYLES[state]))
 
 
 def _entries(title: str, entries: Iterable[index.Entry]) -> list[RenderableType]:
@@ -103,11 +104,16 @@ def _entries(title: str, entries: Iterable[index.Entry]) -> list[RenderableType]
     for entry in entries:
         where = ", ".join(e.short for e in entry.exercises) or f"the chapter of {entry.section}"
         told = f"   {entry.tells}" if entry.tells else ""
-        rows += [Text.assemble("  ", (entry.name, "cyan"), told), Text(f"    {where}", "dim")]
+        rows += [_in(2, Text.assemble((entry.name, "cyan"), told)), _in(4, Text(where, "dim"))]
     return _titled(title, rows, each=2)
 
 
-def _titled(title: str, rows: list[RenderableType] | list[Text], each: int = 1) -> list[RenderableType]:
+def _in(indent: int, text: Text) -> RenderableType:
+    """Indented, also where it wraps."""
+    return Padding(text, (0, 0, 0, indent), expand=False)
+
+
+def _titled(title: str, rows: list[RenderableType], each: int = 1) -> list[RenderableType]:
     if not rows:
         return []
     left = len(rows) // each - _MOST
