@@ -61,3 +61,14 @@ def test_what_a_mistake_makes_need_not_be_a_tensor():
     with pytest.raises(CheckFailure) as told:
         expect_equal(11.0, 3.0, "f(x)", suspects=suspects)
     assert "likely" not in str(told.value)
+
+
+def test_a_mistake_may_make_a_list_or_a_dict():
+    suspects = {"in the order of the alphabet": lambda: {"names": ["a", "b"], "sizes": (torch.ones(2), 3)}}
+    yours = {"names": ["a", "b"], "sizes": (torch.ones(2), 3)}
+    wanted = {"names": ["b", "a"], "sizes": (torch.ones(2), 3)}
+    with pytest.raises(CheckFailure, match="  likely  in the order of the alphabet"):
+        expect_equal(yours, wanted, "f(x)", suspects=suspects)
+    with pytest.raises(CheckFailure) as told:
+        expect_equal({**yours, "sizes": (torch.zeros(2), 3)}, wanted, "f(x)", suspects=suspects)
+    assert "alphabet" not in str(told.value)
