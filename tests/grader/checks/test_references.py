@@ -19,7 +19,7 @@ from solutions.e07_distributed import (
     ex08_rank_zero_checkpoint,
     ex11_fully_shard_model,
 )
-from solutions.e09_debugging import ex04_dtype_and_device_mismatch, ex06_first_nan, ex12_find_divergence
+from solutions.e09_debugging import ex12_find_divergence
 from solutions.e10_deployment import ex07_dynamic_int8
 from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
 from tests.hidden.e03_modules import test_ex05_layers_in_a_list as layers_in_a_list
@@ -113,13 +113,6 @@ def test_rank_zero_checkpoint_loads_what_it_has_saved(tmp_path):
     path = str(tmp_path / "run.pt")
     assert run_ranks(2, there_and_back, path, answer=ex08_rank_zero_checkpoint) == [(3, 0.25)] * 2
     assert torch.load(path)["optimizer"]["param_groups"][0]["lr"] == 0.25
-
-
-def test_first_nan_looks_into_sparse_gradients():
-    model, ids = nn.Embedding(5, 2, sparse=True), torch.tensor([1, 1, 3])
-    assert ex06_first_nan.first_nan(model, lambda: model(ids).sum()) is None
-    found = ex06_first_nan.first_nan(model, lambda: (0 * model(ids)).sum().sqrt())
-    assert found == ("parameter", "weight")
 
 
 def test_find_divergence_sees_imaginary_parts():
