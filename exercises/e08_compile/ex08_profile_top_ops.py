@@ -1,41 +1,33 @@
 """Where does the time go? A profile of a few steps, as a table of the dearest operations.
 
-A step of training takes 25 ms, and everybody has an idea why. Nobody has measured. `profile_top_ops` runs the
-step a few times under PyTorch's profiler, and says what the time was spent on:
+A step takes 25 ms, and nobody has measured why. Run it under PyTorch's profiler, and tell what takes time:
 
     def step():
-        with record_function("load the batch"):     # from torch.profiler; here, Python reads a file
+        with record_function("load the batch"):     # from torch.profiler: a label; here, Python reads a file
             batch = read_batch()                    # takes 20 ms
         loss = model(batch).square().mean()
         loss.backward()
 
     for row in profile_top_ops(step, wait=1, warmup=1, active=3, top=3): print(row)
 
-    Row(name='load the batch', calls=3, self_us=61240.1, share=0.84, shapes=[])
-    Row(name='aten::mm', calls=9, self_us=6120.9, share=0.08, shapes=[])
-    Row(name='aten::addmm', calls=6, self_us=2911.4, share=0.04, shapes=[])
+    # Row(name='load the batch', calls=3, self_us=61240.1, share=0.84, shapes=[])
+    # Row(name='aten::mm', calls=9, self_us=6120.9, share=0.08, shapes=[])
+    # Row(name='aten::addmm', calls=6, self_us=2911.4, share=0.04, shapes=[])
 
-The first steps of a program are slow for reasons of their own (caches, lazy imports, compilation), and so is
-a profiler that has just started. So a profile has a schedule: the first `wait` steps run without it, in the
-next `warmup` steps it runs and throws away what it sees, and only the `active` steps behind those count.
+First steps are slow, and so is a fresh profiler. `torch.profiler.schedule` leaves out `wait` steps and drops what `warmup`
+more record. The table is of the `active` steps behind, together.
 
-Rules:
-- step() is called wait + warmup + active times, no more. The table is about all of the active steps together,
-  and about nothing else.
-- A row for each name that the profiler reports: operations, with their names in the profiler ("aten::mm"),
-  those of a backward pass in the step too, and labels that the step sets with `record_function`. Nothing
-  else: not the profiler's marks for the steps ("ProfilerStep*"), no Python functions, no stacks, no memory.
-- calls: how often it ran. self_us: its self time on the CPU, in microseconds: without the time of operations
-  and labels within it. (`aten::linear` takes next to none: it calls `aten::addmm`.)
-- The rows are sorted by self_us, the largest first, and cut off after `top`.
-- share: self_us over the sum of self_us of all rows, also of those that are cut off.
-- With by_shape, there is a row for each name and each list of input shapes, as the profiler groups them
-  (`[[8, 16], [16, 4]]` for a product; [] for a label): so one large product among many small ones is seen.
-  Without it, shapes is [].
-- A step in which nothing runs gives [].
-- What a step raises reaches the caller as it is, and the profiler is off then: the next profile can start.
+- A row for each entry of `key_averages()`: operations, also of a backward, and labels; no Python functions.
+- self_us: self time on the CPU in microseconds.
+- Largest self_us first, at most `top` rows. share: of all self_us, also that cut off.
+- With by_shape, a row for each name and list of input shapes.
 
-Bad input: ValueError where active or top is below 1, or wait or warmup below 0. No step is run then.
+Fine print:
+- The profiler's own marks, "ProfilerStep*" and "[memory]", have no row, and no part in shares.
+- wait and warmup may be 0. (Then a schedule without `repeat=1` begins again at the end, and forgets.)
+- Without by_shape, shapes is [].
+- What a step raises reaches the caller, no step follows, and the profiler is off.
+- ValueError where active is below 1, or wait or warmup below 0; no step is run then. (schedule's AssertionError will do.)
 """
 
 from collections.abc import Callable
@@ -61,17 +53,5 @@ def profile_top_ops(
     top: int = 10,
     by_shape: bool = False,
 ) -> list[Row]:
-    """The operations and labels with the largest self time.
-
-    Args:
-        step: one step of the program; what it returns is dropped.
-        wait: how many steps run first, without the profiler.
-        warmup: how many steps follow, with the profiler, whose records are dropped.
-        active: how many steps are in the table.
-        top: how many rows there are at most.
-        by_shape: whether calls with other input shapes have a row of their own.
-
-    Raises:
-        ValueError: active or top is below 1, or wait or warmup below 0.
-    """
+    """The operations and labels with the largest self time; step runs wait + warmup + active times."""
     raise NotImplementedError

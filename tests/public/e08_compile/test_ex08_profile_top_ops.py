@@ -1,11 +1,11 @@
-"""The contract of profile_top_ops."""
+"""The worked example of profile_top_ops: a step that loads its batch slowly."""
 
 import time
 
 import torch
 from torch.profiler import record_function
 
-from grader.checks import expect_equal, expect_raises, expect_that
+from grader.checks import expect_equal, expect_that
 
 
 def test_names_the_bottleneck(answer):
@@ -22,10 +22,13 @@ def test_names_the_bottleneck(answer):
         if not rows or rows[0].name != "load the batch":
             calls.clear()
             rows = answer.profile_top_ops(step, wait=1, warmup=1, active=2, top=3)
-    expect_equal(len(calls), 4, "how often profile_top_ops(step, wait=1, warmup=1, active=2) calls step")
-    expect_equal(len(rows), 3, "the number of rows of profile_top_ops(…, top=3)")
+    call = "profile_top_ops(step, wait=1, warmup=1, active=2, top=3)"
+    expect_equal(len(calls), 4, f"how often {call} calls step", suspects={"the active steps": lambda: 2})
+    expect_equal(len(rows), 3, f"the number of rows of {call}")
     first = rows[0]
-    expect_equal((first.name, first.calls), ("load the batch", 2), "name and calls of the first row")
+    every = {"all steps count, also those before the active ones": lambda: ("load the batch", 4)}
+    wanted = ("load the batch", 2)
+    expect_equal((first.name, first.calls), wanted, f"the first row of {call}", suspects=every)
     expect_that(
         first.self_us > 15_000,
         "self_us of the first row is too little for 10 ms in each of 2 steps",
@@ -33,12 +36,3 @@ def test_names_the_bottleneck(answer):
         wanted="about 20000, in microseconds",
     )
     expect_that(0 < first.share < 1, "the share of the first row is no part of 1", yours=first.share)
-    expect_equal(list(first.shapes), [], "the shapes of the first row, without by_shape")
-    names = [row.name for row in rows[1:]]
-    expect_that(all("aten::" in name for name in names), "the other rows are no operations", yours=names)
-
-
-def test_bad_input(answer):
-    """A table of no steps raises ValueError."""
-    call = "profile_top_ops(step, active=0)"
-    expect_raises(ValueError, lambda: answer.profile_top_ops(lambda: None, active=0), call)
