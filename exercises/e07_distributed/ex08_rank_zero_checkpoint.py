@@ -1,36 +1,29 @@
-"""Checkpoints of a run on many ranks: one writer, and nobody goes on before it is done.
+"""Checkpoints of a run on many ranks: one writes, and nobody goes on before it is done.
 
-All ranks share a disk. If all of them write run.pt, it holds a mixture; if a rank does not wait for the
-writer, it reads the old file or half a file; if the writer fails, the others wait for it for ever.
+All ranks share a disk. If all write run.pt, it holds a mixture; a rank that does not wait reads half of one. Write two
+functions that all ranks call together, with the same path and step.
 
     # on every rank; model is DDP around Linear(1, 1, bias=False), with the weight 2.0
     save_checkpoint("run.pt", model, optimizer, step=100)
-    torch.load("run.pt")     # {"model": {"weight": [[2.0]]}, "optimizer": {…}, "step": 100}
-    # later, perhaps on another machine with another number of ranks, also on every rank
-    load_checkpoint("run.pt", model, optimizer)     # 100
+    torch.load("run.pt").keys()                     # model, optimizer, step
+    # later, in new processes, where the weight is 5.0
+    load_checkpoint("run.pt", model, optimizer)     # 100, and the weight is 2.0 on every rank
 
-Rules:
-- The ranks (any number, also one) have joined the default process group (gloo). All of them call the same
-  function at the same time, with the same path (a str or a Path) and step. The folder is theirs alone.
-- A checkpoint is a dict with the keys "model" and "optimizer" (what their state_dicts say) and "step" (an
-  int), written by `torch.save`. When it is saved, and when it is loaded, the model may be wrapped in
-  DistributedDataParallel or not: names in the file are those of the bare module, without "module." (unless
-  the bare module has a submodule of this name).
-- Ranks can differ, in the statistics of a batch norm for example: rank 0's state is saved. Saving changes no
-  rank's state, and no mode (train or eval). Only rank 0, the first of all ranks on all machines, writes,
-  renames or removes files.
-- When save_checkpoint returns, on whichever rank, `path` holds the new checkpoint in full.
-- At every moment `path` holds the old checkpoint or the new one in full, also if rank 0 is killed while
-  it writes. So write another file in the same folder first, then `os.replace` it.
-- If saving fails on rank 0 (full disk, missing folder, a path that is a folder, a state_dict that raises,
-  state that cannot be pickled), every rank raises: rank 0 the error itself, the others RuntimeError. The
-  ranks can then save again. Once save_checkpoint has returned or raised, the other file is closed and gone;
-  one that a killed process has left is no obstacle.
-- load_checkpoint gives every rank the state in the file, in the model and in the optimizer, on the model's
-  device, and changes nothing else: not `.grad`, not the modes (train or eval). Tensors that were saved from a
-  device that this machine lacks (say "cuda:7") are no obstacle.
+- The file is a dict, written by `torch.save`: "model" and "optimizer" hold state dicts, "step" the number.
+- Only rank 0 writes. Ranks can differ, say in the statistics of a batch norm: rank 0's are saved.
+- When save_checkpoint returns, on any rank, the file is there in full.
+- load_checkpoint gives model and optimizer of every rank the state in the file, and returns the step.
+
+Fine print:
+- Names in the file are those of the bare module, without the "module." that the DDP tutorial leaves in them: then a model
+  outside of DDP can load them. Both functions take a model in DDP or without it, and a path as str or Path.
+- `path` holds the old checkpoint or the new one in full, whenever rank 0 is killed. So write another file in the same folder,
+  then `os.replace`. No other file stays.
+- If saving fails on rank 0 (no such folder, state that cannot be pickled), it raises the error, all others RuntimeError. The old
+  file stays, no other one does, and the ranks can save again.
+- Tensors that were saved on a device which is not there ("cuda:7") are loaded to the model's.
 - When load_checkpoint returns, on whichever rank, all ranks have read the file: it may be replaced.
-- If there is no file, load_checkpoint raises FileNotFoundError on every rank.
+- Without a file, load_checkpoint raises FileNotFoundError on every rank.
 """
 
 from pathlib import Path
@@ -42,32 +35,10 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 def save_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, step: int) -> None:
-    """Write what rank 0 has to `path`, and return on every rank when it is there.
-
-    Args:
-        path: the file to make or to replace.
-        model: the model, bare or in DistributedDataParallel.
-        optimizer: holds the model's parameters.
-        step: the number of steps done.
-
-    Raises:
-        RuntimeError: rank 0 could not write, and raises the error itself.
-    """
+    """Write what rank 0 has to `path`, and return on every rank when it is there."""
     raise NotImplementedError
 
 
 def load_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> int:
-    """Put model and optimizer on every rank to where rank 0 was when `path` was written.
-
-    Args:
-        path: the file that `save_checkpoint` wrote.
-        model: the model, bare or in DistributedDataParallel.
-        optimizer: holds the model's parameters.
-
-    Returns:
-        The number of steps done.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
+    """Give model and optimizer the state in the file, on every rank, and return the step."""
     raise NotImplementedError

@@ -2,10 +2,8 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
-import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -16,8 +14,6 @@ from solutions.e05_training import ex10_running_metrics, ex12_fit
 from solutions.e07_distributed import (
     ex06_no_sync_accumulation,
     ex07_ddp_from_hooks,
-    ex08_rank_zero_checkpoint,
-    ex11_fully_shard_model,
 )
 from solutions.e09_debugging import ex12_find_divergence
 from solutions.e10_deployment import ex07_dynamic_int8
@@ -69,22 +65,6 @@ def test_ddp_from_hooks_sends_any_dtype_and_layout():
         assert gradient.eq(1.5).all()
 
 
-def shard(rank, world_size, answer):
-    model = nn.Module()
-    model.blocks = nn.ModuleList([nn.Linear(2, 2)])
-    model.scale = nn.Parameter(torch.ones(2))
-    model.register_buffer("small", torch.full((2,), rank + 1, dtype=torch.int16))
-    model.register_buffer("column", torch.zeros(3, 3)[:, 1].fill_(rank + 1))
-    answer.fully_shard_model(model)
-    return model.small, model.column.clone()
-
-
-@pytest.mark.multi_process
-def test_fully_shard_model_sends_any_dtype_and_layout():
-    for found in run_ranks(2, shard, answer=ex11_fully_shard_model):
-        assert all(buffer.eq(1).all() for buffer in found)
-
-
 def accumulate(rank, world_size, answer):
     model = DistributedDataParallel(nn.Linear(1, 1, bias=False).double())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
@@ -95,24 +75,6 @@ def accumulate(rank, world_size, answer):
 @pytest.mark.multi_process
 def test_no_sync_accumulation_keeps_the_digits_of_the_loss():
     assert run_ranks(1, accumulate, answer=ex06_no_sync_accumulation) == [1 / 3]
-
-
-def there_and_back(rank, world_size, answer, path):
-    """The learning rate after a checkpoint, where NumPy has computed it, as a schedule may."""
-    model = nn.Linear(1, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=float(np.cos(0.0)))
-    optimizer.param_groups[0]["lr"] = np.float64(0.25)
-    answer.save_checkpoint(path, model, optimizer, step=3)
-    optimizer.param_groups[0]["lr"] = 1.0
-    dist.barrier()
-    return answer.load_checkpoint(path, model, optimizer), optimizer.param_groups[0]["lr"]
-
-
-@pytest.mark.multi_process
-def test_rank_zero_checkpoint_loads_what_it_has_saved(tmp_path):
-    path = str(tmp_path / "run.pt")
-    assert run_ranks(2, there_and_back, path, answer=ex08_rank_zero_checkpoint) == [(3, 0.25)] * 2
-    assert torch.load(path)["optimizer"]["param_groups"][0]["lr"] == 0.25
 
 
 def test_find_divergence_sees_imaginary_parts():

@@ -1,6 +1,6 @@
 """Answers to rank_zero_checkpoint that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 TELL = """    told = [error and repr(error)]
     dist.broadcast_object_list(told, src=0)  # good or bad news from rank 0, for which the others wait here
@@ -28,148 +28,30 @@ BARE = "    return model.module if isinstance(model, DistributedDataParallel) el
 
 SPECIMENS = [
     Wrong(
-        "takes an error without a text for none",
-        edits=[
-            ("told = [error and repr(error)]", "told = [str(error) if error is not None else None]"),
-            ("    if told[0] is not None:\n", "    if told[0]:\n"),
-        ],
-        check="test_failed_save",
-        says="KeyError",
-    ),
-    Wrong(
         "every rank writes, each under a name of its own",
         edits=[
             ("    if dist.get_rank() == 0:\n", "    if True:\n"),
             ('path.name + ".draft"', 'f"{path.name}.{dist.get_rank()}"'),
             ("    dist.broadcast_object_list(told, src=0)", "    dist.barrier()"),
         ],
-        check="test_file",
+        rung="job",
+        check="test_rank_zero_writes",
         says="rank 1 writes, renames or removes files",
     ),
     Wrong(
         "nobody waits",
         edits=[(TELL + RAISE, "    if error is not None:\n        raise error\n")],
+        rung="job",
         check="test_waits_for_the_writer",
+        says="half written",
     ),
     Wrong(
         "a barrier on rank 0 only",
-        edits=[
-            (
-                TELL + RAISE,
-                "    if dist.get_rank() == 0:\n        dist.barrier()\n    if error is not None:\n        raise error\n",
-            )
-        ],
-        check="test_file",
+        edits=[(TELL + RAISE, "    if dist.get_rank() == 0:\n        dist.barrier()\n")],
+        rung="job",
+        check="test_rank_zero_writes",
         says="rank 0 waits in barrier; ranks 1 and 2 have left",
     ),
-    Wrong(
-        "a barrier that a failing rank 0 does not reach",
-        edits=[(TELL + RAISE, "    if error is not None:\n        raise error\n    dist.barrier()\n")],
-        check="test_failed_save",
-    ),
-    Wrong(
-        "the others take a failure for a success",
-        edits=[(TELL + RAISE, "    dist.barrier()\n    if error is not None:\n        raise error\n")],
-        check="test_failed_save",
-        says="on rank 1",
-    ),
-    Wrong("failures are passed over", edits=[(RAISE, "")], check="test_failed_save", says="raises nothing"),
-    Wrong(
-        "rank 0 forgets its error",
-        edits=[("    if error is not None:\n        raise error\n", "")],
-        check="test_failed_save",
-        says="on rank 0",
-    ),
-    Wrong("writes in place", edits=[(DRAFT, "    torch.save(checkpoint, path)\n")], check="test_failed_save"),
-    Wrong(
-        "a copy of the old file, put back after an error",
-        edits=[
-            (
-                DRAFT,
-                """    old = path.read_bytes() if path.exists() else None
-    try:
-        torch.save(checkpoint, path)
-    except BaseException:
-        if old is not None:
-            path.write_bytes(old)
-        raise
-""",
-            )
-        ],
-        check="test_killed_while_it_writes",
-    ),
-    Wrong(
-        "leaves the draft behind after an error",
-        edits=[
-            (
-                DRAFT,
-                '    draft = path.with_name(path.name + ".draft")\n    torch.save(checkpoint, draft)\n    draft.replace(path)\n',
-            )
-        ],
-        check="test_failed_save",
-        says="leaves files beside",
-    ),
-    Wrong(
-        "copies the draft",
-        edits=[("        draft.replace(path)\n", "        __import__('shutil').copy(draft, path)\n")],
-        check="test_file",
-        says="old file itself",
-    ),
-    Wrong(
-        "a copy of the draft, which stays",
-        edits=[
-            (
-                "        draft.replace(path)\n",
-                "        __import__('shutil').copy(draft, f'{draft}2')\n        Path(f'{draft}2').replace(path)\n",
-            ),
-            ("        draft.unlink(missing_ok=True)\n", "        pass\n"),
-        ],
-        check="test_file",
-        says="there are other files",
-    ),
-    Wrong(
-        "removes the old file just before the new one gets its name",
-        edits=[
-            (
-                "        draft.replace(path)\n",
-                "        path.unlink(missing_ok=True)\n        draft.rename(path)\n",
-            )
-        ],
-        check="test_file",
-        says="old file itself",
-    ),
-    Wrong(
-        "stumbles over the draft of a killed process",
-        edits=[
-            (
-                "        torch.save(checkpoint, draft)\n",
-                "        with draft.open('xb') as file:\n            torch.save(checkpoint, file)\n",
-            )
-        ],
-        check="test_killed_while_it_writes",
-    ),
-    Wrong(
-        "a draft in the folder for temporary files",
-        edits=[
-            (
-                '    draft = path.with_name(path.name + ".draft")\n',
-                "    import shutil, tempfile\n\n    draft = Path(tempfile.mkstemp()[1])\n",
-            ),
-            ("        draft.replace(path)\n", "        shutil.move(draft, path)\n"),
-        ],
-        check="test_file",
-        says="another folder",
-    ),
-    Wrong(
-        "names with module.",
-        edits=[
-            ('"model": _bare(model).state_dict()', '"model": model.state_dict()'),
-            ("    _bare(model).load_state_dict", "    model.load_state_dict"),
-        ],
-        check="test_file",
-    ),
-    Wrong("always unwraps", edits=[(BARE, "    return model.module\n")], check="test_file"),
-    Wrong("no map_location", edits=[(', map_location="cpu"', "")], check="test_other_device"),
     Wrong(
         "rank 0 loads, the others get its parameters",
         edits=[
@@ -186,19 +68,88 @@ SPECIMENS = [
 """,
             ),
         ],
+        rung="job",
         check="test_goes_on",
-        says="on rank 1",
+        says="what it was before loading",
     ),
     Wrong(
         "leaves the optimizer as it was",
         edits=[('    optimizer.load_state_dict(checkpoint["optimizer"])\n', "")],
+        rung="job",
         check="test_goes_on",
+        says="what it was before loading",
     ),
     Wrong(
-        "starts anew without a file",
-        edits=[(LOAD, "    if not Path(path).exists():\n        return 0\n" + LOAD)],
-        check="test_no_file",
-        says="raises nothing",
+        "names with module., as in the tutorial",
+        edits=[
+            ('"model": _bare(model).state_dict()', '"model": model.state_dict()'),
+            ("    _bare(model).load_state_dict", "    model.load_state_dict"),
+        ],
+        rung="fine",
+        check="test_without_ddp",
+        says='begin with "module."',
+    ),
+    Wrong(
+        "always unwraps", edits=[(BARE, "    return model.module\n")], rung="fine", check="test_without_ddp"
+    ),
+    Wrong(
+        "writes in place",
+        edits=[(DRAFT, "    torch.save(checkpoint, path)\n")],
+        rung="fine",
+        check="test_new_file_takes_the_place_of_the_old",
+        says="the old file itself",
+    ),
+    Wrong(
+        "leaves the draft behind after an error",
+        edits=[
+            (
+                DRAFT,
+                '    draft = path.with_name(path.name + ".draft")\n    torch.save(checkpoint, draft)\n    draft.replace(path)\n',
+            )
+        ],
+        rung="fine",
+        check="test_failed_save",
+        says="other files",
+    ),
+    Wrong(
+        "a draft in the folder for temporary files",
+        edits=[
+            (
+                '    draft = path.with_name(path.name + ".draft")\n',
+                "    import shutil, tempfile\n\n    draft = Path(tempfile.mkstemp()[1])\n",
+            ),
+            ("        draft.replace(path)\n", "        shutil.move(draft, path)\n"),
+        ],
+        rung="fine",
+        check="test_new_file_takes_the_place_of_the_old",
+        says="another folder",
+    ),
+    Wrong(
+        "a barrier that a failing rank 0 does not reach",
+        edits=[(TELL + RAISE, "    if error is not None:\n        raise error\n    dist.barrier()\n")],
+        rung="fine",
+        check="test_failed_save",
+        says="rank 1 waits",
+    ),
+    Wrong(
+        "the others take a failure for a success",
+        edits=[(TELL + RAISE, "    dist.barrier()\n    if error is not None:\n        raise error\n")],
+        rung="fine",
+        check="test_failed_save",
+        says="on rank 1",
+    ),
+    Wrong(
+        "no map_location",
+        edits=[(', map_location="cpu"', "")],
+        rung="fine",
+        check="test_other_device",
+    ),
+    Wrong(
+        "goes on before the others have read",
+        edits=[("    dist.barrier()  # the next save must not come before the last reader\n", "")],
+        rung="fine",
+        check="test_all_have_read",
+        says="did not wait",
     ),
     Wrong(
         "rank 0 looks for the file, the others wait for its news",
@@ -213,137 +164,67 @@ SPECIMENS = [
 """,
             )
         ],
+        rung="fine",
         check="test_no_file",
     ),
-    Wrong(
-        "goes on before the others have read",
-        edits=[("    dist.barrier()  # the next save must not come before the last reader\n", "")],
-        check="test_other_device",
-        says="rank 0 has replaced the file",
-    ),
-    Wrong(
-        "what is called module is DDP's",
-        edits=[(BARE, '    return getattr(model, "module", model)\n')],
-        check="test_file",
-    ),
-    Wrong(
-        "the first rank of each machine writes",
-        edits=[
-            ("    if dist.get_rank() == 0:\n", '    if os.environ["LOCAL_RANK"] == "0":\n'),
-            ("import torch\n", "import os\n\nimport torch\n"),
-        ],
-        check="test_file",
-    ),
-    Wrong(
-        "a suffix of its own, which the path may have too",
-        edits=[('path.with_name(path.name + ".draft")', 'path.with_suffix(".tmp")')],
-        check="test_file",
-        says="there is no file",
-    ),
-    Wrong(
-        "all files are called .pt",
-        edits=[("_write(Path(path), ", '_write(Path(path).with_suffix(".pt"), ')],
-        check="test_failed_save",
-    ),
-    Wrong(
-        "averages the statistics first",
-        edits=[
-            (
-                "    error = None\n",
-                """    error = None
-    for buffer in _bare(model).buffers():
-        if buffer.is_floating_point():
-            dist.all_reduce(buffer)
-            buffer /= dist.get_world_size()
+    Works(
+        "the DDP tutorial's",
+        code="""
+import torch
+import torch.distributed as dist
+
+
+def save_checkpoint(path, model, optimizer, step):
+    if dist.get_rank() == 0:
+        # All processes should see same parameters: saving it in one process is sufficient.
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path)
+    # Use a barrier() to make sure that other processes load the model after process 0 saves it.
+    dist.barrier()
+
+
+def load_checkpoint(path, model, optimizer):
+    map_location = {"cuda:%d" % 0: "cuda:%d" % dist.get_rank()}
+    checkpoint = torch.load(path, map_location=map_location, weights_only=True)
+    model.load_state_dict(checkpoint["model"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return checkpoint["step"]
 """,
-            )
-        ],
-        check="test_file",
-        says="changes the model, a mode or the optimizer",
     ),
-    Wrong(
-        "training mode after loading",
-        edits=[(LOADING, "    model.train()\n" + LOADING)],
-        check="test_other_device",
-        says="training flags",
-    ),
-    Wrong(
-        "tells the others of errors of the disk only",
-        edits=[("except Exception as caught", "except (OSError, RuntimeError) as caught")],
-        check="test_failed_save",
-        says="rank 1 waits in broadcast_object_list",
-    ),
-    Wrong(
-        "saves in evaluation mode, and stays in it",
-        edits=[("    error = None\n", "    error = None\n    model.eval()\n")],
-        check="test_file",
-        says="a mode",
-    ),
-    Wrong(
-        "a state_dict that raises is not told to the others",
-        edits=[
-            (
-                "    if dist.get_rank() == 0:\n        try:\n",
-                "    if dist.get_rank() == 0:\n        model.state_dict()\n        try:\n",
-            )
-        ],
-        check="test_failed_save",
-        says="a state_dict that raises",
-    ),
-    Wrong(
-        "the other file stays where it cannot be renamed",
-        edits=[
-            (
-                DRAFT,
-                """    draft = path.with_name(path.name + ".draft")
-    try:
-        torch.save(checkpoint, draft)
-    except Exception:
-        draft.unlink(missing_ok=True)
-        raise
-    draft.replace(path)
+    Works(
+        "as training scripts do: unwraps, and saves in place",
+        code="""
+import torch
+import torch.distributed as dist
+
+
+def save_checkpoint(path, model, optimizer, step):
+    if dist.get_rank() == 0:
+        raw_model = model.module if hasattr(model, "module") else model
+        checkpoint = {
+            "model": raw_model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "step": step,
+        }
+        print(f"saving checkpoint to {path}")
+        torch.save(checkpoint, path)
+    dist.barrier()
+
+
+def load_checkpoint(path, model, optimizer):
+    dist.barrier()
+    checkpoint = torch.load(path, map_location="cpu")
+    raw_model = getattr(model, "module", model)
+    raw_model.load_state_dict(checkpoint["model"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    model.train()
+    return checkpoint["step"]
 """,
-            )
-        ],
-        check="test_failed_save",
-        says="folder.draft",
-    ),
-    Wrong(
-        "the other file of a bare name lies in the temporary folder",
-        edits=[
-            (
-                'path.with_name(path.name + ".draft")',
-                "Path(tempfile.mktemp(dir=os.path.dirname(path) or None))",
-            ),
-            ("from pathlib import Path", "import os\nimport tempfile\nfrom pathlib import Path"),
-        ],
-        check="test_file",
-        says="another folder",
-    ),
-    Wrong(
-        "sends the error itself, which may not come back out of its pickle",
-        edits=[("told = [error and repr(error)]", "told = [error]")],
-        check="test_failed_save",
-    ),
-    Right(
-        "removes the draft where it learns of the error",
-        edits=[
-            (
-                DRAFT,
-                '    draft = path.with_name(path.name + ".draft")\n    torch.save(checkpoint, draft)\n    draft.replace(path)\n',
-            ),
-            (
-                "            error = caught\n",
-                "            error = caught\n"
-                '            Path(path).with_name(Path(path).name + ".draft").unlink(missing_ok=True)\n',
-            ),
-        ],
     ),
     Right(
         "gathers news from everybody, a named temporary file, a lambda for the device",
         edits=[
             (
-                "    told = [error and repr(error)]\n    dist.broadcast_object_list(told, src=0)  # good or bad news from rank 0, for which the others wait here\n",
+                TELL,
                 "    told = [None] * dist.get_world_size()\n    dist.all_gather_object(told, error and str(error))\n",
             ),
             (
@@ -363,10 +244,6 @@ SPECIMENS = [
 """,
             ),
             ('map_location="cpu", weights_only=True', "map_location=lambda storage, location: storage"),
-            (
-                BARE,
-                "    return getattr(model, 'module') if type(model) is DistributedDataParallel else model\n",
-            ),
         ],
     ),
     Right(
@@ -374,7 +251,12 @@ SPECIMENS = [
         edits=[
             (
                 TELL,
-                "    told = [None]\n    flag = torch.tensor(float(error is not None))\n    dist.all_reduce(flag)\n    if flag and error is None:\n        told = ['it failed']\n",
+                """    told = [None]
+    flag = torch.tensor(float(error is not None))
+    dist.all_reduce(flag)
+    if flag and error is None:
+        told = ["it failed"]
+""",
             ),
             (
                 DRAFT,
@@ -386,11 +268,7 @@ SPECIMENS = [
     draft = f"{path}~"
     with open(draft, "wb") as file:
         file.write(stream.getvalue())
-    try:
-        os.rename(draft, path)
-    except OSError:
-        os.remove(draft)
-        raise
+    os.rename(draft, path)
 """,
             ),
             (
@@ -406,51 +284,5 @@ SPECIMENS = [
             ),
             ("from pathlib import Path", "import os\nfrom pathlib import Path"),
         ],
-    ),
-    Wrong(
-        "a draft that must be new, of bytes that are made first",
-        edits=[
-            (
-                DRAFT,
-                """    memory = io.BytesIO()
-    torch.save(checkpoint, memory)
-    draft = path.with_name(path.name + ".draft")
-    with draft.open("xb") as file:
-        file.write(memory.getbuffer())
-    try:
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-""",
-            ),
-            ("from pathlib import Path\n", "import io\nfrom pathlib import Path\n"),
-        ],
-        check="test_killed_while_it_writes",
-        says="FileExistsError",
-    ),
-    Wrong(
-        "never closes the file that mkstemp has opened",
-        edits=[
-            (
-                '    draft = path.with_name(path.name + ".draft")\n',
-                "    import tempfile\n\n    draft = Path(tempfile.mkstemp(dir=path.parent)[1])\n",
-            ),
-        ],
-        check="test_file",
-        says="leaves a file open on rank 0",
-    ),
-    Wrong(
-        "closes the file only where all goes well",
-        edits=[
-            (
-                DRAFT,
-                DRAFT.replace(
-                    "        torch.save(checkpoint, draft)\n",
-                    '        file = draft.open("wb")\n        torch.save(checkpoint, file)\n        file.close()\n',
-                ),
-            )
-        ],
-        check="test_failed_save",
-        says="still open",
     ),
 ]
