@@ -18,16 +18,14 @@ The code below gives accuracy 0.1667, and other numbers for another batch size. 
 - compute returns plain floats and changes nothing; updates may follow.
 
 Fine print:
-- A class that nobody predicted and no label names is left out of macro_f1 (scikit-learn does so, too).
+- A class that nobody predicted and no label names is left out of macro_f1, as in scikit-learn.
 - Examples with the label -100 are padding: they count nowhere, whatever their logits are.
-- logits may be (batch, time, classes) or have other dimensions in front, or none; labels have the shape of these.
+- logits may be (batch, time, classes), have other dimensions in front, or none; labels have the shape of these.
 - A call may hold no example, or nothing but padding.
-- Half-precision logits are computed in float32, float64 ones keep their digits, and logits of 10,000 do no harm.
-- Losses are summed in float64 or as Python floats: next to a huge sum, float32 forgets the small ones.
-- Nothing of the caller's is kept: after update neither logits nor labels nor a graph are alive.
-- Logits and labels may lie on any device.
-- update raises ValueError where the shapes do not fit each other or `classes`, and counts nothing then.
-- compute raises ValueError where there is no example.
+- Half precision is computed in float32; float64 keeps its digits; logits of 10,000 do no harm.
+- Losses are summed in float64 or as Python floats: float32 forgets small ones beside a huge sum.
+- Neither logits nor labels nor a graph are alive after update. They may lie on any device.
+- ValueError: from update where shapes do not fit, which counts nothing; from compute where there is no example.
 """
 
 from jaxtyping import Float, Int
