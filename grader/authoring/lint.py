@@ -75,6 +75,8 @@ def _row_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
         yield exercise.slug, f"{place} names no concepts"
     if not exercise.reading and not exercise.is_step:
         yield exercise.slug, f"{place} names no reading"
+    if not exercise.minutes and not exercise.is_step:
+        yield exercise.slug, f"{place} names no minutes"
     if exercise.is_step and exercise.file("hidden").exists():
         yield exercise.slug, f"a step has one suite, and {paths.shown(exercise.file('hidden'))} is another"
 

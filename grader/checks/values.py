@@ -118,7 +118,8 @@ def expect_equal(
     try:
         _expect_equal(yours, wanted, call, "", dims, suspects)
     except CheckFailure as failure:
-        if isinstance(wanted, (dict, list, tuple)) and (told := suspected(suspects, lambda m: _holds(yours, m))):
+        is_one = isinstance(wanted, (dict, list, tuple))
+        if is_one and (told := suspected(suspects, lambda made: _holds(yours, made))):
             raise CheckFailure(replace(failure.feedback, likely=told)) from None
         raise
 

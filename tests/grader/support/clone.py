@@ -64,6 +64,7 @@ path = "core"
 title = "Double"
 points = 1
 difficulty = 1
+minutes = 5
 needs = {needs}
 concepts = ["mul"]
 hints = {hints}
