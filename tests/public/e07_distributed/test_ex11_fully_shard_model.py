@@ -1,4 +1,4 @@
-"""The contract of fully_shard_model."""
+"""The worked example of fully_shard_model."""
 
 import pytest
 import torch

@@ -1,11 +1,9 @@
 """Answers to fully_shard_model that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 BROADCAST = """    for t in (*model.parameters(), *model.buffers()):
-        whole = t.detach().contiguous()  # gloo takes memory as it lies, and knows not every dtype
-        dist.broadcast(whole.view(-1).view(torch.uint8), src=0)
-        t.detach().copy_(whole)
+        dist.broadcast(t.detach(), src=0)
 """
 BLOCKS = """    for block in model.blocks:  # before the model, which takes what is left
         fully_shard(block, mesh=mesh, mp_policy=inner, reshard_after_forward=reshard_after_forward)
@@ -18,45 +16,35 @@ FULL = """        whole = value.full_tensor() if isinstance(value, DTensor) else
 ITEMS = "    for name, value in model.state_dict().items():\n"
 INNER = "inner = MixedPrecisionPolicy(param_dtype=param_dtype, reduce_dtype=torch.float32)"
 OUTER = "outer = MixedPrecisionPolicy(param_dtype, reduce_dtype=torch.float32, output_dtype=torch.float32)"
-STATE = """    full = {}
-"""
+STATE = "    full = {}\n"
 
 SPECIMENS = [
     Wrong(
         "the model alone: one unit, all of it fetched at once",
         edits=[(BLOCKS, "")],
-        check="test_messages",
-        says="messages of the forward",
+        rung="job",
+        check="test_units",
+        says="all of the model is one unit",
     ),
     Wrong(
         "the blocks alone: the rest is neither cut up nor averaged",
         edits=[(ROOT, "    return model\n")],
+        rung="job",
         check="test_steps",
-        says="on rank 0 of 3",
-    ),
-    Wrong(
-        "the model first, which leaves nothing for the blocks",
-        edits=[(BLOCKS, ""), (ROOT, ROOT.replace("return ", "") + BLOCKS + "    return model\n")],
-        check="test_messages",
+        says="gradient of embed",
     ),
     Wrong(
         "never drops the weights",
         edits=[("reshard_after_forward=reshard_after_forward)", "reshard_after_forward=False)")],
-        check="test_messages",
-        says="all-gathers in the backward",
+        rung="job",
+        check="test_units",
+        says="all-gathers in a backward",
     ),
     Wrong(
         "always drops the weights",
         edits=[("reshard_after_forward=reshard_after_forward)", "reshard_after_forward=True)")],
-        check="test_messages",
-        says="reshard_after_forward=False",
-    ),
-    Wrong(
-        "drops the weights of the rest where nothing is to be dropped",
-        edits=[
-            ("mp_policy=outer, reshard_after_forward=False", "mp_policy=outer, reshard_after_forward=True")
-        ],
-        check="test_messages",
+        rung="job",
+        check="test_units",
         says="reshard_after_forward=False",
     ),
     Wrong(
@@ -65,23 +53,58 @@ SPECIMENS = [
             (BLOCKS, BLOCKS.replace("mp_policy=inner, ", "")),
             (ROOT, ROOT.replace("mp_policy=outer, ", "")),
         ],
-        check="test_dtypes",
-        says="input and the weight of",
+        rung="job",
+        check="test_param_dtype",
+        says="its input",
     ),
     Wrong(
-        "the policy for the blocks alone",
-        edits=[(OUTER, "outer = MixedPrecisionPolicy()")],
-        check="test_dtypes",
+        "float32 out of every block, into a head in 16 bits",
+        edits=[(INNER, INNER.replace(")", ", output_dtype=torch.float32)"))],
+        rung="job",
+        check="test_param_dtype",
         says="must have the same dtype",
     ),
     Wrong(
-        "bfloat16 whatever is asked for",
-        edits=[
-            (INNER, INNER.replace("=param_dtype", "=param_dtype and torch.bfloat16")),
-            (OUTER, OUTER.replace("(param_dtype", "(param_dtype and torch.bfloat16")),
-        ],
-        check="test_mixed_precision",
-        says="in float16",
+        "casts the model",
+        edits=[(BROADCAST, BROADCAST + "    model.to(param_dtype)\n")],
+        rung="job",
+        check="test_param_dtype",
+        says="dtypes of the parameters",
+    ),
+    Wrong(
+        "the state dict as it is: this rank's shares",
+        edits=[(FULL, "        if dist.get_rank() == 0:\n            full[name] = value\n")],
+        rung="job",
+        check="test_full_state_dict",
+        says="no plain tensor",
+    ),
+    Wrong(
+        "only rank 0 puts the state together",
+        edits=[(STATE, STATE + "    if dist.get_rank() != 0:\n        return full\n")],
+        rung="job",
+        check="test_full_state_dict",
+        says="rank 0",
+    ),
+    Wrong(
+        "every rank gets the whole state",
+        edits=[("        if dist.get_rank() == 0:\n", "        if True:\n")],
+        rung="job",
+        check="test_full_state_dict",
+        says="on rank 1",
+    ),
+    Wrong(
+        "parameters alone",
+        edits=[(ITEMS, "    for name, value in model.named_parameters():\n")],
+        rung="job",
+        check="test_full_state_dict",
+        says="keys",
+    ),
+    Wrong(
+        "sends what would be saved, and no buffer that is not persistent",
+        edits=[("(*model.parameters(), *model.buffers())", "model.state_dict().values()")],
+        rung="fine",
+        check="test_copies_that_differ",
+        says="shrink",
     ),
     Wrong(
         "averages the gradients in 16 bits",
@@ -90,116 +113,23 @@ SPECIMENS = [
             (INNER, INNER.replace("reduce_dtype=torch.float32", "reduce_dtype=param_dtype")),
             (OUTER, OUTER.replace("reduce_dtype=torch.float32", "reduce_dtype=param_dtype")),
         ],
-        check="test_mixed_precision",
+        rung="fine",
+        check="test_averages_in_float32",
         says="gradient of",
     ),
     Wrong(
         "returns 16 bits",
         edits=[(OUTER, OUTER.replace(", output_dtype=torch.float32", ""))],
-        check="test_dtypes",
+        rung="fine",
+        check="test_returns_float32",
         says="what the model returns",
-    ),
-    Wrong(
-        "casts the model",
-        edits=[(BROADCAST, BROADCAST + "    model.to(param_dtype)\n")],
-        check="test_dtypes",
-        says="dtype of",
-    ),
-    Wrong(
-        "takes it that the copies are equal",
-        edits=[(BROADCAST, "")],
-        check="test_copies_that_differ",
-    ),
-    Wrong(
-        "leaves the buffers as they are",
-        edits=[("(*model.parameters(), *model.buffers())", "model.parameters()")],
-        check="test_copies_that_differ",
-        says="buffer shift on rank 1",
-    ),
-    Wrong(
-        "the state dict as it is: this rank's shares",
-        edits=[(FULL, "        full[name] = value\n")],
-        check="test_full_state_dict",
-        says="on rank",
-    ),
-    Wrong(
-        "only rank 0 puts the state together",
-        edits=[(STATE, STATE + "    if dist.get_rank() != 0:\n        return full\n")],
-        check="test_worked_example",
-        says="waits in",
-    ),
-    Wrong(
-        "every rank gets the whole state",
-        edits=[("        if dist.get_rank() == 0:\n", "        if True:\n")],
-        check="test_full_state_dict",
-        says="on rank 1",
-    ),
-    Wrong(
-        "parameters alone",
-        edits=[(ITEMS, "    for name, value in model.named_parameters():\n")],
-        check="test_full_state_dict",
-        says="keys",
     ),
     Wrong(
         "what was put together, without a copy",
         edits=[("whole.detach().clone()", "whole.detach()")],
-        check="test_full_state_dict",
+        rung="fine",
+        check="test_state_of_its_own",
         says="one step later",
-    ),
-    Wrong(
-        "the tool as in the tutorial, which copies nothing on the CPU",
-        edits=[
-            (
-                STATE + ITEMS + FULL + "    return full\n",
-                """    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
-
-    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-    return get_model_state_dict(model, options=options)
-""",
-            )
-        ],
-        check="test_full_state_dict",
-        says="one step later",
-    ),
-    Wrong(
-        "parameters and buffers by hand, with their graphs",
-        edits=[
-            (ITEMS, "    for name, value in [*model.named_parameters(), *model.named_buffers()]:\n"),
-            ("whole.detach().clone()", "whole.clone()"),
-        ],
-        check="test_full_state_dict",
-    ),
-    Wrong(
-        "saves in the dtype of the computation",
-        edits=[("whole.detach().clone()", "whole.detach().clone().to(torch.bfloat16)")],
-        check="test_full_state_dict",
-    ),
-    Wrong(
-        "sends what would be saved, and no buffer that is not persistent",
-        edits=[("(*model.parameters(), *model.buffers())", "model.state_dict().values()")],
-        check="test_copies_that_differ",
-        says="buffer mask",
-    ),
-    Wrong(
-        "keeps the last block, which the backward needs first, and drops the rest instead",
-        edits=[
-            (
-                "mp_policy=inner, reshard_after_forward=reshard_after_forward)",
-                "mp_policy=inner, reshard_after_forward=reshard_after_forward and block is not model.blocks[-1])",
-            ),
-            (
-                "mp_policy=outer, reshard_after_forward=False)",
-                "mp_policy=outer, reshard_after_forward=reshard_after_forward)",
-            ),
-        ],
-        check="test_messages",
-        says="does not fetch all blocks",
-    ),
-    Wrong(
-        "training mode after saving",
-        edits=[(STATE, STATE + "    model.train()\n")],
-        check="test_full_state_dict",
-        says="a mode (train or eval) changes",
     ),
     Wrong(
         "the parameters as a forward has left them",
@@ -212,28 +142,62 @@ SPECIMENS = [
 """,
             )
         ],
-        check="test_full_state_dict",
+        rung="fine",
+        check="test_state_after_a_forward",
     ),
-    Wrong(
-        "one rank needs no sharding",
-        edits=[(BROADCAST, "    if dist.get_world_size() == 1:\n        return model\n" + BROADCAST)],
-        check="test_full_state_dict",
-        says="dtypes",
+    Works(
+        "the tutorial: one policy, and the tool of the checkpoints",
+        code="""
+import torch
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+
+def fully_shard_model(model, param_dtype=None, reshard_after_forward=True):
+    fsdp_kwargs = {"reshard_after_forward": reshard_after_forward}
+    if param_dtype is not None:
+        fsdp_kwargs["mp_policy"] = MixedPrecisionPolicy(param_dtype=param_dtype, reduce_dtype=torch.float32)
+    for layer in model.blocks:
+        fully_shard(layer, **fsdp_kwargs)
+    fully_shard(model, **fsdp_kwargs)
+    return model
+
+
+def full_state_dict(model):
+    return get_model_state_dict(
+        model=model,
+        options=StateDictOptions(full_state_dict=True, cpu_offload=True),
+    )
+""",
     ),
-    Wrong(
-        "frozen parameters stay each rank's own",
-        edits=[
-            (
-                "for t in (*model.parameters(), *model.buffers()):",
-                "for t in (*(p for p in model.parameters() if p.requires_grad), *model.buffers()):",
-            )
-        ],
-        check="test_copies_that_differ",
+    Works(
+        "as torchtune gathers it: full_tensor for what is sharded; the default of the policy",
+        code="""
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+
+def fully_shard_model(model, param_dtype=None, reshard_after_forward=True):
+    policy = MixedPrecisionPolicy(param_dtype=param_dtype)
+    for block in reversed(list(model.blocks)):
+        fully_shard(block, mp_policy=policy, reshard_after_forward=reshard_after_forward)
+    return fully_shard(model, mp_policy=policy)
+
+
+def full_state_dict(model):
+    cpu_state_dict = {}
+    for name, param in model.state_dict().items():
+        if hasattr(param, "_local_tensor"):
+            param = param.full_tensor()
+        if dist.get_rank() == 0:
+            cpu_state_dict[name] = param.cpu()
+    return cpu_state_dict
+""",
     ),
     Right(
         "rank 0's state goes round after the model was cut up, and the tool of the checkpoints copied",
-        code='''"""Another answer."""
-
+        code="""
 import copy
 
 import torch
@@ -263,12 +227,11 @@ def fully_shard_model(model, param_dtype=None, reshard_after_forward=True):
 def full_state_dict(model):
     found = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
     return {name: t.clone() for name, t in found.items()}
-''',
+""",
     ),
     Right(
         "objects sent round, dtypes cast by hooks, and everything put together before rank 0 keeps it",
-        code='''"""Another answer."""
-
+        code="""
 import torch
 import torch.distributed as dist
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
@@ -295,12 +258,6 @@ def full_state_dict(model):
     if dist.get_rank():
         return {}
     return dict(zip(names, (torch.empty_like(t).copy_(t) for t in values)))
-''',
-    ),
-    Wrong(
-        "seeds all ranks alike, whose dropout is then the same",
-        edits=[(BROADCAST, "    torch.manual_seed(0)\n" + BROADCAST)],
-        check="test_steps",
-        says="random stream",
+""",
     ),
 ]
