@@ -1,34 +1,27 @@
 """A training run that repeats, bit for bit.
 
-"With seed 3 the model fails on the third batch." It does not when you try. `train` has its seed, and yet no
-two runs are alike: the second one in a process differs from the first, the next process numbers the words in
-another way, and somebody else's experiment changes when yours runs before it. Repair it.
+"With seed 3 the model fails on the third batch." It does not when you try: no two runs of `train` are alike. Repair it: the
+same arguments give the same losses and weights, whatever ran before.
 
     build_index(["spam", "ham", "spam"])                             # {"ham": 0, "spam": 1}
     zeros = lambda words, classes: linear                            # a Linear(2, 2, bias=False), all 0
     train([["a"], ["b"]], ["x", "y"], zeros, list, seed=0, lr=1.0)   # (linear, [0.6931, 0.4741])
     # one batch an epoch; the weights are [[0.25, -0.25], [-0.25, 0.25]] after the first
 
-Rules:
-- Runs with the same arguments give the same bits, in the losses and in the model's tensors: whatever ran
-  before in this process, in another process (where strings hash otherwise), and whatever state the global
-  random streams are in.
-- make_model, its model and augment are other people's code: they draw from the global streams of `random`,
-  `np.random` and torch. All that they draw depends on the seed, and so does the order of the documents.
-  Another seed gives another initial model, another order and other augmentations.
-- Each epoch goes through all documents in an order of its own, and augments each of them anew.
-- Afterwards the global streams are as they were before the call.
-- On a GPU, adding with atomic operations gives other last bits each time, and cuDNN picks its kernels by a
-  stopwatch. While make_model and the training run (forward, backward, augment),
-  `torch.use_deterministic_algorithms` is on, as errors and not as warnings, and
-  `torch.backends.cudnn.benchmark` is off. Afterwards these settings are what they were before, and so is any
-  other that you touch (`cudnn.deterministic`, the number of threads, environment variables).
-- All this is put back also if make_model, the model or augment raises; their errors pass through.
-- build_index takes any iterable and numbers the distinct strings in sorted order: words of all documents,
-  and labels.
-- The rest stays: SGD on the mean cross-entropy of word counts, a loss for each batch, in order, as a float;
-  the last batch may be smaller. The result holds the model that make_model has made, in the modes that it
-  gave its parts. The arguments are not changed. 0 epochs make a model and train nothing.
+- make_model, its model and augment draw from the global streams of `random`, `np.random` and torch.
+- Another seed gives another model, another order of the documents and other draws.
+- Each epoch has an order of its own, and augments each document anew.
+- build_index numbers the strings in sorted order: a set's differs from process to process.
+- While the model runs, `torch.use_deterministic_algorithms` is on and `torch.backends.cudnn.benchmark` is off: GPUs
+  add in any order.
+
+Fine print:
+- Afterwards the three global streams are where they were. (PyTorch's notes seed them for good, which does the job. But
+  then your run changes the experiment after it.)
+- So are these two settings, and any other that you touch: warn_only, `cudnn.deterministic`, threads, environment variables.
+- Both hold as well where make_model, the model or augment raises. The error passes through.
+- make_model and augment also run with deterministic algorithms on, as errors: warn_only is off.
+- The model is the one that make_model has made, in the modes that it gave its parts. The arguments stay as they are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -57,22 +50,7 @@ def train(
     batch_size: int = 4,
     lr: float = 0.1,
 ) -> tuple[nn.Module, list[float]]:
-    """Train a classifier of documents.
-
-    Args:
-        documents: the words of each document.
-        labels: the label of each document.
-        make_model: makes a model that maps word counts (batch, words) to logits (batch, classes), from the
-            numbers of words and of classes.
-        augment: gives some of the words of a document.
-        seed: where all randomness comes from, 0 <= seed < 2**32.
-        epochs: how many times to go through the documents.
-        batch_size: how many documents make a batch.
-        lr: the learning rate.
-
-    Returns:
-        The model, and the loss of each batch.
-    """
+    """Train a classifier of documents, with all randomness from seed < 2**32; return it and the loss of each batch."""
     torch.backends.cudnn.benchmark = True  # the fastest kernels
     words = build_index(word for document in documents for word in document)
     classes = build_index(labels)

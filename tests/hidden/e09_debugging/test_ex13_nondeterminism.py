@@ -1,4 +1,4 @@
-"""What grades nondeterminism: bits that repeat, streams and settings, seeds, orders, what is trained."""
+"""What grades nondeterminism: draws and orders that repeat, seeds, epochs; streams and settings put back."""
 
 import copy
 import itertools
@@ -14,6 +14,12 @@ from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_that
 
+STREAMS = {
+    "random": "random.seed(seed)",
+    "np.random": "np.random.seed(seed)",
+    "torch": "torch.manual_seed(seed)",
+}
+
 
 def texts(gen, n, words=12, length=4):
     """Documents that each hold a word of their own, and labels that are not in alphabetical order."""
@@ -22,33 +28,7 @@ def texts(gen, n, words=12, length=4):
     for i in range(n):
         ids = torch.randint(words, (length,), generator=gen).tolist()
         documents.append([f"own{i:02d}", *(vocabulary[j] for j in ids)])
-    labels = [("sport", "news", "art")[i % 3] for i in range(n)]
-    return documents, labels
-
-
-def with_python(words):
-    return [word for word in words if random.random() < 0.7]
-
-
-def with_numpy(words):
-    return [word for word in words if np.random.rand() < 0.7]
-
-
-def with_torch(words):
-    return [word for word in words if torch.rand(()) < 0.7]
-
-
-def with_all(words):
-    chances = random.gauss(0.0, 1.0), np.random.randn(), torch.randn(()).item()
-    return [word for word in words if chances[len(word) % 3] > -0.5]
-
-
-def network(words, classes):
-    """Weights from torch's stream, a buffer from NumPy's, one from Python's; dropout."""
-    model = nn.Sequential(nn.Linear(words, 6), nn.Dropout(0.5), nn.BatchNorm1d(6), nn.Linear(6, classes))
-    model.register_buffer("numpy", torch.tensor(np.random.rand()))
-    model.register_buffer("python", torch.tensor(random.random()))
-    return model
+    return documents, [("sport", "news", "art")[i % 3] for i in range(n)]
 
 
 def zeros(words, classes):
@@ -57,384 +37,335 @@ def zeros(words, classes):
     return linear
 
 
-def frozen(words, classes):
-    """A model one part of which is in evaluation mode, and one parameter frozen."""
-    model = nn.Sequential(nn.Linear(words, classes), nn.Dropout(0.5).eval())
-    model[0].bias.requires_grad_(False)
-    return model
+def draw():
+    """A number from each global stream; the normal ones leave another one waiting in it."""
+    random.gauss(0.0, 1.0), np.random.randn()
+    return {"random": random.random(), "np.random": np.random.rand(), "torch": torch.rand(()).item()}
 
 
 def disturb(seed):
-    """Leave the global streams somewhere else, with a normal number kept for the next call."""
-    random.seed(seed)
-    random.gauss(0, 1)
-    np.random.seed(seed)
-    np.random.randn()
-    torch.manual_seed(seed)
-    torch.rand(seed % 7)
+    """Leave the global streams somewhere else."""
+    random.seed(seed), np.random.seed(seed), torch.manual_seed(seed)
+    draw()
 
 
-def streams():
+def states():
     numpy = np.random.get_state()
-    return [
-        random.getstate(),
-        (numpy[0], numpy[1].tolist(), *numpy[2:]),
-        torch.get_rng_state(),
-    ]
+    numpy = (numpy[0], numpy[1].tolist(), *numpy[2:])
+    return {"random": random.getstate(), "np.random": numpy, "torch": torch.get_rng_state().tolist()}
 
 
 def settings():
-    return [
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
-        torch.backends.cudnn.benchmark,
-    ]
+    """What a run sets, and what people also turn for the sake of numbers that repeat."""
+    return {
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+        "warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
+        "cudnn.benchmark": torch.backends.cudnn.benchmark,
+        "cudnn.deterministic": torch.backends.cudnn.deterministic,
+        "the number of threads": torch.get_num_threads(),
+        "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED"),
+        "CUBLAS_WORKSPACE_CONFIG": os.environ.get("CUBLAS_WORKSPACE_CONFIG"),
+    }
 
 
 @pytest.fixture(autouse=True)
 def as_before():
-    """What a check changes in this process is put back for the next."""
-    state, (strict, warn_only, benchmark) = (random.getstate(), np.random.get_state()), settings()
+    """What a check or an answer changes in this process is put back for the next."""
+    variables, cudnn = dict(os.environ), torch.backends.cudnn
+    state, kept = (random.getstate(), np.random.get_state()), (cudnn.benchmark, cudnn.deterministic)
     yield
     random.setstate(state[0])
     np.random.set_state(state[1])
-    torch.use_deterministic_algorithms(strict, warn_only=warn_only)
-    torch.backends.cudnn.benchmark = benchmark
-
-
-def hash_elsewhere(item):
-    """As in another process: the hashes of strings are others."""
-    return hash(("elsewhere", item)) if "'" in repr(item) else hash(item)
-
-
-def expect_same_run(yours, wanted, note):
-    expect_equal(yours[1], wanted[1], f"the losses {note}")
-    expect_equal(dict(yours[0].state_dict()), dict(wanted[0].state_dict()), f"the state dict {note}")
-
-
-@pytest.mark.parametrize(
-    ("augment", "seed"), [(with_python, 0), (with_numpy, 3), (with_torch, 2**32 - 1), (with_all, 0)]
-)
-def test_runs_repeat(answer, gen, augment, seed, monkeypatch):
-    """Runs with the same seed are the same to the bit, whatever happened before in the process."""
-    documents, labels = texts(gen, 10)
-    disturb(1)
-    first = answer.train(documents, labels, network, augment, seed=seed)
-    monkeypatch.setattr(answer, "hash", hash_elsewhere, raising=False)
-    again = answer.train(documents, labels, network, augment, seed=seed)
-    expect_same_run(again, first, f"of a second run with seed={seed}")
-    disturb(20)
-    answer.train(documents[:7], labels[:7], network, augment, seed=5)
-    again = answer.train(documents, labels, network, augment, seed=seed)
-    expect_same_run(again, first, f"of a run with seed={seed} after other runs and draws")
-
-
-def test_streams_are_left_alone(answer, gen):
-    """The global streams of random, NumPy and torch are after a run as they were before."""
-    documents, labels = texts(gen, 6)
-    for seed, epochs in ((0, 2), (9, 2), (9, 0)):
-        disturb(seed + 4)
-        before, settled = streams(), settings()
-        answer.train(documents, labels, network, with_all, seed=seed, epochs=epochs)
-        call = f"train(…, seed={seed}, epochs={epochs})"
-        for name, now, was in zip(("random", "np.random", "torch"), streams(), before, strict=True):
-            same = torch.equal(now, was) if isinstance(now, torch.Tensor) else now == was
-            expect_that(same, f"the global stream of {name} is not what it was before {call}")
-        expect_equal(settings(), settled, f"deterministic, warn_only and cudnn.benchmark after {call}")
-
-
-CALLERS = [(False, False, False), (True, True, True), (True, False, False), (False, False, True)]
-
-
-@pytest.mark.parametrize("caller", CALLERS, ids=str)
-def test_deterministic_algorithms(answer, gen, caller):
-    """Building, augmenting, forward and backward run with deterministic algorithms, as errors."""
-    documents, labels = texts(gen, 5)
-    seen = []
-
-    def make_model(words, classes):
-        seen.append(("make_model", settings()))
-        model = nn.Linear(words, classes)
-        model.register_forward_hook(lambda *_: seen.append(("forward", settings())))
-        model.weight.register_hook(lambda g: seen.append(("backward", settings())))
-        return model
-
-    def augment(words):
-        seen.append(("augment", settings()))
-        return words
-
-    torch.use_deterministic_algorithms(caller[0], warn_only=caller[1])
-    torch.backends.cudnn.benchmark = caller[2]
-    answer.train(documents, labels, make_model, augment, seed=1)
-    after = settings()
-    expect_equal(after, list(caller), "deterministic, warn_only and cudnn.benchmark after train(…)")
-    names = [name for name, _ in seen]
-    for name in ("make_model", "augment", "forward", "backward"):
-        expect_that(name in names, f"{name} does not run in train(…)")
-    for name, (strict, warn_only, benchmark) in seen:
-        expect_that(strict, f"deterministic algorithms are off in {name}", with_=f"the caller's {caller}")
-        expect_that(not warn_only, f"operations without determinism only warn in {name}")
-        expect_that(not benchmark, f"torch.backends.cudnn.benchmark is on in {name}")
-
-
-@pytest.fixture
-def environment():
-    """Variables and settings that a check hands out, and that nobody has to keep."""
-    variables, threads = dict(os.environ), torch.get_num_threads()
-    deterministic, others = torch.backends.cudnn.deterministic, other_settings()
-    yield
-    set_others(*others.values())
+    torch.use_deterministic_algorithms(False)
+    cudnn.benchmark, cudnn.deterministic = kept
     os.environ.clear()
     os.environ.update(variables)
-    torch.set_num_threads(threads)
-    torch.backends.cudnn.deterministic = deterministic
 
 
-def other_settings():
-    """What people also turn for the sake of repeatable numbers, or of speed."""
-    return {
-        "torch.backends.cudnn.enabled": torch.backends.cudnn.enabled,
-        "torch.backends.cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
-        "torch.get_float32_matmul_precision()": torch.get_float32_matmul_precision(),
-        "torch.utils.deterministic.fill_uninitialized_memory": (
-            torch.utils.deterministic.fill_uninitialized_memory
-        ),
-    }
+class Run:
+    """A run whose model and augmentation note what they draw, and which documents come."""
 
-
-def set_others(enabled, tf32, precision, fill):
-    torch.backends.cudnn.enabled = enabled
-    torch.backends.cudnn.allow_tf32 = tf32
-    torch.set_float32_matmul_precision(precision)
-    torch.utils.deterministic.fill_uninitialized_memory = fill
-
-
-@pytest.mark.usefixtures("environment")
-@pytest.mark.parametrize("deterministic", [False, True])
-def test_other_settings(answer, gen, deterministic):
-    """Whatever else of the process is set for a run is put back after it."""
-    documents, labels = texts(gen, 6)
-    os.environ.pop("PYTHONHASHSEED", None)
-    os.environ.pop("CUBLAS_WORKSPACE_CONFIG", None)
-    if deterministic:
-        os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":0:0"
-    torch.set_num_threads(2)
-    torch.backends.cudnn.deterministic = deterministic
-    set_others(True, deterministic, "high" if deterministic else "highest", deterministic)
-    before, settled = dict(os.environ), other_settings()
-    answer.train(documents, labels, network, with_all, seed=1)
-    changed = sorted(name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name))
-    expect_that(
-        not changed,
-        "environment variables are others after train(…)",
-        yours=", ".join(changed),
-        wanted="none",
-    )
-    expect_equal(
-        torch.backends.cudnn.deterministic, deterministic, "torch.backends.cudnn.deterministic after train(…)"
-    )
-    expect_equal(torch.get_num_threads(), 2, "the number of threads after train(…)")
-    for name, value in other_settings().items():
-        expect_equal(value, settled[name], f"{name} after train(…)")
-
-
-class Stop(Exception):
-    pass
-
-
-@pytest.mark.usefixtures("environment")
-@pytest.mark.parametrize("where", ["make_model", "augment", "forward", "backward"])
-def test_errors(answer, gen, where):
-    """Errors of make_model, the model and augment pass through, and all is put back nevertheless."""
-    documents, labels = texts(gen, 6)
-    calls = itertools.count()
-
-    def fail(name):
-        if name == where and (name == "make_model" or next(calls) == 1):
-            raise KeyboardInterrupt if where == "augment" else Stop
-
-    def make_model(words, classes):
-        random.random(), np.random.rand(), torch.rand(())
-        fail("make_model")
-        model = nn.Linear(words, classes)
-        model.register_forward_hook(lambda *_: fail("forward"))
-        model.weight.register_hook(lambda g: fail("backward"))
-        return model
-
-    def augment(words):
-        fail("augment")
-        return with_all(words)
-
-    disturb(8)
-    torch.backends.cudnn.benchmark = True
-    torch.set_num_threads(2)
-    before, raised = [*streams(), settings()], False
-    try:
-        answer.train(documents, labels, make_model, augment, seed=2)
-    except (Stop, KeyboardInterrupt):
-        raised = True
-    error = "a KeyboardInterrupt" if where == "augment" else "an error"
-    expect_that(raised, f"{error} of {where} does not come out of train(…)")
-    names = ("the stream of random", "the stream of np.random", "the stream of torch", "the settings")
-    for name, now, was in zip(names, [*streams(), settings()], before, strict=True):
-        same = torch.equal(now, was) if isinstance(now, torch.Tensor) else now == was
-        expect_that(same, f"after {error} of {where}, {name} is not what it was before train(…)")
-    expect_equal(torch.get_num_threads(), 2, f"the number of threads after {error} of {where}")
-
-
-class Recorder:
-    """A model and an augmentation that note which documents come, and what was drawn for them."""
-
-    def __init__(self, documents):
+    def __init__(self, answer, documents, labels, seed, **kwargs):
         self.own = {document[0]: i for i, document in enumerate(documents)}
-        self.order, self.sizes, self.draws, self.start = [], [], [], None
+        index = answer.build_index(word for document in documents for word in document)
+        self.columns = [index[word] for word in self.own]  # of the words that a document has for itself
+        self.order, self.sizes, self.augmented, self.draws = [], [], [], []
+        _, self.losses = answer.train(documents, labels, self.make_model, self.augment, seed=seed, **kwargs)
 
     def make_model(self, words, classes):
         model = nn.Linear(words, classes)
-        self.start = model.weight.detach().clone()
-        # the documents' own words are the first in sorted order
-        model.register_forward_pre_hook(lambda m, args: self.note(args[0]))
+        self.start, self.made = model.weight.detach().clone(), draw()
+        model.register_forward_pre_hook(lambda _, args: self.note(args[0]))
         return model
 
     def note(self, x):
-        self.order += x[:, : len(self.own)].argmax(1).tolist()
+        self.order += x[:, self.columns].argmax(1).tolist()
         self.sizes.append(len(x))
 
     def augment(self, words):
-        self.draws.append((self.own[words[0]], random.random(), np.random.rand(), torch.rand(()).item()))
+        self.augmented.append(self.own[words[0]])
+        self.draws.append(draw())
         return words
 
-
-def recorded(answer, documents, labels, seed, **kwargs):
-    recorder = Recorder(documents)
-    _, losses = answer.train(documents, labels, recorder.make_model, recorder.augment, seed=seed, **kwargs)
-    expect_equal(len(losses), len(recorder.sizes), "the number of losses")
-    return recorder
+    def drawn(self, stream):
+        return [draws[stream] for draws in self.draws]
 
 
-@pytest.mark.parametrize("batch_size", [4, 5, 1])
-def test_each_epoch_has_its_own_order(answer, gen, batch_size):
-    """Each epoch takes every document once, in an order of its own, and augments each anew."""
-    documents, labels = texts(gen, 11)
-    run = recorded(answer, documents, labels, 6, epochs=3, batch_size=batch_size)
-    sizes = [min(batch_size, 11 - start) for start in range(0, 11, batch_size)] * 3
-    expect_equal(run.sizes, sizes, f"the sizes of the batches with batch_size={batch_size}")
-    orders = [run.order[i * 11 : (i + 1) * 11] for i in range(3)]
-    for order in orders:
-        expect_equal(sorted(order), list(range(11)), "the documents of an epoch, sorted")
-        expect_that(order != sorted(order), "the documents are not shuffled")
+def twice(answer, gen):
+    """Two runs with the same arguments, and other draws and another run between them."""
+    documents, labels = texts(gen, 10)
+    disturb(1)
+    first = Run(answer, documents, labels, 3)
+    disturb(20)
+    Run(answer, documents[:7], labels[:7], 5)
+    return first, Run(answer, documents, labels, 3)
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_draws_repeat(answer, gen, stream):
+    """What make_model and augment draw is the same in every run with the same seed."""
+    first, second = twice(answer, gen)
+    model, words = first.made[stream] != second.made[stream], first.drawn(stream) != second.drawn(stream)
+    never = f"nothing seeds this stream in train(…): `{STREAMS[stream]}`"
+    late = "the stream is seeded too late: make_model draws as well"
+    where = "make_model" if model else "augment"
     expect_that(
-        orders[0] != orders[1] != orders[2] != orders[0], "two epochs have the same order", yours=str(orders)
+        not (model or words),
+        f"{where} draws other numbers from {stream} in a second run with the same seed",
+        likely=late if model and not words else never,
     )
-    expect_equal(len(run.draws), 33, "the calls of augment in three epochs of 11 documents")
-    expect_equal(
-        sorted(d[0] for d in run.draws), sorted(list(range(11)) * 3), "the documents that are augmented"
-    )
-    for column, name in ((1, "random"), (2, "np.random"), (3, "torch")):
-        drawn = {d[column] for d in run.draws}
-        expect_that(
-            len(drawn) > 30, f"{name} draws the same numbers again in a run", yours=len(drawn), wanted=33
-        )
-    calls = itertools.count()
-    _, losses = answer.train(
-        documents, labels, zeros, lambda d: d if next(calls) < 11 else [], seed=6, batch_size=11, lr=1.0
-    )
-    wanted = math.log(len(set(labels)))
+
+
+def test_order_repeats(answer, gen):
+    """The documents come in the same order in every run with the same seed."""
+    first, second = twice(answer, gen)
     expect_that(
-        math.isclose(losses[1], wanted, rel_tol=1e-5),
-        "the second epoch is not trained on what augment gave in it, no words at all",
-        yours=f"a loss of {losses[1]:.6g}",
-        wanted=f"{wanted:.6g}, the same logits for all classes",
+        first.order == second.order,
+        "the documents come in another order in a second run with the same seed",
+        likely="the order comes from a generator that lives longer than the call, or that has no seed",
+        first=str(first.order[:10]),
+        second=str(second.order[:10]),
     )
 
 
 def test_other_seeds_give_other_runs(answer, gen):
     """Another seed gives another initial model, another order, and other draws from each stream."""
     documents, labels = texts(gen, 11)
-    runs = [recorded(answer, documents, labels, seed) for seed in (0, 1, 2, 2**31)]
+    runs = [Run(answer, documents, labels, seed) for seed in (0, 1, 2**31)]
     for one, other in itertools.combinations(runs, 2):
+        same = {stream: set(one.drawn(stream)) & set(other.drawn(stream)) for stream in STREAMS}
+        for stream, shared in same.items():
+            likely = "it is seeded with another number than `seed`"
+            expect_that(len(shared) < 3, f"two seeds draw the same numbers from {stream}", likely=likely)
         expect_that(not torch.equal(one.start, other.start), "two seeds start from the same model")
-        expect_that(one.order != other.order, "two seeds give the same order")
-        for column, name in ((1, "random"), (2, "np.random"), (3, "torch")):
-            same = {d[column] for d in one.draws} & {d[column] for d in other.draws}
-            expect_that(len(same) < 3, f"two seeds draw the same numbers from {name}", yours=len(same))
+        likely = "the generator of the order has a fixed seed"
+        expect_that(one.order != other.order, "two seeds give the same order of documents", likely=likely)
 
 
-def test_index(answer, gen):
-    """Any iterable of strings is numbered in sorted order, each string once."""
-    names = [f"{chr(97 + i % 26)}{i * 7919 % 101}" for i in torch.randperm(60, generator=gen).tolist()]
-    wanted = {name: number for number, name in enumerate(sorted(names))}
-    for items in (names, iter(names * 2), tuple(reversed(names)), set(names), (n for n in names)):
-        expect_equal(answer.build_index(items), wanted, f"build_index of a {type(items).__name__}")
-    expect_equal(answer.build_index([]), {}, "build_index([])")
-    expect_equal(
-        answer.build_index(["b", "B", "a10", "a9", "", " b"]),
-        {"": 0, " b": 1, "B": 2, "a10": 3, "a9": 4, "b": 5},
-        "build_index",
+@pytest.mark.parametrize("batch_size", [4, 5])
+def test_orders_of_epochs(answer, gen, batch_size):
+    """Each epoch takes every document once, in an order of its own, in batches; the last may be smaller."""
+    run = Run(answer, *texts(gen, 11), 6, epochs=3, batch_size=batch_size)
+    sizes = [min(batch_size, 11 - start) for start in range(0, 11, batch_size)] * 3
+    expect_equal(run.sizes, sizes, f"the sizes of the batches with batch_size={batch_size}")
+    expect_equal(len(run.losses), len(sizes), "the number of losses")
+    orders = [run.order[i : i + 11] for i in (0, 11, 22)]
+    for order in orders:
+        expect_equal(sorted(order), list(range(11)), "the documents of an epoch, sorted")
+        expect_that(order != sorted(order), "the documents are not shuffled")
+    likely = "the order, or the seed, is set again in each epoch"
+    all_differ = orders[0] != orders[1] != orders[2] != orders[0]
+    expect_that(all_differ, "two epochs have the same order", yours=str(orders), likely=likely)
+
+
+def test_augmented_anew(answer, gen):
+    """Each epoch augments every document anew, and is trained on what comes out."""
+    documents, labels = texts(gen, 11)
+    run = Run(answer, documents, labels, 6, epochs=3)
+    what = "the documents that augment gets in three epochs, sorted"
+    expect_equal(sorted(run.augmented), sorted(list(range(11)) * 3), what)
+    for stream in STREAMS:
+        likely = "the stream is seeded more than once in a run"
+        different = len(set(run.drawn(stream))) > 30
+        expect_that(different, f"augment draws the same numbers from {stream} again in a run", likely=likely)
+    calls = itertools.count()
+    fewer = lambda words: words if next(calls) < 11 else []  # noqa: E731
+    _, losses = answer.train(documents, labels, zeros, fewer, seed=6, batch_size=11, lr=1.0)
+    expect_that(
+        math.isclose(losses[1], math.log(3), rel_tol=1e-5),
+        "the second epoch is not trained on what augment gave in it: no words at all",
+        yours=f"a loss of {losses[1]:.6g}",
+        wanted=f"{math.log(3):.6g}, the same logits for all classes",
     )
 
 
-def written_out(documents, labels, model, epochs, lr):
-    """Losses and weights of full batches, in float64."""
-    words = sorted({word for document in documents for word in document})
-    classes = sorted(set(labels))
-    x = torch.zeros(len(documents), len(words), dtype=torch.float64)
-    for row, document in enumerate(documents):
-        for word in document:
-            x[row, words.index(word)] += 1
+def test_deterministic_algorithms(answer, gen):
+    """Forward and backward run with deterministic algorithms, and without cuDNN's benchmark."""
+    seen = {}
+
+    def make_model(words, classes):
+        model = nn.Linear(words, classes)
+        model.register_forward_hook(lambda *_: seen.update(forward=settings()))
+        model.weight.register_hook(lambda _: seen.update(backward=settings()))
+        return model
+
+    torch.backends.cudnn.benchmark = True
+    answer.train(*texts(gen, 5), make_model, list, seed=1)
+    for name, found in seen.items():
+        alone = found["cudnn.deterministic"]
+        expect_that(
+            found["deterministic algorithms"],
+            f"deterministic algorithms are off in the {name}",
+            likely="`cudnn.deterministic` is about cuDNN alone: `torch.use_deterministic_algorithms(True)`"
+            if alone
+            else "`torch.use_deterministic_algorithms(True)` is missing, or ends too early",
+        )
+        expect_that(not found["cudnn.benchmark"], f"torch.backends.cudnn.benchmark is on in the {name}")
+
+
+def written_out(documents, labels, epochs, lr, mean=True, once=False):
+    """Losses and weight of full batches, from zeros, in float64."""
+    words, classes = sorted({word for document in documents for word in document}), sorted(set(labels))
+    x = torch.tensor([[document.count(word) for word in words] for document in documents]).double()
+    x = x.clamp(max=1) if once else x
     y = torch.tensor([classes.index(label) for label in labels])
-    weight, losses = model(len(words), len(classes)).weight.detach().double(), []
+    weight, losses = torch.zeros(len(classes), len(words)).double(), []
     for _ in range(epochs):
         weight.requires_grad_()
-        loss = F.cross_entropy(x @ weight.T, y)
+        loss = F.cross_entropy(x @ weight.T, y, reduction="mean" if mean else "sum")
         (gradient,) = torch.autograd.grad(loss, weight)
         weight = (weight - lr * gradient).detach()
         losses.append(loss.item())
-    return weight, losses
+    return weight.float(), torch.tensor(losses)
 
 
-def test_what_is_trained(answer, gen):
+@pytest.mark.parametrize(("epochs", "lr"), [(3, 0.5), (1, 0.125)])
+def test_what_is_trained(answer, gen, epochs, lr):
     """Full batches give the losses and weights of gradient descent, on words and labels in sorted order."""
-    documents, labels = (items[::-1] for items in texts(gen, 7))
-    for epochs, lr in ((3, 0.5), (1, 0.125)):
-        weight, wanted = written_out(documents, labels, zeros, epochs, lr)
-        given, mine = (documents, labels), copy.deepcopy((documents, labels))
-        made = []
+    given = texts(gen, 7)
+    weight, losses = written_out(*given, epochs, lr)
+    model, yours = answer.train(*given, zeros, list, seed=5, epochs=epochs, batch_size=9, lr=lr)
+    note, mistakes = f"of {epochs} epochs with lr={lr}", {"the loss is a sum": {"mean": False}}
+    mistakes["each word counts once"] = {"once": True}
+    suspects = [
+        {told: lambda i=i, m=m: written_out(*given, epochs, lr, **m)[i] for told, m in mistakes.items()}
+        for i in (0, 1)
+    ]
+    expect_close(torch.tensor(yours), losses, f"the losses {note}", ulps=100, suspects=suspects[1])
+    expect_close(model.weight.detach(), weight, f"the weight {note}", ulps=100, suspects=suspects[0])
 
-        def make_model(words, classes, made=made):
-            made.append(zeros(words, classes))
-            return made[-1]
 
-        options = {"epochs": epochs, "batch_size": 9, "lr": lr}
-        model, losses = answer.train(*given, make_model, list, seed=5, **options)
-        expect_that(model is made[0] and len(made) == 1, "the model is not the one that make_model has made")
-        expect_equal([type(loss).__name__ for loss in losses], ["float"] * epochs, "the types of the losses")
-        note = f"of {epochs} epochs with lr={lr}"
-        expect_close(torch.tensor(losses), torch.tensor(wanted), f"the losses {note}", ulps=100)
-        expect_close(model.weight.detach(), weight.float(), f"the weight {note}", ulps=100)
-        expect_that(given == mine, "documents or labels are others after train(…)")
-    model, losses = answer.train(documents, labels, frozen, list, seed=5)
-    expect_equal(
-        [m.training for m in model], [True, False], "the modes of the parts of a model, after train(…)"
-    )
-    expect_equal(model[0].bias.requires_grad, False, "requires_grad of a frozen parameter after train(…)")
-    model, losses = answer.train(documents, labels, zeros, list, seed=5, lr=0.0)
-    wanted = torch.full((4,), math.log(3))
-    expect_close(torch.tensor(losses), wanted, "the losses of batches of 4 and 3 documents, lr=0", ulps=100)
-    model, losses = answer.train(documents, labels, zeros, list, seed=5)
-    expect_equal(len(losses), 4, "the number of losses of 7 documents with default arguments")
-    _, wanted = answer.train(documents, labels, zeros, list, seed=5, epochs=2, batch_size=4, lr=0.1)
-    expect_equal(losses, wanted, "the losses with default arguments")
-    few = [["spam"], [], []], ["yes", "no", "yes"]  # documents without words are documents too
-    model, losses = answer.train(*few, zeros, list, seed=5, epochs=2, batch_size=1)
-    expect_equal(len(losses), 6, "the number of losses of 3 documents, 2 of them without words, one by one")
-    model, losses = answer.train(documents, labels, zeros, list, seed=5, epochs=0)
-    expect_equal((type(model).__name__, losses), ("Linear", []), "the result of 0 epochs")
+@pytest.mark.fine
+@pytest.mark.parametrize("stream", STREAMS)
+def test_streams_are_left_alone(answer, gen, stream):
+    """The global streams are after a run as they were before."""
+    disturb(4)
+    before = states()
+    Run(answer, *texts(gen, 6), 9)
+    same = states()[stream] == before[stream]
+    expect_that(same, f"the global stream of {stream} is not where it was before train(…)")
+
+
+def expect_settings(before, when):
+    for name, now in settings().items():
+        expect_equal(now, before[name], f"{name} after {when}")
+
+
+CALLERS = [(False, False, False), (True, True, True), (True, False, True)]
+
+
+@pytest.mark.fine
+@pytest.mark.parametrize("caller", CALLERS, ids=str)
+def test_settings_are_put_back(answer, gen, caller):
+    """Whatever of the process is set for a run is put back after it, not only switched off."""
+    strict, warn_only, torch.backends.cudnn.benchmark = caller
+    torch.use_deterministic_algorithms(strict, warn_only=warn_only)
+    torch.backends.cudnn.deterministic = warn_only
+    torch.set_num_threads(2)
+    before = settings()
+    Run(answer, *texts(gen, 5), 1)
+    expect_settings(before, "train(…)")
+
+
+@pytest.mark.fine
+@pytest.mark.parametrize("where", ["make_model", "augment", "forward"])
+def test_errors(answer, gen, where):
+    """An error of make_model, augment or the model passes through, and all is put back nevertheless."""
+
+    class Stop(Exception):
+        pass
+
+    def fail(name):
+        draw()
+        if name == where:
+            raise Stop
+
+    def make_model(words, classes):
+        fail("make_model")
+        model = nn.Linear(words, classes)
+        model.register_forward_hook(lambda *_: fail("forward"))
+        return model
+
+    disturb(8)
+    torch.backends.cudnn.benchmark, raised = True, False
+    before, settled = states(), settings()
+    try:
+        answer.train(*texts(gen, 6), make_model, lambda words: fail("augment") or words, seed=2)
+    except Stop:
+        raised = True
+    expect_that(raised, f"an error of {where} does not come out of train(…)")
+    for stream, state in states().items():
+        same = state == before[stream]
+        expect_that(same, f"the global stream of {stream} is not put back after an error of {where}")
+    expect_settings(settled, f"an error of {where}")
+
+
+@pytest.mark.fine
+def test_errors_not_warnings(answer, gen):
+    """What is not deterministic raises in make_model and augment too, and does not only warn."""
+    seen = []
+    note = lambda name, value: seen.append((name, settings())) or value  # noqa: E731
+    for caller in (True, False):
+        torch.use_deterministic_algorithms(caller, warn_only=caller)
+        make_model = lambda *sizes: note("make_model", nn.Linear(*sizes))  # noqa: E731
+        answer.train(*texts(gen, 5), make_model, lambda words: note("augment", words), seed=1)
+    for name, found in seen:
+        expect_that(found["deterministic algorithms"], f"deterministic algorithms are off in {name}")
+        expect_that(not found["warn_only"], f"what is not deterministic only warns in {name}")
+
+
+@pytest.mark.fine
+def test_model_and_arguments(answer, gen):
+    """The result is the model that make_model has made, in its modes; the arguments stay as they are."""
+    given, made = texts(gen, 6), []
+
+    def make_model(words, classes):
+        made.append(nn.Sequential(nn.Linear(words, classes), nn.Dropout(0.5).eval()))
+        return made[-1]
+
+    mine = copy.deepcopy(given)
+    model, _ = answer.train(*given, make_model, list, seed=5)
+    expect_that(model is made[0], "the model is not the one that make_model has made")
+    expect_equal([part.training for part in model], [True, False], "the modes of the model's parts")
+    expect_that(given == mine, "documents or labels are others after train(…)")
 
 
 def oracle(answer, gen):
-    documents, labels = texts(gen, 8)
-    model, losses = answer.train(documents, labels, zeros, list, seed=4, epochs=3, batch_size=8, lr=0.25)
-    runs = [answer.train(documents, labels, network, with_all, seed=1) for _ in range(2)]
-    same = runs[0][1] == runs[1][1] and torch.equal(runs[0][0][0].weight, runs[1][0][0].weight)
-    return [model.weight.detach(), losses, same, answer.build_index(labels), len(runs[0][1])]
+    many, some = texts(gen, 8), texts(gen, 9)
+    lr = 0.1 + torch.rand((), generator=gen).item()
+    words = [f"w{i}" for i in torch.randint(50, (30,), generator=gen).tolist()]
+
+    def full_batches():
+        model, losses = answer.train(*many, zeros, list, seed=4, epochs=3, batch_size=8, lr=lr)
+        return [model.weight.detach(), losses]
+
+    def repeated():
+        one, other = (Run(answer, *some, 7) for _ in range(2))
+        model, _ = answer.train(*some, zeros, list, seed=7, epochs=1, batch_size=9, lr=lr)
+        return [one.losses == other.losses, torch.equal(one.start, other.start), model.weight.detach()]
+
+    return {
+        "full batches": full_batches,
+        "a run that is repeated": repeated,
+        "an index of words": lambda: answer.build_index(words),
+    }
