@@ -1,20 +1,12 @@
-"""What grades distances, entropy, clustering_loss and fit: gradients where a distance or probability is 0."""
+"""What grades distances and entropy: gradients beside a distance or probability of 0; no epsilon, NaN."""
 
 import math
 
 import pytest
 import torch
 
-from grader.checks import (
-    expect_close,
-    expect_equal,
-    expect_flat_cost,
-    expect_gradients,
-    expect_that,
-    unchanged,
-)
-
-DTYPES = [torch.float32, torch.float64]
+from grader.checks import expect_close, expect_equal, expect_gradients, expect_that
+from grader.checks.contract import Contract, dtypes, given, gradients, untouched, values
 
 
 def far(points, centres):
@@ -29,274 +21,213 @@ def spread(p):
     return -torch.where(none, 0.0, p * torch.where(none, 1.0, p).log()).sum(-1)
 
 
-def loss_of(points, centres, temperature=1.0, weight=0.1):
-    d = far(points, centres)
-    p = (-d / temperature).softmax(1)
-    return (p * d).sum(1).mean() + weight * spread(p).mean()
+SIZES = [(5, 3, 2), (3, 6, 4), (4, 4, 1)]
 
 
-def fitted(points, centres, steps, lr, temperature):
-    points, centres = points.double(), centres.double().clone()
-    for _ in range(steps):
-        leaf = centres.clone().requires_grad_()
-        (grad,) = torch.autograd.grad(loss_of(points, leaf, temperature), leaf)
-        centres = centres - lr * grad
-    return centres
-
-
-def places(gen, points, centres, dim, dtype=torch.float32, shared=2):
-    """Points and centres, some of which lie at points."""
-    x = torch.randn(points, dim, generator=gen, dtype=dtype)
-    c = torch.randn(centres, dim, generator=gen, dtype=dtype)
-    shared = min(shared, points, centres)
-    c[:shared] = x[points - shared :]
-    if centres > shared and dim > 1:
-        c[-1, 0] = x[0, 0]  # beside a point: one coordinate alone is the same
-    return x, c
-
-
-def rows(gen, *shape, dtype=torch.float32):
-    """Probabilities, with zeros, certain ones and very small ones among them."""
-    p = torch.rand(shape, generator=gen, dtype=dtype)
-    p[torch.rand(shape, generator=gen) < 0.3] = 0.0
-    p[..., 0] += 0.1
-    p = p / p.sum(-1, keepdim=True)
-    flat = p.view(-1, shape[-1])
-    flat[0] = 0.0
-    flat[0, -1] = 1.0
-    flat[1] = 1e-30
-    flat[1, 0] = 1.0
-    return p
-
-
-SIZES = [(5, 3, 2), (1, 1, 3), (3, 6, 4), (4, 4, 1), (2, 5, 2)]
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_distances(answer, gen, dtype):
-    """Distances are right for every number of points, centres and dimensions, in the dtype of the inputs."""
-    for size in SIZES:
-        x, c = places(gen, *size, dtype=dtype)
-        wanted = far(x.double(), c.double()).to(dtype)
-        with unchanged("distances(points, centres)", points=x, centres=c):
-            yours = answer.distances(x, c)
-        expect_close(yours, wanted, f"distances(points, centres) for {size}", dims="points centres")
-        expect_that(
-            bool((yours[wanted == 0] == 0).all()), "the distance of a point to itself is not 0", yours=yours
+def apart(gen):
+    return {
+        f"{points} points and {centres} centres": given(
+            torch.randn(points, dim, generator=gen), torch.randn(centres, dim, generator=gen)
         )
-    large, _ = places(gen, 40, 1, 3, dtype)
-    x, c = large + 1000, large[:35].flip(0) + 1000
-    wanted = far(x.double(), c.double()).to(dtype)
-    expect_close(answer.distances(x, c), wanted, "distances(points, centres) far from the origin")
-    for points, centres in [(0, 3), (3, 0), (0, 0)]:
-        yours = answer.distances(torch.zeros(points, 2, dtype=dtype), torch.zeros(centres, 2, dtype=dtype))
-        call = f"distances of {points} points to {centres} centres"
-        expect_close(yours, torch.zeros(points, centres, dtype=dtype), call)
+        for points, centres, dim in SIZES
+    }
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_distance_gradients(answer, gen, dtype):
-    """Points and centres get their whole gradients, also where some of them lie at the same place."""
-    for size in SIZES:
-        x, c = places(gen, *size, dtype=dtype)
-        expect_gradients(
-            answer.distances,
-            [x, c],
-            far,
-            gen=gen,
-            call=f"distances(points, centres) for {size}",
-            names="points centres",
+def together(gen):
+    """Some centres lie at points; another shares a coordinate with one."""
+    drawn = {}
+    for about, (args, _) in apart(gen).items():
+        x, c = args
+        c[:2] = x[-2:]
+        c[-1, -1] = x[0, -1]
+        drawn[f"{about}, two of them at points"] = given(x, c)
+    return drawn
+
+
+def scaled(size):
+    def draw(gen):
+        drawn = {about: args for about, (args, _) in together(gen).items()}
+        grown = lambda t: t.sign() * (1 + t.abs()) * size  # noqa: E731
+        return {f"{about}, at a scale of {size:g}": given(*map(grown, args)) for about, args in drawn.items()}
+
+    return draw
+
+
+def probabilities(gen):
+    p = torch.randn(4, 5, generator=gen).softmax(1)
+    return {
+        "four rows": given(p),
+        "a row alone": given(p[0]),
+        "two dimensions before": given(p.view(2, 2, 5)),
+    }
+
+
+def zeros(gen):
+    p = torch.rand(4, 3, generator=gen)
+    p[:, 1] = 0.0
+    p[2] = torch.tensor([1.0, 0.0, 1e-30])
+    return {"rows with 0 among them": given(p)}
+
+
+distances = Contract(
+    "distances(points, centres)",
+    reference=far,
+    inputs=apart,
+    dims="points centres",
+    suspects={
+        "these are the squares: the root is missing": lambda x, c: far(x, c).square(),
+        "the squares' rounding is that of large numbers: x² + c² - 2xc is no good for short distances": (
+            lambda x, c: torch.cdist(x.float(), c.float(), compute_mode="use_mm_for_euclid_dist").double()
+        ),
+    },
+    job=[
+        gradients(
+            "points centres",
+            inputs=together,
+            title="Points and centres get their whole gradients, also where some lie at the same place.",
         )
-    x, _ = places(gen, 6, 1, 3, dtype)
+    ],
+    fine=[
+        values(
+            inputs=lambda gen: {**together(gen), **scaled(1e-12)(gen)},
+            name="exact",
+            title="A distance of 0 is 0, and one of 1e-12 is 1e-12.",
+            suspects={
+                f"an epsilon of {eps:g} is part of it": lambda x, c, eps=eps: (
+                    far(x, c).square() + eps
+                ).sqrt()
+                for eps in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-16)
+            },
+        ),
+        gradients(
+            "points centres",
+            inputs=scaled(1e-12),
+            name="exact_gradients",
+            title="Short distances have unit vectors for gradients.",
+        ),
+        dtypes(torch.float64, inputs=together),
+    ],
+)
+entropy = Contract(
+    "entropy(probabilities)",
+    reference=spread,
+    inputs=probabilities,
+    gradient="probabilities",
+    suspects={
+        "this is of the whole batch: each row has its own": lambda p: spread(p).sum(),
+        "this is the first term alone: the sum is missing": lambda p: -p * p.log(),
+    },
+    fine=[
+        values(
+            inputs=zeros,
+            name="exact",
+            title="A probability of 1e-30 has its share, and one of 0 has none.",
+            scale=1e-30,
+        ),
+        gradients(
+            "probabilities",
+            inputs=zeros,
+            name="gradient_at_0",
+            title="The gradient for a probability of 0 is 0, and for one of 1e-30 it is exact.",
+        ),
+        dtypes(torch.float64),
+        untouched(inputs=zeros),
+    ],
+)
+
+
+def cold(gen):
+    """Logits whose softmax rounds some probabilities to 0."""
+    return 200 * torch.randn(4, 3, generator=gen)
+
+
+def test_behind_a_softmax(answer, gen):
+    """Where a softmax rounds probabilities to 0, the gradients for its logits are right."""
+    logits = torch.cat([cold(gen), torch.randn(4, 3, generator=gen)])
+    logits[4:, 0] = -300.0
+    call = "entropy(logits.softmax(-1))"
+    z = logits.clone().requires_grad_()
+    answer.entropy(z.softmax(-1)).sum().backward()
+    expect_that(
+        not bool(z.grad.isnan().any()),
+        f"NaN in the gradient of {call} for logits",
+        yours=z.grad,
+        likely="the gradient for a probability of 0 is inf, and the softmax multiplies it by 0",
+    )
     expect_gradients(
-        lambda x: answer.distances(x, x),
-        [x],
-        lambda x: far(x, x),
+        lambda z: answer.entropy(z.softmax(-1)),
+        [logits],
+        lambda z: spread(z.softmax(-1)),
         gen=gen,
-        call="distances(points, points)",
-        names="points",
+        call=call,
+        names="logits",
+        scale=10.0,
     )
 
 
-@pytest.mark.parametrize("size", [1e-15, 1e-12, 1e-7, 1.0, 1e15])
-def test_short_distances(answer, gen, size):
-    """Short distances are exact and have unit vectors for gradients, and so do long ones."""
-    for dtype in DTYPES:
-        x, c = places(gen, 4, 3, 2, dtype=dtype)
-        x, c = x.sign() * (1 + x.abs()) * size, c.sign() * (1 + c.abs()) * size
-        call = f"distances(points, centres) at a scale of {size:g} in {dtype}"
-        expect_close(answer.distances(x, c), far(x.double(), c.double()).to(dtype), call)
-        expect_gradients(answer.distances, [x, c], far, gen=gen, call=call, names="points centres")
+def test_clustering(answer, gen):
+    """Centres that start at points move as they should, step by step."""
+    points = torch.randn(6, 2, generator=gen)
+
+    def moved(distances, entropy, x):
+        centres = x[:3].clone()
+        for _ in range(3):
+            leaf = centres.clone().requires_grad_()
+            d = distances(x, leaf)
+            belongs = torch.softmax(-d / 0.5, dim=1)
+            ((belongs * d).sum(1).mean() + 0.1 * entropy(belongs).mean()).backward()
+            centres = centres - 0.3 * leaf.grad
+        return centres
+
+    yours = moved(answer.distances, answer.entropy, points)
+    wanted = moved(far, spread, points.double()).float()
+    stuck = {"the centres have not moved: their gradients are lost": lambda: points[:3]}
+    expect_close(yours, wanted, "the centres after three steps", ulps=1e3, scale=10.0, suspects=stuck)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_entropy(answer, gen, dtype):
-    """Entropies are right for every shape, also of probabilities that are 0, 1 or very small."""
-    for shape in [(4, 3), (2, 3, 5), (6, 2), (2, 1, 3, 4)]:
-        p = rows(gen, *shape, dtype=dtype)
-        with unchanged("entropy(probabilities)", probabilities=p):
-            yours = answer.entropy(p)
-        expect_close(yours, spread(p.double()).to(dtype), f"entropy(probabilities) of {shape}")
-    p = torch.tensor([0.25, 0.75, 0.0], dtype=dtype)
-    expect_close(
-        answer.entropy(p), spread(p.double()).to(dtype), "entropy of one row without other dimensions"
-    )
-    yours = answer.entropy(torch.tensor([[1.0, 0.0, 1e-30]], dtype=dtype))
-    expect_close(yours, torch.tensor([1e-30 * -math.log(1e-30)], dtype=dtype), "entropy of [1, 0, 1e-30]")
-    for shape in [(0, 3), (2, 0, 4)]:
-        yours = answer.entropy(torch.zeros(shape, dtype=dtype))
-        expect_close(yours, torch.zeros(shape[:-1], dtype=dtype), f"entropy of {shape}")
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_entropy_gradients(answer, gen, dtype):
-    """The gradient is -log(p) - 1 where p is above 0, however small, and 0 where it is 0."""
-    for shape in [(4, 3), (2, 3, 5), (6, 2)]:
-        p = rows(gen, *shape, dtype=dtype)
-        expect_gradients(
-            answer.entropy, [p], spread, gen=gen, call=f"entropy(probabilities) of {shape}", names="p"
-        )
-    small = 1e-40 if dtype == torch.float32 else 1e-300
-    p = torch.tensor([[1.0, 0.0, small]], dtype=dtype, requires_grad=True)
-    answer.entropy(p).sum().backward()
-    wanted = torch.tensor([[-1.0, 0.0, -math.log(small) - 1]], dtype=dtype)
-    # In float32 1e-40 itself has 17 bits, so what is divided by it is no better.
-    expect_close(p.grad, wanted, f"the gradient of entropy([1, 0, {small}])", ulps=1e3)
-
-
-def test_loss(answer, gen):
-    """The loss has its value and gradients with each temperature and weight, also where it decides hard."""
-    for (temperature, weight), scale in [
-        ((1.0, 0.1), 1.0),
-        ((0.5, 2.0), 1.0),
-        ((0.05, 0.5), 1.0),
-        ((0.01, 1.0), 40.0),
-        ((3.0, 0.0), 5.0),
-    ]:
-        x, c = places(gen, 5, 3, 2, dtype=torch.float64)
-        x, c = x * scale, c * scale
-        call = f"clustering_loss(points, centres, {temperature}, {weight})"
-        rough = {"ulps": 1e6}  # what is divided by a small temperature has the rounding of large numbers
-        yours = answer.clustering_loss(x, c, temperature=temperature, weight=weight)
-        expect_close(yours, loss_of(x, c, temperature, weight), call, **rough)
-        expect_gradients(
-            lambda x, c, t=temperature, w=weight: answer.clustering_loss(x, c, t, w),
-            [x, c],
-            lambda x, c, t=temperature, w=weight: loss_of(x, c, t, w),
-            gen=gen,
-            call=call,
-            names="points centres",
-            **rough,
-        )
-    x, c = places(gen, 5, 3, 2)
-    wanted = loss_of(x.double(), c.double()).float()
-    expect_close(answer.clustering_loss(x, c), wanted, "clustering_loss(points, centres) in float32")
-
-
-def test_fit(answer, gen):
-    """The centres go where the whole gradients lead them, from starts at points and elsewhere."""
-    for steps, lr, temperature, shared in [
-        (1, 0.1, 1.0, 3),
-        (4, 0.3, 0.5, 2),
-        (6, 0.05, 0.004, 3),
-        (0, 1.0, 1.0, 1),
-    ]:
-        x, c = places(gen, 6, 3, 2, dtype=torch.float64, shared=shared)
-        wanted = fitted(x, c, steps, lr, temperature)
-        call = f"fit(points, centres, steps={steps}, lr={lr}, temperature={temperature})"
-        with unchanged(call, points=x, centres=c):
-            yours = answer.fit(x, c, steps=steps, lr=lr, temperature=temperature)
-        expect_close(yours, wanted, call, ulps=1e6, dims="centres dim")
-        expect_that(not yours.requires_grad, "the centres that fit returns carry a graph")
-    x, c = torch.zeros(1, 2).double(), torch.tensor([[1.0, 0.0], [0.0, 1.00015]]).double()
-    yours, wanted = answer.fit(x, c, 1, 0.001, 1e-4), fitted(x, c, 1, 0.001, 1e-4)
-    expect_close(yours, wanted, "fit(points, centres) with gradients in the hundreds", ulps=1e6)
-    x, _ = places(gen, 5, 1, 2)
-    with unchanged("fit(points, points[:2])", points=x):
-        yours = answer.fit(x, x[:2], steps=2)
-    wanted = fitted(x, x[:2], 2, 0.1, 1.0).float()
-    expect_close(yours, wanted, "fit(points, points[:2], steps=2)", ulps=1e3)
-    yours = answer.fit(torch.tensor([[20.0, 0.0]]), torch.zeros(1, 2))
-    call = "fit(points, centres) of one point at [20, 0] and one centre at [0, 0], in 100 steps of 0.1"
-    expect_close(yours, torch.tensor([[10.0, 0.0]]), call, ulps=1e3)
-
-
+@pytest.mark.fine
 def test_nan_is_not_hidden(answer, gen):
-    """NaN gives NaN in its own distances, its own row and its own gradient, and nowhere else."""
-    x, c = places(gen, 4, 3, 2)
-    wanted = far(x.double(), c.double()).float()
-    x[1, 0] = wanted[1] = math.nan
+    """NaN gives NaN in its own distances and its own row, and in its own gradient."""
+    x, c = torch.randn(4, 2, generator=gen), torch.randn(3, 2, generator=gen)
+    x[1, 0] = math.nan
+    x.requires_grad_()
     yours = answer.distances(x, c)
-    expect_close(yours, wanted, "distances(points, centres) with NaN in point 1", dims="points centres")
-    moved = answer.fit(x, c, steps=1)
-    expect_that(bool(moved.isnan().any()), "fit hides a NaN among the points", yours=moved)
-    leaf = x.clone().requires_grad_()
-    answer.distances(leaf, c).sum().backward()
-    found = leaf.grad.isnan().any(1).tolist()
-    expect_equal(
-        found, [False, True, False, False], "which points have a gradient of NaN, where point 1 is NaN"
-    )
-    leaf, weights = torch.randn(4, 2, generator=gen).requires_grad_(), torch.ones(4, 3)
-    weights[2, 1] = math.nan
-    (answer.distances(leaf, c) * weights).sum().backward()
-    found = leaf.grad.isnan().any(1).tolist()
-    expect_equal(found, [False, False, True, False], "which points get NaN, where it comes in for point 2")
-    leaf = (torch.rand(3, 4, generator=gen) + 0.1).requires_grad_()
-    (answer.entropy(leaf) * torch.tensor([1.0, math.nan, 1.0])).sum().backward()
-    found = leaf.grad.isnan().all(1).tolist()
-    expect_equal(found, [False, True, False], "which probabilities get NaN, where it comes in for row 1")
-    p = rows(gen, 4, 3)
-    wanted = spread(p.double()).float()
-    p[2], wanted[2] = torch.tensor([0.3, math.nan, 0.3]), math.nan
-    expect_close(answer.entropy(p), wanted, "entropy(probabilities) with NaN in row 2")
-    leaf = p.clone().requires_grad_()
-    answer.entropy(leaf).sum().backward()
-    found = leaf.grad[2].isnan().tolist()
-    expect_equal(
-        found,
-        [False, True, False],
-        "which of row 2's probabilities, 0.3, NaN and 0.3, have a gradient of NaN",
-    )
-    found = leaf.grad.isnan().any(1).tolist()
-    expect_equal(
-        found, [False, False, True, False], "which rows have a gradient of NaN, where row 2 holds a NaN"
-    )
-
-
-def test_layouts(answer, gen):
-    """Inputs may lie in memory in any way."""
-    x, c = torch.randn(3, 6, generator=gen).T, torch.randn(9, 7, generator=gen)[2:6, 1::2]
-    c[0] = x[4]
-    expect_close(answer.distances(x, c), far(x.double(), c.double()).float(), "distances of strided inputs")
-    x = torch.randn(1, 3, generator=gen).expand(4, 3)
-    expect_close(answer.distances(x, c), far(x.double(), c.double()).float(), "distances of expanded points")
-    p = torch.randn(3, 4, 2, generator=gen).softmax(1).permute(2, 0, 1)
-    expect_close(answer.entropy(p), spread(p.double()).float(), "entropy of permuted probabilities")
-
-
-def test_no_loops(answer, gen):
-    """The number of operations depends on no size."""
-    for over, make in {
-        "points": lambda n: lambda: answer.distances(*places(gen, n, 3, 2)),
-        "centres": lambda n: lambda: answer.distances(*places(gen, 3, n, 2)),
-    }.items():
-        expect_flat_cost(make, "distances(points, centres)", over=over)
-    expect_flat_cost(lambda n: lambda: answer.entropy(rows(gen, n, 3)), "entropy(probabilities)", over="rows")
-    expect_flat_cost(
-        lambda n: lambda: answer.entropy(rows(gen, 3, n)), "entropy(probabilities)", over="classes"
-    )
+    yours.sum().backward()
+    p = torch.rand(4, 3, generator=gen)
+    p[1, 2] = math.nan
+    p.requires_grad_()
+    rows = answer.entropy(p)
+    rows.sum().backward()
+    told = {
+        "distances of point 1, which is NaN, to the centres": (yours.isnan().all(1), yours.isnan().any(1)),
+        "entropy of row 1, which holds NaN": (rows.isnan(), rows.isnan()),
+        "gradients of point 1, which is NaN": (x.grad.isnan().any(1), x.grad.isnan().any(1)),
+        "gradients of row 1, which holds NaN": (p.grad.isnan().any(1), p.grad.isnan().any(1)),
+    }
+    for what, found in told.items():
+        for part in found:
+            expect_equal(part.tolist(), [False, True, False, False], f"where NaN is: {what}")
 
 
 def oracle(answer, gen):
-    x, c = places(gen, 6, 4, 3, dtype=torch.float64)
-    x.requires_grad_()
-    c.requires_grad_()
-    weights = torch.randn(6, 4, generator=gen, dtype=torch.float64)
-    d = answer.distances(x, c)
-    grads = torch.autograd.grad((d * weights).sum(), [x, c])
-    p = rows(gen, 5, 4, dtype=torch.float64).requires_grad_()
-    spreads = answer.entropy(p)
-    (grad,) = torch.autograd.grad((spreads * weights[:5, 0]).sum(), p)
-    loss = answer.clustering_loss(x, c, 0.7, 0.3)
-    where = answer.fit(x.detach(), c.detach(), steps=2, lr=0.2, temperature=0.8)
-    return [d.detach(), *grads, spreads.detach(), grad, loss.detach(), where]
+    x, c = next(iter(apart(gen).values())).args
+    at, own = next(iter(together(gen).values())).args
+    at, own = at.requires_grad_(), own.requires_grad_()
+    logits, p = cold(gen).requires_grad_(), next(iter(probabilities(gen).values())).args[0]
+    weights = torch.randn(5, 3, generator=gen)
+
+    def at_points():
+        return list(torch.autograd.grad((answer.distances(at, own) * weights).sum(), [at, own]))
+
+    def behind_a_softmax():
+        mild = logits / 100
+        mild = torch.cat([mild, torch.full((4, 1), -300.0)], dim=1)
+        (grad,) = torch.autograd.grad((answer.entropy(mild.softmax(1)) * weights[:4, 0]).sum(), logits)
+        return 100 * grad
+
+    return {
+        "distances": lambda: answer.distances(x, c),
+        "gradients where centres lie at points": at_points,
+        "entropies": lambda: answer.entropy(p),
+        "gradients where a softmax has rounded to 0": behind_a_softmax,
+    }

@@ -1,35 +1,38 @@
-"""The contract of distances, entropy, clustering_loss and fit."""
+"""The worked example of distances and entropy."""
 
 import math
 
 import torch
 
-from grader.checks import expect_close, expect_that
+from grader.checks import expect_close, expect_gradient, expect_that
 
-POINTS = torch.tensor([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
-
-
-def test_values(answer):
-    """Distances, entropy and loss are those of the statement."""
-    wanted = torch.tensor([[0.0, 5.0], [5.0, 0.0], [10.0, 5.0]])
-    expect_close(answer.distances(POINTS, POINTS[:2]), wanted, "distances(points, points[:2])")
-    yours = answer.entropy(torch.tensor([0.5, 0.5, 0.0]))
-    expect_close(yours, torch.tensor(math.log(2.0)), "entropy([0.5, 0.5, 0.0])")
-    yours = answer.clustering_loss(POINTS, POINTS[:2])
-    expect_close(yours, torch.tensor(1.70414888), "clustering_loss(points, points[:2])")
+BOTH = "`where` derives both branches: 0 times an infinite slope is NaN. The {} must not see a 0"
 
 
-def test_first_step(answer):
-    """Centres that start at points have moved after a step, and are finite."""
-    centres = answer.fit(POINTS, POINTS[:2].clone(), steps=1)
-    expect_that(bool(centres.isfinite().all()), "the centres are not finite", yours=centres)
-    moved = (centres - POINTS[:2]).norm(dim=1)
+def expect_no_nan(grad, of, function):
+    there = grad is not None and bool(grad.isnan().any())
+    expect_that(not there, f"NaN in the gradient of {of}", yours=grad, likely=BOTH.format(function))
+
+
+def test_distances_of_the_example(answer):
+    """The distances of the worked example come out, and a gradient without NaN."""
+    points = torch.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+    yours, call = answer.distances(points, torch.zeros(1, 2)), "distances(points, centres)"
     expect_that(
-        bool(moved[1] > 0.01), "the second centre has not moved towards the third point", yours=centres
+        abs(float(yours[0, 0])) < 1e-3, "the distance of a point to its own place is not 0", yours=yours
     )
+    expect_close(yours[1:].detach(), torch.tensor([[5.0]]), f"{call}[1:]")
+    yours.sum().backward()
+    expect_no_nan(points.grad, call, "root")
+    lost = {"the gradients of all points are lost with that of one": lambda: torch.zeros(2, 2)}
+    expect_gradient(points.grad, torch.tensor([[0.0, 0.0], [0.6, 0.8]]), call, suspects=lost)
 
 
-def test_cold(answer):
-    """A small temperature, which rounds probabilities to 0, leaves the centres finite."""
-    centres = answer.fit(POINTS, torch.tensor([[1.0, 1.0], [5.0, 2.0]]), steps=3, temperature=0.02)
-    expect_that(bool(centres.isfinite().all()), "the centres are not finite", yours=centres)
+def test_entropy_of_the_example(answer):
+    """The entropy of the worked example comes out, and a gradient without NaN."""
+    logits = torch.tensor([0.0, math.log(3.0), -200.0], requires_grad=True)
+    yours, call = answer.entropy(logits.softmax(0)), "entropy(logits.softmax(0))"
+    expect_close(yours.detach(), torch.tensor(0.562335), call, ulps=50)
+    yours.backward()
+    expect_no_nan(logits.grad, f"{call} for logits", "logarithm")
+    expect_gradient(logits.grad, torch.tensor([0.205990, -0.205990, 0.0]), f"{call} for logits", scale=50.0)
