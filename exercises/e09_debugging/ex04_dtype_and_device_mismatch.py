@@ -1,7 +1,7 @@
 """Mismatched dtypes and devices: read the error, and mend its cause.
 
-A model that predicts who will leave gets rows from a database, as NumPy arrays. `training_loss` stops; each line that you
-silence brings the next error, on the laptop
+A model that predicts who will leave gets rows from a database, as NumPy arrays. `training_loss` stops; each line that
+you silence brings the next error, on the laptop
 
     Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ShortTensor
     mat1 and mat2 must have the same dtype, but got Double and Float
@@ -9,8 +9,8 @@ silence brings the next error, on the laptop
     expected scalar type Float but found Double
     Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.
 
-and on the GPU "Expected all tensors to be on the same device" and "can't convert cuda:0 device type tensor to numpy". Once
-repaired:
+and on the GPU "Expected all tensors to be on the same device" and "can't convert cuda:0 device type tensor to numpy".
+Once repaired:
 
     model = ChurnModel(4, np.array([10.0, 100.0]), np.array([2.0, 50.0]), class_weight=np.array([1.0, 3.0]))
     arrays = {"store": np.array([1], np.int16), "label": np.array([1], np.int32), "features": np.array([[12.0, 50.0]])}
@@ -19,11 +19,11 @@ repaired:
     predict(model, arrays)                            # [[0.8808, 0.1192]]
 
 - mean, std and class_weight are float32 buffers of the model, under these names: they move and are saved with it.
-- to_batch gives a tensor for each array, where the model's parameters are now: features in float32, the others in int64.
+- to_batch gives a tensor for each array, where the model's parameters are now: features in float32, others in int64.
 - "label" may be missing. predict returns a NumPy array in float32, wherever the model is.
 
 Fine print:
-- A model may be cast to float64, bfloat16 or float16. Then the features and the loss are in its dtype, and predict gives
+- A model may be cast to float64, bfloat16 or float16. Then features and loss are in its dtype, and predict gives
   float32 still: NumPy does not know bfloat16.
 - Buffers are copies: who writes to the arrays later changes nothing.
 - Features come in any floating dtype or as integers, store and label from int8 to int64.

@@ -1,7 +1,7 @@
 """Which shapes go into and out of every module?
 
-"mat1 and mat2 shapes cannot be multiplied (32x512 and 2048x10)", in forty layers. `shape_trace` logs every call in a `with`
-block, and so how far the model got:
+"mat1 and mat2 shapes cannot be multiplied (32x512 and 2048x10)", in forty layers. `shape_trace` logs every call in a
+`with` block, and so how far the model got:
 
     model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(4, 2))     # 5 numbers meet a layer for 4
     with shape_trace(model) as rows:

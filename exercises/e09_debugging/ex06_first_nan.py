@@ -1,7 +1,7 @@
 """NaN in the loss at step 40: which module made it?
 
-NaN spreads: one number is enough, and everything after it is NaN. `first_nan` runs model(inputs) and returns the name of
-the first module whose output holds NaN or inf. All later ones only hand it on. None if there is none.
+NaN spreads: one number is enough, and everything after it is NaN. `first_nan` runs model(inputs) and returns the name
+of the first module whose output holds NaN or inf. All later ones only hand it on. None if there is none.
 
     model = nn.Sequential(nn.Linear(2, 2), Log(), nn.Linear(2, 1))
     first_nan(model, inputs)         # "1", if layer 0 gives Log a negative number; "2" and the model are NaN as well
@@ -13,7 +13,7 @@ the first module whose output holds NaN or inf. All later ones only hand it on. 
 - Afterwards no hook is left, also if the model raises. The error reaches the caller.
 
 Fine print:
-- A module that was given NaN or inf is not to blame. Where code between two modules makes it, it is the module around them.
+- A module that was given NaN or inf is not to blame. If code between two modules makes it, the module around them is.
 - ValueError if the inputs hold NaN or inf already.
 - Arguments and outputs may be lists and dicts too, also nested, and keyword arguments.
 - Large numbers are finite: a sum over them may overflow.

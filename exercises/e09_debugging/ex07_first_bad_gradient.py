@@ -1,11 +1,11 @@
 """The loss is fine, and the weights are NaN after the step: which module spoiled the gradient?
 
-`first_bad_gradient` calls compute_loss(), which runs the model and returns a loss, goes backward from it, and returns the
-name of the module that first makes a gradient NaN or inf: the gradients that come in for its outputs are finite, and one
-that it hands on for its inputs is not. None if there is none.
+`first_bad_gradient` calls compute_loss(), which runs the model and returns a loss, goes backward from it, and returns
+the name of the module that first makes a gradient NaN or inf: the gradients that come in for its outputs are finite,
+and one that it hands on for its inputs is not. None if there is none.
 
     model = nn.Sequential(nn.Linear(2, 2), Sqrt(), nn.Linear(2, 1))
-    first_bad_gradient(model, lambda: model(inputs).mean())     # "1", if it gets a 0: the slope of the root is inf there
+    first_bad_gradient(model, lambda: model(inputs).mean())     # "1", if it gets a 0: the root's slope is inf there
 
 - The backward pass comes to later layers first, and to a part before the module around it.
 - If the loss function makes it, no module does: None.
