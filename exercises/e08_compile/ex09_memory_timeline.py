@@ -1,8 +1,7 @@
 """Where is the peak? Bytes alive in the forward pass, the backward pass and the step.
 
-"CUDA out of memory", and nobody knows what fills the card: the activations, the gradients, or what the
-optimizer keeps. `memory_timeline` follows all memory that is made in a block, and says for each phase of the
-block how many bytes were alive at once, and how many are left at its end:
+"CUDA out of memory", and nobody knows what fills the card. Tell for each phase of a block how many bytes were alive at
+once, and how many at its end:
 
     model = nn.Sequential(nn.Linear(1000, 1000, bias=False), nn.ReLU(), nn.Linear(1000, 10, bias=False))
     x = torch.randn(250, 1000)                           # 1 MB
@@ -13,28 +12,29 @@ block how many bytes were alive at once, and how many are left at its end:
         timeline.mark("backward")
     for phase in timeline.rows: print(phase)
 
-    Phase(name='forward', peak=2000000, live=1010004)    # input and result of the ReLU; that stays
-    Phase(name='backward', peak=5040008, live=4040004)   # the first weight's gradient, made of one of 1 MB
+    # Phase(name='forward', peak=2000000, live=1010004)    input and result of the ReLU; that stays
+    # Phase(name='backward', peak=5040008, live=4040004)   the first weight's gradient, made of one of 1 MB
+    # All numbers may be off by up to 1 kB.
 
-This needs no GPU: count the memory that PyTorch's operations make, in Python, and notice when it is freed.
+    # What does it:
+    # torch.utils._python_dispatch.TorchDispatchMode: in `with Mode():` its __torch_dispatch__(self, func, types, args=(),
+    #     kwargs=None) runs in place of each operation, in backward too. It returns func(*args, **(kwargs or {})), a
+    #     tensor or a tuple
+    # x.untyped_storage(): the memory of a tensor, one object for all its views, with nbytes() and _cdata, its address
+    # weakref.finalize(storage, fn, *args): calls fn(*args) as soon as nobody holds the memory
 
-Rules:
-- What counts is memory that operations in the block make, in the forward pass, in a backward pass, under
-  no_grad, in an optimizer: from the operation that makes it until nobody holds it any more, neither a name
-  nor autograd's graph nor a view of it.
-- Memory counts once, however many tensors look at it, and with all its bytes. So an operation in place and a
-  view (a slice, `expand`) add nothing, and the last slice of a large tensor keeps all of it alive.
-- Memory from before the block (parameters, inputs) does not count, neither as a part of the sums nor where it
-  is freed within the block, and its views do not. Gradients that are made in the block count.
-- An operation may return several tensors, in a tuple or a list. All tensors are dense.
-- mark(name) ends a phase, and begins the next. The ended one gets a row: `live` are the bytes alive at the
-  mark; `peak` are the most bytes alive at once in the phase, at its begin or later, also those of earlier
-  phases that are still alive. Names may repeat. What comes behind the last mark has no row.
-- timeline.rows is complete after the block, also after one that raises, whose error reaches the caller.
-  Whatever happens after the block changes nothing in it; `mark` is called within the block alone.
-- Nothing stays alive because of the timeline, also no memory from before, and it changes neither results nor
-  gradients nor random numbers. Blocks may follow each other; they are never within each other.
-- Plain Python ints, right to within 1 kB: PyTorch makes a few scalars on the way; not every method sees them.
+- Memory counts from the operation that makes it until nobody holds it: no name, view or graph of autograd.
+- It counts once: views and operations in place add nothing; the last slice keeps all.
+- Memory from before the block (parameters, inputs) never counts, though operations in place return it.
+- mark(name) adds a row. peak: most bytes alive at once since the last mark, those alive there included. live: those alive
+  now.
+
+Fine print:
+- All bytes of the memory count, also those that its first tensor leaves out.
+- Nothing stays alive because of the timeline, also no memory from before the block.
+- An error in the block reaches the caller, the rows so far are there, and nothing is followed behind the block.
+- Each block has numbers of its own: what is freed later changes neither them nor those of another block.
+- Results and random numbers are those without the timeline.
 """
 
 from contextlib import AbstractContextManager

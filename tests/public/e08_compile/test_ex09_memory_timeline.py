@@ -1,4 +1,4 @@
-"""The contract of memory_timeline."""
+"""The worked example of memory_timeline."""
 
 import torch
 from torch import nn
@@ -9,7 +9,7 @@ WANTED = [("forward", 2_000_000, 1_010_004), ("backward", 5_040_008, 4_040_004)]
 
 
 def test_worked_example(answer):
-    """The worked example of the statement comes out: two phases, in plain ints."""
+    """The worked example of the statement comes out: two phases."""
     model = nn.Sequential(nn.Linear(1000, 1000, bias=False), nn.ReLU(), nn.Linear(1000, 10, bias=False))
     x = torch.randn(250, 1000)
     with answer.memory_timeline() as timeline:
@@ -20,12 +20,4 @@ def test_worked_example(answer):
     expect_equal([row.name for row in timeline.rows], ["forward", "backward"], "the names of timeline.rows")
     for row, (name, peak, live) in zip(timeline.rows, WANTED, strict=True):
         for what, mine, right in (("peak", row.peak, peak), ("live", row.live, live)):
-            expect_equal(type(mine), int, f"the type of {what} in the row {name!r}")
             expect_that(abs(mine - right) <= 1000, f"wrong {what} of {name!r}", yours=mine, wanted=right)
-
-
-def test_no_marks(answer):
-    """A block without marks has no rows."""
-    with answer.memory_timeline() as timeline:
-        torch.ones(10)
-    expect_equal(timeline.rows, [], "timeline.rows after a block without marks")
