@@ -27,6 +27,7 @@ DOCUMENTED = {
     "_getframe": "sys",
     "_make": "collections.namedtuple",
     "_replace": "collections.namedtuple",
+    "torch._logging": "torch, torch._logging (set_logs)",
     "torch.utils._python_dispatch.TorchDispatchMode": "torch, Extending PyTorch",
 }
 """Public in spite of their underscore: their owner's manual has them, where it says here."""
