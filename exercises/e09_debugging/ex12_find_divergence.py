@@ -1,7 +1,7 @@
 """The first layer at which two models part.
 
-You have ported a model, fused two of its layers or loaded its checkpoint elsewhere, and the logits are not
-the same. `find_divergence` runs both on the same inputs, and tells where they part:
+You have ported a model or fused two of its layers, and the logits are not the same. `find_divergence` runs both on the same
+inputs, in evaluation mode, and tells the first call of a module whose outputs differ:
 
     reference = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
     candidate = copy.deepcopy(reference)
@@ -9,28 +9,22 @@ the same. `find_divergence` runs both on the same inputs, and tells where they p
     find_divergence(reference, candidate, x)     # Divergence(layer="2", call=0, error=0.5)
     find_divergence(reference, reference, x)     # None
 
-The outputs of all modules are compared one by one, in the order in which the reference's calls end: a layer
-comes before the block that it is in. The first whose outputs differ is the result. The model itself is a
-module too, with the name "".
+- All modules count, in the order in which their calls end: layers before their block, the model last.
+- layer is the name in `named_modules()`, "" for the model. call counts this module's calls, from 0.
+- a of the reference and b of the candidate agree if |a - b| <= atol + rtol · |a|. NaN and a number do not.
+- error is the largest |a - b| in that call, a float.
+- No hook is left afterwards.
 
-Rules:
-- A number a of the reference and b of the candidate agree if |a - b| <= atol + rtol × |a|, in float64,
-  whatever their dtypes. NaN agrees with NaN, inf with inf of the same sign, and neither with anything else.
-- error is the largest |a - b| in the outputs of that call, a float. It is inf where NaN or inf stands
-  against another number, and where a tensor has another shape or stands alone.
-- Outputs are tensors, or tuples, lists and dicts of them, nested; values of dicts belong together by key.
-  What is no tensor is not compared.
-- layer is the name in `named_modules()`: a module of two names goes by the first. A module may be called
-  several times; call counts its calls from 0.
-- The runs are compared call by call. Where the models call modules of different names, or one has come to
-  its end, they part there: layer and call are the reference's, or the candidate's if the reference is at its
-  end; error is inf.
-- An output counts as it was when the call ended, even if a later layer writes over it in place.
-- inputs are tensors, or tuples (named ones, too), lists and dicts of them. Each model gets copies of its own,
-  since some write into their inputs; yours are not changed.
-- Both models run once, in evaluation mode and without a graph. Afterwards, also when a model raises, each
-  module has its own mode again and no hook is left; errors pass through. Hooks of others run, and stay. The
-  models may share modules, or be one and the same.
+Fine print:
+- Where a model raises, its error comes out, and no hook is left either. Each module has its own mode back.
+- An output counts as it was when its call ended, even if a ReLU writes over it in place later.
+- rtol is relative to the reference: `torch.allclose` takes it of its second argument.
+- NaN agrees with NaN, inf with inf of its sign. Where one of them meets another number, error is inf.
+- Outputs may be tuples, lists and dicts of tensors, nested; dicts go by key. What is no tensor is not compared.
+- Numbers are compared in float64 whatever their dtypes. For a tensor of another shape, or that stands alone, error is inf.
+- Where the models call modules of other names, they part with error inf; layer and call are the reference's.
+- Each model gets copies of the inputs, tensors or dicts of them: some write into theirs. Yours stay as they are.
+- Each runs once, without a graph, and hooks of others run and stay. The models may share modules.
 """
 
 from dataclasses import dataclass
@@ -40,13 +34,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where two models part.
-
-    Attributes:
-        layer: the name of the module.
-        call: which of its calls, from 0.
-        error: the largest difference between its outputs.
-    """
+    """Where two models part: the module's name, which of its calls, and the largest difference."""
 
     layer: str
     call: int
@@ -56,16 +44,5 @@ class Divergence:
 def find_divergence(
     reference: nn.Module, candidate: nn.Module, *inputs: object, rtol: float = 1e-4, atol: float = 1e-6
 ) -> Divergence | None:
-    """Run two models on the same inputs, and find the first call whose outputs differ.
-
-    Args:
-        reference: the model that is right.
-        candidate: the model to judge.
-        inputs: what both are called with.
-        rtol: the difference to allow, relative to the reference.
-        atol: the difference to allow besides.
-
-    Returns:
-        Where they part, or None if they do not.
-    """
+    """Run two models on the same inputs, and find the first call whose outputs differ; None if there is none."""
     raise NotImplementedError
