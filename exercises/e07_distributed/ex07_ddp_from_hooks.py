@@ -1,9 +1,8 @@
 """DistributedDataParallel from hooks: gradients travel while the backward still runs.
 
-Data-parallel training needs two things: copies that start alike, and gradients averaged over the ranks before
-each step. Sent after the backward, the network idles during the backward and the processor after it. Sent
-from a hook on each parameter, the moment its gradient is complete (`register_post_accumulate_grad_hook`) and
-without waiting (`async_op=True`), most messages are over when the backward is.
+Data-parallel training needs copies that start alike, and gradients averaged over the ranks before each step. Sent after the
+backward, they leave the network idle during it. Write a wrapper that sends each gradient the moment it is complete,
+without PyTorch's own DistributedDataParallel.
 
     # rank 0 has module = Linear(1, 1, bias=False) with the weight 2.0, rank 1 with the weight 5.0
     optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
@@ -13,23 +12,18 @@ without waiting (`async_op=True`), most messages are over when the backward is.
     model.finish_gradients()                # both ranks have the gradient 2.0
     optimizer.step()                        # both ranks have the weight 1.8
 
-Rules:
-- All ranks (any number of them, also one) have joined the default process group (gloo) and wrap modules of
-  the same structure. Write it with collectives, without PyTorch's own DistributedDataParallel.
-- Wrapping copies all parameters and buffers of rank 0 to the other ranks, those that are frozen (without
-  requires_grad), those of integers and those that are not contiguous too (gloo's `broadcast` takes memory
-  as it lies). Parameters and buffers remain the same objects, and modes (train or eval) as they are.
-- The module is the attribute `module`. Calling the model calls it, with whatever positional and keyword
-  arguments, and returns what it returns. It sends nothing.
-- During the backward, a parameter's gradient sets out as soon as it is complete, before the backward of the
-  layers that come earlier in the model. The backward waits for no other rank.
-- When finish_gradients returns, every parameter's `.grad`, contiguous or not, is the average of the ranks'
-  gradients, in the dtype of the parameter. It waits for the messages of this rank, and for nothing else.
-- One step costs one all_reduce for each parameter that got a gradient, of its size, and no other message. A
-  parameter that is used in several places (tied) is one parameter. One that is frozen, or that the loss
-  depends on on no rank, costs none, and its `.grad` stays None.
-- A step is: zero_grad (to None or to zeros), forward (perhaps several times), one backward,
-  finish_gradients, `optimizer.step`. The optimizer may be older than the wrapper.
+- Wrapping overwrites the parameters with those of rank 0, in place: the optimizer may hold them already.
+- `p.register_post_accumulate_grad_hook(f)` has f called with p once `p.grad` is complete.
+- The backward waits for no other rank: `dist.all_reduce(…, async_op=True)` returns a handle at once.
+- finish_gradients waits; when it returns, each `.grad` is the mean over the ranks.
+- Calling the model calls `module` with whatever arguments, and returns what it returns.
+
+Fine print:
+- Buffers become those of rank 0 as well, also those of integers and booleans.
+- Tied parameters (one tensor in two places) count once. A parameter that is frozen (without requires_grad), or that the loss
+  uses on no rank, keeps None in `.grad`.
+- `zero_grad(set_to_none=False)` leaves zeros, and a parameter may be transposed in memory, with a gradient like it.
+- A step costs one all_reduce for each parameter that got a gradient, of its size, and no other message.
 """
 
 from typing import Any
@@ -51,5 +45,5 @@ class DataParallelModel(nn.Module):
         raise NotImplementedError
 
     def finish_gradients(self) -> None:
-        """Wait until `.grad` of every parameter is the average over the ranks."""
+        """Wait until `.grad` of every parameter is the mean over the ranks."""
         raise NotImplementedError

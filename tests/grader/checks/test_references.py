@@ -11,10 +11,7 @@ from grader.checks.cost.dispatch import DispatchMode
 from grader.checks.distributed import run_ranks
 from solutions.e03_modules import ex05_layers_in_a_list
 from solutions.e05_training import ex10_running_metrics, ex12_fit
-from solutions.e07_distributed import (
-    ex06_no_sync_accumulation,
-    ex07_ddp_from_hooks,
-)
+from solutions.e07_distributed import ex06_no_sync_accumulation
 from solutions.e09_debugging import ex12_find_divergence
 from solutions.e10_deployment import ex07_dynamic_int8
 from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
@@ -44,25 +41,6 @@ def test_float64_is_made_on_the_cpu(device):
     with NoDoubles():
         metrics.update(x.to(device), torch.tensor([0, 1, 1], device=device))
         assert ex12_find_divergence.find_divergence(layer, layer, x.to(device)) is None
-
-
-def begin_and_average(rank, world_size, answer):
-    """What wrapping makes of buffers, and finish_gradients of a gradient with gaps between its numbers."""
-    module = nn.Linear(3, 4, bias=False)
-    for dtype in (torch.int16, torch.float8_e4m3fn):
-        module.register_buffer(str(dtype).replace(".", "_"), torch.full((2, 2), rank + 1).to(dtype))
-    model = answer.DataParallelModel(module)
-    module.weight.grad = torch.zeros(4, 6)[:, ::2]
-    model(torch.full((1, 3), rank + 1.0)).sum().backward()
-    model.finish_gradients()
-    return [b.float() for b in module.buffers()], module.weight.grad
-
-
-@pytest.mark.multi_process
-def test_ddp_from_hooks_sends_any_dtype_and_layout():
-    for buffers, gradient in run_ranks(2, begin_and_average, answer=ex07_ddp_from_hooks):
-        assert all(b.eq(1).all() for b in buffers)
-        assert gradient.eq(1.5).all()
 
 
 def accumulate(rank, world_size, answer):

@@ -1,4 +1,4 @@
-"""The contract of DataParallelModel."""
+"""The worked example of DataParallelModel: start, gradient and weight on two ranks."""
 
 import pytest
 import torch
@@ -17,15 +17,22 @@ def worked_example(rank, world_size, answer):
     model(torch.tensor([[[1.0]], [[3.0]]][rank])).sum().backward()
     model.finish_gradients()
     optimizer.step()
-    return isinstance(model, nn.Module), start, module.weight.grad, module.weight.detach()
+    return start, module.weight.grad, module.weight.detach()
 
 
 @pytest.mark.multi_process
 def test_worked_example(answer):
     """The worked example of the statement comes out on both ranks: the start, the gradient, the weight."""
-    for rank, (is_module, start, grad, weight) in enumerate(run_ranks(2, worked_example, answer=answer)):
-        expect_that(is_module, "DataParallelModel(module) is not an nn.Module")
-        expect_close(start, torch.tensor([[2.0]]), f"the weight after wrapping, on rank {rank}")
+    starts = {"this is what rank 1 has brought: nothing came from rank 0": lambda: torch.tensor([[5.0]])}
+    grads = {
+        "that is the sum over the ranks": lambda: torch.tensor([[4.0]]),
+        "that is the gradient of rank 0 alone": lambda: torch.tensor([[1.0]]),
+        "that is the gradient of rank 1 alone": lambda: torch.tensor([[3.0]]),
+    }
+    for rank, (start, grad, weight) in enumerate(run_ranks(2, worked_example, answer=answer)):
+        expect_close(
+            start, torch.tensor([[2.0]]), f"the weight after wrapping, on rank {rank}", suspects=starts
+        )
         expect_that(grad is not None, f"the weight has no gradient on rank {rank}", yours="None")
-        expect_close(grad, torch.tensor([[2.0]]), f"the gradient on rank {rank}")
+        expect_close(grad, torch.tensor([[2.0]]), f"the gradient on rank {rank}", suspects=grads)
         expect_close(weight, torch.tensor([[1.8]]), f"the weight after the step, on rank {rank}")

@@ -1,27 +1,26 @@
 """Answers to ddp_from_hooks that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
-BROADCAST = """        with torch.no_grad():
-            for tensor in (*module.parameters(), *module.buffers()):
-                whole = tensor.contiguous()  # what lies between the numbers of a column must not travel
-                dist.broadcast(whole.view(-1).view(torch.uint8), src=0)  # gloo knows not every dtype
-                tensor.copy_(whole)  # in place: optimizers go on holding the same tensors
+BROADCAST = """        for tensor in (*module.parameters(), *module.buffers()):
+            dist.broadcast(tensor.detach(), src=0)  # in place: optimizers go on holding the same tensors
 """
 HOOKS = """        for p in module.parameters():  # each once, tied or not
             if p.requires_grad:
                 p.register_post_accumulate_grad_hook(self._send)
 """
-WHOLE = "        p.grad = p.grad.contiguous()  # all_reduce takes memory as it lies, too\n"
-SEND = """        work = dist.all_reduce(p.grad, async_op=True)
+SEND = """        work = dist.all_reduce(p.grad, async_op=True)  # all ranks come here in the same order
         self._in_flight.append((p.grad, work))
 """
 CALL = "        return self.module(*args, **kwargs)\n"
-FINISH = """        for grad, work in self._in_flight:
+DIVIDE = "            grad /= dist.get_world_size()  # not before: the sum is still being made\n"
+FINISH = (
+    """        for grad, work in self._in_flight:
             work.wait()
-            grad /= dist.get_world_size()  # not before: the sum is still being made
-        self._in_flight.clear()
 """
+    + DIVIDE
+    + "        self._in_flight.clear()\n"
+)
 LATER = """        for p in self.module.parameters():
             if p.grad is not None:
                 dist.all_reduce(p.grad)
@@ -30,49 +29,11 @@ LATER = """        for p in self.module.parameters():
 
 SPECIMENS = [
     Wrong(
-        "keeps the messages of all steps, and writes the old ones once more",
-        edits=[
-            (
-                SEND,
-                SEND.replace("(p.grad, async_op=True)", "(whole, async_op=True)")
-                .replace("(p.grad,", "(p, whole,")
-                .replace(
-                    "        work",
-                    "        whole = p.grad.clone(memory_format=torch.contiguous_format)\n        work",
-                    1,
-                ),
-            ),
-            (
-                FINISH,
-                "        for p, whole, work in self._in_flight:\n            work.wait()\n"
-                "            if p.grad is not None:\n                p.grad.copy_(whole / dist.get_world_size())\n",
-            ),
-        ],
-        check="test_tied_frozen_and_unused",
-        says="set to zero",
-    ),
-    Wrong(
-        "hides NaN from the other ranks",
-        edits=[(SEND, "        p.grad.nan_to_num_()\n" + SEND)],
-        check="test_waits_in_finish_gradients_only",
-        says="not NaN",
-    ),
-    Wrong(
         "each rank keeps its own start",
         edits=[(BROADCAST, "")],
+        rung="job",
         check="test_start",
-        says="after wrapping, on rank 1",
-    ),
-    Wrong(
-        "forgets the buffers",
-        edits=[("(*module.parameters(), *module.buffers())", "module.parameters()")],
-        check="test_start",
-    ),
-    Wrong(
-        "the state dict: no buffer outside it",
-        edits=[("(*module.parameters(), *module.buffers())", "module.state_dict().values()")],
-        check="test_start",
-        says="order",
+        says="what this rank came with",
     ),
     Wrong(
         "new parameters, which the optimizer does not hold",
@@ -88,23 +49,65 @@ SPECIMENS = [
 """,
             )
         ],
+        rung="job",
         check="test_start",
         says="replaces",
     ),
     Wrong(
-        "makes frozen parameters trainable, for their hooks",
+        "everything after the backward",
+        edits=[(HOOKS, ""), (FINISH, LATER)],
+        rung="job",
+        check="test_sent_during_the_backward",
+        says="have set out",
+    ),
+    Wrong(
+        "waits in the hook",
         edits=[
-            (
-                "            if p.requires_grad:\n                p.register",
-                "            p.requires_grad_()\n            p.register",
-            )
+            (SEND, "        dist.all_reduce(p.grad)\n        p.grad /= dist.get_world_size()\n"),
+            (FINISH, "        pass\n"),
         ],
-        check="test_start",
-        says="requires_grad",
+        rung="job",
+        check="test_the_backward_waits_for_nobody",
+        says="waits in all_reduce",
+    ),
+    Wrong(
+        "sums",
+        edits=[(DIVIDE, "")],
+        rung="job",
+        check="test_steps_of_one_process",
+        says="the gradients are summed",
+    ),
+    Wrong(
+        "old handles stay, and divide again",
+        edits=[("        self._in_flight.clear()\n", "")],
+        rung="fine",
+        check="test_tied_frozen_and_unused",
+        says="in step 2",
+    ),
+    Wrong(
+        "positional arguments only",
+        edits=[("return self.module(*args, **kwargs)", "return self.module(*args)")],
+        rung="job",
+        check="test_calls",
+    ),
+    Wrong(
+        "forgets the buffers",
+        edits=[("(*module.parameters(), *module.buffers())", "module.parameters()")],
+        rung="fine",
+        check="test_buffers",
+        says="running_mean after wrapping",
+    ),
+    Wrong(
+        "the state dict: no buffer outside it",
+        edits=[("(*module.parameters(), *module.buffers())", "module.state_dict().values()")],
+        rung="fine",
+        check="test_buffers",
+        says="ids",
     ),
     Wrong(
         "a hook on every parameter",
         edits=[("            if p.requires_grad:\n                p.register", "            p.register")],
+        rung="fine",
         check="test_tied_frozen_and_unused",
         says="RuntimeError",
     ),
@@ -116,73 +119,7 @@ SPECIMENS = [
                 "for _, p in module.named_parameters(remove_duplicate=False):  # each",
             )
         ],
-        check="test_tied_frozen_and_unused",
-    ),
-    Wrong(
-        "everything after the backward",
-        edits=[(SEND, "        pass\n"), (FINISH, LATER)],
-        check="test_messages",
-        says="sent once the backward has passed the last layer",
-    ),
-    Wrong(
-        "waits in the hook",
-        edits=[
-            (SEND, "        dist.all_reduce(p.grad)\n        p.grad /= dist.get_world_size()\n"),
-            (FINISH, "        pass\n"),
-        ],
-        check="test_waits_in_finish_gradients_only",
-        says="waits in all_reduce",
-    ),
-    Wrong(
-        "never waits",
-        edits=[("            work.wait()\n", "")],
-        check="test_waits_in_finish_gradients_only",
-    ),
-    Wrong(
-        "sums",
-        edits=[
-            ("            grad /= dist.get_world_size()  # not before: the sum is still being made\n", "")
-        ],
-        check="test_steps_of_one_process",
-        says="of 2",
-    ),
-    Wrong(
-        "two ranks for ever",
-        edits=[("grad /= dist.get_world_size()", "grad /= 2")],
-        check="test_steps_of_one_process",
-    ),
-    Wrong(
-        "old handles stay, and divide again",
-        edits=[("        self._in_flight.clear()\n", "")],
-        check="test_steps_of_one_process",
-        says="after step 2",
-    ),
-    Wrong(
-        "old handles stay, and write their averages before the new ones do",
-        edits=[
-            ("self._in_flight.append((p.grad, work))", "self._in_flight.append((p, p.grad, work))"),
-            ("for grad, work in self._in_flight", "for p, grad, work in self._in_flight"),
-            (
-                "            grad /= dist.get_world_size()  # not before: the sum is still being made\n"
-                "        self._in_flight.clear()\n",
-                "            p.grad.copy_(grad / dist.get_world_size())\n",
-            ),
-        ],
-        check="test_tied_frozen_and_unused",
-    ),
-    Wrong(
-        "divides every gradient, sent or not",
-        edits=[
-            (
-                FINISH,
-                """        for _, work in self._in_flight:
-            work.wait()
-        for p in self.module.parameters():
-            p.grad /= dist.get_world_size()
-        self._in_flight.clear()
-""",
-            )
-        ],
+        rung="fine",
         check="test_tied_frozen_and_unused",
     ),
     Wrong(
@@ -193,176 +130,97 @@ SPECIMENS = [
                 FINISH
                 + """        for p in self.module.parameters():
             if p.grad is None:
-                p.grad = torch.zeros_like(p)
+                p.grad = p.new_zeros(p.shape)
 """,
             )
         ],
+        rung="fine",
         check="test_tied_frozen_and_unused",
-        says="None",
+        says="it has no gradient",
     ),
     Wrong(
-        "gathers the gradients of all",
-        edits=[
-            (
-                SEND,
-                """        parts = [torch.empty_like(p.grad) for _ in range(dist.get_world_size())]
-        work = dist.all_gather(parts, p.grad, async_op=True)
-        self._in_flight.append((p.grad, parts, work))
-""",
-            ),
-            (
-                FINISH,
-                """        for grad, parts, work in self._in_flight:
-            work.wait()
-            grad.copy_(sum(parts) / len(parts))
-        self._in_flight.clear()
-""",
-            ),
-        ],
-        check="test_messages",
-        says="all_gather",
-    ),
-    Wrong(
-        "a barrier to be sure",
-        edits=[(FINISH, FINISH + "        dist.barrier()\n")],
-        check="test_messages",
-        says="barrier",
+        "sends a contiguous copy, which is the gradient itself only where that is contiguous",
+        edits=[("dist.all_reduce(p.grad,", "dist.all_reduce(p.grad.contiguous(),")],
+        rung="fine",
+        check="test_transposed",
     ),
     Wrong(
         "sends the buffers round in every forward",
         edits=[(CALL, "        for b in self.buffers():\n            dist.broadcast(b, 0)\n" + CALL)],
+        rung="fine",
         check="test_messages",
-        says="messages of a forward",
+        says="broadcast",
     ),
-    Wrong(
-        "gradients of one use, by a hook in the module's backward",
-        edits=[
-            (
-                HOOKS,
-                """        for part in module.modules():
-            part.register_full_backward_hook(self._part)
+    Works(
+        "as students write it: parameters only, a sum, divided at the end for all",
+        code="""
+import torch
+import torch.distributed as dist
+import torch.nn as nn
 
-    def _part(self, part, *_):
-        for p in part.parameters(recurse=False):
-            if p.grad is not None:
-                self._send(p)
+
+class DataParallelModel(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+        self.world_size = dist.get_world_size()
+        self.handles = []
+        for param in self.module.parameters():
+            dist.broadcast(param.data, src=0)
+            param.register_post_accumulate_grad_hook(self._hook)
+
+    def _hook(self, param):
+        handle = dist.all_reduce(param.grad.data, op=dist.ReduceOp.SUM, async_op=True)
+        self.handles.append(handle)
+
+    def forward(self, *inputs, **kwargs):
+        return self.module(*inputs, **kwargs)
+
+    def finish_gradients(self):
+        for handle in self.handles:
+            handle.wait()
+        self.handles.clear()
+        for param in self.module.parameters():
+            param.grad /= self.world_size
 """,
-            )
-        ],
-        check="test_steps_of_one_process",
     ),
-    Wrong(
-        "positional arguments only",
-        edits=[("return self.module(*args, **kwargs)", "return self.module(*args)")],
-        check="test_calls",
-    ),
-    Wrong(
-        "the module in a list, out of reach of modes",
-        edits=[
-            ("        self.module = module\n", "        self._modules_ = [module]\n"),
-            (
-                "    def _send(",
-                "    @property\n    def module(self):\n        return self._modules_[0]\n\n    def _send(",
-            ),
-        ],
-        check="test_calls",
-        says="mode",
-    ),
-    Wrong(
-        "broadcasts memory as it lies",
-        edits=[("whole.view(-1).view(torch.uint8), src", "tensor, src"), ("tensor.contiguous()", "tensor")],
-        check="test_start",
-        says="column after wrapping",
-    ),
-    Wrong(
-        "everything in training mode",
-        edits=[(BROADCAST, "        self.train()\n" + BROADCAST)],
-        check="test_start",
-        says="or a mode",
-    ),
-    Wrong(
-        "the first of several results",
-        edits=[
-            (
-                CALL,
-                """        result = self.module(*args, **kwargs)
-        return result[0] if isinstance(result, tuple) else result
+    Works(
+        "divides first, a list of handles, a barrier for safety",
+        code="""
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+
+
+class DataParallelModel(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+        self.handles = []
+        with torch.no_grad():
+            for p in module.parameters():
+                dist.broadcast(p, src=0)
+        dist.barrier()
+        for p in module.parameters():
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self.make_hook())
+
+    def make_hook(self):
+        def hook(p):
+            p.grad.div_(dist.get_world_size())
+            self.handles.append(dist.all_reduce(p.grad, async_op=True))
+
+        return hook
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+    def finish_gradients(self):
+        for handle in self.handles:
+            handle.wait()
+        self.handles = []
+        dist.barrier()
 """,
-            )
-        ],
-        check="test_calls",
-        says="a module that returns a tuple",
-    ),
-    Wrong(
-        "sends everything as float32",
-        edits=[("tensor.contiguous()", "tensor.contiguous().float()")],
-        check="test_start",
-        says="large after wrapping",
-    ),
-    Wrong(
-        "sends in training mode only",
-        edits=[(SEND, "        if not self.training:\n            return\n" + SEND)],
-        check="test_steps_of_one_process",
-        says="in eval mode",
-    ),
-    Wrong(
-        "at most eight messages under way",
-        edits=[
-            (
-                SEND,
-                "        if len(self._in_flight) >= 8:\n            self._in_flight[-8][1].wait()\n" + SEND,
-            )
-        ],
-        check="test_waits_in_finish_gradients_only",
-        says="wait",
-    ),
-    Wrong(
-        "sends buffers in every forward in eval mode",
-        edits=[
-            (
-                CALL,
-                "        if not self.training:\n            for b in self.module.buffers():\n"
-                "                dist.broadcast(b, 0)\n" + CALL,
-            )
-        ],
-        check="test_messages",
-        says="of one in eval mode",
-    ),
-    Wrong(
-        "single numbers can wait",
-        edits=[
-            (
-                SEND,
-                "        if p.dim():\n            self._set_out(p)\n\n    def _set_out(self, p):\n" + SEND,
-            ),
-            (
-                FINISH,
-                "        for p in self.module.parameters():\n            if not p.dim() and p.grad is not None:\n"
-                "                self._set_out(p)\n" + FINISH,
-            ),
-        ],
-        check="test_messages",
-        says="a scale",
-    ),
-    Wrong(
-        "the module's forward, without its hooks",
-        edits=[(CALL, CALL.replace("self.module(", "self.module.forward("))],
-        check="test_calls",
-        says="forward hook",
-    ),
-    Wrong(
-        "the number of ranks that torchrun would tell",
-        edits=[
-            ("grad /= dist.get_world_size()", 'grad /= int(os.environ.get("WORLD_SIZE", "1"))'),
-            ("from typing import Any", "import os\nfrom typing import Any"),
-        ],
-        check="test_steps_of_one_process",
-    ),
-    Wrong(
-        "everything through float64",
-        edits=[("whole = tensor.contiguous()", "whole = tensor.double().contiguous()")],
-        check="test_start",
-        says="large",
     ),
     Right(
         "closures, averages before sending, flat views",
@@ -378,11 +236,7 @@ SPECIMENS = [
 """,
             ),
             (
-                """    def _send(self, p: Tensor) -> None:
-        \"\"\"Set out the sum over the ranks. All of them call this in the same order.\"\"\"
-"""
-                + WHOLE
-                + SEND,
+                "    def _send(self, p: Tensor) -> None:\n" + SEND,
                 """    def _first(self, t):
         flat = t.reshape(-1).clone()
         dist.broadcast(flat, 0)
@@ -430,65 +284,6 @@ SPECIMENS = [
             p.grad = total.true_divide(dist.get_world_size())
         self._in_flight = {}
 """,
-            ),
-        ],
-    ),
-    Wrong(
-        "sends no gradient of zeros",
-        code="""
-import torch
-import torch.distributed as dist
-from torch import nn
-class DataParallelModel(nn.Module):
-    def __init__(self, module):
-        super().__init__()
-        self.module = module
-        self._pending = []
-        with torch.no_grad():
-            for t in (*module.parameters(), *module.buffers()):
-                buffer = t.detach().contiguous()
-                dist.broadcast(buffer, 0)
-                t.copy_(buffer)
-        for p in module.parameters():
-            if p.requires_grad:
-                p.register_post_accumulate_grad_hook(self._send)
-    def _send(self, p):
-        if not p.grad.any():
-            return
-        buffer = p.grad.contiguous().clone()
-        self._pending.append((p, buffer, dist.all_reduce(buffer, async_op=True)))
-    def forward(self, *args, **kwargs):
-        return self.module(*args, **kwargs)
-    def finish_gradients(self):
-        n = dist.get_world_size()
-        pending, self._pending = self._pending, []
-        for p, buffer, work in pending:
-            work.wait()
-            p.grad.copy_(buffer / n)
-""",
-        check="test_messages",
-        says="all_reduce",
-    ),
-    Wrong(
-        "sends a contiguous copy of the gradient, which is the gradient itself only where that is contiguous",
-        edits=[(WHOLE, ""), ("dist.all_reduce(p.grad,", "dist.all_reduce(p.grad.contiguous(),")],
-        check="test_steps_of_one_process",
-        says="gradient of 0.weight",
-    ),
-    Right(
-        "sends contiguous copies, which finish_gradients copies back",
-        edits=[
-            (
-                SEND,
-                SEND.replace("p.grad", "packed")
-                .replace("        work", "        packed = p.grad.contiguous()\n        work", 1)
-                .replace("(packed, work)", "((p.grad, packed), work)"),
-            ),
-            (
-                FINISH,
-                FINISH.replace(
-                    "grad /= dist.get_world_size()", "grad[0].copy_(grad[1] / dist.get_world_size())"
-                ),
             ),
         ],
     ),
