@@ -13,7 +13,7 @@ from torch import Tensor
 def save_tensors(
     path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any] | None = None
 ) -> None:
-    about = json.dumps(dict(metadata or {}), allow_nan=False)
+    about = json.dumps(dict(metadata or {}))
     if json.loads(about) != dict(metadata or {}):
         raise TypeError(f"the metadata would come back as {about}")
     names: dict[tuple[Any, ...], str] = {}

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import math
 import pickle
 
 import pytest
@@ -68,6 +69,11 @@ def mistakes(pixels, mean, std):
     return {told: lambda make=make: make().flatten(1).float() for told, make in made.items()}
 
 
+def numbered(shape):
+    """A label for each number of an image: Flatten hands all of them on."""
+    return [str(i) for i in range(math.prod(shape))]
+
+
 def through_a_file(state):
     """What comes back from a file that is read safely."""
     file = io.BytesIO()
@@ -81,7 +87,7 @@ def test_numbers(answer, gen):
     for shape in ((2, 3, 4, 5), (1, 1, 2, 2), (2, 3, 3, 3)):
         draw = lambda low, shape=shape: low + torch.rand(shape[1], generator=gen)  # noqa: E731
         mean, std = draw(0.0).tolist(), draw(0.1).tolist()
-        bundle = answer.Bundle(nn.Flatten(), mean, std, LABELS)
+        bundle = answer.Bundle(nn.Flatten(), mean, std, numbered(shape[1:]))
         dark = torch.randint(2, shape, generator=gen, dtype=torch.uint8)  # looks like 0 to 1
         floats = 1.4 * torch.rand(shape, generator=gen) - 0.2
         for what, pixels in {"bytes": bytes_of(gen, *shape), "dark bytes": dark, "floats": floats}.items():
@@ -138,7 +144,7 @@ def test_dtypes(answer, gen, dtype):
         with unchanged(call, pixels=pixels):
             bundle(pixels)
         expect_close(seen[-1], wanted, f"what the network is given in {call}", scale=8.0)
-    bare = answer.Bundle(nn.Flatten(), MEAN, STD, LABELS).to(dtype)(bytes_of(gen, 2, 3, 4, 5))
+    bare = answer.Bundle(nn.Flatten(), MEAN, STD, numbered((3, 4, 5))).to(dtype)(bytes_of(gen, 2, 3, 4, 5))
     expect_equal(bare.dtype, dtype, f"the dtype of a bundle in {dtype} around a network without weights")
 
 
@@ -248,7 +254,7 @@ def oracle(answer, gen):
     pixels = bytes_of(gen, 20, 3, 4, 5)
     logits, names = bundle(pixels).detach(), bundle.classify(pixels)
     other.load_state_dict(bundle.state_dict())
-    flat = answer.Bundle(nn.Flatten(), [0.2, 0.7], [0.5, 2.0], LABELS)
+    flat = answer.Bundle(nn.Flatten(), [0.2, 0.7], [0.5, 2.0], numbered((2, 3, 2)))
     return {
         "logits for bytes": logits,
         "labels of twenty images": names,
