@@ -12,7 +12,7 @@ Load what fits; report the rest.
     #            wrong_shape={"head.weight": ((1000, 4), (5, 4))})
 
 - rename maps beginnings of names to new ones. Other names stay.
-- A tensor is loaded if `model.state_dict()`, has its new name in exactly its shape.
+- A tensor is loaded if `model.state_dict()` has its new name in exactly its shape.
 - Its numbers are copied into the model's own tensor: an optimizer from before goes on.
 - `missing`: in the model, not in state. `unexpected`: the reverse. A wrong shape is neither.
 - wrong_shape: the shape in state, then that in the model.

@@ -1,7 +1,7 @@
 """A step under autocast: the forward pass in 16 bits, the weights in float32.
 
 In a `torch.autocast` region, linear layers and convolutions compute in 16 bits: on a GPU several times as fast. Take
-one step as in `train_step`, but run the model in such a region, for the type of device that inputs lie on. Return the
+one training step, but run the model in such a region, for the type of device that inputs lie on. Return the
 loss before the step, as a float.
 
     model = torch.nn.Linear(1, 1, bias=False)        # holds one weight; say that it is 257.0
@@ -20,7 +20,7 @@ Fine print:
 - Backward and step stand outside: each operation of the backward has the dtype of its forward by itself.
 - On another device the host waits once: for the float.
 - A dtype other than bfloat16 and float16 raises ValueError, before the model runs: autocast would only warn.
-- As in `train_step`: numbers left in `.grad` have no influence, and this batch's gradients stay there; the model runs
+- Numbers left in `.grad` have no influence, and this batch's gradients stay there; the model runs
   once, with its hooks, in the mode it is in.
 """
 

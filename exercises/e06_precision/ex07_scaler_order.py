@@ -23,7 +23,7 @@ Fine print:
   the optimizer. (The recipe clips `model.parameters()`: that is the same in most training loops.)
 - A parameter that the loss does not depend on has None in `.grad` at the step, and numbers that lie in `.grad` before the
   first call do not count.
-- With a scaler that is off (`enabled=False`) it is a clipped step without scaling.
+- With a scaler that is off (`enabled=False`) it is a clipped step without scaling, whatever overflows.
 - On another device it is the same.
 """
 
