@@ -1,8 +1,8 @@
 """One step of data-parallel training: many processes, one model.
 
-Each rank has a copy of the model in DistributedDataParallel (DDP), an optimizer over its parameters, and its share of the
-batch: as many rows as every other rank. DDP's backward leaves the mean of the ranks' gradients on every rank. Take one
-step, and return the mean loss over the rows of all ranks: a Python float, the same on each.
+Each rank has a copy of the model in DistributedDataParallel (DDP), an optimizer over its parameters, and its share of
+the batch: as many rows as every other rank. DDP's backward leaves the mean of the ranks' gradients on every rank.
+Take one step, and return the mean loss over the rows of all ranks: a Python float, the same on each.
 
     # weight 2.0, SGD with lr=0.1, loss (prediction - target)² for each row
     # rank 0: inputs [[1.]], targets [[1.]]: loss 1      rank 1: inputs [[3.]], targets [[2.]]: loss 16

@@ -1,8 +1,8 @@
 """Gradient accumulation on several processes: many backwards, one synchronisation.
 
-A batch too large for the devices comes in pieces. Each rank has a list, as long as every other; all pieces have one size.
-The model is in DistributedDataParallel (DDP). Take one step on all rows of all ranks, and return their mean loss before
-it: a Python float, the same on each rank.
+A batch too large for the devices comes in pieces. Each rank has a list, as long as every other; all pieces have one
+size. The model is in DistributedDataParallel (DDP). Take one step on all rows of all ranks, and return their mean
+loss before it: a Python float, the same on each rank.
 
     # weight 2.0, SGD with lr=0.1, loss (prediction - target)² for each row; each rank has two pieces of one row
     # rank 0: input 1 with target 1, and 1 with 2: losses 1 and 0
@@ -17,7 +17,7 @@ it: a Python float, the same on each rank.
 - Gradients of earlier steps do not count.
 
 Fine print:
-- Ranks may have unequal numbers of pieces, one at least, and pieces any number of rows, also none. Each row counts the same.
+- Ranks may have unequal numbers of pieces (one at least), and pieces any number of rows, also none. Rows count alike.
 - Clear first: then what somebody else left in `.grad` has no influence either.
 - Beyond the messages of one backward of DDP at most two collectives, of at most 128 bytes together on each rank.
 - Model and loss_fn run once on each piece, also on one without rows; modes and pieces stay as they are.

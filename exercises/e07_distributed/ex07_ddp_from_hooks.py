@@ -1,8 +1,8 @@
 """DistributedDataParallel from hooks: gradients travel while the backward still runs.
 
-Data-parallel training needs copies that start alike, and gradients averaged over the ranks before each step. Sent after the
-backward, they leave the network idle during it. Write a wrapper that sends each gradient the moment it is complete,
-without PyTorch's own DistributedDataParallel.
+Data-parallel training needs copies that start alike, and gradients averaged over the ranks before each step. Sent
+after the backward, they leave the network idle during it. Write a wrapper that sends each gradient the moment it is
+complete, without PyTorch's own DistributedDataParallel.
 
     # rank 0 has module = Linear(1, 1, bias=False) with the weight 2.0, rank 1 with the weight 5.0
     optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
@@ -20,8 +20,8 @@ without PyTorch's own DistributedDataParallel.
 
 Fine print:
 - Buffers become those of rank 0 as well, also those of integers and booleans.
-- Tied parameters (one tensor in two places) count once. A parameter that is frozen (without requires_grad), or that the loss
-  uses on no rank, keeps None in `.grad`.
+- Tied parameters (one tensor in two places) count once. A parameter that is frozen (without requires_grad), or that
+  the loss uses on no rank, keeps None in `.grad`.
 - `zero_grad(set_to_none=False)` leaves zeros, and a parameter may be transposed in memory, with a gradient like it.
 - A step costs one all_reduce for each parameter that got a gradient, of its size, and no other message.
 """

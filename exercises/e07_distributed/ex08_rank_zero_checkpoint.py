@@ -1,7 +1,7 @@
 """Checkpoints of a run on many ranks: one writes, and nobody goes on before it is done.
 
-All ranks share a disk. If all write run.pt, it holds a mixture; a rank that does not wait reads half of one. Write two
-functions that all ranks call together, with the same path and step.
+All ranks share a disk. If all write run.pt, it holds a mixture; a rank that does not wait reads half of one. Write
+two functions that all ranks call together, with the same path and step.
 
     # on every rank; model is DDP around Linear(1, 1, bias=False), with the weight 2.0
     save_checkpoint("run.pt", model, optimizer, step=100)
@@ -15,12 +15,12 @@ functions that all ranks call together, with the same path and step.
 - load_checkpoint gives model and optimizer of every rank the state in the file, and returns the step.
 
 Fine print:
-- Names in the file are those of the bare module, without the "module." that the DDP tutorial leaves in them: then a model
-  outside of DDP can load them. Both functions take a model in DDP or without it, and a path as str or Path.
-- `path` holds the old checkpoint or the new one in full, whenever rank 0 is killed. So write another file in the same folder,
-  then `os.replace`. No other file stays.
-- If saving fails on rank 0 (no such folder, state that cannot be pickled), it raises the error, all others RuntimeError. The old
-  file stays, no other one does, and the ranks can save again.
+- Names in the file are those of the bare module, without the "module." that the DDP tutorial leaves in them: then a
+  model outside of DDP can load them. Both functions take a model in DDP or without it, and a path as str or Path.
+- `path` holds the old checkpoint or the new one in full, whenever rank 0 is killed. So write another file in the same
+  folder, then `os.replace`. No other file stays.
+- If saving fails on rank 0 (no such folder, state that cannot be pickled), it raises the error, all others
+  RuntimeError. The old file stays, no other one does, and the ranks can save again.
 - Tensors that were saved on a device which is not there ("cuda:7") are loaded to the model's.
 - When load_checkpoint returns, on whichever rank, all ranks have read the file: it may be replaced.
 - Without a file, load_checkpoint raises FileNotFoundError on every rank.
