@@ -1,6 +1,6 @@
 """Answers to sharded_optimizer that people write."""
 
-from grader.authoring.specimen import Right, Wrong
+from grader.authoring.specimen import Right, Works, Wrong
 
 PARAMS = "        self.params = [p for p in params if p.requires_grad]\n"
 COPY = "            self.part.copy_(self._mine())  # someone may have loaded other values\n"
@@ -10,18 +10,18 @@ REDUCE = """            self.part.grad = torch.empty_like(self.part)
             dist.reduce_scatter(self.part.grad, list(self._vector(gradients).chunk(self.world_size)))
             self.part.grad /= self.world_size
 """
+GATHER = "            dist.all_gather(list(vector.chunk(self.world_size)), self.part.detach())\n"
 ZERO = """        for p in self.params:
             p.grad = None
 """
 MEAN = "            self.part.grad /= self.world_size\n"
-HEAD = '''"""An answer."""
-
+HEAD = """
 import torch
 import torch.distributed as dist
 
 
 class ShardedOptimizer:
-'''
+"""
 
 SPECIMENS = [
     Wrong(
@@ -33,8 +33,6 @@ SPECIMENS = [
 
     def step(self):
         for p in self.params:
-            if p.grad is None:
-                p.grad = torch.zeros_like(p)
             dist.all_reduce(p.grad)
             p.grad /= dist.get_world_size()
         self.optimizer.step()
@@ -42,66 +40,16 @@ SPECIMENS = [
     def zero_grad(self):
         self.optimizer.zero_grad()
 """,
-        check="test_memory",
-        says="has more than its part",
+        rung="job",
+        check="test_owners",
+        says="every rank keeps the state of all parameters",
     ),
     Wrong(
-        "shares out whole parameters, and broadcasts each",
-        code=HEAD
-        + """    def __init__(self, params, make_optimizer):
-        self.params = [p for p in params if p.requires_grad]
-        rank, world = dist.get_rank(), dist.get_world_size()
-        self.twins = [p.detach().clone().requires_grad_() for p in self.params[rank::world]]
-        self.optimizer = make_optimizer(self.twins or [torch.zeros(1, requires_grad=True)])
-
-    @torch.no_grad()
-    def step(self):
-        rank, world = dist.get_rank(), dist.get_world_size()
-        for number, p in enumerate(self.params):
-            gradient = torch.zeros_like(p) if p.grad is None else p.grad.clone()
-            dist.all_reduce(gradient)
-            if number % world == rank:
-                self.twins[number // world].copy_(p)
-                self.twins[number // world].grad = gradient / world
-        self.optimizer.step()
-        for number, p in enumerate(self.params):
-            if number % world == rank:
-                p.copy_(self.twins[number // world])
-            dist.broadcast(p.data, number % world)
-
-    def zero_grad(self):
-        for p in self.params:
-            p.grad = None
-""",
-        check="test_memory",
-        says="more than its part",
-    ),
-    Wrong(
-        "an all-reduce where a reduce-scatter is enough",
-        edits=[
-            (
-                REDUCE,
-                """            vector = self._vector(gradients)
-            dist.all_reduce(vector)
-            self.part.grad = vector[self.start : self.start + self.size] / self.world_size
-""",
-            )
-        ],
-        check="test_messages",
-        says="all_reduce",
-    ),
-    Wrong(
-        "waits for everyone before it starts",
-        edits=[(COPY, COPY + "            dist.barrier()\n")],
-        check="test_messages",
-        says="barrier",
-    ),
-    Wrong("the sum of the gradients", edits=[(MEAN, "")], check="test_steps"),
-    Wrong(
-        "divides by the number of parts twice: the average, and then by hand",
-        edits=[("chunk(self.world_size)))\n", "chunk(self.world_size)), op=dist.ReduceOp.AVG)\n")],
+        "the sum of the gradients",
+        edits=[(MEAN, "")],
+        rung="job",
         check="test_steps",
-        says="on rank 0 of",
+        says="where their mean is wanted",
     ),
     Wrong(
         "every rank with its own gradients",
@@ -113,40 +61,22 @@ SPECIMENS = [
 """,
             )
         ],
+        rung="job",
         check="test_steps",
+        says="the gradients of rank 0 alone",
     ),
     Wrong(
         "keeps the results to itself",
         edits=[
             (
-                "            dist.all_gather(list(vector.chunk(self.world_size)), self.part.detach())\n",
+                GATHER,
                 "            vector.copy_(self._vector(p.detach() for p in self.params))\n"
                 "            vector[self.start : self.start + self.size] = self.part.detach()\n",
             )
         ],
+        rung="job",
         check="test_steps",
-    ),
-    Wrong(
-        "rounds the size of a part down",
-        edits=[
-            (
-                "self.size = -(-total // self.world_size)  # rounded up",
-                "self.size = max(total // self.world_size, 1)  # rounded",
-            ),
-            ("        return nn.functional.pad(flat, (0,", "        return nn.functional.pad(flat, (0, 0 *"),
-        ],
-        check="test_steps",
-    ),
-    Wrong(
-        "float32 whatever the parameters are",
-        edits=[("flat = torch.cat([t.flatten() for t in", "flat = torch.cat([t.flatten().float() for t in")],
-        check="test_steps",
-    ),
-    Wrong(
-        "flattens with view",
-        edits=[("t.flatten() for t in", "t.view(-1) for t in")],
-        check="test_steps",
-        says="view",
+        says="on rank",
     ),
     Wrong(
         "gradients of all steps add up",
@@ -160,8 +90,31 @@ SPECIMENS = [
 """,
             )
         ],
+        rung="job",
         check="test_steps",
         says="after step 2",
+    ),
+    Wrong(
+        "clears its own part only",
+        edits=[(ZERO, "        self.optimizer.zero_grad()\n")],
+        rung="job",
+        check="test_zero_grad",
+        says="whoever owns them",
+    ),
+    Wrong(
+        "an all-reduce where a reduce-scatter is enough",
+        edits=[
+            (
+                REDUCE,
+                """            vector = self._vector(gradients)
+            dist.all_reduce(vector)
+            self.part.grad = vector[self.start : self.start + self.size] / self.world_size
+""",
+            )
+        ],
+        rung="fine",
+        check="test_messages",
+        says="all_reduce",
     ),
     Wrong(
         "averages .grad in place",
@@ -169,66 +122,28 @@ SPECIMENS = [
             (GRADIENTS, GRADIENTS + "            gradients = [g.div_(self.world_size) for g in gradients]\n"),
             (MEAN, ""),
         ],
-        check="test_steps",
-        says="changes .grad",
-    ),
-    Wrong(
-        "writes the zeros of missing gradients down",
-        edits=[
-            (
-                GRADIENTS,
-                """            for p in self.params:
-                if p.grad is None:
-                    p.grad = torch.zeros_like(p)
-            gradients = [p.grad for p in self.params]
-""",
-            )
-        ],
-        check="test_missing_gradients",
-        says="changes .grad",
-    ),
-    Wrong(
-        "clears the gradients in the step",
-        edits=[
-            ("        self.optimizer.step()\n", "        self.optimizer.step()\n        self.zero_grad()\n")
-        ],
-        check="test_steps",
+        rung="fine",
+        check="test_gradients_stay",
         says="changes .grad",
     ),
     Wrong(
         "takes it that every gradient is there",
         edits=[(GRADIENTS, "            gradients = [p.grad for p in self.params]\n")],
+        rung="fine",
         check="test_missing_gradients",
-    ),
-    Wrong(
-        "leaves out parameters without gradients",
-        edits=[
-            (GRADIENTS, "            gradients = [p.grad for p in self.params if p.grad is not None]\n"),
-            (
-                "flat = torch.cat([t.flatten() for t in tensors])",
-                "flat = torch.cat([torch.zeros(0).to(self.params[0]), *(t.flatten() for t in tensors)])",
-            ),
-        ],
-        check="test_missing_gradients",
-    ),
-    Wrong(
-        "a rank without gradients stays away",
-        edits=[
-            (
-                "        with torch.no_grad():\n" + COPY,
-                "        if all(p.grad is None for p in self.params):\n            return\n"
-                "        with torch.no_grad():\n" + COPY,
-            )
-        ],
-        check="test_missing_gradients",
-        says="waits in",
     ),
     Wrong(
         "frozen parameters too",
         edits=[(PARAMS, "        self.params = list(params)\n")],
+        rung="fine",
         check="test_frozen_parameters",
     ),
-    Wrong("goes on from its own copy", edits=[(COPY, "")], check="test_between_steps"),
+    Wrong(
+        "goes on from its own copy",
+        edits=[(COPY, "")],
+        rung="fine",
+        check="test_loaded_parameters",
+    ),
     Wrong(
         "a learning rate for ever",
         edits=[
@@ -239,105 +154,91 @@ SPECIMENS = [
             ),
             ("        self.optimizer.step()\n", "        self.mine.step()\n"),
         ],
-        check="test_between_steps",
+        rung="fine",
+        check="test_schedule",
+    ),
+    Wrong(
+        "flattens with view",
+        edits=[("t.flatten() for t in", "t.view(-1) for t in")],
+        rung="fine",
+        check="test_float64_and_layouts",
+        says="view",
+    ),
+    Wrong(
+        "a rank that owns nothing makes no optimizer of it",
+        edits=[
+            (
+                "self.optimizer = make_optimizer([self.part])",
+                "self.optimizer = make_optimizer([self.part] if self.start < total else [])",
+            )
+        ],
+        rung="fine",
+        check="test_few_numbers",
+        says="empty parameter list",
     ),
     Wrong(
         "a part that is a view of the whole vector",
         edits=[("self.start + self.size].clone()", "self.start + self.size]")],
+        rung="fine",
         check="test_memory",
         says="holds too much",
     ),
-    Wrong(
-        "keeps the vector of gradients for the next step",
-        edits=[
-            (
-                "list(self._vector(gradients).chunk(self.world_size)))\n",
-                "self.buffer)\n",
-            ),
-            (
-                "            self.part.grad = torch.empty_like(self.part)\n",
-                "            self.part.grad = torch.empty_like(self.part)\n"
-                "            self.buffer = list(self._vector(gradients).chunk(self.world_size))\n",
-            ),
-        ],
-        check="test_memory",
-        says="holds too much",
+    Works(
+        "shares out whole parameters, and broadcasts each, as in CS336",
+        code=HEAD
+        + """    def __init__(self, params, make_optimizer):
+        self.params = list(params)
+        self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
+        self.optimizer = make_optimizer(self.params[self.rank :: self.world_size])
+
+    def step(self):
+        for p in self.params:
+            dist.all_reduce(p.grad, op=dist.ReduceOp.SUM)
+            p.grad /= self.world_size
+        self.optimizer.step()
+        for i, p in enumerate(self.params):
+            dist.broadcast(p.data, src=i % self.world_size)
+
+    def zero_grad(self):
+        for p in self.params:
+            p.grad = None
+""",
     ),
-    Wrong(
-        "zeros instead of None",
-        edits=[(ZERO, ZERO.replace("p.grad = None", "p.grad = torch.zeros_like(p)"))],
-        check="test_steps",
-        says="zero_grad() leaves",
-    ),
-    Wrong(
-        "clears its own part only",
-        edits=[(ZERO, "        self.optimizer.zero_grad()\n")],
-        check="test_steps",
-        says="zero_grad() leaves",
-    ),
-    Wrong(
-        "a part that requires no gradient",
-        edits=[("self._mine().requires_grad_()  #", "self._mine()  #")],
-        check="test_memory",
-        says="no leaves",
-    ),
-    Wrong(
-        "one number more for each rank, where they divide the numbers too",
-        edits=[("-(-total // self.world_size)", "total // self.world_size + 1")],
-        check="test_memory",
-        says="at most 745",
-    ),
-    Wrong(
-        "the largest parameters first",
-        edits=[
-            (
-                "[p for p in params if p.requires_grad]",
-                "sorted((p for p in params if p.requires_grad), key=lambda p: -p.numel())",
-            )
-        ],
-        check="test_steps",
-        says="other numbers than those of part",
-    ),
-    Wrong(
-        "zeros for gradients of NaN",
-        edits=[
-            (
-                "            self.part.grad /= self.world_size\n",
-                "            self.part.grad /= self.world_size\n            self.part.grad.nan_to_num_(0.0)\n",
-            )
-        ],
-        check="test_missing_gradients",
-        says="with NaN on rank 0",
-    ),
-    Wrong(
-        "matrices as they lie in memory: other parts than those of the order given",
-        edits=[
-            (
-                "torch.cat([t.flatten() for t in tensors])",
-                "torch.cat([(t.t() if t.dim() == 2 and not t.is_contiguous() else t).flatten() for t in tensors])",
-            ),
-            (
-                "p.copy_(numbers.view(p.shape))",
-                "p.copy_(numbers.view(p.shape) if p.dim() != 2 or p.is_contiguous() else numbers.view(p.t().shape).t())",
-            ),
-        ],
-        check="test_steps",
-        says="other numbers than those of part",
-    ),
-    Wrong(
-        "looks for new values where the version of the first parameter has changed",
-        edits=[
-            (
-                COPY,
-                "            if self.params[0]._version != getattr(self, 'seen', None):\n    " + COPY,
-            ),
-            (
-                "                p.copy_(numbers.view(p.shape))\n",
-                "                p.copy_(numbers.view(p.shape))\n            self.seen = self.params[0]._version\n",
-            ),
-        ],
-        check="test_between_steps",
-        says="loaded",
+    Works(
+        "flat vectors in float32, of which the part is a copy for good",
+        code=HEAD
+        + """    def __init__(self, params, make_optimizer):
+        self.params = [p for p in params if p.requires_grad]
+        self.world, self.rank = dist.get_world_size(), dist.get_rank()
+        self.total = sum(p.numel() for p in self.params)
+        self.size = (self.total + self.world - 1) // self.world
+        flat = self.pad(torch.cat([p.data.view(-1) for p in self.params]))
+        self.part = torch.nn.Parameter(flat[self.rank * self.size : (self.rank + 1) * self.size])
+        self.optimizer = make_optimizer([self.part])
+
+    def pad(self, flat):
+        padded = torch.zeros(self.size * self.world)
+        padded[: self.total] = flat
+        return padded
+
+    def step(self):
+        grads = self.pad(torch.cat([p.grad.view(-1) for p in self.params]))
+        dist.all_reduce(grads)
+        grads /= self.world
+        self.part.grad = grads[self.rank * self.size : (self.rank + 1) * self.size]
+        self.optimizer.step()
+        parts = [torch.empty(self.size) for _ in range(self.world)]
+        dist.all_gather(parts, self.part.data)
+        flat, offset = torch.cat(parts), 0
+        for p in self.params:
+            p.data.copy_(flat[offset : offset + p.numel()].view_as(p))
+            offset += p.numel()
+
+    def zero_grad(self):
+        for p in self.params:
+            if p.grad is not None:
+                p.grad.zero_()
+""",
     ),
     Right(
         "parameters that live in one vector, of which the part is a view",
@@ -424,81 +325,5 @@ SPECIMENS = [
         for p in self.trained:
             p.grad = None
 """,
-    ),
-    Wrong(
-        "cuts the parameters out of the vector that has come",
-        edits=[
-            (
-                "                p.copy_(numbers.view(p.shape))\n",
-                "                p.data = numbers.view(p.shape)\n",
-            )
-        ],
-        check="test_steps",
-        says="other memory",
-    ),
-    Wrong(
-        "reads the values of now only where they are not close",
-        edits=[
-            (
-                COPY,
-                "            now = self._mine()\n            if not torch.allclose(now, self.part):\n                self.part.copy_(now)\n",
-            )
-        ],
-        check="test_between_steps",
-        says="loaded that are close",
-    ),
-    Wrong(
-        "lets a part alone that gets no gradient in this step",
-        edits=[
-            (
-                MEAN,
-                MEAN
-                + "            if not self.part.grad.any():\n                self.part.grad = None  # the optimizer skips it\n",
-            )
-        ],
-        check="test_missing_gradients",
-        says="without any gradient in step",
-    ),
-    Right(
-        "lets go of the gradients of frozen parameters as well",
-        edits=[
-            (PARAMS, "        self.all = list(params)\n" + PARAMS.replace("in params if", "in self.all if")),
-            (ZERO, ZERO.replace("self.params", "self.all")),
-        ],
-    ),
-    Wrong(
-        "looks at the parameters anew from the second step on",
-        edits=[
-            (
-                COPY,
-                "            if self.part.grad is not None:\n                self.part.copy_(self._mine())\n",
-            )
-        ],
-        check="test_between_steps",
-        says="loaded before step 1",
-    ),
-    Wrong(
-        "does nothing on a single rank that has no gradients",
-        edits=[
-            (
-                COPY,
-                "            if self.world_size == 1 and all(p.grad is None for p in self.params):\n"
-                "                return\n" + COPY,
-            )
-        ],
-        check="test_steps",
-        says="without gradients",
-    ),
-    Wrong(
-        "leaves itself out of the mean where it has no gradient at all",
-        edits=[
-            (
-                MEAN,
-                "            idle = all(p.grad is None for p in self.params)\n"
-                "            self.part.grad /= max(1, self.world_size - idle)\n",
-            )
-        ],
-        check="test_missing_gradients",
-        says="without any gradient",
     ),
 ]
