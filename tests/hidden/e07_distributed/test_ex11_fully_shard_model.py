@@ -326,5 +326,12 @@ def oracle(answer, gen):
 
 
 def fine_oracle(answer, gen):
-    found = run_ranks(2, train, drawn(gen, 2, steps=1, param_dtype=torch.bfloat16), True, answer=answer)
-    return {"gradients in bfloat16, of copies that differ": [rank["gradients"] for rank in found]}
+    halves, apart = drawn(gen, 2, steps=1, param_dtype=torch.bfloat16), drawn(gen, 2)
+
+    def gradients(case, differ):
+        return lambda: [rank["gradients"] for rank in run_ranks(2, train, case, differ, answer=answer)]
+
+    return {
+        "the gradients in bfloat16": gradients(halves, differ=False),
+        "the gradients of copies that differ": gradients(apart, differ=True),
+    }
