@@ -1,5 +1,3 @@
-from itertools import chain
-
 import torch
 from jaxtyping import Shaped
 from torch import Tensor, nn
@@ -8,16 +6,14 @@ from torch import Tensor, nn
 def predict(
     model: nn.Module, inputs: Shaped[Tensor, "rows *features"], batch_size: int = 64
 ) -> Shaped[Tensor, "rows *outputs"]:
-    if batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}: a batch holds at least one row")
-    placed = next(chain(model.parameters(), model.buffers()), inputs)
+    device = next(model.parameters()).device
     modes = [(layer, layer.training) for layer in model.modules()]
     parts = []
     try:
         model.eval()
         with torch.inference_mode():
             for batch in inputs.split(batch_size):  # of no rows: one empty batch
-                outputs = model(batch.to(placed.device, copy=True))  # (batch, *outputs), perhaps in place
+                outputs = model(batch.to(device, copy=True))  # (batch, *outputs), perhaps in place
                 parts.append(outputs.to("cpu", copy=True))  # a view would hold all of its base
                 del outputs  # or it is there still while the model runs on the next batch
     finally:

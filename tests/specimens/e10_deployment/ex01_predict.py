@@ -2,22 +2,19 @@
 
 from grader.authoring.specimen import Right, Works, Wrong
 
-SIZE = """    if batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}: a batch holds at least one row")
-"""
-PLACED = "    placed = next(chain(model.parameters(), model.buffers()), inputs)\n"
+PLACED = "    device = next(model.parameters()).device\n"
 MODES = "    modes = [(layer, layer.training) for layer in model.modules()]\n"
 EVAL = "        model.eval()\n"
 MODE = "        with torch.inference_mode():\n"
 SPLIT = "            for batch in inputs.split(batch_size):  # of no rows: one empty batch\n"
-RUN = "                outputs = model(batch.to(placed.device, copy=True))  # (batch, *outputs), perhaps in place\n"
+RUN = "                outputs = model(batch.to(device, copy=True))  # (batch, *outputs), perhaps in place\n"
 KEEP = '                parts.append(outputs.to("cpu", copy=True))  # a view would hold all of its base\n'
 DEL = "                del outputs  # or it is there still while the model runs on the next batch\n"
 RESTORE = """        for layer, training in modes:  # one by one: model.train(training) would give all the same
             layer.training = training
 """
 LAST = "    return torch.cat(parts)  # (rows, *outputs): outside of inference mode, so it is an ordinary tensor\n"
-BODY = SIZE + PLACED + MODES + "    parts = []\n    try:\n" + EVAL + MODE + SPLIT + RUN + KEEP + DEL
+BODY = PLACED + MODES + "    parts = []\n    try:\n" + EVAL + MODE + SPLIT + RUN + KEEP + DEL
 BODY += "    finally:\n" + RESTORE + LAST
 
 SPECIMENS = [
@@ -70,7 +67,7 @@ SPECIMENS = [
     ),
     Wrong(
         "casts to float32",
-        edits=[("batch.to(placed.device, copy=True)", "batch.to(placed.device, torch.float32, copy=True)")],
+        edits=[("batch.to(device, copy=True)", "batch.to(device, torch.float32, copy=True)")],
         check="test_dtypes",
         rung="job",
     ),
@@ -90,7 +87,7 @@ SPECIMENS = [
     ),
     Wrong(
         "the inputs stay on the CPU",
-        edits=[("batch.to(placed.device, copy=True)", "batch.clone()")],
+        edits=[("batch.to(device, copy=True)", "batch.clone()")],
         check="test_on_a_device",
         rung="job",
     ),
@@ -107,9 +104,7 @@ SPECIMENS = [
     ),
     Wrong(
         "hands inputs that fit into one batch to the model as they are",
-        edits=[
-            ("batch.to(placed.device, copy=True)", "batch.to(placed.device, copy=len(inputs) > batch_size)")
-        ],
+        edits=[("batch.to(device, copy=True)", "batch.to(device, copy=len(inputs) > batch_size)")],
         check="test_own_memory",
         says="8) of a model that works in place",
     ),
@@ -121,7 +116,7 @@ SPECIMENS = [
     ),
     Wrong(
         "all inputs go to the device at once",
-        edits=[(PLACED, PLACED + "    inputs = inputs.to(placed.device)\n")],
+        edits=[(PLACED, PLACED + "    inputs = inputs.to(device)\n")],
         check="test_traffic",
         says="copies to the device",
     ),
@@ -130,12 +125,6 @@ SPECIMENS = [
         edits=[(PLACED, "    if len(inputs) == 0:\n        return torch.empty(0)\n" + PLACED)],
         check="test_no_rows",
         says="shape",
-    ),
-    Wrong(
-        "calls forward: hooks do not run",
-        edits=[("= model(batch", "= model.forward(batch")],
-        check="test_impossible_batches",
-        says="hook",
     ),
     Works(
         "a loop over starts, as in a notebook",
@@ -178,10 +167,7 @@ def predict(model, inputs, batch_size=64):
         edits=[
             (
                 BODY,
-                """    if batch_size < 1:
-        raise ValueError("batch_size < 1")
-    tensors = [*model.parameters(), *model.buffers()]
-    device = tensors[0].device if tensors else torch.device("cpu")
+                """    device = next(model.parameters()).device
     training = {layer for layer in model.modules() if layer.training}
     result = None
     try:
@@ -225,10 +211,7 @@ def evaluating(model):
 
 
 def predict(model, inputs, batch_size=64):
-    if not batch_size > 0:
-        raise ValueError(batch_size)
-    tensors = [*model.parameters(), *model.buffers()]
-    device = tensors[0].device if tensors else torch.device("cpu")
+    device = next(model.parameters()).device
     results = []
     with evaluating(model):
         for start in range(0, max(len(inputs), 1), batch_size):
