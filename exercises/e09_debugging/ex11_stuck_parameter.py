@@ -1,7 +1,7 @@
 """Which parameters do not move, and why?
 
-The loss falls, so nobody notices that one layer still has the numbers that it began with. `stuck_parameters`
-takes one ordinary training step, and names each parameter that is the same after it, with the reason:
+The loss falls, so nobody notices that one layer still has the numbers that it began with. `stuck_parameters` calls
+train_step once, an ordinary step of training, and names each parameter that is the same after it, with the reason:
 
     model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
     model[0].weight.requires_grad_(False)
@@ -15,31 +15,26 @@ takes one ordinary training step, and names each parameter that is the same afte
     stuck_parameters(model, optimizer, train_step)
     # {"0.weight": "frozen", "0.bias": "not in optimizer", "2.bias": "not in optimizer"}
 
-The reason is the first in this table that is true:
+The reason is the first of these that is true:
 
     "frozen"            it does not require a gradient
-    "not in optimizer"  no parameter group of the optimizer holds it: this very tensor, not one that is equal
-    "no step"           train_step made no step of the optimizer: forgotten, or skipped by a GradScaler
-    "no gradient"       its gradient was None
-    "zero gradient"     all of its gradient was 0
-    "zero rate"         the learning rate of its group was 0
+    "not in optimizer"  no group of the optimizer holds it: this very tensor, not an equal one
+    "no gradient"       its gradient is None
+    "zero gradient"     all of its gradient is 0
+    "zero rate"         the learning rate of its group is 0
     "lost"              none of these: rounded away, for example
 
-Rules:
-- A parameter has moved if any of its numbers is another after train_step, whoever changed it; a NaN that
-  stays NaN has not moved. One that has moved is not in the result, whatever else is true of it, nor is one
-  without elements. A healthy model gives {}.
-- train_step is called once. It may do what training steps do: clear the gradients at its end, call a
-  scheduler after the optimizer, hand a closure to `optimizer.step`, step several times. So gradients and
-  rates are judged as they are when a step of the optimizer ends; and with several steps, a gradient is None
-  or 0, and a rate 0, if it was in all of them. What is frozen and what the optimizer holds is judged as it
-  is after train_step, which may thaw a layer and add a group for it.
-- A tiny gradient is not 0, nor is one with NaN, nor one whose numbers cancel out. Gradients may be sparse.
-- A parameter of two names goes by the first, as in `named_parameters()`. There may be any number of groups,
-  with rates that are floats or tensors. Parameters are of any dtype and on any device.
-- train_step does what it would do alone: the same numbers, no change to modes, gradients or random streams.
-  Its errors pass through. Afterwards, also after an error, no hook is left on model or optimizer, and none
-  of their methods is replaced.
+- A parameter has moved if any of its numbers is another, by however little. Then it is not in the result, whatever else is
+  true of it: weight decay moves what has a gradient of 0.
+
+Fine print:
+- Gradients and rates count as they are when the optimizer's step ends. train_step may clear the gradients after it, as
+  PyTorch's quickstart does, or let a scheduler set the next rate. It may hand a closure to `optimizer.step`.
+- Where train_step makes no step of this optimizer, the reason after "not in optimizer" is "no step".
+- A gradient of 1e-30 is not 0, though its norm is, in float32.
+- A NaN that stays NaN has not moved.
+- train_step does what it would do alone: it finds gradients, modes and random streams as they were.
+- Its errors come out. Afterwards, also after an error, no hook is left and no method replaced, on model or optimizer.
 """
 
 from collections.abc import Callable
@@ -51,14 +46,5 @@ from torch import nn
 def stuck_parameters(
     model: nn.Module, optimizer: torch.optim.Optimizer, train_step: Callable[[], object]
 ) -> dict[str, str]:
-    """Take one training step, and tell which parameters it leaves as they were.
-
-    Args:
-        model: its parameters are watched.
-        optimizer: the optimizer that should move them.
-        train_step: forward, backward and the optimizer's step; what it returns is dropped.
-
-    Returns:
-        The reason by the name of the parameter, for those that did not move.
-    """
+    """Take one training step; the reason by the name of the parameter, for those that did not move."""
     raise NotImplementedError

@@ -1,9 +1,11 @@
-"""The contract of stuck_parameters."""
+"""The worked example of stuck_parameters, a healthy model, and dead and unused layers."""
 
 import torch
 from torch import nn
 
 from grader.checks import expect_equal
+
+CALL = "stuck_parameters(model, optimizer, train_step)"
 
 
 def healthy():
@@ -27,7 +29,15 @@ def test_worked_example(answer):
     optimizer = torch.optim.SGD([model[0].weight, model[2].weight], lr=0.1)
     yours = answer.stuck_parameters(model, optimizer, stepping(model, optimizer))
     wanted = {"0.weight": "frozen", "0.bias": "not in optimizer", "2.bias": "not in optimizer"}
-    expect_equal(yours, wanted, "stuck_parameters(model, optimizer, train_step)")
+    suspects = {
+        "clone() is missing: a parameter changes in place, and what you kept of it with it": lambda: (
+            wanted | {"2.weight": "lost"}
+        ),
+        "the order of the reasons: a parameter that is not in the optimizer is also without effect": lambda: (
+            wanted | {"0.weight": "no gradient"}
+        ),
+    }
+    expect_equal(yours, wanted, CALL, suspects=suspects)
 
 
 def test_healthy_model(answer):
@@ -35,7 +45,10 @@ def test_healthy_model(answer):
     model = healthy()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     yours = answer.stuck_parameters(model, optimizer, stepping(model, optimizer))
-    expect_equal(yours, {}, "stuck_parameters(model, optimizer, train_step) of a healthy model")
+    copies = "clone() is missing: a parameter changes in place, and what you kept of it with it"
+    names = [name for name, _ in model.named_parameters()]
+    suspects = {copies: lambda: dict.fromkeys(names, "lost")}
+    expect_equal(yours, {}, f"{CALL} of a healthy model", suspects=suspects)
 
 
 def test_dead_and_unused_layers(answer):
@@ -52,4 +65,4 @@ def test_dead_and_unused_layers(answer):
 
     yours = answer.stuck_parameters(model, optimizer, train_step)
     wanted = {"used.weight": "zero gradient", "used.bias": "zero gradient", "spare.weight": "no gradient"}
-    expect_equal(yours, wanted, "stuck_parameters(model, optimizer, train_step)")
+    expect_equal(yours, wanted, CALL)
