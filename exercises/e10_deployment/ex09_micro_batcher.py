@@ -1,7 +1,6 @@
-"""Single requests in batches: requests come one by one, and a model is fast in batches.
+"""Single requests in batches, which a model answers faster.
 
-Whoever comes first waits a little, at most max_delay seconds, for others to come along; then all that wait go to the
-model as one batch, and each caller gets its own row.
+The first request waits a little for others, then all go to the model as one batch, and each caller gets its row.
 
     async def predict(batch):                     # (n, 2) → (n, 2), on a GPU far away
         return 10 * batch
@@ -11,23 +10,19 @@ model as one batch, and each caller gets its own row.
     await asyncio.gather(*map(batcher.submit, torch.ones(4, 2)))   # 3 go at once, the last one after 0.5 s
     await batcher.close()
 
-- A batch goes to predict as soon as max_size requests wait; else when the first of them has waited for max_delay.
-- It is one tensor (n, *shape), in the order in which they came; row i of the result is for request i.
+- A batch goes as soon as max_size requests wait, or when the first has waited max_delay seconds.
+- It is one tensor (n, *shape), in order of arrival; row i of the result is for request i.
 - If predict raises, all callers of that batch, no others, get the error.
-- Time is that of the event loop (`asyncio.sleep`, `loop.call_later`); in the checks its clock jumps.
+- Time is that of the event loop (`loop.call_later`, `asyncio.sleep`): in the checks its clock jumps.
 
 Fine print:
-- Batches do not wait for one another: the next one goes when it is due, also while predict has others. (One worker that
-  takes requests from a queue and awaits predict does the job.)
-- Batches and rows have memory of their own: predict may work in place, and a view would keep the whole batch alive.
-- If predict returns no tensor of n rows, its callers get RuntimeError. Whatever it raises, CancelledError and
-  StopIteration (as RuntimeError) too, nobody waits for ever.
-- A request of another shape or dtype raises ValueError at its caller, at once; nobody else notices.
-- A caller that is cancelled no longer waits: its request is not sent any more, and does not count for size or delay.
-  Where it is with predict already, the others still get their rows.
-- close() sends what waits at once, and returns when all batches are done; it may be called twice. Then submit raises
-  RuntimeError.
-- ValueError for a max_size below 1 or a negative max_delay. A batcher may be built before a loop runs.
+- A batch goes when it is due, also while predict is busy with others. (One worker that awaits predict does the job.)
+- Each row has memory of its own: a view would keep the whole batch alive.
+- If predict returns no tensor of n rows, its callers get RuntimeError.
+- A request of another shape or dtype raises ValueError at once; others notice nothing.
+- A caller that is cancelled no longer waits: its request is not sent, and does not count for size or delay. If predict
+  has it already, the others still get their rows.
+- close() sends what waits at once, and returns when all batches are done. Then submit raises RuntimeError.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

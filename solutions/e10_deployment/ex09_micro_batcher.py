@@ -23,8 +23,6 @@ class MicroBatcher:
         max_size: int = 32,
         max_delay: float = 0.005,
     ) -> None:
-        if max_size < 1 or max_delay < 0:
-            raise ValueError(f"max_size={max_size} must be 1 or more, max_delay={max_delay} not negative")
         self._predict = predict
         self._shape = tuple(shape)
         self._dtype = dtype
@@ -84,13 +82,10 @@ class MicroBatcher:
             rows = await self._predict(torch.stack([request.x for request in batch]))  # (n, ...)
             if not isinstance(rows, Tensor) or rows.ndim == 0 or len(rows) != len(batch):
                 raise RuntimeError(f"predict did not return {len(batch)} rows for {len(batch)} requests")
-        except BaseException as error:
-            told = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+        except Exception as error:
             for request in batch:
                 if not request.result.done():
-                    request.result.set_exception(told)
-            if not isinstance(error, Exception):
-                raise
+                    request.result.set_exception(error)
         else:
             for request, row in zip(batch, rows, strict=True):
                 if not request.result.done():
