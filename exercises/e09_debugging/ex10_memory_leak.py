@@ -1,8 +1,7 @@
 """Memory that climbs: what a trainer keeps of each step.
 
-A trainer feeds a dashboard: the latest losses and their smoothed value, how active each layer is, and the
-first prediction of each of the latest batches. After an hour it has eaten 40 GB; and every step takes longer
-than the one before it. Nothing in it looks large:
+A trainer feeds a dashboard: the latest `window` losses, their smoothed value, how active each layer was in the last step, and
+the first prediction of each of the latest batches. After an hour it has eaten 40 GB, and each step takes longer:
 
     model = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU())       # weights 2 and -1
     trainer = Trainer(model, mse_loss, torch.optim.SGD(model.parameters(), lr=0.0), window=2)
@@ -12,27 +11,18 @@ than the one before it. Nothing in it looks large:
     # losses [1.0, 0.0], smoothed 0.9 × 1.0 + 0.1 × 0.0 = 0.9, samples [[2, 0], [4, 0]]
     # activity of the last step: {"0": 3.0, "1": 2.0}, of outputs [[4, -2]] and [[4, 0]]
 
-Find all that outlives its step, and mend it. What is reported stays as it is.
+Find what outlives its step, and mend it. Training and what is reported stay as they are.
 
-Rules:
-- Between steps no graph, input, target, activation or whole output is held, nor the memory of one: only the
-  numbers to report and the gradients of the parameters. What is left grows neither with the size of a batch
-  nor, from `window` steps on, with the number of steps. (What `mse_loss` returns can be one number in the
-  memory of a whole batch, which `detach` shares.) The same holds after a step that raised an error, which
-  reaches the caller as it is.
-- Between steps, also after one that raised, no hook of the trainer is on the model, its layers or
-  parameters: others copy and pickle them. Hooks that others have put there stay. A step watches the layers
-  that the model has then.
-- step returns the loss as a Python float, and takes one step of the optimizer with the gradient of this loss
-  alone. The model runs once, in the caller's mode.
-- losses and samples show the latest `window` steps, the oldest first: Python floats, and the first row of
-  the outputs in their dtype, without a graph. smoothed is a float: the first loss, from which each later
-  loss takes a tenth. A step that raised is not among them.
-- activity shows the last step only: for each layer (a module without children) under its name in
-  `named_modules()`, the mean of the absolute values of its output as it came out, a float. A layer that did
-  not run or whose output is no tensor is left out; of one that ran twice the last call counts.
-- What report returns is the caller's: it may be changed, and later steps do not change it. Before the first
-  step there is nothing to show: [], None, {} and [].
+- After a step no graph of it is held: by no loss, no activity, no sample.
+- The model does not get more hooks from step to step.
+
+Fine print:
+- After a step nothing else of its batch is held either, nor the memory of one. `detach` lets go of the graph and shares the
+  memory: a row is a view of the whole output, and `mse_loss` may return one number in the memory of a whole batch.
+- From `window` steps on, what is held does not grow.
+- Between steps no hook of the trainer is on the model, which others copy and pickle. Hooks of others stay.
+- All this holds after a step that raised, too. Its error comes out; losses, samples and smoothed are without it.
+- What report returns is the caller's: it may be changed, and later steps do not change it.
 """
 
 from collections.abc import Callable
@@ -43,14 +33,7 @@ from torch import Tensor, nn
 
 
 class Trainer:
-    """Trains a model, and keeps what the dashboard shows.
-
-    Args:
-        model: maps inputs to outputs, (batch, …).
-        loss_fn: maps outputs and targets to the loss, without dimensions.
-        optimizer: holds the parameters to move.
-        window: how many of the latest steps are shown, 1 or more.
-    """
+    """Trains a model, and keeps what the dashboard shows: of the latest `window` steps, 1 or more."""
 
     def __init__(
         self,
