@@ -281,10 +281,14 @@ def test_settings_are_put_back(answer, gen, caller):
     strict, warn_only, torch.backends.cudnn.benchmark = caller
     torch.use_deterministic_algorithms(strict, warn_only=warn_only)
     torch.backends.cudnn.deterministic = warn_only
+    threads = torch.get_num_threads()
     torch.set_num_threads(2)
-    before = settings()
-    Run(answer, *texts(gen, 5), 1)
-    expect_settings(before, "train(…)")
+    try:
+        before = settings()
+        Run(answer, *texts(gen, 5), 1)
+        expect_settings(before, "train(…)")
+    finally:
+        torch.set_num_threads(threads)
 
 
 @pytest.mark.fine
