@@ -1,7 +1,7 @@
-"""Linear layers with weights in int8: a quarter of the bytes, and an error with a bound.
+"""Linear layers with weights in int8: a quarter of the bytes.
 
-Reading the weights of its linear layers is what a language model takes its time for. Stored as int8 with one scale for
-each output feature, they are widened when they are used:
+A language model mostly waits for its weights. Store them as int8, with one scale for each output feature, and widen
+them when used:
 
     linear = nn.Linear(2, 2)                     # say [[0.5, -1.27], [25.4, 10.08]] and a bias of 0
     layer = Int8Linear.from_linear(linear)
@@ -10,22 +10,20 @@ each output feature, they are widened when they are used:
     layer(torch.tensor([[1.0, 1.0]]))            # [[-0.77, 35.4]]: off by 0 and 0.08
     model = quantize_linears(model, skip=["head"])     # in place, all linear layers but model.head
 
-- scale is the largest absolute value of a row / 127, and weight is round(weight / scale). bias is a copy, or None.
-- All are buffers: no parameter is left, and the state dict holds the three (or two).
+- scale is the largest absolute value of a row / 127, weight is round(weight / scale), bias a copy or None.
+- All are buffers: no parameter is left, and the state dict holds them.
 - Int8Linear(in_features, out_features, bias) is a layer to load such a state dict into.
 - quantize_linears replaces linear layers at any depth and returns the model; skip names layers as named_modules does.
 
 Fine print:
-- A row of zeros has scale 1.0. An empty layer has weight and bias 0, scale 1. Nothing wide is held, nor changed in the
-  linear layer; its device, and its mode (train or eval), go over.
-- x may be float32, bfloat16 or float16, whatever the linear layer was in. The result has the dtype of x and rounding
-  errors of one linear layer in it: widen in float32, so that no scale of 1e-8 vanishes, and no sum overflows.
-- x may have any batch dimensions, none and 0 too. Gradients flow to x.
-- Only layers whose type is nn.Linear go, no subclass (nn.MultiheadAttention reads the weight of its own). What is below
-  a name in skip stays, too. A layer that occurs twice becomes one, or stays if skip holds one of its names.
-- If the model itself is an nn.Linear, its Int8Linear is returned.
-- ValueError for a weight with NaN or inf, from quantize_linears with the layer's name, and for a name in skip that is no
-  layer. Nothing has been replaced then.
+- A row of zeros has scale 1.0.
+- x may be in 16 bits, whatever the linear layer was; the result has its dtype. Widen in float32: in float16 a scale of
+  1e-8 vanishes, and sums of integers overflow.
+- x may have any batch dimensions, or none. Gradients flow to x.
+- Nothing wide is held between calls. Device and mode are those of the linear layer.
+- Subclasses of nn.Linear stay (nn.MultiheadAttention reads its weight), and so does what is below a name in skip. A layer
+  that occurs twice becomes one.
+- ValueError for NaN or inf in a weight and for unknown names in skip; then nothing has been replaced.
 """
 
 from collections.abc import Collection

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_equal, expect_raises, expect_that, held_bytes, unchanged
-from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
+from grader.checks import expect_close, expect_equal, expect_raises, expect_that, held_bytes
+from grader.checks.devices import is_simulated
 from grader.checks.registered import expect_registered
 
 HALVES = [torch.float16, torch.bfloat16]
@@ -162,24 +162,18 @@ def test_halves(answer, gen, dtype):
 
 @pytest.mark.fine
 def test_rows_and_shapes(answer, gen):
-    """Rows of zeros, empty layers, any batch dimensions and gradients to x."""
+    """Rows of zeros, any batch dimensions and gradients to x."""
     linear = linear_of(gen, 6, 4)
     linear.weight.data[2] = 0.0
-    with unchanged("from_linear(linear)", weight=linear.weight, bias=linear.bias):
-        layer = answer.Int8Linear.from_linear(linear)
+    layer = answer.Int8Linear.from_linear(linear)
     expect_equal(layer.scale[2].item(), 1.0, "the scale of a row of zeros")
-    for shape in ((6,), (0, 6), (2, 0, 6), (2, 1, 3, 6)):
+    for shape in ((6,), (2, 1, 3, 6)):
         expect_result(layer, linear, torch.randn(shape, generator=gen), f"layer(x) for x of {shape}")
     x = torch.randn(3, 6, generator=gen).requires_grad_()
     layer(x).sum().backward()
     scale, weight = quantized(linear.weight)
     wanted = (weight * scale[:, None]).sum(0).expand(3, 6).float()
     expect_close(x.grad, wanted, "the gradient for x", scale=10.0)
-    empty = answer.Int8Linear(5, 3)
-    expect_equal(
-        (empty.weight.any().item(), empty.scale), (False, torch.ones(3)), "weight and scale of an empty layer"
-    )
-    expect_equal(empty(torch.ones(2, 5)), torch.zeros(2, 3), "the result of an empty layer")
 
 
 @pytest.mark.fine
@@ -198,57 +192,39 @@ def test_nothing_wide_is_held(answer, gen):
 
 @pytest.mark.fine
 def test_modes_and_devices(answer, gen, device):
-    """A new layer is where the old one was, and in its mode; nothing goes to the CPU and back."""
+    """A new layer is where the old one was, and in its mode."""
     model = model_of(gen).to(device)
     model["head"].eval()
-    with count_traffic() as traffic:
-        answer.Int8Linear.from_linear(model["head"])(torch.ones(2, 8, device=device))
-    expect_that(traffic.to_device == 0, "from_linear or the layer works on the CPU", yours=traffic)
     layer = answer.quantize_linears(model)["head"]
     there = all(is_simulated(t) for t in layer.buffers())
     expect_that(there, "buffers of a new layer are not where the linear layer was")
     modes = layer.training, model["body"][0].training, model.training
     expect_equal(modes, (False, True, True), "the modes of the head, a layer of the body and the model")
-    with count_traffic() as traffic:
-        layer(torch.ones(2, 8, device=device))
-    expect_no_traffic(traffic, "layer(x)")
 
 
 @pytest.mark.fine
 def test_which_layers(answer, gen):
-    """Subclasses stay, and what is below skip; twins become one; a linear layer comes back replaced."""
+    """Subclasses stay, and what is below skip; a layer that occurs twice becomes one."""
     model = nn.ModuleDict({"attention": nn.MultiheadAttention(4, 2), "a": linear_of(gen, 4, 4)})
-    model["b"] = nn.Sequential(model["a"], linear_of(gen, 4, 4))
-    kept = copy.deepcopy(model)
-    answer.quantize_linears(model)
+    model["b"], model["c"] = nn.Sequential(model["a"]), nn.Sequential(linear_of(gen, 4, 4))
     x = torch.ones(3, 4)
-    expect_that(model["b"][0] is model["a"], "a layer that occurs twice is two layers, or replaced once")
+    before = model["attention"](x, x, x)[0]
+    answer.quantize_linears(model, skip=["c"])
     expect_that(isinstance(model["a"], answer.Int8Linear), "a layer that occurs twice is not replaced")
-    expect_close(model["attention"](x, x, x)[0], kept["attention"](x, x, x)[0], "nn.MultiheadAttention")
-    answer.quantize_linears(kept, skip=["b"])
-    kinds = [type(layer) for layer in (kept["a"], kept["b"][0], kept["b"][1])]
-    expect_equal(kinds, [nn.Linear] * 3, "the types of what is below skip, and of its twin")
-    yours = answer.quantize_linears(linear_of(gen, 4, 4))
-    expect_that(isinstance(yours, answer.Int8Linear), "quantize_linears(nn.Linear(4, 4)) is no Int8Linear")
+    expect_that(model["b"][0] is model["a"], "a layer that occurs twice is two layers, or replaced once")
+    expect_that(type(model["c"][0]) is nn.Linear, 'c.0, which is below skip=["c"], is replaced')
+    expect_close(model["attention"](x, x, x)[0], before, "nn.MultiheadAttention")
 
 
 @pytest.mark.fine
 def test_refused(answer, gen):
     """NaN and infinity, and unknown names, are a ValueError, before anything is replaced."""
-    for bad in (torch.nan, -torch.inf):
-        model = model_of(gen)
+    for bad, skip in ((torch.nan, []), (-torch.inf, []), (1.0, ["tail"])):
+        model, call = model_of(gen), f"quantize_linears(model, skip={skip}) with {bad} in its last weight"
         model["head"].weight.data[0, 1] = bad
-        expect_raises(
-            ValueError, lambda m=model: answer.Int8Linear.from_linear(m["head"]), f"from_linear with {bad}"
-        )
-        call = f"quantize_linears of a model with {bad} in head"
-        expect_raises(ValueError, lambda m=model: answer.quantize_linears(m), call, words="head")
-        expect_that(
-            not any(kinds_of(model, answer).values()), f"layers are replaced after the error from {call}"
-        )
-    model, call = model_of(gen), 'quantize_linears(model, skip=["tail"])'
-    expect_raises(ValueError, lambda: answer.quantize_linears(model, skip=["tail"]), call)
-    expect_that(not any(kinds_of(model, answer).values()), f"layers are replaced after the error from {call}")
+        expect_raises(ValueError, lambda m=model, s=skip: answer.quantize_linears(m, s), call)
+        replaced = any(kinds_of(model, answer).values())
+        expect_that(not replaced, f"layers are replaced after the error from {call}")
 
 
 def oracle(answer, gen):

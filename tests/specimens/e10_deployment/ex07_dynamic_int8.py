@@ -242,17 +242,13 @@ def quantize_linears(model, skip=()):
         kept.update(known[name].modules())
     found = {}
 
-    def collect(module, path):
+    def collect(module):
         if module in kept:
             return
         if type(module) is nn.Linear:
-            try:
-                found.setdefault(module, Int8Linear.from_linear(module))
-            except ValueError:
-                raise ValueError(f"{path} is not finite")
-        for name, child in module._modules.items():
-            if child is not None:
-                collect(child, f"{path}.{name}" if path else name)
+            found.setdefault(module, Int8Linear.from_linear(module))
+        for child in module.children():
+            collect(child)
 
     def replace(module):
         for name, child in list(module._modules.items()):
@@ -263,7 +259,7 @@ def quantize_linears(model, skip=()):
             else:
                 replace(child)
 
-    collect(model, "")
+    collect(model)
     replace(model)
     return found.get(model, model)
 """,
