@@ -1,7 +1,7 @@
-"""Weights and what must be known about them in one file that holds no code: safetensors.
+"""Weights and their metadata in one file that holds no code: safetensors.
 
-The format is a header in JSON and plain numbers, so it is safe to read. But it refuses tensors that share memory (a
-tied embedding and output layer) or are not contiguous, and its metadata maps strings to strings. Write around that:
+The format is a header in JSON and plain numbers. But it refuses tensors that share memory (tied weights) or are not
+contiguous, and its metadata maps strings to strings. Write around that:
 
     weight = torch.arange(6.0).view(3, 2)
     tensors = {"embedding": weight, "output": weight, "bias": torch.zeros(3)}
@@ -13,20 +13,18 @@ tied embedding and output layer) or are not contiguous, and its metadata maps st
     loaded["embedding"][0, 0] = 7.0
     loaded["output"][0, 0], about["step"]                 # tensor(7.) and the number 500
 
-- Names that see the same memory are written once, under the name that comes first in `tensors`; "shared" says for each
-  other name which one that is. In a state dict, tied weights are two Python objects: compare addresses.
-- Loaded, all names of a tensor share memory again; every name has its values, shape and dtype; metadata comes back equal.
+- Names for the same memory are written once, under the first of them in `tensors`; "shared" maps the others to it. In a
+  state dict, tied weights are two Python objects: compare addresses.
+- Loaded, they share memory again; every name has its values, shape and dtype; metadata comes back equal.
 
 Fine print:
-- "The same" means address, shape, strides and dtype. All else is written in full, with its own elements only, and shares
-  nothing when loaded: rows of one matrix, a view and its base, empty tensors.
-- Loaded tensors are contiguous and require no gradient. Saving changes no input, and takes parameters.
-- A TypeError or ValueError for metadata that would not come back equal: an object, NaN, but also (1, 2), which returns
-  as [1, 2], and {1: "a"}; and for something in `tensors` that is no tensor.
-- Whenever save_tensors raises, also on a full disk, a file that was at path is there as it was, and no other is new.
-- A file from another program may lack "shared", "metadata" or both; other entries mean nothing to us.
-- load_tensors raises FileNotFoundError where there is no file, safetensors.SafetensorError where it is damaged or
-  something else. What its name ends in does not matter.
+- "The same" means address, shape, strides and dtype. All else is written in full, with its own elements only, and
+  shares nothing when loaded: rows of one matrix, a view and its base, empty tensors.
+- Saving takes parameters. Loaded tensors are contiguous and require no gradient.
+- TypeError or ValueError for metadata that would not come back equal: an object, or {1: "a"} (the 1 returns as "1").
+- When save_tensors raises, also on a full disk, a file that was at path stays, and no other is new.
+- A file from another program may lack "shared", "metadata" or both, and hold other entries.
+- load_tensors raises FileNotFoundError without a file, safetensors.SafetensorError for a damaged one.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """What grades safetensors_roundtrip: tied, strided, any dtype, metadata; views, refusals, the file."""
 
 import json
-import pickle
 import resource
 import tempfile
 from pathlib import Path
@@ -12,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from grader.checks import expect_equal, expect_raises, expect_that, shares_storage, unchanged
+from grader.checks import expect_equal, expect_raises, expect_that, shares_storage
 
 
 @pytest.fixture
@@ -105,54 +104,31 @@ def test_metadata(answer, path, kind):
 @pytest.mark.fine
 def test_overlapping(answer, path, gen):
     """What shares memory in another way is written in full, and on its own when loaded."""
-    w, array = torch.randn(4, 4, generator=gen), torch.randn(2, 3, generator=gen).numpy()
-    windows = w.view(-1)[:4]
-    tensors = {
-        "all": w,
-        "transposed": w.T,
-        "first": w[:2],
-        "last": w[2:],
-        "column": w[:, 1],
-        "corner": w[0, 0],
-    }
-    tensors |= {"windows of two": windows.unfold(0, 2, 1), "bits": w.view(torch.int32), "equal": w.clone()}
-    tensors |= {
-        "no rows": torch.zeros(0, 3),
-        "no rows either": torch.zeros(0, 3),
-        "repeated": w[0].expand(3, 4),
-    }
+    w, none = torch.randn(4, 4, generator=gen), torch.zeros(0, 3)
+    tensors = {"all": w, "transposed": w.T, "first": w[:2], "last": w[2:], "corner": w[0, 0]}
+    tensors |= {"bits": w.view(torch.int32), "equal": w.clone(), "no rows": none, "no rows either": none[:]}
     expect_there_and_back(answer, path, tensors, {})
-    tensors = {"array": torch.from_numpy(array).T, "array again": torch.from_numpy(array).T}
-    expect_there_and_back(answer, path, tensors, {"array again": "array"})
 
 
 @pytest.mark.fine
 def test_plain_results(answer, path, gen):
-    """Parameters are saved and stay as they are; what is loaded is contiguous, without gradient."""
+    """Parameters are saved; what is loaded is contiguous, without gradient."""
     w = nn.Parameter(torch.randn(4, 3, generator=gen))
-    with unchanged("save_tensors(path, tensors)", w=w):
-        answer.save_tensors(path, {"w": w, "w.T": w.T})
+    answer.save_tensors(path, {"w": w, "w.T": w.T})
     for name, t in answer.load_tensors(path)[0].items():
         expect_that(t.is_contiguous(), f"loaded[{name!r}] is not contiguous")
         expect_that(not t.requires_grad, f"loaded[{name!r}] requires a gradient")
 
 
-REFUSED = {
-    "an object": ({}, {"a": object()}),
-    "a tuple inside": ({}, {"a": [{"b": (1,)}]}),
-    "a number as a name inside": ({}, {"a": {0: "cat", 1: "dog"}}),
-    "NaN": ({}, {"a": [float("nan")]}),
-    "a list for a tensor": ({"v": [1.0, 2.0]}, {}),
-}
+REFUSED = {"an object": {"a": object()}, "numbers as names": {"a": [{0: "cat", 1: "dog"}]}}
 
 
 @pytest.mark.fine
 @pytest.mark.parametrize("kind", REFUSED)
 def test_refused(answer, path, kind):
     """What would not come back is refused."""
-    tensors, metadata = REFUSED[kind]
-    tensors, call = {"w": torch.ones(2), **tensors}, f"save_tensors with {kind}"
-    expect_raises((TypeError, ValueError), lambda: answer.save_tensors(path, tensors, metadata), call)
+    tensors, call = {"w": torch.ones(2)}, f"save_tensors with {kind} in metadata"
+    expect_raises((TypeError, ValueError), lambda: answer.save_tensors(path, tensors, REFUSED[kind]), call)
     expect_equal([f.name for f in path.parent.iterdir()], [], f"the files in the folder after {call}")
 
 
@@ -161,22 +137,21 @@ def test_when_saving_fails(answer, path):
     """Where save_tensors raises, the file that was there is still there, and nothing is beside it."""
     answer.save_tensors(path, {"old": torch.ones(3)}, {"old": 1})
     before, (soft, hard) = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
-    for what, tensors in (("a list", {"v": [1.0]}), ("a full disk", {"w": torch.ones(400_000)})):
-        try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))  # as if the disk were full
-            with pytest.raises(Exception):  # noqa: B017
-                answer.save_tensors(path, tensors)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        same = path.exists() and path.read_bytes() == before
-        expect_that(same, f"the file that was there is another after save_tensors with {what} has raised")
-        names = [f.name for f in path.parent.iterdir()]
-        expect_equal(names, [path.name], f"the files in the folder after save_tensors with {what} has raised")
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))  # as if the disk were full
+        with pytest.raises(Exception):  # noqa: B017
+            answer.save_tensors(path, {"w": torch.ones(400_000)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    same = path.exists() and path.read_bytes() == before
+    expect_that(same, "the file that was there is another after save_tensors has raised on a full disk")
+    names = [f.name for f in path.parent.iterdir()]
+    expect_equal(names, [path.name], "the files in the folder after save_tensors has raised on a full disk")
 
 
 @pytest.mark.fine
 def test_other_programs(answer, path, gen):
-    """Files without our entries in the header, or with others, can be read, whatever they are called."""
+    """Files without our entries in the header, or with others, can be read."""
     w = torch.randn(3, 2, generator=gen)
     headers = {
         "no metadata": (None, {}, {"w": w}),
@@ -186,25 +161,19 @@ def test_other_programs(answer, path, gen):
     }
     for what, (header, metadata, wanted) in headers.items():
         save_file({"w": w}, path, header)
-        other = path.rename(path.with_name("model.bin"))
-        found = answer.load_tensors(other)
+        found = answer.load_tensors(path)
         expect_equal(found, (wanted, metadata), f"load_tensors of a file with {what}")
 
 
 @pytest.mark.fine
 def test_no_safetensors(answer, path):
-    """A damaged file or a pickle raises SafetensorError, no file FileNotFoundError."""
+    """A damaged file raises SafetensorError, no file FileNotFoundError."""
     expect_raises(FileNotFoundError, lambda: answer.load_tensors(path), "load_tensors of no file")
     answer.save_tensors(path, {"w": torch.ones(9)})
-    whole = path.read_bytes()
-    for what, content in {
-        "half a file": whole[:-20],
-        "a pickle": pickle.dumps({"w": 1}),
-        "noise": b"ab",
-    }.items():
-        path.write_bytes(content)
-        call = f"load_tensors of {what}"
-        expect_raises(safetensors.SafetensorError, lambda: answer.load_tensors(path), call)
+    path.write_bytes(path.read_bytes()[:-20])
+    expect_raises(
+        safetensors.SafetensorError, lambda: answer.load_tensors(path), "load_tensors of half a file"
+    )
 
 
 def oracle(answer, gen):
