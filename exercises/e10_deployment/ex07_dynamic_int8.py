@@ -21,8 +21,8 @@ Fine print:
   1e-8 vanishes, and sums of integers overflow.
 - x may have any batch dimensions, or none. Gradients flow to x.
 - Nothing wide is held between calls. Device and mode are those of the linear layer.
-- Subclasses of nn.Linear stay (nn.MultiheadAttention reads its weight), and so does what is below a name in skip. A layer
-  that occurs twice becomes one.
+- Subclasses of nn.Linear stay (nn.MultiheadAttention reads its weight), and so does what is below a name in skip. A
+  layer that occurs twice becomes one.
 - ValueError for NaN or inf in a weight and for unknown names in skip; then nothing has been replaced.
 """
 
