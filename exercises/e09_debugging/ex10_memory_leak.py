@@ -1,7 +1,7 @@
 """Memory that climbs: what a trainer keeps of each step.
 
-A trainer feeds a dashboard: the latest `window` losses, their smoothed value, how active each layer was in the last step, and
-the first prediction of each of the latest batches. After an hour it has eaten 40 GB, and each step takes longer:
+A trainer feeds a dashboard: the latest `window` losses, their smoothed value, how active each layer was in the last
+step, and the first prediction of each of the latest batches. After an hour it has eaten 40 GB, and steps take longer:
 
     model = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU())       # weights 2 and -1
     trainer = Trainer(model, mse_loss, torch.optim.SGD(model.parameters(), lr=0.0), window=2)
@@ -17,7 +17,7 @@ Find what outlives its step, and mend it. Training and what is reported stay as 
 - The model does not get more hooks from step to step.
 
 Fine print:
-- After a step nothing else of its batch is held either, nor the memory of one. `detach` lets go of the graph and shares the
+- After a step nothing else of its batch is held either, nor its memory. `detach` lets go of the graph and shares the
   memory: a row is a view of the whole output, and `mse_loss` may return one number in the memory of a whole batch.
 - From `window` steps on, what is held does not grow.
 - Between steps no hook of the trainer is on the model, which others copy and pickle. Hooks of others stay.

@@ -24,8 +24,8 @@ The reason is the first of these that is true:
     "zero rate"         the learning rate of its group is 0
     "lost"              none of these: rounded away, for example
 
-- A parameter has moved if any of its numbers is another, by however little. Then it is not in the result, whatever else is
-  true of it: weight decay moves what has a gradient of 0.
+- A parameter has moved if any of its numbers is another, by however little. Then it is not in the result, whatever else
+  is true of it: weight decay moves what has a gradient of 0.
 
 Fine print:
 - Gradients and rates count as they are when the optimizer's step ends. train_step may clear the gradients after it, as

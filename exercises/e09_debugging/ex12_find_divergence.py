@@ -1,7 +1,7 @@
 """The first layer at which two models part.
 
-You have ported a model or fused two of its layers, and the logits are not the same. `find_divergence` runs both on the same
-inputs, in evaluation mode, and tells the first call of a module whose outputs differ:
+You have ported a model, and the logits are not the same. `find_divergence` runs both on the same inputs, in evaluation
+mode, and tells the first call of a module whose outputs differ:
 
     reference = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
     candidate = copy.deepcopy(reference)
@@ -17,14 +17,14 @@ inputs, in evaluation mode, and tells the first call of a module whose outputs d
 
 Fine print:
 - Where a model raises, its error comes out, and no hook is left either. Each module has its own mode back.
-- An output counts as it was when its call ended, even if a ReLU writes over it in place later.
+- An output counts as it was when its call ended, even if a ReLU in place writes over it later.
 - rtol is relative to the reference: `torch.allclose` takes it of its second argument.
-- NaN agrees with NaN, inf with inf of its sign. Where one of them meets another number, error is inf.
-- Outputs may be tuples, lists and dicts of tensors, nested; dicts go by key. What is no tensor is not compared.
-- Numbers are compared in float64 whatever their dtypes. For a tensor of another shape, or that stands alone, error is inf.
-- Where the models call modules of other names, they part with error inf; layer and call are the reference's.
-- Each model gets copies of the inputs, tensors or dicts of them: some write into theirs. Yours stay as they are.
-- Each runs once, without a graph, and hooks of others run and stay. The models may share modules.
+- NaN agrees with NaN, inf with inf of its sign; beside another number, error is inf.
+- Outputs may be tuples, lists and dicts (by key) of tensors, nested; the rest is not compared.
+- Numbers are compared in float64, whatever their dtypes. For other shapes, or a tensor that stands alone, error is inf.
+- Where the models call modules of other names they part, with the reference's layer and call, and error inf.
+- Each model gets copies of the inputs, to write into.
+- Each runs once, without a graph. Hooks of others run and stay.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A training run that repeats, bit for bit.
 
-"With seed 3 the model fails on the third batch." It does not when you try: no two runs of `train` are alike. Repair it: the
-same arguments give the same losses and weights, whatever ran before.
+"With seed 3 the model fails on the third batch." It does not when you try: no two runs of `train` are alike. Repair it:
+the same arguments give the same losses and weights, whatever ran before.
 
     build_index(["spam", "ham", "spam"])                             # {"ham": 0, "spam": 1}
     zeros = lambda words, classes: linear                            # a Linear(2, 2, bias=False), all 0
@@ -18,7 +18,7 @@ same arguments give the same losses and weights, whatever ran before.
 Fine print:
 - Afterwards the three global streams are where they were. (PyTorch's notes seed them for good, which does the job. But
   then your run changes the experiment after it.)
-- So are these two settings, and any other that you touch: warn_only, `cudnn.deterministic`, threads, environment variables.
+- So are these two settings, with warn_only, and any other that you touch, such as threads or environment variables.
 - Both hold as well where make_model, the model or augment raises. The error passes through.
 - make_model and augment also run with deterministic algorithms on, as errors: warn_only is off.
 - The model is the one that make_model has made, in the modes that it gave its parts. The arguments stay as they are.
