@@ -1,4 +1,4 @@
-"""A cache for keys and values, so that each new token costs one step and not one more pass over all of them.
+"""A cache for keys and values, so that a new token costs one step, not a pass over all.
 
     layer = CachedAttention(2, heads=1)       # say that queries and keys are 0, values and out identities:
     x = torch.tensor([[[2.0, 0.0], [4.0, 2.0], [0.0, 4.0]]])   # each token gets the mean of those so far
@@ -16,13 +16,12 @@
 - append returns all keys and values so far, (batch, heads, length, d). One layer serves several caches.
 
 Fine print:
-- A KVCache allocates room for `capacity` tokens when it is built, and no more: append writes into it, in one go, and
-  returns views. (`torch.cat`, as in nanoGPT and Hugging Face's caches, copies all at each step. It does the job.)
+- A KVCache has its memory, for `capacity` tokens, from the start: append writes into it and returns views.
+  (`torch.cat`, as in Hugging Face's DynamicCache, copies all at each step. It does the job.)
 - A cache holds no graph, also outside of torch.no_grad(). Gradients flow through layer(x).
-- make_cache gives the dtype and device of the weights, 16 bits too; nothing is copied to or from the CPU.
-- Chunks may be empty. x, and what append is given, are not changed.
-- ValueError for heads below 1 or no divisor of dim, and for odd d; where there is no room for the tokens; for keys and
-  values of other sizes than the cache's; for truncate to less than 0 or more than length. The cache is then as it was.
+- make_cache gives the dtype and device of the weights; nothing is copied to or from the CPU.
+- ValueError for tokens without room, keys and values of other sizes, and truncate below 0 or above length. The cache is
+  then as it was.
 """
 
 import torch

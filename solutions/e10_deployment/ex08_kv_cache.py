@@ -59,8 +59,6 @@ class KVCache:
 class CachedAttention(nn.Module):
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
-        if heads < 1 or dim % heads or dim // heads % 2:
-            raise ValueError(f"{dim} features do not split into {heads} heads of even size")
         self.heads = heads
         self.qkv = nn.Linear(dim, 3 * dim, bias=False)
         self.out = nn.Linear(dim, dim, bias=False)

@@ -10,13 +10,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from grader.checks import (
     expect_close,
     expect_equal,
-    expect_flat_cost,
     expect_raises,
     expect_that,
     expect_view,
     held_bytes,
     peak_bytes,
-    unchanged,
 )
 from grader.checks.devices import count_traffic, expect_no_traffic, is_simulated
 from grader.checks.registered import expect_registered, randomize, state_of
@@ -180,11 +178,6 @@ def test_memory(answer, gen):
         for name, mine, base in zip(("keys", "values"), results, first, strict=True):
             expect_view(mine, base, f"cache.append(…), {name} after another token,")
         cache.truncate(50)
-    expect_flat_cost(
-        lambda n: lambda: answer.KVCache(1, 1, n, 2).append(torch.ones(1, 1, n, 2), torch.ones(1, 1, n, 2)),
-        "cache.append(keys, values)",
-        over="new tokens",
-    )
 
 
 @pytest.mark.fine
@@ -236,23 +229,6 @@ def test_on_a_device(answer, gen, device):
 
 
 @pytest.mark.fine
-def test_empty_chunks_and_arguments(answer, gen):
-    """Chunks of no tokens will do; x, keys and values stay, and may lie in memory in any way."""
-    layer, x = build(answer, gen), torch.randn(7, 2, 8, generator=gen).transpose(0, 1)
-    cache, sizes = layer.make_cache(2, 7), (0, 2, 0, 5, 0)
-    with unchanged("layer(x, cache)", x=x):
-        yours = in_chunks(layer, x, cache, sizes)
-    expect_right(yours, layer, x, f"layer(…, cache) in chunks of {sizes}")
-    cache, k = answer.KVCache(1, 1, 4, 2), torch.randn(1, 1, 4, 2, generator=gen)
-    kept = k.clone()
-    with unchanged("cache.append(keys, values)", keys=k):
-        cache.append(k, k)
-    k.zero_()
-    mine = cache.append(k[:, :, :0], k[:, :, :0])[0]
-    expect_equal(mine.clone(), kept, "what is stored, after the caller's keys changed")
-
-
-@pytest.mark.fine
 def test_refused(answer, gen):
     """No room, other sizes and impossible lengths are a ValueError, and the cache is as it was."""
     cache, k = answer.KVCache(2, 3, 4, 6), torch.randn(2, 3, 3, 6, generator=gen)
@@ -263,8 +239,6 @@ def test_refused(answer, gen):
         ("one sequence for two", one[:1], one[:1]),
         ("one head for three", one, one[:, :1]),
         ("one feature for six", one[..., :1], one[..., :1]),
-        ("no value for a key", one, one[:, :, :0]),
-        ("two values for a key", one, two),
     ):
         call = f"cache.append of {what}"
         expect_raises(ValueError, lambda k=keys, v=values: cache.append(k, v), call)
@@ -272,15 +246,6 @@ def test_refused(answer, gen):
         expect_raises(ValueError, lambda n=length: cache.truncate(n), f"truncate({length}) of 3 tokens")
     expect_equal(cache.length, 3, "cache.length after errors")
     expect_equal(cache.append(one, one)[0].clone(), torch.cat([k, one], 2), "the keys after errors")
-    for dim, heads in ((8, 3), (8, 0), (8, -2), (6, 2)):
-        call = f"CachedAttention({dim}, {heads})"
-        expect_raises(ValueError, lambda d=dim, h=heads: answer.CachedAttention(d, h), call)
-    layer = build(answer, gen)
-    full = layer.make_cache(2, 4)
-    for shape in ((2, 5, 8), (1, 2, 8)):
-        call = f"layer(x, cache) for x of {shape} and a cache of 2 sequences of 4 tokens"
-        expect_raises(ValueError, lambda s=shape: layer(torch.ones(s), full), call)
-    expect_equal(full.length, 0, "cache.length after errors of layer(x, cache)")
 
 
 def oracle(answer, gen):

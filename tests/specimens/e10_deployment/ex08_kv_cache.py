@@ -356,8 +356,6 @@ class KVCache:
 class CachedAttention(nn.Module):
     def __init__(self, dim, heads):
         super().__init__()
-        if heads <= 0 or dim % (2 * heads):
-            raise ValueError("heads")
         self.n, self.d = heads, dim // heads
         self.qkv = nn.Linear(dim, dim * 3, bias=False)
         self.out = nn.Linear(dim, dim, bias=False)
@@ -373,12 +371,12 @@ class CachedAttention(nn.Module):
         where = torch.arange(past, past + t, device=x.device)
         q, k = turn(q, where), turn(k, where)
         if cache is None:
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True) if t else v
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         else:
             with torch.no_grad():
                 k, v = cache.append(k, v)
                 mask = torch.ones(t, past + t, dtype=torch.bool, device=x.device).tril(past)
-                y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask) if t else q
+                y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return self.out(y.transpose(1, 2).reshape(b, t, dim))
 """,
     ),
