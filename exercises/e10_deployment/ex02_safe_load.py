@@ -1,8 +1,8 @@
 """Load a stranger's weights: no code of theirs runs.
 
 A checkpoint is a pickle, and a pickle is a program: whoever wrote it may have told the reader to call `os.system`.
-Load what `torch.save(other.state_dict(), path)` wrote elsewhere, or what pretends to be that, into the model, and return
-the model ready to serve: on `device`, in evaluation mode.
+Load what `torch.save(other.state_dict(), path)` wrote elsewhere, or pretends to be that, into the model, and return the
+model ready to serve: on `device`, in evaluation mode.
 
     model = torch.nn.Linear(2, 1)
     torch.save({"weight": torch.tensor([[3.0, 4.0]]), "bias": torch.tensor([5.0])}, "weights.pt")
@@ -14,16 +14,12 @@ the model ready to serve: on `device`, in evaluation mode.
 - A RuntimeError if an entry is missing, unknown to the model, or of another shape.
 
 Fine print:
-- Whenever safe_load raises, also for a `device` that is not there, the model is what it was: weights, modes, device.
-  (`load_state_dict` copies all that fits before it raises. Alone, it does the job.)
-- The RuntimeError names every entry that is missing, unknown, of another shape or no tensor. That includes what
-  `load_state_dict` overlooks: shape (1,) for (), and a missing `num_batches_tracked`.
-- A file that holds no dict: a TypeError or a RuntimeError. No file, or a damaged one: what `torch.load` raises.
-- Code is refused also where TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is set, as some tutorials advise. The environment and
-  what `torch.load` admits elsewhere (`torch.serialization.get_safe_globals()`) stay as they are.
-- The numbers are copied into the tensors that the model has: optimizers and tied layers see them, and dtypes and
-  requires_grad stay.
-- The file is read into host memory, whatever device is asked for: there, the weights would be twice.
+- When safe_load raises, also for a `device` that is not there, the model stays what it was: weights, modes, device.
+  (`load_state_dict` copies what fits before it raises. Alone, it does the job.)
+- The RuntimeError names every entry that is missing, unknown, of another shape or no tensor.
+- A file that holds no dict: TypeError or RuntimeError. No file, or a damaged one: what `torch.load` raises.
+- Code is refused even where TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is set, as some tutorials advise.
+- The numbers are copied into the tensors of the model: optimizers see them, and dtypes and requires_grad stay.
 """
 
 from pathlib import Path

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from grader.checks import expect_close, expect_equal, expect_raises, expect_that, modes_kept
-from grader.checks.devices import count_traffic, is_simulated, on_host
+from grader.checks.devices import is_simulated, on_host
 
 
 @pytest.fixture
@@ -122,7 +122,6 @@ def test_from_another_machine(answer, gen, path, monkeypatch, tag):
     expect_state(model, state_of(saved), f"after safe_load of a file that was saved on {tag}")
 
 
-NAMES = "0.weight 0.bias 1.weight 1.bias 1.running_mean 1.running_var 1.num_batches_tracked 3.weight 3.bias"
 MISFITS = {
     "a missing weight": ({"0.weight": None}, "0.weight"),
     "a missing buffer": ({"1.running_var": None}, "1.running_var"),
@@ -131,11 +130,7 @@ MISFITS = {
     "a shape that would broadcast": ({"3.weight": torch.ones(1, 4)}, "3.weight"),
 }
 FINE_MISFITS = {
-    "a missing count of batches": ({"1.num_batches_tracked": None}, "1.num_batches_tracked"),
-    "a shape of (1,) for ()": ({"1.num_batches_tracked": torch.tensor([3])}, "1.num_batches_tracked"),
-    "a number for a name": ({1234: torch.ones(2)}, "1234"),
     "a list for a tensor": ({"3.bias": [1.0, 2.0]}, "3.bias"),
-    "nothing in it": (dict.fromkeys(NAMES.split()), NAMES),
     "several at once": ({"0.bias": torch.ones(5), "9": torch.ones(1), "3.bias": None}, "0.bias 9 3.bias"),
 }
 
@@ -203,14 +198,11 @@ def test_no_such_device(answer, gen, path):
 
 @pytest.mark.fine
 def test_forced_by_the_environment(answer, gen, path, monkeypatch):
-    """TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD admits no code; it stays, and so does what torch.load admits."""
+    """TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD admits no code."""
     write("mkdir", network(gen).state_dict(), path)
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
-    before = dict(os.environ), torch.serialization.get_safe_globals()
     what = "a hostile file, with TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1"
     expect_refused(answer, network(gen), path, pickle.UnpicklingError, what)
-    same = (dict(os.environ), torch.serialization.get_safe_globals()) == before
-    expect_that(same, "os.environ or torch.serialization.get_safe_globals() has changed after safe_load")
 
 
 @pytest.mark.fine
@@ -230,17 +222,6 @@ def test_into_the_models_own_tensors(answer, gen, path):
     expect_equal(model[0].weight.dtype, torch.float32, "the dtype of a model, loaded from bfloat16")
     after = [p.requires_grad for p in model.parameters()]
     expect_equal(after, required, "requires_grad of the parameters after safe_load(model, path)")
-
-
-@pytest.mark.fine
-def test_read_into_host_memory(answer, gen, path, device):
-    """The file is read into host memory, whatever device is asked for."""
-    torch.save(network(gen).state_dict(), path)
-    with count_traffic() as traffic:
-        answer.safe_load(network(gen), path, device)
-    copies = f"{traffic.to_host} copies"  # one may try the device
-    told = "weights are copied back to the host: they were read straight to the device"
-    expect_that(traffic.to_host <= 1, told, yours=copies, wanted="no copies")
 
 
 def tried(answer, model, path):

@@ -150,12 +150,6 @@ SPECIMENS = [
         check="test_into_the_models_own_tensors",
         says="requires_grad",
     ),
-    Wrong(
-        "reads straight to the device",
-        edits=[('(path, map_location="cpu"', "(path, map_location=device")],
-        check="test_read_into_host_memory",
-        says="back to the host",
-    ),
     Works(
         "the tutorial's four lines",
         code="""
