@@ -1,7 +1,7 @@
 """Preprocessing inside of the model: raw pixels in, labels out.
 
-A network was trained on normalised images and answers with class numbers. The mean, the deviation and the names of the
-classes lie in a notebook, and sooner or later somebody serves the network with those of another. Keep them together:
+A network was trained on normalised images and answers with class numbers. Mean, deviation and class names lie in a
+notebook, and somebody will serve the network with those of another. Keep them together:
 
     bundle = Bundle(network, mean=[0.5, 0.5, 0.5], std=[0.25, 0.25, 0.25], labels=["cat", "dog"])
     pixels = torch.full((1, 3, 2, 2), 255, dtype=torch.uint8)
@@ -17,14 +17,13 @@ classes lie in a notebook, and sooner or later somebody serves the network with 
 - mean and std are not trained: `bundle.parameters()` are those of the network.
 
 Fine print:
-- The network is given the dtype that the bundle was moved to, for pixels of any: float64 after `bundle.double()`.
-- Pixels are on the bundle's device: nothing is copied to another one but the class numbers in classify, once.
-- mean, std (lists or tensors, also of ints) and labels are copied: changing them later changes nothing. Pixels stay.
-- The state dict may be a part of a larger one. Labels may hold any characters. Deep copies and pickles are whole, too.
-- Gradients reach floating pixels; layers run in the mode that they are in. An empty batch gives (0, classes) and [].
-- TypeError for pixels of other dtypes. ValueError if they have not 4 dimensions or not as many channels as mean: a grey
-  image would broadcast. And if mean and std differ in length, a std is not positive, or the network gives another
-  number of logits than there are labels.
+- The network gets the dtype that the bundle was moved to, whatever the pixels have: float64 after `bundle.double()`.
+- Nothing is copied to another device but the class numbers in classify, once.
+- mean, std (lists or tensors) and labels are copied.
+- The state dict may be a part of a larger one. Labels may hold any characters.
+- Gradients reach floating pixels; classify leaves modes as they are.
+- TypeError for pixels of other dtypes. ValueError if they have not 4 dimensions or other channels than mean (a grey
+  image would broadcast), if mean and std, or labels and logits, differ in number, or a std is not positive.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,13 @@
 """What grades bundle_preprocessing: numbers, labels, the state dict; dtypes, copies, gradients, refusals."""
 
-import copy
 import io
 import math
-import pickle
 
 import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_close, expect_equal, expect_raises, expect_that, unchanged
+from grader.checks import expect_close, expect_equal, expect_raises, expect_that
 from grader.checks.devices import count_traffic, expect_no_traffic
 from grader.checks.registered import randomize
 
@@ -133,7 +131,7 @@ def test_parameters(answer, gen):
 @pytest.mark.fine
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float32], ids=str)
 def test_dtypes(answer, gen, dtype):
-    """The network computes in the dtype that the bundle was moved to, for pixels of any; they stay."""
+    """The network computes in the dtype that the bundle was moved to, for pixels of any."""
     bundle, seen = answer.Bundle(network(gen), MEAN, STD, LABELS).to(dtype), []
     layer = next(m for m in bundle.modules() if isinstance(m, Network))
     layer.register_forward_pre_hook(lambda _m, args: seen.append(args[0].detach()))
@@ -141,50 +139,38 @@ def test_dtypes(answer, gen, dtype):
     for pixels in (bytes_of(gen, 2, 3, 4, 5), floats, floats.float(), floats.bfloat16()):
         call = f"bundle.to({dtype})(pixels in {pixels.dtype})"
         wanted = normalised(pixels, MEAN, STD).to(dtype)
-        with unchanged(call, pixels=pixels):
-            bundle(pixels)
+        bundle(pixels)
         expect_close(seen[-1], wanted, f"what the network is given in {call}", scale=8.0)
     bare = answer.Bundle(nn.Flatten(), MEAN, STD, numbered((3, 4, 5))).to(dtype)(bytes_of(gen, 2, 3, 4, 5))
     expect_equal(bare.dtype, dtype, f"the dtype of a bundle in {dtype} around a network without weights")
 
 
 @pytest.mark.fine
-@pytest.mark.parametrize("how", ["state dict of something larger", "deepcopy", "pickle"])
-def test_taken_along(answer, gen, how):
-    """All goes along as a part of something larger, by copy and by pickle, whatever the labels hold."""
+def test_in_something_larger(answer, gen):
+    """All goes along as a part of something larger, whatever the labels hold."""
     labels = ["", "a\0b\nc", "".join(map(chr, range(300))), "\0"]
     bundle, other = answer.Bundle(network(gen), MEAN, STD, labels), other_bundle(answer, gen)
-    if "state dict" in how:
-        whole, empty = (nn.ModuleDict({"sound": nn.Linear(2, 2), "vision": b}) for b in (bundle, other))
-        empty.load_state_dict(through_a_file(whole.state_dict()))
-    else:
-        other = copy.deepcopy(bundle) if how == "deepcopy" else pickle.loads(pickle.dumps(bundle))
-    pixels = bytes_of(gen, 9, 3, 4, 5)
-    call, wanted = f"a bundle that got all from another by {how}", bundle(pixels).detach()
-    expect_close(other(pixels).detach(), wanted, call)
+    whole, empty = (nn.ModuleDict({"sound": nn.Linear(2, 2), "vision": b}) for b in (bundle, other))
+    empty.load_state_dict(through_a_file(whole.state_dict()))
+    pixels, call = (
+        bytes_of(gen, 9, 3, 4, 5),
+        "a bundle that loads the state dict of another, in a larger model",
+    )
+    expect_close(other(pixels).detach(), bundle(pixels).detach(), call)
     expect_equal(list(other.labels), labels, f"list(labels) of {call}")
-    for p in other.parameters():
-        p.data.zero_()
-    expect_close(bundle(pixels).detach(), wanted, "the first bundle, after its copy was changed,")
 
 
 @pytest.mark.fine
 def test_own_copies(answer, gen):
-    """Tensors and lists that were given can change afterwards; ints will do."""
-    mean, std, labels = torch.tensor(MEAN), torch.tensor(STD), list(LABELS)
-    pixels, module = bytes_of(gen, 2, 3, 4, 5), network(gen)
-    bundle, whole = (
-        answer.Bundle(module, mean, std, labels),
-        answer.Bundle(module, [0, 1, 0], [1, 2, 1], LABELS),
-    )
+    """Tensors and lists that were given can change afterwards."""
+    mean, std, labels, pixels = torch.tensor(MEAN), torch.tensor(STD), list(LABELS), bytes_of(gen, 2, 3, 4, 5)
+    bundle = answer.Bundle(network(gen), mean, std, labels)
     wanted = bundle(pixels).detach()
     mean.zero_()
     std.fill_(9.0)
     labels[:] = "abcd"
     expect_close(bundle(pixels).detach(), wanted, "bundle(pixels) after the tensors it was made of changed")
     expect_equal(list(bundle.labels), LABELS, "list(bundle.labels) after the list it was made of changed")
-    floats = answer.Bundle(module, [0.0, 1.0, 0.0], [1.0, 2.0, 1.0], LABELS)
-    expect_close(whole(pixels), floats(pixels), "bundle(pixels) with mean and std in ints")
 
 
 @pytest.mark.fine
@@ -219,21 +205,10 @@ def test_on_a_device(answer, gen, device):
 
 
 @pytest.mark.fine
-def test_no_images(answer, gen):
-    """No images give (0, classes) and []; of equal logits, the first counts."""
-    bundle = answer.Bundle(network(gen), MEAN, STD, LABELS)
-    none = bytes_of(gen, 0, 3, 4, 5)
-    expect_equal(list(bundle(none).shape), [0, 4], "the shape of bundle(no images)")
-    expect_equal(bundle.classify(none), [], "bundle.classify(no images)")
-    equal = answer.Bundle(nn.Flatten(), [0.0], [1.0], LABELS).classify(torch.ones(1, 1, 2, 2))
-    expect_equal(equal, LABELS[:1], "bundle.classify where all logits are equal")
-
-
-@pytest.mark.fine
 def test_refused(answer, gen):
     """Numbers that do not fit, and pixels of other shapes and dtypes."""
     bundle, pixels = answer.Bundle(network(gen), MEAN, STD, LABELS), torch.rand(2, 3, 4, 5, generator=gen)
-    for std in ([1.0, 1.0], [1.0], [1.0, 0.0, 1.0], [1.0, -1.0, 1.0], [1.0, float("nan"), 1.0]):
+    for std in ([1.0, 1.0], [1.0], [1.0, 0.0, 1.0], [1.0, -1.0, 1.0]):
         call = f"Bundle(network, {MEAN}, {std}, labels)"
         expect_raises(ValueError, lambda s=std: answer.Bundle(network(gen), MEAN, s, LABELS), call)
     for bad in (pixels[:, :1], pixels[0], pixels[None], pixels.permute(0, 2, 3, 1)):

@@ -111,7 +111,7 @@ SPECIMENS = [
 """,
             ),
         ],
-        check="test_taken_along",
+        check="test_in_something_larger",
     ),
     Wrong(
         "keeps the list",
