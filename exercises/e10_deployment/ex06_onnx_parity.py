@@ -1,7 +1,7 @@
 """The same model in ONNX: a file that runs without PyTorch, and the proof that it computes the same.
 
-ONNX Runtime runs a model from a file, without Python. An export can go wrong silently: dropout stays on, a batch size is
-burnt in.
+ONNX Runtime runs a model from a file, without Python. An export can go wrong silently: dropout stays on, a batch size
+is burnt in.
 
     model = nn.Linear(2, 1)                      # say [[1, 2]] with a bias of 0.5
     export_onnx(model, torch.zeros(2, 2), "model.onnx")
@@ -12,16 +12,15 @@ burnt in.
 - The file holds the model in evaluation mode, with one input named input and one output named output. Their first
   dimension is a batch of any size.
 - parity runs both on each batch, the model in evaluation mode, and returns the largest |onnx - torch| as a float.
-- ValueError if |onnx - torch| > atol + rtol · |torch| anywhere. Its message names the first such batch, counted from 0,
-  as "batch 2", and says how far it is off.
+- ValueError if |onnx - torch| > atol + rtol · |torch| anywhere. Its message names the first such batch, counted from
+  0, as "batch 2", and says how far it is off.
 
 Fine print:
-- All weights are in the file, and no other is written. The example may be a batch of 1; path may end in anything.
-- Afterwards, also after an error, each module is in the mode in which it was before; nothing else has changed.
-- Results of another shape are off, too, also where they would broadcast. NaN on both sides is no difference, nor is
-  the same infinity; NaN or infinity on one side only is off, whatever the tolerances.
-- parity takes files whose ends have other names, any iterable of batches (none, or without rows: 0.0), batches that
-  require gradients or lie in memory in any way, and models that work in place. It records no graph.
+- All weights are in the file, and no other is written. The example may be a batch of 1.
+- Afterwards, also after an error, each module is in the mode in which it was before.
+- Results of another shape are off, too, also where they would broadcast.
+- NaN on both sides is no difference, nor is the same infinity. NaN or infinity on one side only is off, whatever the
+  tolerances.
 """
 
 from collections.abc import Iterable
