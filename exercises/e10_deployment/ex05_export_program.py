@@ -16,11 +16,10 @@ a number in that run stays a number, unless it is told to be a variable.
 Fine print:
 - The example may have one row: torch takes the sizes 0 and 1 for constants, so it needs a second one.
 - Any number means any: no `max=` on the dimension.
-- When export_program returns or raises, each layer has the mode that it had before; state and example are unchanged.
-- A model that cannot be exported: the error of torch comes through, and a file that was at path is still there as it
-  was. So it is with a model that works for the number of rows in the example alone: `Dim.AUTO` would overlook that.
-- What load_program returns records no graph: its result requires no gradient, and who records elsewhere still does.
-- load_program needs nothing but the file, once, and raises FileNotFoundError if there is none.
+- Afterwards, also after an error, each layer has the mode that it had before.
+- If a model cannot be exported, the error of torch comes through, and a file that was at path stays. So it is with one
+  that works for the example's number of rows alone: `Dim.AUTO` would overlook that.
+- What load_program returns records no graph: its result requires no gradient.
 """
 
 from collections.abc import Callable

@@ -88,21 +88,16 @@ def evaluated(model, x):
 
 @cache
 def exported(answer, kind, rows):
-    """Exported once for all checks: the model, the file's bytes, what changed and the names of the files."""
+    """Exported once for all checks: the model, the file's bytes, the modes before and after."""
     gen = torch.Generator().manual_seed(5)
     model = build(kind, gen)
     example = model.draw(rows, gen)
-    before = (
-        flags(model),
-        {**{n: t.clone() for n, t in model.state_dict().items()}, "the example": example.clone()},
-    )
+    before = flags(model)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "model.pt2"
         path.write_bytes(b"an older file")
         answer.export_program(model, example, path)
-        files = sorted(file.name for file in Path(name).rglob("*"))
-        after = flags(model), {**model.state_dict(), "the example": example}
-        return model, path.read_bytes(), before, after, files
+        return model, path.read_bytes(), before, flags(model)
 
 
 def served(program, inputs):
@@ -138,7 +133,6 @@ def test_any_number_of_rows(answer, gen):
             path = Path(folder) / "served.pt2"
             path.write_bytes(content)
             program = answer.load_program(str(path))
-            path.unlink()
             inputs = [model.draw(size, gen) for size in SIZES]
             call = f"load_program(path), exported with an example of {name},"
             expect_results(model, inputs, served(program, inputs), call)
@@ -157,13 +151,10 @@ def test_in_another_process(answer, gen):
 
 
 @pytest.mark.fine
-def test_nothing_changes(answer):
-    """Modes, state and example are afterwards what they were, and there is one file."""
-    _, _, before, after, files = exported(answer, *CASES["four rows"])
-    expect_equal(files, ["model.pt2"], "the files after export_program")
-    expect_equal(after[0], before[0], "the training flags after export_program")
-    for key, was in before[1].items():
-        expect_equal(after[1][key], was, f"{key} after export_program")
+def test_modes_come_back(answer):
+    """Afterwards each layer has the mode that it had before."""
+    _, _, before, after = exported(answer, *CASES["four rows"])
+    expect_equal(after, before, "the training flags after export_program")
 
 
 @pytest.mark.fine
@@ -206,24 +197,12 @@ def test_refused(answer, gen, kind):
 
 @pytest.mark.fine
 def test_no_graph(answer, gen, tmp_path):
-    """What load_program returns records no graph, and who records elsewhere still does."""
+    """What load_program returns records no graph."""
     model, content, *_ = exported(answer, *CASES["four rows"])
     path = tmp_path / "model.pt2"
-    expect_raises(FileNotFoundError, lambda: answer.load_program(path), "load_program of no file")
     path.write_bytes(content)
-    program = answer.load_program(path)
-    for x, enabled in (
-        (model.draw(2, gen), True),
-        (model.draw(2, gen)[:, :1], True),
-        (model.draw(2, gen), False),
-    ):
-        with torch.set_grad_enabled(enabled):
-            results = served(lambda x: x.new_ones(()) * program(x).requires_grad, [x])
-            expect_that(
-                torch.is_grad_enabled() == enabled, "gradients are switched for all by load_program(path)(x)"
-            )
-        if not isinstance(results[0], str):
-            expect_that(not results[0].any(), "the result of load_program(path)(x) requires a gradient")
+    yours = answer.load_program(path)(model.draw(2, gen))
+    expect_that(not yours.requires_grad, "the result of load_program(path)(x) requires a gradient")
 
 
 def oracle(answer, gen):

@@ -92,7 +92,7 @@ SPECIMENS = [
     Wrong(
         "back to training mode, all of it",
         edits=[(RESTORE, "        model.train()\n")],
-        check="test_nothing_changes",
+        check="test_modes_come_back",
         says="training flags",
     ),
     Wrong(
@@ -106,36 +106,6 @@ SPECIMENS = [
         edits=[(LAST, "    return program\n")],
         check="test_no_graph",
         says="requires a gradient",
-    ),
-    Wrong(
-        "leaves gradients off where the program raises",
-        edits=[
-            (
-                LAST,
-                """
-    def serve(x):
-        before = torch.is_grad_enabled()
-        torch.set_grad_enabled(False)
-        result = program(x)
-        torch.set_grad_enabled(before)
-        return result
-
-    return serve
-""",
-            )
-        ],
-        check="test_no_graph",
-    ),
-    Wrong(
-        "reads the file at each call",
-        edits=[
-            (
-                LOAD + LAST,
-                "    Path(path).stat()\n    return torch.no_grad()(lambda x: torch.export.load(path).module()(x))\n",
-            )
-        ],
-        check="test_any_number_of_rows",
-        rung="job",
     ),
     Works(
         "the tutorial's, with the name of no argument",
