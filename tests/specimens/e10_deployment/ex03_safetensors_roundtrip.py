@@ -103,11 +103,6 @@ SPECIMENS = [
         check="test_refused",
     ),
     Wrong(
-        "removes the old file first",
-        edits=[(DUMP, "    Path(path).unlink(missing_ok=True)\n" + DUMP)],
-        check="test_when_saving_fails",
-    ),
-    Wrong(
         "writes over the old file",
         edits=[
             (
