@@ -73,8 +73,8 @@ def untouched(exercise: Exercise) -> ExerciseRecord:
 
 
 def unreadable(exercise: Exercise, problem: str) -> ExerciseRecord:
-    """The record of a file that could not be read as an answer."""
-    return ExerciseRecord("broken", 0.0, exercise.points, flags=(one_line(problem),))
+    """The record of a file that could not be read: a person looks at it, and no zero is given unseen."""
+    return ExerciseRecord("not_graded", 0.0, exercise.points, flags=(one_line(problem),))
 
 
 def _check(spec: CheckSpec, transcript: Transcript) -> CheckRecord:

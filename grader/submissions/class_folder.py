@@ -193,7 +193,11 @@ def _rank(part: Belonging, work: Homework) -> tuple[int, int, int, str]:
 
 def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Submission:
     work.finish()
-    notes = [*_listed("not read", work.refused), *_listed("no exercise's file, ignored", work.unknown)]
+    notes = [
+        *_listed("not read", work.refused),
+        *_listed("read", work.guessed),
+        *_listed("no exercise's file, ignored", work.unknown),
+    ]
     if not work.answers and not work.problems and not work.kept:
         notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
     told = [one for one in late if one is not None]

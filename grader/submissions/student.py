@@ -8,6 +8,7 @@ from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
+from grader.submissions.likeness import meant
 from grader.submissions.platforms import TIMESTAMP, of_file, original
 
 _MAX_DEPTH = 6
@@ -31,6 +32,7 @@ class Homework:
         self.times: dict[str, str] = {}
         self.refused: list[str] = []
         self.unknown: list[str] = []
+        self.guessed: list[str] = []
         self.kept: set[str] = set()
         self._catalog = catalog
         self._sections = {one.name: one for one in (*catalog.assignments, *catalog.sections)}
@@ -108,7 +110,8 @@ class Homework:
         self, rest: Mapping[str, str], home: Folder, prefix: str, depth: int, nested: int, is_clone: bool
     ) -> None:
         """Answers first, then notebooks, then archives; the newest of each first."""
-        for name in sorted(rest, key=_newest):
+        named = sorted((name for name in rest if self.exercise(name)), key=self._rank)
+        for name in named:
             if exercise := self.exercise(name):
                 self.answer(name, home, prefix + name, exercise)
         if is_clone:
@@ -127,11 +130,16 @@ class Homework:
         return kind != FOLDER and not is_clone and (name.endswith(".ipynb") or archives.is_archive(name))
 
     def exercise(self, name: str) -> Exercise | None:
-        """The exercise that a file answers by its name, also if a platform has changed that."""
-        if found := self._files.get(name):
-            return found
-        known = of_file(name)
-        return self._files.get(original(known.own if known else name)[0])
+        """The exercise that a file answers by its name, also if a platform or a person has changed that."""
+        return self._named(name) or meant(_own(name), self._catalog)
+
+    def _named(self, name: str) -> Exercise | None:
+        """The exercise whose file's name this is, whatever a platform added."""
+        return self._files.get(name) or self._files.get(original(_own(name))[0])
+
+    def _rank(self, name: str) -> tuple[bool, tuple[int, int, str]]:
+        """Files by their names come before those that only mean one; the newest first."""
+        return self._named(name) is None, _newest(name)
 
     def answer(self, name: str, home: Folder, where: str, exercise: Exercise) -> None:
         """Read one file as the answer to an exercise."""
@@ -139,7 +147,11 @@ class Homework:
             self.refused.append(f"{short(where)} is a second answer")
             return
         try:
-            self._take(exercise, text(self._content(home, name, MAX_BYTES)))
+            content, oddity = text(self._content(home, name, MAX_BYTES))
+            self._take(exercise, content)
+            taken = "" if self._named(name) else f"taken for {exercise.stem}.py"
+            if told := ", ".join(filter(None, [taken, oddity])):
+                self.guessed.append(f"{short(where)} {told}")
         except (Refused, OSError) as reason:
             self.refuse(where, reason, ())
             self.problems[exercise.slug] = f"{escaped(short(where))} {why(reason)}"
@@ -166,7 +178,7 @@ class Homework:
                 self.refused.append(f"{short(where)} holds a second answer to {slug}")
             else:
                 try:
-                    self.answers[slug] = text(answer)
+                    self.answers[slug] = text(answer)[0]
                 except Refused as reason:
                     self.refuse(where, reason, (exercise,))
 
@@ -238,6 +250,12 @@ class Homework:
                 self.times[section] = max(stamp, self.times.get(section, ""))
 
 
+def _own(name: str) -> str:
+    """A file's name as the student gave it."""
+    known = of_file(name)
+    return known.own if known else name
+
+
 def quiet(name: str) -> bool:
     """Names that come along without anybody meaning anything by it."""
     return name.startswith((".", "README", "LICENSE")) or name in _QUIET
@@ -245,4 +263,4 @@ def quiet(name: str) -> bool:
 
 def _newest(name: str) -> tuple[int, int, str]:
     known = of_file(name)
-    return (-known.upload if known else 0, -original(known.own if known else name)[1], name)
+    return (-known.upload if known else 0, -original(_own(name))[1], name)

@@ -185,7 +185,7 @@ def test_bad_submissions_are_told_and_stop_nobody(tmp_path):
     work = hand_in(tmp_path / "in", {"ada": SOLUTION, "=cmd, jr": SOLUTION, "odd": ""})
     (work / "empty").mkdir()
     (work / "odd" / "e01_tensors" / "essay.docx").write_bytes(b"")
-    (work / "odd" / EXERCISE.relative).write_bytes(b"\xff\xfe")
+    (work / "odd" / EXERCISE.relative).write_bytes(b"x = '\x81'")
     linked = work / "linked" / EXERCISE.relative
     linked.parent.mkdir(parents=True)
     linked.symlink_to("/etc/passwd")

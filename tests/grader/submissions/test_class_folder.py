@@ -107,10 +107,12 @@ def test_no_link_is_followed_at_any_level(tmp_path):
     ("content", "problem"),
     [
         (b"x" * (MAX_BYTES + 1), "is larger than 1 MiB"),
-        (b"name = '\xe5'\n", "is not UTF-8; save it as UTF-8 text"),
+        (b"name = '\xe5'\n", "is not UTF-8, but perhaps cp1252 (Windows); save it as UTF-8 text"),
+        (b"x = 1 # \x81\n", "is not UTF-8; save it as UTF-8 text"),
+        (b"# coding: cp1252\nx = '\x81'\n", "is no cp1252, though it says so; save it as UTF-8 text"),
         (b"x = 1\0\n", "holds null bytes"),
     ],
-    ids=["large", "latin-1", "null"],
+    ids=["large", "windows", "neither", "not as it says", "null"],
 )
 def test_a_file_that_is_no_text_is_a_problem(tmp_path, content, problem):
     put(tmp_path / "ada/e01_one/ex01_first.py", content)
@@ -318,3 +320,53 @@ def test_nbgrader_times_steps_by_themselves(tmp_path):
     (ada,) = collect(course, STEPPED).submissions
     assert ada.times == {"e01_one": "time of e01_one", "e01_one_steps": "time of e01_one_steps"}
     assert arrival(replace(ada, late=True), STEPPED).late == {"e01_one": True, "e01_one_steps": True}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("first.py", "ex07_first.py", "EX01_First.py", "ex01_first - Copy.py", "ex01_first - Copy (2).py"),
+        *("ex01_first (1).py", "first_final_v2.py", "ex01-first.py", "ex01_first.py.txt", "First Kopie.py"),
+    ],
+)
+def test_a_file_that_is_nearly_called_so_is_read_with_a_note(tmp_path, name):
+    put(tmp_path / "ada" / "e01_one" / name, b"a = 1\n")
+    ada = one(tmp_path)
+    assert ada.answers == {"first": b"a = 1\n"}
+    told = f"read: e01_one/{name} taken for ex01_first.py"
+    assert ada.notes == (() if name == "ex01_first (1).py" else (told,))
+
+
+@pytest.mark.parametrize(
+    "name", ["first_test.py", "firstly.py", "my_first.py", "first.txt", "test_ex01_first.py"]
+)
+def test_a_file_that_is_called_otherwise_is_ignored(tmp_path, name):
+    put(tmp_path / "ada" / "e01_one" / name, b"a = 1\n")
+    put(tmp_path / "ada" / "e01_one" / "ex02_second.py", b"a = 2\n")
+    ada = one(tmp_path)
+    assert ada.answers == {"second": b"a = 2\n"} and name in ada.notes[0]
+
+
+def test_a_file_by_its_own_name_counts_before_one_that_means_it(tmp_path):
+    put(tmp_path / "ada" / "e01_one" / "First.py", b"a = 1\n")
+    put(tmp_path / "ada" / "e01_one" / "ex01_first.py", b"a = 2\n")
+    ada = one(tmp_path)
+    assert ada.answers == {"first": b"a = 2\n"} and "First.py is a second answer" in ada.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("name = 'å'\n".encode("utf-16"), "UTF-16"),
+        ("# -*- coding: cp1252 -*-\nname = 'å'\n".encode("cp1252"), "cp1252"),
+    ],
+)
+def test_a_text_that_says_what_it_is_is_read(tmp_path, content, told):
+    put(tmp_path / "ada/e01_one/ex01_first.py", content)
+    ada = one(tmp_path)
+    assert ada.answers["first"].decode().endswith("name = 'å'\n")
+    assert told not in ada.answers["first"].decode()
+    assert ada.notes == (f"read: e01_one/ex01_first.py which is {told}",)
+    names: dict[str, str] = {}
+    exec(compile(ada.answers["first"], "answer", "exec"), names)
+    assert names["name"] == "å"

@@ -1,0 +1,30 @@
+"""Which exercise a file means that is called nearly as it should be: a bare slug, a copy, a final version."""
+
+import re
+from pathlib import PurePath
+
+from grader.course.catalog import Catalog, Exercise
+
+_ENDING = re.compile(r"\.py(\.txt)?$", re.IGNORECASE)
+_NUMBER = re.compile(r"^(?:ex|s)\d+_")
+_NOISE = re.compile(
+    r"(?:_(?:copy|copie|kopie|copia)(?:_?\d+)?|_?\(\d+\)|_(?:my|final|fixed|last|new|solution|done|v?\d+))+$"
+)
+"""What systems and people add behind a name."""
+
+
+def meant(name: str, catalog: Catalog) -> Exercise | None:
+    """The exercise that a file's name means, whatever its number, case, spaces and additions."""
+    if not _ENDING.search(name):
+        return None
+    plain = re.sub(r"[\s-]+", "_", _ENDING.sub("", PurePath(name).name).casefold())
+    slugs = {e.slug: e for e in catalog.exercises}
+    while plain:
+        bare = _NUMBER.sub("", plain)
+        if bare in slugs:
+            return slugs[bare]
+        shorter = _NOISE.sub("", plain)
+        if shorter == plain:
+            return None
+        plain = shorter
+    return None
