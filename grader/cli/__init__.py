@@ -129,9 +129,9 @@ def watch(
     ] = "",
 ) -> None:
     """Judge each exercise as you save it."""
-    from grader.learner.watch import loop as watching
+    from grader.learner.watch import session
 
-    watching.run(out, place, fine=fine, path=path, test_out=test_out)
+    session.run(out, place, fine=fine, path=path, test_out=test_out)
 
 
 @app.command()
@@ -143,8 +143,7 @@ def again(
     """Do an exercise again that you solved a while ago; at its end, see then and now side by side."""
     from grader.course.catalog import load
     from grader.learner import again as doing
-    from grader.learner.watch import loop as watching
-    from grader.learner.watch import terminal
+    from grader.learner.watch import session, terminal
 
     done = None if exercise else doing.finished(load())
     if done:
@@ -153,7 +152,7 @@ def again(
     slug = doing.begin(exercise).slug
     out.print(f"{slug} is back at its start; your answer is kept, for the end", markup=False)
     if terminal.here():
-        watching.run(out, slug)
+        session.run(out, slug)
     else:
         out.print(f"next: kata watch {slug}", markup=False)
 

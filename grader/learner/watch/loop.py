@@ -4,11 +4,9 @@ Threads only wait and put what happens into one queue: files that change, keys, 
 takes one event at a time and draws the screen.
 """
 
-import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -18,70 +16,19 @@ from rich.text import Text
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, load
-from grader.engine.backend import is_warm, judge
+from grader.course.catalog import Catalog, Exercise
 from grader.learner import again, commands, course_map
-from grader.learner.watch import browser, keyboard, question, screen
+from grader.learner.watch import browser, keyboard, screen
 from grader.learner.watch.browser import Browser
-from grader.learner.watch.events import Event, Key, Resized, Saved, saves
+from grader.learner.watch.events import Event, Key, Resized, Saved
 from grader.learner.watch.keyboard import Keyboard
 from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.walk import Walk
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
-from grader.records import placement, practice, progress, route
+from grader.records import practice, progress
 from grader.records.route import Route
 from grader.records.rungs import SOLVED
-
-
-def run(out: Console, place: str = "", *, fine: bool = False, path: str = "", test_out: str = "") -> None:
-    """Judge every exercise that is saved, until somebody quits.
-
-    Args:
-        place: an exercise to begin with, or a section to go through this once, as a person names them.
-        fine: go through what works once more.
-        path: another path than the one that is remembered, as a person names it.
-        test_out: a section, to do the two exercises whose jobs take its steps.
-    """
-    catalog = load()
-    states = progress.states(catalog)
-    named = next((s for s in catalog.sections if s.is_called(place.rstrip("/"))), None)
-    at = catalog.find(place) if place and named is None else None
-    if fine and progress.following(catalog, states, fine=True) is None:
-        end = progress.end_of(catalog, states, Route("core"), fine=True)
-        raise KataError(f"{end}; `kata watch` goes through what is still to do")
-    if test_out:
-        way: Route | None = _out_of(out, catalog, test_out)
-    elif path or named:
-        here = progress.following(catalog, states) or catalog.exercises[0]
-        way = Route("section", named.name) if named else route.named(catalog, path, "", here)
-    else:
-        way = question.path(out, catalog, states, may_ask=not (fine or at))
-    if way is None:
-        return
-    told = "importing torch and the suites, once …" if is_warm() else "no fork here: each save takes seconds"
-    jobs = (os.cpu_count() or 1) + 1  # one is left for what is saved while all are checked
-    events: SimpleQueue[Event] = SimpleQueue()
-    try:
-        # What is saved meanwhile is judged once all is warm.
-        with saves(events):
-            out.print(f"warming up: {told}")
-            with judge(catalog.exercises, jobs) as warm:
-                Watcher(out, catalog, warm, jobs, events, way, fine, at).run()
-    except KeyboardInterrupt:
-        pass
-    counts = practice.counts(date.today())
-    out.print(f"{counts}; until next time" if counts else "until next time", markup=False)
-
-
-def _out_of(out: Console, catalog: Catalog, name: str) -> Route:
-    """The way out of a section's steps."""
-    section = next((s for s in catalog.sections if s.is_called(name)), None)
-    if section is None:
-        raise KataError(f"{name!r} is no section; `kata` lists them")
-    exercises = placement.offered(catalog, section)
-    placement.offer(section, exercises)
-    return Route("section", section.name, tuple(e.slug for e in exercises))
 
 
 class Watcher:
