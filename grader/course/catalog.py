@@ -9,12 +9,14 @@ import hashlib
 import re
 import sys
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from grader.core.errors import KataError
-from grader.course import paths, policy
+from grader.course import course_file, paths
+from grader.course.course_file import near
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,8 +54,9 @@ class Exercise:
     ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether it is a step, which
     comes before the exercises of its section (first), or an exercise that a first reader works through (core)
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
-    of what a learner begins with. No verdict depends on it, on ``minutes`` or on ``points``, so none is a
-    part of the text that addresses hold.
+    of what a learner begins with. ``set_in`` is the assignment of the course that it is in, if it is in one.
+    No verdict depends on these, on ``minutes`` or on ``points``, so none is a part of the text that addresses
+    hold.
     """
 
     slug: str
@@ -72,6 +75,7 @@ class Exercise:
     minutes: int = field(default=0, repr=False)
     optional: bool = False
     start: str = field(default="", repr=False)
+    set_in: str = field(default="", repr=False)
 
     def is_start(self, content: bytes) -> bool:
         """Whether nobody wrote anything yet. The file on disk does not tell: it may have been solved."""
@@ -112,8 +116,8 @@ class Exercise:
 
     @property
     def assignment(self) -> str:
-        """What it belongs to in a gradebook: ``e01_tensors``, ``e01_tensors_steps``."""
-        return self.folder.replace("/", "_")
+        """What it belongs to in a gradebook: ``week1``, else ``e01_tensors``, ``e01_tensors_steps``."""
+        return self.set_in or self.folder.replace("/", "_")
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -143,11 +147,12 @@ def digest(start: bytes) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A folder of exercises, in their order: the steps come first."""
+    """A folder of exercises, in their order: the steps come first. Or an assignment, which may be due."""
 
     name: str
     title: str
     exercises: tuple[Exercise, ...]
+    due: datetime | None = None
 
     def is_called(self, name: str) -> bool:
         """Whether a person means it: ``e01_tensors`` or ``e01``."""
@@ -155,18 +160,20 @@ class Section:
 
     @property
     def assignments(self) -> "tuple[Section, ...]":
-        """The section as a gradebook has it: its steps are an assignment by themselves."""
-        steps = tuple(e for e in self.exercises if e.is_step)
-        others = tuple(e for e in self.exercises if not e.is_step)
+        """What the course sets nowhere, as a gradebook has it: steps are an assignment by themselves."""
+        left = tuple(e for e in self.exercises if not e.set_in)
+        steps = tuple(e for e in left if e.is_step)
+        others = tuple(e for e in left if not e.is_step)
         titles = ((steps, f"{self.title}: first steps"), (others, self.title))
         return tuple(Section(held[0].assignment, title, held) for held, title in titles if held)
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """All sections, in the order of their names."""
+    """All sections, in the order of their names, and the assignments that the course makes of them."""
 
     sections: tuple[Section, ...]
+    course: tuple[Section, ...] = ()
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -174,8 +181,26 @@ class Catalog:
 
     @property
     def assignments(self) -> tuple[Section, ...]:
-        """What a gradebook has instead of sections."""
-        return tuple(one for section in self.sections for one in section.assignments)
+        """What a gradebook has instead of sections: those of the course, then what it sets nowhere."""
+        return (*self.course, *(one for section in self.sections for one in section.assignments))
+
+    @property
+    def set_exercises(self) -> tuple[Exercise, ...]:
+        """What the course sets: the exercises of its assignments; without any, all."""
+        return tuple(e for e in self.exercises if e.set_in) if self.course else self.exercises
+
+    def assignment(self, name: str) -> Section:
+        """The course's assignment of this name; raises KataError where there is none."""
+        if found := next((one for one in self.course if one.name == name), None):
+            return found
+        names = [one.name for one in self.course]
+        if not names:
+            raise KataError(
+                f"no assignment {name!r}: write it into course.toml, or name exercises with --only"
+            )
+        raise KataError(
+            f"no assignment is called {name!r}{near(name, names)}; course.toml has {', '.join(names)}"
+        )
 
     def exercise(self, slug: str) -> Exercise:
         """The exercise of just this slug; raises KataError where there is none."""
@@ -249,13 +274,9 @@ class Catalog:
         return next((e for e in self.exercises if e.slug in (stem, slug)), None)
 
     def _unknown(self, name: str) -> KataError:
-        import difflib
-
         slug = re.sub(r"^(test_)?(ex|s)\d+_", "", _parts(name)[-1].removesuffix(".py"))
         known = [*(e.slug for e in self.exercises), *(s.name for s in self.sections)]
-        near = " or ".join(repr(one) for one in difflib.get_close_matches(slug, known))
-        asked = f" (did you mean {near}?)" if near else ""
-        return KataError(f"no exercise is called {name!r}{asked}; `kata status` lists them all")
+        return KataError(f"no exercise is called {name!r}{near(slug, known)}; `kata status` lists them all")
 
 
 _MANY = 10
@@ -339,18 +360,21 @@ def rows_of(text: str) -> list[str]:
 
 @cache
 def load() -> Catalog:
-    """The catalog of this course, with the points that its policy gives to steps.
+    """The catalog of this course, with its assignments, and the points that it gives.
 
     Raises:
         KataError: there is none here, or it cannot be read.
     """
+    from grader.course.assignments import arranged
+
     if not paths.is_course(paths.ROOT):
         raise KataError(
             f"no course here: neither {paths.ROOT} nor a folder above it holds exercises; "
             "`kata init DIR` makes one"
         )
-    found, points = read(paths.EXERCISES), policy.load().steps
-    return Catalog(tuple(replace(s, exercises=_weighed(s.exercises, points)) for s in found.sections))
+    found, course = read(paths.EXERCISES), course_file.load()
+    weighed = tuple(replace(s, exercises=_weighed(s.exercises, course.policy.steps)) for s in found.sections)
+    return arranged(Catalog(weighed), course)
 
 
 def _weighed(exercises: tuple[Exercise, ...], steps: float) -> tuple[Exercise, ...]:

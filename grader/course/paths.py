@@ -34,7 +34,18 @@ def _found() -> Path:
     return next(filter(is_course, (start, *start.parents, *clone)), start)
 
 
+def _file_found(root: Path) -> Path:
+    """Where the course's own file lies: here or above, but not beyond exercises; else beside these."""
+    start = Path(os.environ.get(VARIABLE) or Path.cwd()).resolve()
+    around = (folder for folder in (start, *start.parents) if (folder / FILE).exists() or folder == root)
+    return next(around, root)
+
+
+FILE = "course.toml"
+"""What a course says of itself: its title, how it grades, its assignments."""
 ROOT = _found()
+COURSE = _file_found(ROOT)
+"""The folder with `course.toml`, where there is one: the exercises may lie elsewhere."""
 EXERCISES = ROOT / "exercises"
 SOLUTIONS = ROOT / "solutions"
 PUBLIC = ROOT / "tests" / "public"

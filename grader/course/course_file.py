@@ -1,0 +1,141 @@
+"""What a course says of itself: `course.toml`, found from the current folder upward.
+
+title = "Deep learning, autumn"
+
+[grading]                              # see grader/course/policy.py
+
+[assignment.week1]
+title = "Week 1: tensors"
+exercises = ["e01/steps", "merge_heads", "e02"]
+points = 20                            # for the whole, or { merge_heads = 3 }
+due = 2026-11-20T23:59:00+01:00
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import KataError
+from grader.course import paths, policy
+from grader.course.policy import Policy, is_number
+
+_KEYS = ("title", "grading", "assignment")
+_OF_ASSIGNMENT = ("title", "exercises", "points", "due")
+MOST_POINTS = 1000
+"""For an assignment. What is more was meant otherwise."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is set together, as it is written: exercises by names that the catalog is still to be asked for.
+
+    ``total`` is what the whole is worth, if that is said; ``points`` is what single exercises are worth.
+    """
+
+    name: str
+    title: str
+    exercises: tuple[str, ...]
+    total: float | None = None
+    points: Mapping[str, float] = field(default_factory=dict)
+    due: datetime | None = None
+
+
+@dataclass(frozen=True)
+class CourseFile:
+    """A course's title, its policy, and its assignments in their order."""
+
+    file: Path
+    title: str = ""
+    policy: Policy = policy.USUAL
+    assignments: tuple[Assignment, ...] = ()
+
+    def said(self, name: str) -> str:
+        """How an error about an assignment begins."""
+        return f"{paths.shown(self.file)}: [assignment.{name}]"
+
+
+def load(root: Path = paths.COURSE) -> CourseFile:
+    """The course's file; where there is none, one that says nothing.
+
+    Raises:
+        KataError: it cannot be read, or says what is not understood.
+    """
+    file, told = root / paths.FILE, policy.table(root)
+    where = paths.shown(file)
+    _expect_known(told, _KEYS, where)
+    title, tables = told.get("title", ""), told.get("assignment", {})
+    if not isinstance(title, str):
+        raise KataError(f'{where}: title is {title!r}; write a text in quotes, as title = "Tensors"')
+    if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
+        raise KataError(f"{where}: assignment needs a name; write a table [assignment.week1]")
+    assignments = tuple(
+        _assignment(name, one, f"{where}: [assignment.{name}]") for name, one in tables.items()
+    )
+    return CourseFile(file, title, policy.load(root), assignments)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """ " (did you mean 'title'?)"; nothing where nothing is near."""
+    import difflib
+
+    found = " or ".join(repr(one) for one in difflib.get_close_matches(name, list(known)))
+    return f" (did you mean {found}?)" if found else ""
+
+
+def _expect_known(told: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in told:
+        if key not in keys:
+            raise KataError(
+                f"{where}: nothing is called {key!r}{near(key, keys)}; known are {', '.join(keys)}"
+            )
+
+
+def _assignment(name: str, told: Mapping[str, Any], where: str) -> Assignment:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise KataError(f"{where}: gradebooks know no such name; use letters, digits, - and _")
+    _expect_known(told, _OF_ASSIGNMENT, where)
+    title, exercises = told.get("title", name), told.get("exercises", [])
+    if not isinstance(title, str):
+        raise KataError(f"{where}: title is {title!r}; write a text in quotes")
+    if not isinstance(exercises, list) or not exercises or not all(isinstance(e, str) for e in exercises):
+        raise KataError(
+            f'{where}: list its exercises and sections, as exercises = ["e01/steps", "merge_heads"]'
+        )
+    total, points = _points(told.get("points"), where)
+    return Assignment(name, title, tuple(exercises), total, points, _due(told.get("due"), where))
+
+
+def _points(told: object, where: str) -> tuple[float | None, dict[str, float]]:
+    """Those of the whole, and those of single exercises: one or the other is said."""
+    if told is None:
+        return None, {}
+    single = told if isinstance(told, dict) else {}
+    for what, value in single.items():
+        if not is_number(value) or not 0 <= value <= policy.MOST_POINTS:
+            raise KataError(f"{where}: {what} has points {value!r}; say 0 to {policy.MOST_POINTS}")
+    if isinstance(told, dict):
+        return None, single
+    if isinstance(told, bool) or not isinstance(told, (int, float)) or not 0 < told <= MOST_POINTS:
+        raise KataError(
+            f"{where}: points is {told!r}; say what the whole is worth, up to {MOST_POINTS}, or "
+            "points = { merge_heads = 3 }"
+        )
+    return float(told), {}
+
+
+def _due(told: object, where: str) -> datetime | None:
+    """When it is due, from TOML's own date and time or from a text."""
+    if told is None:
+        return None
+    try:
+        due = datetime.fromisoformat(re.sub(r"[Zz]$", "+00:00", told)) if isinstance(told, str) else told
+    except ValueError:
+        due = None
+    if not isinstance(due, datetime) or due.tzinfo is None:
+        raise KataError(
+            f"{where}: due is {str(told)!r}; say date, time and zone, as due = 2026-11-20T23:59:00+01:00"
+        )
+    return due

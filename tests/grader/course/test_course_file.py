@@ -1,0 +1,129 @@
+"""A course's assignments stand in `course.toml`: what is set, what it is worth, when it is due."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from grader.core.errors import KataError
+from grader.course import course_file, paths
+from grader.course.assignments import arranged
+from grader.course.catalog import Catalog, read
+from grader.course.policy import Policy
+
+SHIPPED = read(paths.EXERCISES)
+FIRST = SHIPPED.sections[0]
+STEP, *_ = [e for e in FIRST.exercises if e.is_step]
+ONE, TWO, THREE, *_ = [e for e in FIRST.exercises if not e.is_step]
+DUE = datetime(2026, 11, 20, 23, 59, tzinfo=timezone(timedelta(hours=1)))
+
+
+def said(folder, text) -> Catalog:
+    (folder / "course.toml").write_text(text)
+    return arranged(SHIPPED, course_file.load(folder))
+
+
+def points(catalog, name):
+    return {e.slug: e.points for e in catalog.assignment(name).exercises}
+
+
+def test_without_one_all_is_as_it_comes(tmp_path):
+    assert course_file.load(tmp_path).assignments == ()
+    catalog = arranged(SHIPPED, course_file.load(tmp_path))
+    assert catalog.assignments == SHIPPED.assignments
+    assert catalog.set_exercises == SHIPPED.exercises
+    with pytest.raises(KataError, match=r"no assignment 'week1': write it into course\.toml"):
+        catalog.assignment("week1")
+
+
+def test_it_is_read(tmp_path):
+    text = 'title = "Ours"\n[grading]\nstrict = true\n'
+    text += '[assignment.week1]\ntitle = "Tensors"\nexercises = ["e01"]\n'
+    (tmp_path / "course.toml").write_text(text)
+    told = course_file.load(tmp_path)
+    assert (told.title, told.policy, told.assignments[0].title) == ("Ours", Policy(strict=True), "Tensors")
+
+
+def test_assignments_are_those_of_the_course_and_then_what_is_set_nowhere(tmp_path):
+    text = f'[assignment.late]\nexercises = ["{TWO.slug}"]\n'
+    text += f'[assignment.early]\nexercises = ["{ONE.slug}", "e01/steps"]\n'
+    catalog = said(tmp_path, text)
+    assert [one.name for one in catalog.assignments[:3]] == ["late", "early", FIRST.name]
+    early = {e.slug for e in catalog.assignment("early").exercises}
+    assert early == {ONE.slug, *(e.slug for e in FIRST.exercises if e.is_step)}
+    assert {e.slug for e in catalog.set_exercises} == early | {TWO.slug}
+    assert catalog.exercise(TWO.slug).assignment == "late"
+    assert catalog.exercise(THREE.slug).assignment == FIRST.name
+    every = [e.slug for one in catalog.assignments for e in one.exercises]
+    assert sorted(every) == sorted(e.slug for e in SHIPPED.exercises), "each is in just one"
+
+
+def test_points_are_of_each_or_of_the_whole(tmp_path):
+    three = f'exercises = ["{ONE.slug}", "{TWO.slug}", "{THREE.slug}"]'
+    each = points(said(tmp_path, f"[assignment.a]\n{three}\npoints = {{ {TWO.slug} = 7.5 }}"), "a")
+    assert each == {ONE.slug: ONE.points, TWO.slug: 7.5, THREE.slug: THREE.points}
+    whole = points(said(tmp_path, f"[assignment.a]\n{three}\npoints = 10"), "a")
+    weights = [e.points for e in (ONE, TWO, THREE)]
+    assert list(whole.values()) == pytest.approx([10 * w / sum(weights) for w in weights], abs=0.011)
+    assert round(sum(whole.values()), 4) == 10
+    steps = points(said(tmp_path, '[assignment.a]\nexercises = ["e01/steps"]\npoints = 5'), "a")
+    assert round(sum(steps.values()), 4) == 5 and max(steps.values()) - min(steps.values()) <= 0.0101
+
+
+@pytest.mark.parametrize(
+    "written", ["2026-11-20T23:59:00+01:00", '"2026-11-20T23:59+01:00"', '"2026-11-20T22:59Z"']
+)
+def test_a_due_date_has_a_zone(tmp_path, written):
+    catalog = said(tmp_path, f'[assignment.a]\nexercises = ["e01"]\ndue = {written}')
+    assert catalog.assignment("a").due == DUE
+
+
+A = '[assignment.a]\nexercises = ["e01"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('titel = "Ours"', r"nothing is called 'titel' \(did you mean 'title'\?\)"),
+        ("title = 3", "title is 3; write a text in quotes"),
+        ("grading = 3", r"write a table \[grading\]"),
+        ("[grading]\nstrict = 1", "say true or false"),
+        ("[assignment]\nweek1 = 3", r"write a table \[assignment\.week1\]"),
+        (A + 'dew = "x"', r"\[assignment\.a\]: nothing is called 'dew' \(did you mean 'due'\?\)"),
+        ("[assignment.a]", "list its exercises and sections"),
+        ("[assignment.a]\nexercises = 'e01'", "list its exercises and sections"),
+        ('[assignment."week 1"]', "use letters, digits, - and _"),
+        (f'[assignment.a]\nexercises = ["{ONE.slug}x"]', f"did you mean '{ONE.slug}'"),
+        (f'{A}[assignment.b]\nexercises = ["{ONE.slug}"]', f"b\\] sets {ONE.slug}, as a does"),
+        (f'[assignment.{FIRST.name}]\nexercises = ["e02"]', "called like a section"),
+        (A + "points = true", "points is True; say what the whole is worth"),
+        (A + "points = 0", "points is 0; say what the whole is worth"),
+        (A + f"points = {{ {ONE.slug} = -1 }}", "say 0 to 100"),
+        (A + f"points = {{ {ONE.slug}x = 1 }}", f"none of its exercises .did you mean '{ONE.slug}'"),
+        (A + "due = 2026-11-20", "say date, time and zone"),
+        (A + "due = 2026-11-20T23:59:00", "say date, time and zone"),
+        (A + 'due = "tomorrow"', "due is 'tomorrow'; say date, time and zone"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(tmp_path, text, words):
+    with pytest.raises(KataError, match=words) as told:
+        said(tmp_path, text)
+    assert "\n" not in str(told.value)
+    assert "course.toml" in str(told.value)
+
+
+def test_an_unknown_assignment_is_told_with_the_nearest(tmp_path):
+    catalog = said(tmp_path, '[assignment.week1]\nexercises = ["e01"]')
+    with pytest.raises(KataError, match=r"'wek1' \(did you mean 'week1'\?\); course\.toml has week1"):
+        catalog.assignment("wek1")
+
+
+def test_it_is_found_from_the_current_folder_upward(monkeypatch, tmp_path):
+    monkeypatch.delenv(paths.VARIABLE, raising=False)
+    below = tmp_path / "mine" / "submissions"
+    below.mkdir(parents=True)
+    (tmp_path / "mine" / "course.toml").write_text("")
+    monkeypatch.chdir(below)
+    assert paths._file_found(paths.ROOT) == tmp_path / "mine"
+    assert paths._file_found(below) == below, "not beyond exercises"
+    monkeypatch.chdir(tmp_path)
+    assert paths._file_found(paths.ROOT) == paths.ROOT
