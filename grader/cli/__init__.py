@@ -48,6 +48,10 @@ Only = Annotated[
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")]
+Roster = Annotated[
+    Path | None,
+    typer.Option("--roster", metavar="FILE", help="the course's students (default: its roster.csv)"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
 
 
@@ -253,6 +257,7 @@ def grade(
     sandbox: Annotated[
         Sandbox, typer.Option("--sandbox", help="confine answers, or do not")
     ] = Sandbox.required,
+    roster: Roster = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade a class's submissions. Exercises that this run does not judge keep their results."""
@@ -268,6 +273,7 @@ def grade(
         cluster=cluster,
         confined=sandbox is Sandbox.required,
         as_json=as_json,
+        roster=roster,
         out=out,
         err=err,
     )

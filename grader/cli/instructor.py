@@ -12,9 +12,11 @@ from rich.table import Table
 
 from grader.core.progress_bar import bar
 from grader.course import paths, policy
+from grader.course import roster as rosters
 from grader.course.catalog import Catalog, Exercise, load
 from grader.export import document
 from grader.records.records import ExerciseRecord, StudentRecord, read_student
+from grader.submissions import roll_call
 from grader.submissions.class_folder import Classwork, Submission, collect
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def grade(
     cluster: str | None,
     confined: bool,
     as_json: bool,
+    roster: Path | None,
     out: Console,
     err: Console,
 ) -> bool:
@@ -44,8 +47,9 @@ def grade(
 
     catalog = load()
     catalog.select(only)  # or there is no such exercise
+    students = rosters.load(roster)
     with bar(err, "reading submissions") as progress:
-        work = collect(submissions, catalog, progress)
+        work = roll_call.called(collect(submissions, catalog, progress, students), students, results)
     for note in work.notes:
         _tell(f"note: {note}", err)
     chosen = to_judge(work.submissions, catalog, only, results)
@@ -188,7 +192,7 @@ def _remarks(records: list[StudentRecord]) -> list[str]:
     lines = []
     faults: dict[str, list[str]] = {}
     for record in records:
-        lines += [f"{record.student}: {note}" for note in record.notes]
+        lines += [f"{record.student}: {note}" for note in record.notes if note != roll_call.ABSENT]
         for slug, exercise in record.exercises.items():
             reason = "; ".join(exercise.flags)
             if exercise.status == "grader_fault":

@@ -17,6 +17,7 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
 from grader.course.catalog import STEPS, Catalog
+from grader.course.roster import NOBODY, Roster
 from grader.submissions import platforms
 from grader.submissions.decode import MAX_BYTES
 from grader.submissions.io import archives
@@ -77,11 +78,14 @@ class Classwork:
     is_one: bool = False
 
 
-def collect(folder: Path, catalog: Catalog, progress: Progress = silent) -> Classwork:
+def collect(
+    folder: Path, catalog: Catalog, progress: Progress = silent, roster: Roster = NOBODY
+) -> Classwork:
     """Read what a class handed in: a folder or an archive with something of every student's.
 
     One student's folder or archive may be named as well. In a folder of a clone and beside it, the first
-    answer to an exercise counts; of files that a platform numbered, the newest.
+    answer to an exercise counts; of files that a platform numbered, the newest. Who is in the roster is
+    called as it says, under however many names something lies there.
     """
     shown = escaped(paths.shown(folder))
     if folder.resolve() in (paths.ROOT, paths.EXERCISES):
@@ -89,7 +93,7 @@ def collect(folder: Path, catalog: Catalog, progress: Progress = silent) -> Clas
     try:
         with _top(folder) as top:
             place = folder.absolute() if folder.name not in ("", "..") else folder.resolve()
-            return _class(top, place, shown, catalog, progress)
+            return _class(top, place, shown, catalog, progress, roster)
     except Refused as refused:
         raise KataError(
             f"{shown} {why(refused)}; name another archive, or the folder it unpacks to"
@@ -113,14 +117,16 @@ def _top(folder: Path) -> Iterator[Folder]:
         os.close(handle)
 
 
-def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Progress) -> Classwork:
+def _class(
+    top: Folder, place: Path, shown: str, catalog: Catalog, progress: Progress, roster: Roster
+) -> Classwork:
     kinds = visible(top)
     origin = whose(place)
     if origin.platform or is_work(kinds, catalog) or is_timed(origin, place.parent.name):
-        return _alone(top, place, shown, catalog)
+        return _alone(top, place, shown, catalog, roster)
     if platforms.is_course({*kinds}):
         with top.entered(platforms.SUBMITTED) as inner:
-            return _class(inner, place / platforms.SUBMITTED, shown, catalog, progress)
+            return _class(inner, place / platforms.SUBMITTED, shown, catalog, progress, roster)
     strays = list(getattr(top, "oddities", ()))
     with ExitStack() as stack:
         if isinstance(top, archives.Unpacked):
@@ -130,24 +136,24 @@ def _class(top: Folder, place: Path, shown: str, catalog: Catalog, progress: Pro
             expect_no_download(top, shown)
         students: dict[str, list[Belonging]] = {}
         for part in parts_in(inside, parent, strays):
-            students.setdefault(_name(part.origin.student), []).append(part)
+            students.setdefault(roster.id_of(_name(part.origin.student)), []).append(part)
         found: list[Submission] = []
         for name in sorted(students):
             progress(len(found), len(students))
             found.append(_submission(name, students[name], catalog))
-        unread = _listed("begins with a dot, not read", hidden(inside))
+        unread = listed("begins with a dot, not read", hidden(inside))
     if not found:
         told = f" ({unread[0]})" if unread else ""
         raise KataError(
             f"{shown} holds no student's folder{told}; answers lie in <student>/<section>/<exercise>.py"
         )
-    notes = _listed("no student's folder, ignored", strays) + unread
+    notes = listed("no student's folder, ignored", strays) + unread
     if len(found) == 1 and isinstance(inside, archives.Unpacked):
         notes += (f"{shown} holds one student: {found[0].student}",)
     return Classwork(tuple(found), notes)
 
 
-def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
+def _alone(top: Folder, place: Path, shown: str, catalog: Catalog, roster: Roster) -> Classwork:
     """One student, named by the folder around all sections."""
     if isinstance(top, archives.Unpacked) and is_class(top):
         raise KataError(
@@ -157,7 +163,7 @@ def _alone(top: Folder, place: Path, shown: str, catalog: Catalog) -> Classwork:
     while place.name in {STEPS, *homes(catalog)}:
         place = place.parent
     origin = whose(place)
-    student = _name(origin.student)
+    student = roster.id_of(_name(origin.student))
     work = Homework(catalog)
     work.refused += getattr(top, "oddities", ())
     work.read(top, timed=is_timed(origin, place.parent.name))
@@ -194,9 +200,9 @@ def _rank(part: Belonging, work: Homework) -> tuple[int, int, int, str]:
 def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Submission:
     work.finish()
     notes = [
-        *_listed("not read", work.refused),
-        *_listed("read", work.guessed),
-        *_listed("no exercise's file, ignored", work.unknown),
+        *listed("not read", work.refused),
+        *listed("read", work.guessed),
+        *listed("no exercise's file, ignored", work.unknown),
     ]
     if not work.answers and not work.problems and not work.kept:
         notes.insert(0, "holds no answers; they lie in <section>/<exercise>.py")
@@ -217,7 +223,7 @@ def _name(student: str) -> str:
     return name.encode("utf-8", "replace")[: _MAX_NAME - 16].decode("utf-8", "ignore") + f"...{digest}"
 
 
-def _listed(what: str, names: list[str]) -> tuple[str, ...]:
+def listed(what: str, names: list[str]) -> tuple[str, ...]:
     """One note, or none, that names the first few."""
     if not names:
         return ()

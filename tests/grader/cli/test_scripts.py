@@ -50,11 +50,32 @@ def test_grade_prints_json_alone(clone, tmp_path):
     assert data["exercises"] == {"double": {"section": "e01_tensors", "title": "Double", "points": 1}}
     ada, bob = data["students"]
     assert (ada["student"], ada["score"], ada["exercises"]["double"]["status"]) == ("ada", 1, "passed")
-    assert (bob["student"], bob["score"], bob["exercises"]["double"]["status"]) == ("bob", 0, "broken")
+    assert (bob["student"], bob["score"], bob["exercises"]["double"]["status"]) == ("bob", 0, "not_graded")
     assert "bob.zip is no archive that can be read" in bob["notes"][0]
     assert (data["gradebook"], data["problems"], data["notes"]) == (None, [], [])
     exported = run(clone, "export", "--results", data["results"], "--format", "json")
     assert json.loads(exported.stdout)["students"] == data["students"]
+
+
+def test_the_roster_names_students_and_gives_everybody_a_row(clone, tmp_path):
+    hand_in(tmp_path, "ex01_double", SOLUTION.replace("x * 2.0", "x + x + 0"))
+    roster = tmp_path / "class.csv"
+    roster.write_text("student;name;aliases\ns1;Ada;ada\ns2;Bob;bob\ns3;Eve;\n")
+    done = grade(clone, tmp_path, "double", "--json", "--roster", str(roster))
+    data = json.loads(done.stdout)
+    statuses = {s["student"]: s["exercises"]["double"]["status"] for s in data["students"]}
+    assert statuses == {"s1": "passed", "s2": "not_graded", "s3": "todo"}
+    assert data["notes"] == ["nothing here from: s3"]
+    assert data["students"][2]["notes"] == ["handed in nothing"]
+    (tmp_path / "in" / "bob.zip").unlink()
+    (tmp_path / "in" / "ada.zip").rename(tmp_path / "in" / "s3.zip")
+    again = json.loads(grade(clone, tmp_path, "double", "--json", "--roster", str(roster)).stdout)
+    later = {s["student"]: s["exercises"]["double"]["status"] for s in again["students"]}
+    assert later == statuses | {"s3": "passed"}, "who hands in nothing now loses nothing"
+    roster.write_text("student\ns1\ns1\n")
+    refused = grade(clone, tmp_path, "double", "--roster", str(roster))
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("kata: ") and refused.stderr.count("\n") == 1
 
 
 def test_a_fault_of_the_grader_is_status_1_and_no_score(clone, tmp_path):
@@ -80,7 +101,7 @@ def test_status_prints_json(clone):
         "path": "core",
         "file": "exercises/e01_tensors/ex01_double.py",
         "difficulty": 1,
-        "minutes": 0,
+        "minutes": 5,
         "state": "todo",
         "revealed": False,
     }
