@@ -47,6 +47,10 @@ Only = Annotated[
         help="this one only: merge_heads, a beginning of that, e01/ex12, a file, e01; repeat it for more",
     ),
 ]
+Set = Annotated[
+    str | None,
+    typer.Option("--assignment", metavar="NAME", help="what course.toml sets under this name"),
+]
 Results = Annotated[Path, typer.Option("--results", help="where `kata grade` put its results")]
 Roster = Annotated[
     Path | None,
@@ -248,6 +252,7 @@ def grade(
         typer.Option("--seed", help="draw inputs from this seed (default: that of the results)"),
     ] = None,
     only: Only = None,
+    assignment: Set = None,
     gradebook: Annotated[
         str | None, typer.Option("--gradebook", metavar="URL", help="nbgrader gradebook")
     ] = None,
@@ -268,7 +273,7 @@ def grade(
         results=results,
         jobs=jobs,
         seed=seed,
-        only=only,
+        only=instructor.asked_for(only, assignment),
         gradebook=gradebook,
         cluster=cluster,
         confined=sandbox is Sandbox.required,
@@ -285,11 +290,13 @@ def grade(
 def release(
     target: Annotated[Path, typer.Argument(help="a new folder outside this clone", metavar="OUT")],
     only: Only = None,
+    assignment: Set = None,
 ) -> None:
     """Make a repository for students: no solutions, no hidden suites."""
+    from grader.cli import instructor
     from grader.publish import release as releasing
 
-    count = releasing.release(target, only)
+    count = releasing.release(target, instructor.handed_out(only, assignment))
     out.print(f"{target}: {count} exercise{'s' if count != 1 else ''} for students", markup=False)
 
 
@@ -297,12 +304,14 @@ def release(
 def notebooks(
     target: Annotated[Path, typer.Argument(help="a new folder: the nbgrader course", metavar="OUT")],
     only: Only = None,
+    assignment: Set = None,
 ) -> None:
-    """Make an nbgrader course: a source notebook for every section."""
+    """Make an nbgrader course: a source notebook for every section, or for every assignment of the course."""
+    from grader.cli import instructor
     from grader.course.catalog import load
     from grader.nbgrader import source_notebooks
 
-    made = source_notebooks.write(target, load(), only)
+    made = source_notebooks.write(target, load(), instructor.handed_out(only, assignment))
     out.print(f"{target}: {len(made)} notebook{'s' if len(made) != 1 else ''}", markup=False)
     out.print(f"next: cd {target} && nbgrader generate_assignment {made[0]}", markup=False)
 
@@ -315,22 +324,24 @@ def export(
         Path | None,
         typer.Option("--to", help="a file (default: standard output); for gradescope a folder"),
     ] = None,
+    assignment: Set = None,
 ) -> None:
     """Write results as a table for other programs."""
     from grader.cli import instructor
 
-    instructor.export(results, format, to, err)
+    instructor.export(results, format, to, assignment, err)
 
 
 @app.command()
 def report(
     results: Results = Path("results"),
     to: Annotated[Path, typer.Option("--to", help="a folder for the pages")] = Path("report"),
+    assignment: Set = None,
 ) -> None:
     """Write a page for each student and one for the class."""
     from grader import report as reporting
 
-    reporting.run(results, to, out, err)
+    reporting.run(results, to, out, err, assignment=assignment)
 
 
 @app.command()
@@ -344,11 +355,13 @@ def similar(
     ] = 50,
     most: Annotated[int, typer.Option("--most", min=1, help="pairs on the page")] = 50,
     only: Only = None,
+    assignment: Set = None,
 ) -> None:
     """Show which students' answers are alike where those of others are not."""
     from grader import similar as comparing
+    from grader.cli import instructor
 
-    comparing.run(submissions, to, threshold, most, only, out, err)
+    comparing.run(submissions, to, threshold, most, instructor.asked_for(only, assignment), out, err)
 
 
 @app.command()

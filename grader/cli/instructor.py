@@ -1,4 +1,4 @@
-"""The verbs of an instructor: `grade` and `export`."""
+"""The verbs of an instructor: `grade` and `export`, and what they are asked for."""
 
 import os
 import textwrap
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.console import Console
 from rich.table import Table
 
+from grader.core.errors import KataError
 from grader.core.progress_bar import bar
 from grader.course import paths, policy
 from grader.course import roster as rosters
@@ -21,6 +22,25 @@ from grader.submissions.class_folder import Classwork, Submission, collect
 
 if TYPE_CHECKING:
     from grader.grading.grade import StartJudge
+
+
+def asked_for(only: list[str] | None, assignment: str | None) -> list[str] | None:
+    """The exercises and sections that `--only` names, or the exercises of the assignment; else None.
+
+    Raises:
+        KataError: both were said, or the course has no such assignment.
+    """
+    if assignment is None:
+        return only
+    if only:
+        raise KataError("--assignment and --only name different things; say one of them")
+    return [exercise.slug for exercise in load().assignment(assignment).exercises]
+
+
+def handed_out(only: list[str] | None, assignment: str | None) -> list[str] | None:
+    """The same, and where nothing was asked for what the course sets: without assignments, all."""
+    own = [e.slug for e in load().set_exercises] if load().course else None
+    return asked_for(only, assignment) or own
 
 
 def grade(
@@ -84,6 +104,8 @@ def to_judge(
 ) -> tuple[Exercise, ...]:
     """What was asked for, else the assignments that anybody handed in: nobody is judged on what was not set.
 
+    Of a course that has assignments, these are its own.
+
     Where nobody handed in anything, those are the assignments that these students were judged on before. A
     step that weighs nothing comes along where somebody wrote it, or where only steps were asked for.
     """
@@ -96,7 +118,8 @@ def to_judge(
     for name in only or ():
         meant = catalog.select([name])
         begun |= {e.slug for e in meant} if all(e.is_step for e in meant) else set()
-    chosen = [e for e in catalog.select(only) if e.slug in begun or not e.is_extra]
+    asked = catalog.select(only) if only else catalog.set_exercises
+    chosen = [e for e in asked if e.slug in begun or not e.is_extra]
     was_set = {e.assignment for e in chosen if e.slug in handed_in and not e.is_extra}
     whole = [e for e in chosen if e.assignment in was_set or e.slug in begun]
     return tuple(chosen if only else whole or chosen)
@@ -217,9 +240,10 @@ def _answers(count: int) -> str:
     return f"{count} answer{'s' if count != 1 else ''}"
 
 
-def export(results: Path, format: str, to: Path | None, err: Console) -> None:
+def export(results: Path, format: str, to: Path | None, assignment: str | None, err: Console) -> None:
     """Write results as a table, to a file or to standard output, or as a file for each student."""
     from grader import export as exporting
 
+    own = load().assignment(assignment) if assignment else None
     with bar(err, "reading results") as progress:
-        exporting.export(results, format, to, load(), progress)
+        exporting.export(results, format, to, load(), progress, assignment=own)

@@ -40,9 +40,14 @@ def arranged(catalog: Catalog, course: CourseFile) -> Catalog:
 
 def _meant(catalog: Catalog, course: CourseFile, one: Assignment) -> tuple[Exercise, ...]:
     try:
-        return catalog.select(list(one.exercises))
+        found = catalog.select(list(one.exercises))
     except KataError as unknown:
         raise KataError(f"{course.said(one.name)}: {unknown}") from None
+    if not found:
+        raise KataError(
+            f"{course.said(one.name)}: {', '.join(one.exercises)} holds nothing; name something else"
+        )
+    return found
 
 
 def _worth(exercises: Sequence[Exercise], course: CourseFile, one: Assignment) -> list[Exercise]:

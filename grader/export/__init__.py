@@ -4,13 +4,14 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
-from grader.course.catalog import Catalog
+from grader.course.catalog import Catalog, Section
 from grader.export.canvas import load_roster, to_canvas
 from grader.export.gradescope import to_gradescope
 from grader.export.tables import number, score, text
@@ -87,12 +88,13 @@ def export(
     to: Path | None,
     catalog: Catalog,
     progress: Progress = silent,
+    assignment: Section | None = None,
 ) -> None:
     """Write the results in `results` to a file or standard output, or to a folder."""
     if format not in FORMATS and format not in FOLDERS:
         choices = ", ".join([*FORMATS, *FOLDERS])
         raise KataError(f"--format {format}: there is no such format; choose from {choices}")
-    records = load_results(results, catalog, progress=progress)
+    records = load_results(results, catalog, progress=progress, assignment=assignment)
     if format in FOLDERS:
         if to is None:
             raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
@@ -125,10 +127,12 @@ def load_results(
     catalog: Catalog,
     tell: Callable[[str], None] = _to_stderr,
     progress: Progress = silent,
+    assignment: Section | None = None,
 ) -> list[StudentRecord]:
     """The records in `folder`, `<student>.json` each, sorted by file name, with the points of today.
 
-    A record that cannot be read is left out, which `tell` says in one line.
+    With an assignment only its exercises. A record that cannot be read is left out, which `tell` says in one
+    line.
     """
     if not folder.is_dir():
         raise KataError(
@@ -143,7 +147,20 @@ def load_results(
         if record is None:
             tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")
         else:
-            records.append(rescaled(record, points))
+            records.append(rescaled(_within(record, assignment), points))
     if not records:
         raise KataError(f"{paths.shown(folder)} holds no results; run `kata grade` first, or name its --out")
+    if assignment and not any(record.exercises for record in records):
+        raise KataError(
+            f"{paths.shown(folder)} holds no results of {assignment.name}; "
+            f"run `kata grade --assignment {assignment.name}` first, or name its --out"
+        )
     return records
+
+
+def _within(record: StudentRecord, assignment: Section | None) -> StudentRecord:
+    """What a record has of the assignment; all of it where none is named."""
+    if assignment is None:
+        return record
+    slugs = [exercise.slug for exercise in assignment.exercises]
+    return replace(record, exercises={s: record.exercises[s] for s in slugs if s in record.exercises})

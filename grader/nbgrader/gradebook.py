@@ -67,7 +67,8 @@ def _prepare(gradebook: Any, students: list[StudentRecord], catalog: Catalog) ->
         exercises = [e for e in section.exercises if e.slug in slugs]
         if not exercises:
             continue
-        gradebook.update_or_create_assignment(section.name)
+        due = {} if section.due is None else {"duedate": section.due}  # else it stays what it is there
+        gradebook.update_or_create_assignment(section.name, **due)
         gradebook.update_or_create_notebook(section.name, section.name)
         for exercise in exercises:
             home = (section.name, section.name)

@@ -32,15 +32,16 @@ MOST_OPEN = 3
 """Failed checks of an exercise that are seen at once; the others are folded away."""
 
 
-def run(results: Path, to: Path, out: Console, err: Console) -> None:
+def run(results: Path, to: Path, out: Console, err: Console, *, assignment: str | None = None) -> None:
     """The verb: read what `kata grade` has written to `results`, and say where the report lies.
 
     Raises:
-        KataError: there are no results, or the report cannot be written.
+        KataError: there are no results, there is no such assignment, or the report cannot be written.
     """
     left_out: list[str] = []
     records = []
-    for record in load_results(results, load(), left_out.append):
+    own = load().assignment(assignment) if assignment else None
+    for record in load_results(results, load(), left_out.append, assignment=own):
         if _sound(record):
             records.append(record)
         else:
