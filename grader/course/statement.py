@@ -25,7 +25,7 @@ class Statement:
             return cls("", "", None, source)
         text = ast.get_docstring(module) or ""
         title, _, body = text.partition("\n\n")
-        job, line, fine = f"{body}\n".partition(f"\n{FINE}\n")
+        job, line, fine = f"\n{body}\n".partition(f"\n{FINE}\n")
         code = _written(module, source)
         return cls(" ".join(title.split()), job.strip("\n"), fine.strip("\n") if line else None, code)
 
