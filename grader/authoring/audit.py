@@ -15,6 +15,7 @@ from grader.authoring import lint, nulls, specimen, statement, variety
 from grader.authoring.specimen import Right, Specimen, Works, Wrong
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
+from grader.course import paths
 from grader.course.catalog import Catalog, Exercise
 from grader.engine.pool import Pool
 from grader.grading.score import Wanted, verdict
@@ -72,7 +73,8 @@ def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]
     for kind, least in (LEAST_OF_STEP if exercise.is_step else LEAST).items():
         count = sum(isinstance(one, kind) for one in specimens)
         if count < least:
-            yield f"{count} specimens are {kind.__name__}, and {least} are wanted"
+            place = paths.shown(exercise.file("specimens"))
+            yield f"to do in {place}: {count} specimens are {kind.__name__}, and {least} are wanted"
     if exercise.is_step and not any(isinstance(one, Wrong) and one.says for one in specimens):
         yield "no wrong specimen has says=: the feedback on the pitfall is to name it"
 

@@ -28,9 +28,9 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
             yield from _agreement_problems(exercise)
             for problem in statement.problems(exercise):
                 yield exercise.slug, problem
-            yield from _hint_problems(exercise)
-            yield from _row_problems(exercise)
             yield from _to_do(exercise)
+            yield from _row_problems(exercise)
+            yield from _hint_problems(exercise)
 
 
 def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
@@ -41,8 +41,12 @@ def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
     order = [_PATHS.index(e.path) for e in section.exercises]
     if order != sorted(order):
         yield section.name, "a core exercise comes after a further one"
-    if not (paths.EXERCISES / section.name / "README.md").is_file():
+    chapter = paths.EXERCISES / section.name / "README.md"
+    if not chapter.is_file():
         yield section.name, "the chapter has no README.md"
+    else:
+        for line in _left(chapter):
+            yield section.name, line
     known = {e.file(tree) for e in section.exercises for tree in e.trees}
     for folder in sorted({file.parent for file in known}):
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -63,20 +67,25 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
 def _to_do(exercise: Exercise) -> Iterator[tuple[str, str]]:
     """What `kata new` left to its author."""
     for file in map(exercise.file, exercise.trees):
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-            if TODO in line:
-                what = line.partition(TODO)[2].partition('"')[0]
-                yield exercise.slug, f"to do in {paths.shown(file)}:{number}: {what}"
+        for line in _left(file):
+            yield exercise.slug, line
+
+
+def _left(file: Path) -> Iterator[str]:
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        if TODO in line:
+            what = line.partition(TODO)[2].partition('"')[0]
+            yield f"to do in {paths.shown(file)}:{number}: {what}"
 
 
 def _row_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    place = paths.shown(row_file(exercise))
+    to_do = f"to do in {paths.shown(row_file(exercise))}: "
     if not exercise.concepts:
-        yield exercise.slug, f"{place} names no concepts"
+        yield exercise.slug, f"{to_do}concepts = []: name what is learnt"
     if not exercise.reading and not exercise.is_step:
-        yield exercise.slug, f"{place} names no reading"
+        yield exercise.slug, f'{to_do}reading = "": give a page that helps'
     if not exercise.minutes and not exercise.is_step:
-        yield exercise.slug, f"{place} names no minutes"
+        yield exercise.slug, f"{to_do}minutes: say what it takes"
     if exercise.is_step and exercise.file("hidden").exists():
         yield exercise.slug, f"a step has one suite, and {paths.shown(exercise.file('hidden'))} is another"
 
@@ -131,7 +140,8 @@ def _definitions(body: list[ast.stmt], prefix: str) -> dict[str, tuple[str, str]
 
 def _hint_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
     if not 1 <= len(exercise.hints) <= 3:
-        yield exercise.slug, f"{len(exercise.hints)} hints; one to three are wanted"
+        place, count = paths.shown(row_file(exercise)), len(exercise.hints)
+        yield exercise.slug, f"to do in {place}: {count} hints; one to three are wanted"
     given = exercise.file("exercises").read_text("utf-8")
     for line in exercise.file("solutions").read_text("utf-8").splitlines():
         code = line.split("  # ")[0].strip()

@@ -186,17 +186,42 @@ def test_a_beginning_is_audited_as_a_list_of_what_is_to_do(tmp_path, step, kind)
     clone.add("sound")
     code, lines = clone.kata("new", "e01", "shares", "--kind", kind, *(["--step"] if step else []))
     stem = "steps/s01_shares" if step else "ex02_shares"
-    assert code == 0 and f"made exercises/e01_tensors/{stem}.py" in lines and len(lines) == (5 if step else 6)
+    assert code == 0 and f"made exercises/e01_tensors/{stem}.py" in lines and len(lines) == 6
     code, lines = clone.kata("audit", "--only", "shares")
     assert code == 1
     told = [line.removeprefix("shares: ") for line in lines[:-1] if line.startswith("shares: ")]
     assert len(told) == len(lines) - 1
-    others = [line for line in told if not line.startswith("to do in ")]
-    wanted = ["0 hints", "names no concepts", "1 specimens are Right"]
-    wanted += ["1 specimens are Wrong"] if step else ["names no reading", "1 specimens are Works"]
-    assert len(others) == len(wanted), others
-    assert all(any(words in line for line in others) for words in wanted), others
+    assert all(line.startswith("to do in ") for line in told), told
+    wanted = ["0 hints", "concepts = []", "1 specimens are Wrong" if step else "reading"]
+    assert all(any(words in line for line in told) for words in wanted), told
     assert any("public/e01_tensors" in line for line in told) and any("in a line" in line for line in told)
+
+
+def test_a_section_of_ones_own_is_begun_where_it_is_missing(tmp_path):
+    clone = Clone(tmp_path)
+    clone.add("sound")
+    code, lines = clone.kata("new", "e20_fine_tuning", "shares")
+    made = [line.removeprefix("made ") for line in lines]
+    assert code == 0 and "exercises/e20_fine_tuning/section.toml" in made
+    trees = ("exercises", "solutions", "tests/public", "tests/hidden", "tests/specimens")
+    assert [name for name in trees if f"{name}/e20_fine_tuning/__init__.py" not in made] == []
+    assert all((clone.root / name).is_file() for name in made)
+    assert clone.kata("new", "e20", "parts")[0] == 0
+    code, lines = clone.kata("audit", "--only", "e20")
+    assert code == 1 and lines[-1].startswith("audit: 2 exercises")
+    assert (
+        "e20_fine_tuning: to do in exercises/e20_fine_tuning/README.md:3: what this section is about"
+        in (lines[0])
+    )
+    assert all(": to do in " in line for line in lines[:-1]), lines
+
+
+def test_a_new_section_takes_no_number_of_another(tmp_path):
+    clone = Clone(tmp_path)
+    clone.add("sound")
+    code, lines = clone.kata("new", "e01_tensor", "shares")
+    assert (code, len(lines)) == (2, 1) and "e01 is e01_tensors; take another" in lines[0]
+    assert not (clone.root / "exercises" / "e01_tensor").exists()
 
 
 def test_a_check_may_be_failed_by_an_answer_that_names_another(reported):
