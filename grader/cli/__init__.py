@@ -337,11 +337,13 @@ def report(
     results: Results = Path("results"),
     to: Annotated[Path, typer.Option("--to", help="a folder for the pages")] = Path("report"),
     assignment: Set = None,
+    roster: Roster = None,
 ) -> None:
     """Write a page for each student and one for the class."""
     from grader import report as reporting
+    from grader.course.roster import load
 
-    reporting.run(results, to, out, err, assignment=assignment)
+    reporting.run(results, to, out, err, assignment=assignment, roster=load(roster))
 
 
 @app.command()

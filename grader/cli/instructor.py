@@ -81,8 +81,10 @@ def grade(
     if not as_json:
         _show(records, results, out)
     judged = {exercise.slug for exercise in chosen}
-    entered = ([], None) if gradebook is None else _write_gradebook(gradebook, records, work, judged, err)
-    problems, shown = entered
+    problems: list[str] = []
+    shown: str | None = None
+    if gradebook is not None:
+        problems, shown = _write_gradebook(gradebook, records, work, judged, students, err)
     if as_json:
         places = {"results": str(results), "gradebook": shown, "problems": problems, "notes": work.notes}
         out.print_json(data={**document(records, catalog), **places}, ensure_ascii=True)
@@ -131,7 +133,12 @@ def _is_begun(exercise: Exercise, submission: Submission) -> bool:
 
 
 def _write_gradebook(
-    url: str, records: list[StudentRecord], work: Classwork, judged: set[str], err: Console
+    url: str,
+    records: list[StudentRecord],
+    work: Classwork,
+    judged: set[str],
+    roster: rosters.Roster,
+    err: Console,
 ) -> tuple[list[str], str]:
     """Enter everything; what could not be entered, a line each, and the gradebook's address."""
     from grader.nbgrader import formgrader, gradebook
@@ -141,7 +148,7 @@ def _write_gradebook(
     catalog = load()
     arrivals = {submission.student: arrival(submission, catalog) for submission in work.submissions}
     with bar(err, "writing the gradebook") as progress:
-        problems = gradebook.write(url, records, catalog, arrivals, progress)
+        problems = gradebook.write(url, records, catalog, arrivals, progress, roster)
     for problem in problems:
         err.print(problem, markup=False)
     where = place(url)

@@ -84,6 +84,11 @@ class Roster:
         found = self.find(called)
         return found.id if found else called
 
+    def label(self, student: str) -> str:
+        """`Ada Lovelace (ada)`; of whom no name is known, what results call them."""
+        found = self._by_key.get(_key(student))
+        return f"{found.name} ({student})" if found and found.name else student
+
     def nearest(self, called: str) -> Student | None:
         """Who may be meant by a name that nobody has."""
         known = {**self._by_key, **self._by_name}

@@ -7,8 +7,10 @@ from typing import Any
 from grader.core.progress_bar import Progress, silent
 from grader.course.catalog import Catalog, Exercise
 from grader.course.cell_names import answer_cell
+from grader.course.roster import NOBODY, Roster
+from grader.course.roster import Student as Entry
 from grader.nbgrader.connection import first_line, one_students, opened, place
-from grader.nbgrader.lateness import Arrival, Penalties, enter_time
+from grader.nbgrader.lateness import Arrival, Penalties, enter_time, extend
 from grader.records.comments import comment
 from grader.records.records import ExerciseRecord, StudentRecord
 
@@ -19,6 +21,7 @@ def write(
     catalog: Catalog,
     arrivals: Mapping[str, Arrival] | None = None,
     progress: Progress = silent,
+    roster: Roster = NOBODY,
 ) -> list[str]:
     """Enter every record's scores and comments; return the problems, one line for each.
 
@@ -28,6 +31,7 @@ def write(
     written is a problem that is returned, and the next one follows; a gradebook that cannot be
     written raises `KataError`. `arrivals` tells by student when the work came: penalties for what came late
     are those of the course's `nbgrader_config.py`, which lies beside the gradebook or in the current folder.
+    What the `roster` says of a student's name, e-mail address and extension is what nbgrader keeps.
     """
     students = list(records)
     where = place(url)
@@ -38,7 +42,7 @@ def write(
             progress(done, len(students))
             try:
                 came = (arrivals or {}).get(record.student, Arrival())
-                problems += _write_student(gradebook, record, catalog, came, penalties)
+                problems += _write_student(gradebook, record, catalog, came, penalties, roster)
             except one_students() as mistake:
                 gradebook.db.rollback()
                 problems.append(f"{record.student}: not written to the gradebook: {first_line(mistake)}")
@@ -101,7 +105,12 @@ def _rescale(gradebook: Any, exercise: Exercise, points: float) -> None:
 
 
 def _write_student(
-    gradebook: Any, record: StudentRecord, catalog: Catalog, came: Arrival, penalties: Penalties
+    gradebook: Any,
+    record: StudentRecord,
+    catalog: Catalog,
+    came: Arrival,
+    penalties: Penalties,
+    roster: Roster,
 ) -> list[str]:
     """Enter one student; return what could not be entered of it."""
     from nbgrader.api import MissingEntry, Student
@@ -112,6 +121,8 @@ def _write_student(
     except MissingEntry:
         student = Student(id=record.student)
         gradebook.db.add(student)
+    told = roster.find(record.student) or Entry(record.student)
+    _name(student, told)
     exercises = _known(record, catalog)
     problems = []
     for section in dict.fromkeys(exercise.assignment for exercise, _ in exercises):
@@ -121,6 +132,7 @@ def _write_student(
                 _enter(grades[exercise.slug], judged, exercise)
                 comments[answer_cell(exercise.slug)].auto_comment = comment(judged)
         notebook = next(iter(grades.values())).notebook
+        extend(notebook.assignment, told.extension)
         try:
             enter_time(notebook.assignment, section, came)
         except ValueError as unread:
@@ -129,6 +141,14 @@ def _write_student(
         penalties.assign(notebook)
     gradebook.db.commit()
     return problems
+
+
+def _name(student: Any, told: Entry) -> None:
+    """Set what the roster tells; what it leaves out stays as a person may have entered it."""
+    if told.name:
+        student.first_name, student.last_name = told.first_and_last
+    if told.email:
+        student.email = told.email
 
 
 def _cells(gradebook: Any, section: str, student: Any) -> tuple[dict[str, Any], dict[str, Any]]:

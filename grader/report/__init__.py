@@ -21,6 +21,7 @@ from grader.core.progress_bar import Progress, bar, silent
 from grader.core.sanitize import plain
 from grader.course import paths
 from grader.course.catalog import Catalog, load
+from grader.course.roster import NOBODY, Roster
 from grader.export import load_results
 from grader.records.records import StudentRecord
 
@@ -32,7 +33,15 @@ MOST_OPEN = 3
 """Failed checks of an exercise that are seen at once; the others are folded away."""
 
 
-def run(results: Path, to: Path, out: Console, err: Console, *, assignment: str | None = None) -> None:
+def run(
+    results: Path,
+    to: Path,
+    out: Console,
+    err: Console,
+    *,
+    assignment: str | None = None,
+    roster: Roster = NOBODY,
+) -> None:
     """The verb: read what `kata grade` has written to `results`, and say where the report lies.
 
     Raises:
@@ -54,7 +63,7 @@ def run(results: Path, to: Path, out: Console, err: Console, *, assignment: str 
         more = f" (and {len(left_out) - 1} more like it)" if len(left_out) > 1 else ""
         err.print(f"note: {left_out[0]}{more}", markup=False)
     with bar(err, "writing pages") as progress:
-        index = write(records, load(), to, progress)
+        index = write(records, load(), to, progress, roster)
     count = f"{len(records)} student{'s' if len(records) != 1 else ''}"
     out.print(f"report: {paths.shown(index)} ({count})", markup=False)
 
@@ -81,6 +90,7 @@ def write(
     catalog: Catalog,
     to: Path,
     progress: Progress = silent,
+    roster: Roster = NOBODY,
 ) -> Path:
     """Write `index.html` and `students/<student>.html` to the folder `to`; returns the former.
 
@@ -98,10 +108,12 @@ def write(
         names = file_names(r.student for r in records)
         for done, record in enumerate(records):
             progress(done, len(records) + 1)
-            text = render("student.html", page=student.page(record, catalog), most_open=MOST_OPEN)
+            page = student.page(record, catalog)
+            text = render("student.html", page=page, most_open=MOST_OPEN, roster=roster)
             atomic_write.write(to / _STUDENTS / names[record.student], text)
         links = {name: f"{_STUDENTS}/{quote(file)}" for name, file in names.items()}
-        atomic_write.write(index, render("class.html", page=overview.page(records, catalog, links)))
+        text = render("class.html", page=overview.page(records, catalog, links), roster=roster)
+        atomic_write.write(index, text)
         progress(len(records) + 1, len(records) + 1)
     except OSError as error:
         raise KataError(

@@ -8,6 +8,7 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course.cell_names import answer_cell
+from grader.course.roster import Roster, Student
 from grader.nbgrader import gradebook
 from grader.nbgrader.lateness import Arrival, arrival
 from grader.records.records import ExerciseRecord
@@ -188,3 +189,22 @@ def test_scores_of_a_student_are_not_entered_by_half(db):
     )
     assert len(told) == 1
     assert penalty(db, "eve") == (None, 2, 0)
+
+
+def test_extensions_of_the_roster_count(db):
+    configure(db, ZERO)
+    days, until = datetime.timedelta(days=0.5), datetime.datetime(2026, 1, 2, 23, 59, 59)
+    roster = Roster(
+        (Student("ada", extension=days), Student("bob", extension=until), Student("eve"), Student("fay"))
+    )
+    records = [student(name, first=PARTIAL, third=PASSED) for name in ("ada", "bob", "eve")]
+    arrivals = {name: AN_HOUR_LATE for name in ("ada", "bob", "eve")}
+    assert gradebook.write(db, records, CATALOG, arrivals, roster=roster) == []
+    assert [penalty(db, name)[0] for name in ("ada", "bob", "eve")] == [None, None, 1.5]
+    with opened(db) as book:
+        assert book.find_submission("e01_one", "bob").extension == until - DUE
+        assert book.find_submission("e02_two", "ada").extension is None, "nothing is due there"
+        book.grant_extension("e01_one", "eve", hours=2)
+    before = Roster((Student("ada", extension=datetime.datetime(2026, 1, 1)), Student("eve")))
+    assert gradebook.write(db, records, CATALOG, arrivals, roster=before) == []
+    assert [penalty(db, name)[0] for name in ("ada", "bob", "eve")] == [1.5, None, None]

@@ -1,0 +1,17 @@
+"""Names of the course's roster on the pages."""
+
+from grader import report
+from grader.course.roster import Roster, Student
+from tests.grader.report.test_report import CATALOG, CLASS
+
+
+def test_names_of_the_roster_are_shown(tmp_path):
+    roster = Roster((Student("ada", "Ada <King> Lovelace"), Student("bob")))
+    report.write(CLASS, CATALOG, tmp_path, roster=roster)
+    index = (tmp_path / "index.html").read_text()
+    assert index.count("<bdi>Ada &lt;King&gt; Lovelace (ada)</bdi>") >= 2
+    assert "<bdi>bob</bdi>" in index
+    page = (tmp_path / "students" / "ada.html").read_text()
+    assert "<h1><bdi>Ada &lt;King&gt; Lovelace (ada)</bdi></h1>" in page
+    assert "<title>Ada &lt;King&gt; Lovelace (ada): " in page
+    assert "Lovelace" not in (tmp_path / "students" / "bob.html").read_text()
