@@ -223,10 +223,18 @@ def solution(
 @app.command()
 def init(
     target: Annotated[Path, typer.Argument(help="a new or empty folder", metavar="DIR")],
+    course: Annotated[
+        bool, typer.Option("--course", help="an instructor's: course.toml and roster.csv, to be filled in")
+    ] = False,
 ) -> None:
-    """Make a learner's folder: exercises, checks and solutions."""
-    from grader.publish import learners_folder
+    """Make a learner's folder: exercises, checks and solutions. Or, with --course, an instructor's."""
+    from grader.publish import course_folder, learners_folder
 
+    if course:
+        course_folder.write(target)
+        out.print(f"{target}: a course", markup=False)
+        out.print(f"next: cd {target}, and write what you set into course.toml", markup=False)
+        return
     count = learners_folder.write(target)
     out.print(f"{target}: {count} exercises", markup=False)
     out.print(f"next: cd {target} && kata watch     (by uvx: uvx torchkata watch)", markup=False)

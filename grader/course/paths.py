@@ -20,6 +20,9 @@ SOURCE = PACKAGED if PACKAGED.is_dir() else PACKAGE.parent
 PYTHONPATH = "" if PACKAGE.parent.name in ("site-packages", "dist-packages") else str(PACKAGE.parent)
 """What a new process needs to import the grader."""
 
+FILE = "course.toml"
+"""What a course says of itself: its title, how it grades, its assignments."""
+
 
 def is_course(folder: Path) -> bool:
     """Whether exercises with a catalog lie there."""
@@ -27,11 +30,16 @@ def is_course(folder: Path) -> bool:
 
 
 def _found() -> Path:
-    """The course around us; elsewhere the clone that the package stands in; else a folder that is none."""
+    """The course around us; elsewhere the clone that the package stands in; else a folder that is none.
+
+    A course's file without exercises around it takes those that come with the package.
+    """
     named = os.environ.get(VARIABLE)
     start = Path(named or Path.cwd()).resolve()
-    clone = () if named else (PACKAGE.parent,)
-    return next(filter(is_course, (start, *start.parents, *clone)), start)
+    around = (start, *start.parents)
+    has_file = any((folder / FILE).exists() for folder in around)
+    elsewhere = () if named else (SOURCE if has_file else PACKAGE.parent,)
+    return next(filter(is_course, (*around, *elsewhere)), start)
 
 
 def _file_found(root: Path) -> Path:
@@ -41,8 +49,6 @@ def _file_found(root: Path) -> Path:
     return next(around, root)
 
 
-FILE = "course.toml"
-"""What a course says of itself: its title, how it grades, its assignments."""
 ROOT = _found()
 COURSE = _file_found(ROOT)
 """The folder with `course.toml`, where there is one: the exercises may lie elsewhere."""
