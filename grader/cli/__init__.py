@@ -271,6 +271,12 @@ def grade(
         Sandbox, typer.Option("--sandbox", help="confine answers, or do not")
     ] = Sandbox.required,
     roster: Roster = None,
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            "--times", metavar="FILE", help="when work came: a CSV of student, assignment (optional), time"
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade a class's submissions. Exercises that this run does not judge keep their results."""
@@ -287,6 +293,7 @@ def grade(
         confined=sandbox is Sandbox.required,
         as_json=as_json,
         roster=roster,
+        times=times,
         out=out,
         err=err,
     )

@@ -18,6 +18,7 @@ from grader.course.catalog import Catalog, Exercise, load
 from grader.export import document
 from grader.records.records import ExerciseRecord, StudentRecord, read_student
 from grader.submissions import roll_call
+from grader.submissions import times as clock
 from grader.submissions.class_folder import Classwork, Submission, collect
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def grade(
     confined: bool,
     as_json: bool,
     roster: Path | None,
+    times: Path | None,
     out: Console,
     err: Console,
 ) -> bool:
@@ -70,6 +72,8 @@ def grade(
     students = rosters.load(roster)
     with bar(err, "reading submissions") as progress:
         work = roll_call.called(collect(submissions, catalog, progress, students), students, results)
+    if times is not None:
+        work = clock.entered(work, times, catalog, students)
     for note in work.notes:
         _tell(f"note: {note}", err)
     chosen = to_judge(work.submissions, catalog, only, results)
