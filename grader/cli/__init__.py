@@ -56,6 +56,14 @@ Roster = Annotated[
     Path | None,
     typer.Option("--roster", metavar="FILE", help="the course's students (default: its roster.csv)"),
 ]
+Gradebook = Annotated[
+    str | None,
+    typer.Option(
+        "--gradebook",
+        metavar="URL|none",
+        help="take its corrections and late penalties (default: the one that `kata grade` wrote)",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
 
 
@@ -339,26 +347,30 @@ def export(
         Path | None,
         typer.Option("--to", help="a file (default: standard output); for gradescope a folder"),
     ] = None,
+    gradebook: Gradebook = None,
     assignment: Set = None,
 ) -> None:
     """Write results as a table for other programs."""
-    from grader.cli import instructor
+    from grader.cli import corrections, instructor
 
-    instructor.export(results, format, to, assignment, err)
+    instructor.export(results, format, to, corrections.of(results, gradebook, err), assignment, err)
 
 
 @app.command()
 def report(
     results: Results = Path("results"),
     to: Annotated[Path, typer.Option("--to", help="a folder for the pages")] = Path("report"),
+    gradebook: Gradebook = None,
     assignment: Set = None,
     roster: Roster = None,
 ) -> None:
     """Write a page for each student and one for the class."""
     from grader import report as reporting
+    from grader.cli import corrections
     from grader.course.roster import load
 
-    reporting.run(results, to, out, err, assignment=assignment, roster=load(roster))
+    corrected = corrections.of(results, gradebook, err)
+    reporting.run(results, to, out, err, corrected, assignment, load(roster))
 
 
 @app.command()

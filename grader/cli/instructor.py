@@ -16,6 +16,7 @@ from grader.course import paths, policy
 from grader.course import roster as rosters
 from grader.course.catalog import Catalog, Exercise, load
 from grader.export import document
+from grader.records.corrections import Corrections
 from grader.records.records import ExerciseRecord, StudentRecord, read_student
 from grader.submissions import roll_call
 from grader.submissions import times as clock
@@ -88,7 +89,7 @@ def grade(
     problems: list[str] = []
     shown: str | None = None
     if gradebook is not None:
-        problems, shown = _write_gradebook(gradebook, records, work, judged, students, err)
+        problems, shown = _write_gradebook(gradebook, results, records, work, judged, students, err)
     if as_json:
         places = {"results": str(results), "gradebook": shown, "problems": problems, "notes": work.notes}
         out.print_json(data={**document(records, catalog), **places}, ensure_ascii=True)
@@ -138,6 +139,7 @@ def _is_begun(exercise: Exercise, submission: Submission) -> bool:
 
 def _write_gradebook(
     url: str,
+    results: Path,
     records: list[StudentRecord],
     work: Classwork,
     judged: set[str],
@@ -146,7 +148,7 @@ def _write_gradebook(
 ) -> tuple[list[str], str]:
     """Enter everything; what could not be entered, a line each, and the gradebook's address."""
     from grader.nbgrader import formgrader, gradebook
-    from grader.nbgrader.connection import place
+    from grader.nbgrader.connection import keep, place
     from grader.nbgrader.lateness import arrival
 
     catalog = load()
@@ -156,6 +158,7 @@ def _write_gradebook(
     for problem in problems:
         err.print(problem, markup=False)
     where = place(url)
+    keep(results, where)
     if formgrader.is_course(where.folder, catalog):
         with bar(err, "writing what formgrader shows") as progress:
             times = gradebook.times(url)
@@ -251,10 +254,17 @@ def _answers(count: int) -> str:
     return f"{count} answer{'s' if count != 1 else ''}"
 
 
-def export(results: Path, format: str, to: Path | None, assignment: str | None, err: Console) -> None:
+def export(
+    results: Path,
+    format: str,
+    to: Path | None,
+    corrections: Corrections,
+    assignment: str | None,
+    err: Console,
+) -> None:
     """Write results as a table, to a file or to standard output, or as a file for each student."""
     from grader import export as exporting
 
     own = load().assignment(assignment) if assignment else None
     with bar(err, "reading results") as progress:
-        exporting.export(results, format, to, load(), progress, assignment=own)
+        exporting.export(results, format, to, load(), progress, corrections, own)

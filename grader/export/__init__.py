@@ -14,7 +14,8 @@ from grader.course import paths
 from grader.course.catalog import Catalog, Section
 from grader.export.canvas import load_roster, to_canvas
 from grader.export.gradescope import to_gradescope
-from grader.export.tables import number, score, text
+from grader.export.tables import number, penalty, score, text
+from grader.records.corrections import NONE, Corrections, corrected
 from grader.records.records import SCHEMA, StudentRecord, read_student, rescaled, student_to_json
 
 NOT_GRADED = "not graded"
@@ -25,7 +26,8 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> N
 
     Holds the exercises that at least one record has, in the catalog's order, but no steps that weigh nothing:
     here are only scores. What was not judged is `not graded`, never 0, and counts for nothing in the totals.
-    `points` are those that the student could earn.
+    `points` are those that the student could earn. Late penalties are taken off in the totals; where anybody
+    has one, a column `late_penalty` says how much that is.
     """
     students = list(records)
     held = {slug for student in students for slug in student.exercises}
@@ -33,15 +35,17 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> N
     sections = {one.name: [e.slug for e in one.exercises if e.slug in slugs] for one in catalog.assignments}
     sections = {name: held for name, held in sections.items() if held}
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["student", *slugs, *sections, "total", "points", "flags"])
+    late = ["late_penalty"] if any(student.penalties for student in students) else []
+    writer.writerow(["student", *slugs, *sections, *late, "total", "points", "flags"])
     for student in students:
         flags = (f"{slug}: {flag}" for slug, e in student.exercises.items() for flag in e.flags)
         writer.writerow(
             [
                 text(student.student),
                 *(score(student, [slug], NOT_GRADED) for slug in slugs),
-                *(score(student, held, NOT_GRADED) for held in sections.values()),
-                score(student, slugs, NOT_GRADED),
+                *(score(student, held, NOT_GRADED, [name]) for name, held in sections.items()),
+                *(number(penalty(student, sections)) for _ in late),
+                score(student, slugs, NOT_GRADED, sections),
                 number(student.points),
                 text("; ".join(flags)),
             ]
@@ -88,13 +92,14 @@ def export(
     to: Path | None,
     catalog: Catalog,
     progress: Progress = silent,
+    corrections: Corrections = NONE,
     assignment: Section | None = None,
 ) -> None:
-    """Write the results in `results` to a file or standard output, or to a folder."""
+    """Write the results in `results`, corrected, to a file or standard output, or to a folder."""
     if format not in FORMATS and format not in FOLDERS:
         choices = ", ".join([*FORMATS, *FOLDERS])
         raise KataError(f"--format {format}: there is no such format; choose from {choices}")
-    records = load_results(results, catalog, progress=progress, assignment=assignment)
+    records = load_results(results, catalog, _to_stderr, progress, corrections, assignment)
     if format in FOLDERS:
         if to is None:
             raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
@@ -127,12 +132,13 @@ def load_results(
     catalog: Catalog,
     tell: Callable[[str], None] = _to_stderr,
     progress: Progress = silent,
+    corrections: Corrections = NONE,
     assignment: Section | None = None,
 ) -> list[StudentRecord]:
     """The records in `folder`, `<student>.json` each, sorted by file name, with the points of today.
 
-    With an assignment only its exercises. A record that cannot be read is left out, which `tell` says in one
-    line.
+    They are corrected as `corrections` says; with an assignment, they have only its exercises. A record that
+    cannot be read is left out, which `tell` says in one line.
     """
     if not folder.is_dir():
         raise KataError(
@@ -147,7 +153,8 @@ def load_results(
         if record is None:
             tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")
         else:
-            records.append(rescaled(_within(record, assignment), points))
+            known = rescaled(_within(record, assignment), points)
+            records.append(corrected(known, corrections, catalog))
     if not records:
         raise KataError(f"{paths.shown(folder)} holds no results; run `kata grade` first, or name its --out")
     if assignment and not any(record.exercises for record in records):

@@ -20,13 +20,14 @@ from typing import TextIO
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Catalog
-from grader.export.tables import number, points, score, text
+from grader.export.tables import number, penalty, points, score, text
 from grader.records.records import StudentRecord
 
 ROSTER = "canvas.csv"
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
 TOTAL = "Final Points"
+LATE = " late penalty"
 READ_ONLY = "(read only)"
 
 
@@ -61,44 +62,71 @@ def to_canvas(
     """A row for each student; what was not judged is an empty cell.
 
     With a roster, the columns are those exercises and sections that are assignments in Canvas; without
-    one, or where it has none of them, each exercise by its slug, without steps that weigh nothing.
+    one, or where it has none of them, each exercise by its slug, without steps that weigh nothing. Late
+    penalties are taken off a section's total; where that is no column, they are one: points below zero.
     """
     students = list(records)
     columns = _columns(students, catalog, roster or Roster())
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*STUDENT, *columns, TOTAL])
-    possible = [number(points(catalog, slugs)) for slugs in columns.values()]
+    possible = [number(points(catalog, column.slugs)) for column in columns.values()]
     writer.writerow([POINTS, *[""] * (len(STUDENT) - 1), *possible, READ_ONLY])
     unknown = []
     for student in students:
         row = roster.find(student.student) if roster else None
         if roster and row is None:
             unknown.append(student.student)
-        judged = [slug for slugs in columns.values() for slug in slugs]
+        judged = [slug for column in columns.values() for slug in column.slugs]
+        late = {column.late for column in columns.values()}
         writer.writerow(
             [
                 *(text(cell) for cell in (_known(row) if row else _guessed(student.student))),
-                *(score(student, slugs) for slugs in columns.values()),
-                score(student, list(dict.fromkeys(judged))),
+                *(column.cell(student) for column in columns.values()),
+                score(student, list(dict.fromkeys(judged)), late=late),
             ]
         )
     if unknown:
         tell(f"{ROSTER} has no row for {', '.join(unknown)}; Canvas will ask who that is")
+    taken = {column.late for column in columns.values()}
+    penalized = dict.fromkeys(name for student in students for name in student.penalties)
+    for name in [name for name in penalized if name not in taken]:
+        tell(
+            f"{ROSTER} has no column for the late penalties of {name}: make an assignment "
+            f"“{name}{LATE}” of 0 points in Canvas, and export its gradebook again"
+        )
 
 
-def _columns(students: Iterable[StudentRecord], catalog: Catalog, roster: Roster) -> dict[str, list[str]]:
-    """The exercises that each column counts, by its header."""
+@dataclass(frozen=True)
+class _Column:
+    """The exercises that a column counts, and the assignment whose late penalties are taken off there."""
+
+    slugs: Sequence[str] = ()
+    late: str = ""
+
+    def cell(self, student: StudentRecord) -> str:
+        if self.slugs:
+            return score(student, self.slugs, late=[self.late])
+        return number(0.0 - penalty(student, [self.late]))
+
+
+def _columns(students: Sequence[StudentRecord], catalog: Catalog, roster: Roster) -> dict[str, _Column]:
+    """The columns by their headers."""
     judged = {slug for student in students for slug in student.exercises}
-    every: dict[str, list[str]] = {}
-    known: dict[str, list[str]] = {}
+    penalized = {name for student in students for name in student.penalties}
+    every: dict[str, _Column] = {}
+    known: dict[str, _Column] = {}
     for section in catalog.assignments:
         slugs = [e.slug for e in section.exercises if e.slug in judged]
-        names = [(e.slug, e.title, [e.slug]) for e in section.exercises if e.slug in judged]
-        for name, title, counted in [*names, (section.name, section.title, slugs)]:
+        names = [(e.slug, e.title, _Column([e.slug])) for e in section.exercises if e.slug in judged]
+        whole = (section.name, section.title, _Column(slugs, section.name))
+        late = (section.name + LATE, section.title + LATE, _Column(late=section.name))
+        for name, title, column in [*names, *([whole] if slugs else []), late]:
             header = roster.assignments.get(name) or roster.assignments.get(title)
-            if header and counted:
-                known[header] = counted
-        every |= {e.slug: [e.slug] for e in section.exercises if e.slug in judged and not e.is_extra}
+            is_taken = any(other.late == section.name for other in known.values())
+            if header and (column.slugs or not is_taken):
+                known[header] = column
+        every |= {e.slug: _Column([e.slug]) for e in section.exercises if e.slug in judged and not e.is_extra}
+        every |= {section.name + LATE: _Column(late=section.name)} if section.name in penalized else {}
     return known or every
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from grader.core.errors import KataError
 from grader.core.sanitize import plain
 from grader.course.catalog import Catalog, Exercise
+from grader.export.tables import number
 from grader.records.comments import comment
 from grader.records.records import ExerciseRecord, StudentRecord, write_json
 
@@ -21,9 +22,10 @@ RESULTS = "results.json"
 def result(record: StudentRecord, catalog: Catalog) -> dict[str, Any]:
     """What Gradescope reads of one submission."""
     held = [(e, record.exercises[e.slug]) for e in catalog.exercises if e.slug in record.exercises]
+    late = [f"late: {number(points)} points taken off {name}" for name, points in record.penalties.items()]
     return {
         "score": record.score,
-        "output": "\n".join(plain(note) for note in record.notes),
+        "output": "\n".join([*map(plain, record.notes), *late]),
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
@@ -35,18 +37,21 @@ def result(record: StudentRecord, catalog: Catalog) -> dict[str, Any]:
 
 
 def _test(exercise: Exercise, judged: ExerciseRecord) -> dict[str, Any]:
+    by_hand = plain(judged.by_hand.comment) if judged.by_hand else ""
     case: dict[str, Any] = {
         "name": f"{exercise.slug}: {exercise.title}",
-        "output": comment(judged) or "",
+        "output": "\n\n".join(filter(None, [by_hand, comment(judged)])),
         "output_format": "text",
         "name_format": "text",
         "tags": [exercise.assignment, judged.status],
         "visibility": "visible",
         "extra_data": {"slug": exercise.slug, "status": judged.status},
     }
-    if not judged.needs_manual_grade:
-        if judged.points:
-            case |= {"score": judged.score, "max_score": judged.points}
+    if judged.needs_manual_grade:
+        return case
+    if judged.points:
+        case |= {"score": judged.score, "max_score": judged.points}
+    if not judged.is_graded_by_hand:  # else Gradescope looks at the score
         case["status"] = "passed" if judged.status in ("passed", "works") else "failed"
     return case
 

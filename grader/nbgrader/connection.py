@@ -10,6 +10,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
 
+from grader.core import atomic_write
 from grader.core.errors import KataError
 
 _ADVICE = (
@@ -64,6 +65,30 @@ def place(url: str) -> Database:
     if address.get_backend_name() == "sqlite" and address.database in (None, "", ":memory:"):
         raise KataError(f"the gradebook {url} would be lost at once; name a file: sqlite:///gradebook.db")
     return Database(address, address.render_as_string(hide_password=True))
+
+
+KEPT = ".gradebook"
+"""Holds, among results, the address of the gradebook that they were entered into."""
+
+
+def keep(results: Path, where: Database) -> None:
+    """Note which gradebook these results were entered into, without a password."""
+    url = where.url
+    if url.get_backend_name() == "sqlite" and not url.query:
+        address = os.path.relpath(url.database, results)
+    else:
+        rest = (url.host, url.port, url.database, url.query)
+        address = type(url).create(url.drivername, url.username, None, *rest).render_as_string()
+    atomic_write.write(results / KEPT, f"{address}\n")
+
+
+def kept(results: Path) -> str | None:
+    """The address of the gradebook that these results were entered into, if there is one."""
+    try:
+        address = (results / KEPT).read_text("utf-8").strip()
+    except (OSError, UnicodeError):
+        return None
+    return address if "://" in address or not address else os.path.relpath(results / address)
 
 
 @contextmanager

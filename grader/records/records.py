@@ -53,10 +53,20 @@ class CheckRecord:
 
 
 @dataclass(frozen=True)
+class ByHand:
+    """What a person said of an exercise: a score instead of ours, points on top, a comment."""
+
+    score: float | None = None
+    extra_credit: float = 0.0
+    comment: str = ""
+
+
+@dataclass(frozen=True)
 class ExerciseRecord:
     """One exercise of one student. `flags` holds what an instructor may want to look at.
 
     `job` and `fine` are the shares of the job and of the fine print that are known to be done, from 0 to 1.
+    Where `by_hand` is set, `score` has it in it.
     """
 
     status: Status
@@ -66,11 +76,16 @@ class ExerciseRecord:
     flags: tuple[str, ...] = ()
     job: float = 0.0
     fine: float = 0.0
+    by_hand: ByHand | None = None
 
     @property
     def needs_manual_grade(self) -> bool:
         """Nothing was judged, so there is no score to give: neither zero nor full."""
-        return self.status in ("not_graded", "grader_fault")
+        return self.status in ("not_graded", "grader_fault") and not self.is_graded_by_hand
+
+    @property
+    def is_graded_by_hand(self) -> bool:
+        return self.by_hand is not None and self.by_hand.score is not None
 
 
 @dataclass(frozen=True)
@@ -78,16 +93,19 @@ class StudentRecord:
     """All of one student's exercises, by slug in the catalog's order.
 
     `notes` tells what was odd about the submission itself: unknown files, links, bad encoding.
+    `penalties` are points taken off for lateness, by assignment.
     """
 
     student: str
     seed: int
     exercises: dict[str, ExerciseRecord] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    penalties: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
-        return round(sum(e.score for e in self.exercises.values()), 4)
+        earned = sum(e.score for e in self.exercises.values())
+        return round(earned - sum(self.penalties.values()), 4)
 
     @property
     def points(self) -> float:
@@ -97,7 +115,9 @@ class StudentRecord:
 
 def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
     """What JSON holds of a record; `exercise_from_json` reads it."""
-    return {**vars(record), "checks": [_check_to_json(check) for check in record.checks]}
+    data = {**vars(record), "checks": [_check_to_json(check) for check in record.checks]}
+    by_hand = data.pop("by_hand")
+    return data if by_hand is None else {**data, "by_hand": vars(by_hand)}
 
 
 def _check_to_json(check: CheckRecord) -> dict[str, Any]:
@@ -119,6 +139,7 @@ def exercise_from_json(data: Any) -> ExerciseRecord:
 
 def student_to_json(record: StudentRecord) -> dict[str, Any]:
     """What `results/<student>.json` holds."""
+    penalties = {"penalties": dict(record.penalties)} if record.penalties else {}
     return {
         "schema": SCHEMA,
         "student": record.student,
@@ -127,6 +148,7 @@ def student_to_json(record: StudentRecord) -> dict[str, Any]:
         "points": record.points,
         "exercises": {slug: exercise_to_json(e) for slug, e in record.exercises.items()},
         "notes": list(record.notes),
+        **penalties,
     }
 
 

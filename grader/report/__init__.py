@@ -23,6 +23,7 @@ from grader.course import paths
 from grader.course.catalog import Catalog, load
 from grader.course.roster import NOBODY, Roster
 from grader.export import load_results
+from grader.records.corrections import NONE, Corrections
 from grader.records.records import StudentRecord
 
 _HERE = Path(__file__).parent
@@ -38,11 +39,13 @@ def run(
     to: Path,
     out: Console,
     err: Console,
-    *,
+    corrections: Corrections = NONE,
     assignment: str | None = None,
     roster: Roster = NOBODY,
 ) -> None:
     """The verb: read what `kata grade` has written to `results`, and say where the report lies.
+
+    Scores, comments and penalties of a gradebook come with `corrections`, students' names with `roster`.
 
     Raises:
         KataError: there are no results, there is no such assignment, or the report cannot be written.
@@ -50,7 +53,7 @@ def run(
     left_out: list[str] = []
     records = []
     own = load().assignment(assignment) if assignment else None
-    for record in load_results(results, load(), left_out.append, assignment=own):
+    for record in load_results(results, load(), left_out.append, corrections=corrections, assignment=own):
         if _sound(record):
             records.append(record)
         else:

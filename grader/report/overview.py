@@ -85,7 +85,7 @@ def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, st
     groups = grouped(slugs, catalog)
     every = [e for _, held in groups for e in held]
     exercises = [e for e in every if not e.is_step]
-    rows = sorted(records, key=lambda r: (-_share(total(r.exercises.values())), r.student))
+    rows = sorted(records, key=lambda r: (-_share((r.score, r.points)), r.student))
     shares = [r.score / r.points for r in records if r.points > 0]
     items = _items(records, exercises)
     points = max((r.points for r in records), default=0.0)
@@ -135,25 +135,23 @@ def _heats(
 
 
 def _sum(record: StudentRecord, exercises: list[Exercise] | None) -> Cell:
-    held = (
-        list(record.exercises.values())
-        if exercises is None
-        else [record.exercises[e.slug] for e in exercises if e.slug in record.exercises]
-    )
-    score, points = total(held)
+    score, points = record.score, record.points
+    if exercises is not None:
+        score, points = total(record.exercises[e.slug] for e in exercises if e.slug in record.exercises)
     if points <= 0:
         return Cell("?", "not graded", kind="none")
     share = percent(score / points)
-    return Cell(str(share), share=share)
+    return Cell(str(share), share=min(100, share))
 
 
 def _cell(record: ExerciseRecord | None) -> Cell:
     if record is None:
         return Cell("", "not set", kind="none")
     mark, word = MARKS[record.status]
-    if record.status in ("passed", "works", "partial", "failed") and record.points > 0:
+    is_scored = record.is_graded_by_hand or record.status in ("passed", "works", "partial", "failed")
+    if is_scored and record.points > 0:
         share = percent(record.score / record.points)
-        return Cell(str(share), share=share)
+        return Cell(str(share), share=min(100, share))
     return Cell(mark, word, kind="odd" if mark == "!" else "none")
 
 

@@ -77,7 +77,7 @@ def flags(
         for exercise in exercises:
             for record in records:
                 judged = record.exercises.get(exercise.slug)
-                if judged is not None and judged.status == status:
+                if judged is not None and judged.status == status and not judged.is_graded_by_hand:
                     why = "; ".join(judged.flags) or _first_reason(judged)
                     what = _MANUAL if status == "not_graded" else MARKS[status][1]
                     found.setdefault((what, exercise.slug, why), []).append(record.student)

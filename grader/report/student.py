@@ -6,7 +6,7 @@ from itertools import groupby
 
 from grader.course.catalog import Catalog, Exercise
 from grader.records.records import CheckRecord, ExerciseRecord, Status, StudentRecord
-from grader.report.words import KINDS, MARKS, Part, advice, number, parts, percent
+from grader.report.words import KINDS, MARKS, Part, advice, by_hand, number, parts, percent
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,16 @@ class JudgedExercise:
     score: str
     points: str
     advice: str
+    by_hand: str
+    comment: str
     flags: tuple[str, ...]
     checks: list[Check]
     hints: tuple[str, ...]
     reading: str
+
+    @property
+    def is_shown(self) -> bool:
+        return self.status != "todo" or bool(self.checks or self.by_hand or self.comment)
 
     @property
     def open_checks(self) -> list[Check]:
@@ -93,7 +99,7 @@ class Section:
     @property
     def shown(self) -> list[JudgedExercise]:
         """Those that there is something to say about."""
-        return [e for e in self.exercises if e.status != "todo" or e.checks]
+        return [e for e in self.exercises if e.is_shown]
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,7 @@ class Page:
     score: str
     points: str
     share: int
+    late: list[tuple[str, str]]
     counts: list[tuple[str, str, int]]
     notes: tuple[str, ...]
     sections: list[Section]
@@ -126,6 +133,7 @@ def page(record: StudentRecord, catalog: Catalog) -> Page:
         number(record.score),
         number(record.points),
         _share(record.score, record.points),
+        [(name, number(points)) for name, points in record.penalties.items()],
         counts,
         record.notes,
         sections,
@@ -170,7 +178,7 @@ def total(records: Iterable[ExerciseRecord]) -> tuple[float, float]:
 
 
 def _share(score: float, points: float) -> int:
-    return percent(score / points) if points > 0 else 0
+    return min(100, percent(score / points)) if points > 0 else 0
 
 
 def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
@@ -186,6 +194,8 @@ def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
         number(record.score),
         number(record.points),
         advice(record),
+        by_hand(record),
+        record.by_hand.comment if record.by_hand else "",
         record.flags,
         [_check(same) for same in _by_title(sorted(record.checks, key=lambda check: check.fine))],
         exercise.hints if unsolved else (),

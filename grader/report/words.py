@@ -55,7 +55,16 @@ class Part:
 
 def advice(record: ExerciseRecord) -> str:
     """What the status means for the score, in a sentence; empty where it needs none."""
-    return _ADVICE.get(record.status, "")
+    return "" if record.is_graded_by_hand else _ADVICE.get(record.status, "")
+
+
+def by_hand(record: ExerciseRecord) -> str:
+    """What a person has done to the score, in a few words; empty where that is nothing."""
+    if record.by_hand is None:
+        return ""
+    extra = record.by_hand.extra_credit
+    said = ["graded by hand"] if record.is_graded_by_hand else []
+    return ", ".join([*said, f"{number(extra)} extra credit"] if extra else said)
 
 
 def parts(told: Feedback) -> list[Part]:

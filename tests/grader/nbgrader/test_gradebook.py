@@ -495,3 +495,24 @@ def test_scores_entered_for_other_points_are_brought_to_todays(any_db: str) -> N
     assert grade(any_db, "cy", "first") == (3.0, False, 3.0)
     assert grade(any_db, "ada", "first") == (2.25, False, 2.25)
     assert grade(any_db, "bob", "first") == (3.0, True, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("{}/course/my book.db", "../course/my book.db"),
+        ("sqlite:///{}/course/gradebook.db", "../course/gradebook.db"),
+        ("postgresql+psycopg://ada:secret@db/kata", "postgresql+psycopg://ada@db/kata"),
+    ],
+)
+def test_results_know_their_gradebook_and_no_password(tmp_path, url, address):
+    results = tmp_path / "results"
+    assert connection.kept(results) is None
+    connection.keep(results, connection.place(url.format(tmp_path)))
+    assert (results / ".gradebook").read_text("utf-8") == f"{address}\n"
+    kept = connection.kept(results)
+    assert kept is not None
+    if "db/kata" in address:
+        assert kept == address
+    else:
+        assert Path(kept).resolve() == (results / address).resolve()

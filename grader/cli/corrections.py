@@ -1,0 +1,28 @@
+"""What `kata export` and `kata report` take from a gradebook: scores and comments by hand, late penalties."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from grader.course.catalog import load
+from grader.records.corrections import NONE, Corrections
+
+WITHOUT = "none"
+
+
+def of(results: Path, gradebook: str | None, err: Console) -> Corrections:
+    """The corrections of this gradebook, else of the one that holds the results; a line says which.
+
+    Raises:
+        KataError: the gradebook is not there, or cannot be read.
+    """
+    from grader.nbgrader.connection import kept, place
+
+    url = gradebook or kept(results)
+    if url is None or url == WITHOUT:
+        return NONE
+    from grader.nbgrader import corrections
+
+    found = corrections.read(url, load())
+    err.print(f"scores as corrected in the gradebook {place(url).shown}: {found.words}", markup=False)
+    return found

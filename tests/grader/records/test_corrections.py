@@ -1,0 +1,74 @@
+"""What a gradebook's corrections make of a record."""
+
+import pytest
+
+from grader.course.catalog import Catalog, Exercise, Section
+from grader.records.corrections import NONE, Corrections, corrected
+from grader.records.records import ByHand, ExerciseRecord, StudentRecord, student_from_json, student_to_json
+
+
+def exercise(slug: str, section: str, order: int) -> Exercise:
+    return Exercise(slug, section, order, slug, "build", "core", 2, 1, (), (), (), "")
+
+
+CATALOG = Catalog(
+    (
+        Section("e01_one", "One", (exercise("first", "e01_one", 1), exercise("second", "e01_one", 2))),
+        Section("e02_two", "Two", (exercise("third", "e02_two", 3),)),
+    )
+)
+HALF = ExerciseRecord("partial", 1.0, 2.0)
+NOT_GRADED = ExerciseRecord("not_graded", 0.0, 2.0)
+ADA = StudentRecord("ada", 7, {"first": HALF, "second": NOT_GRADED, "third": HALF})
+
+
+def by_hand(slug: str, entered: ByHand, **penalties: float) -> StudentRecord:
+    late = {("ada", name): points for name, points in penalties.items()}
+    return corrected(ADA, Corrections({("ada", slug): entered}, late), CATALOG)
+
+
+@pytest.mark.parametrize(
+    ("entered", "score"),
+    [
+        (ByHand(2.0), 2.0),
+        (ByHand(0.0), 0.0),
+        (ByHand(None, 0.5), 1.5),
+        (ByHand(2.0, 0.5), 2.5),
+        (ByHand(comment="well done"), 1.0),
+    ],
+)
+def test_a_score_by_hand_counts_instead_of_ours_and_extra_credit_comes_on_top(entered, score):
+    found = by_hand("first", entered)
+    assert found.exercises["first"].score == score
+    assert found.score == score + 1
+    assert found.exercises["third"] == HALF
+
+
+def test_what_was_not_judged_counts_once_a_person_has_graded_it():
+    assert (ADA.score, ADA.points) == (2.0, 4.0)
+    graded = by_hand("second", ByHand(0.5))
+    assert (graded.score, graded.points) == (2.5, 6.0)
+    praised = by_hand("second", ByHand(None, 1.0, "more later"))
+    assert praised.exercises["second"].needs_manual_grade
+    assert (praised.score, praised.points) == (2.0, 4.0)
+
+
+def test_a_penalty_takes_no_more_than_its_assignment_has_earned():
+    found = by_hand("first", ByHand(0.75), e01_one=9.0, e02_two=0.25, e03_gone=1.0)
+    assert found.penalties == {"e01_one": 0.75, "e02_two": 0.25}
+    assert found.score == 0.75
+    assert by_hand("first", ByHand(0.0), e01_one=1.0).penalties == {}
+
+
+def test_corrections_are_each_students_own():
+    bob = StudentRecord("bob", 7, {"first": HALF})
+    others = Corrections({("ada", "first"): ByHand(2.0)}, {("ada", "e01_one"): 1.0})
+    assert corrected(bob, others, CATALOG) == bob
+    assert corrected(ADA, NONE, CATALOG) == ADA
+
+
+def test_a_corrected_record_is_one_for_readers_of_before():
+    data = student_to_json(by_hand("first", ByHand(2.0), e01_one=0.5))
+    assert (data["score"], data["penalties"]) == (2.5, {"e01_one": 0.5})
+    assert student_from_json(data).exercises["first"].score == 2.0
+    assert "by_hand" not in data["exercises"]["third"]
