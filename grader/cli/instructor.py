@@ -267,4 +267,4 @@ def export(
 
     own = load().assignment(assignment) if assignment else None
     with bar(err, "reading results") as progress:
-        exporting.export(results, format, to, load(), progress, corrections, own)
+        exporting.export(results, format, to, load(), progress, corrections, own, rosters.load())

@@ -46,6 +46,11 @@ class Student:
     extension: timedelta | datetime | None = None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """All that somebody may be called, what results do first."""
+        return tuple(name for name in (self.id, *self.aliases, self.email, self.name) if name)
+
+    @property
     def first_and_last(self) -> tuple[str, str]:
         """The name in two parts: `Lovelace, Ada` at its comma, `Ada King Lovelace` before its last word."""
         last, comma, first = self.name.partition(",")

@@ -12,6 +12,7 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
 from grader.course.catalog import Catalog, Section
+from grader.course.roster import NOBODY, Roster
 from grader.export.canvas import load_roster, to_canvas
 from grader.export.gradescope import to_gradescope
 from grader.export.tables import number, penalty, score, text
@@ -94,8 +95,12 @@ def export(
     progress: Progress = silent,
     corrections: Corrections = NONE,
     assignment: Section | None = None,
+    roster: Roster = NOBODY,
 ) -> None:
-    """Write the results in `results`, corrected, to a file or standard output, or to a folder."""
+    """Write the results in `results`, corrected, to a file or standard output, or to a folder.
+
+    Canvas gets the names and sections of the course's `roster`.
+    """
     if format not in FORMATS and format not in FOLDERS:
         choices = ", ".join([*FORMATS, *FOLDERS])
         raise KataError(f"--format {format}: there is no such format; choose from {choices}")
@@ -105,20 +110,25 @@ def export(
             raise KataError(f"--format {format} writes a file for each student; name a folder with --to")
         FOLDERS[format](records, catalog, to)
     elif to is None:
-        _write(results, format, records, catalog, sys.stdout)
+        _write(results, format, records, catalog, sys.stdout, roster)
     else:
         try:
             with to.open("w", encoding="utf-8", newline="") as stream:
-                _write(results, format, records, catalog, stream)
+                _write(results, format, records, catalog, stream, roster)
         except OSError as error:
             raise KataError(f"cannot write {to}: {error.strerror}; choose another file with --to") from None
 
 
 def _write(
-    results: Path, format: str, records: list[StudentRecord], catalog: Catalog, stream: TextIO
+    results: Path,
+    format: str,
+    records: list[StudentRecord],
+    catalog: Catalog,
+    stream: TextIO,
+    roster: Roster,
 ) -> None:
     if format == "canvas":
-        to_canvas(records, catalog, stream, load_roster(results), _to_stderr)
+        to_canvas(records, catalog, stream, load_roster(results), _to_stderr, roster)
     else:
         FORMATS[format](records, catalog, stream)
 

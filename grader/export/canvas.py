@@ -19,6 +19,7 @@ from typing import TextIO
 
 from grader.core.errors import KataError
 from grader.course import paths
+from grader.course import roster as course
 from grader.course.catalog import Catalog
 from grader.export.tables import number, penalty, points, score, text
 from grader.records.records import StudentRecord
@@ -58,12 +59,14 @@ def to_canvas(
     out: TextIO,
     roster: Roster | None = None,
     tell: Callable[[str], None] = lambda line: None,
+    enrolled: course.Roster = course.NOBODY,
 ) -> None:
     """A row for each student; what was not judged is an empty cell.
 
     With a roster, the columns are those exercises and sections that are assignments in Canvas; without
     one, or where it has none of them, each exercise by its slug, without steps that weigh nothing. Late
     penalties are taken off a section's total; where that is no column, they are one: points below zero.
+    Students are found in Canvas by all that the course's own roster, `enrolled`, calls them.
     """
     students = list(records)
     columns = _columns(students, catalog, roster or Roster())
@@ -73,14 +76,15 @@ def to_canvas(
     writer.writerow([POINTS, *[""] * (len(STUDENT) - 1), *possible, READ_ONLY])
     unknown = []
     for student in students:
-        row = roster.find(student.student) if roster else None
+        told = enrolled.find(student.student) or course.Student(student.student)
+        row = next(filter(None, map(roster.find, told.names)), None) if roster else None
         if roster and row is None:
             unknown.append(student.student)
         judged = [slug for column in columns.values() for slug in column.slugs]
         late = {column.late for column in columns.values()}
         writer.writerow(
             [
-                *(text(cell) for cell in (_known(row) if row else _guessed(student.student))),
+                *(text(cell) for cell in (_known(row) if row else _guessed(told))),
                 *(column.cell(student) for column in columns.values()),
                 score(student, list(dict.fromkeys(judged)), late=late),
             ]
@@ -134,10 +138,12 @@ def _known(row: Mapping[str, str]) -> list[str]:
     return [row.get(column) or "" for column in STUDENT]
 
 
-def _guessed(student: str) -> list[str]:
-    """The columns of a student whom no roster tells: Canvas's own file names hold the id."""
-    canvas = re.fullmatch(r"(.+)_(\d+)", student)
-    return [canvas[1], canvas[2], "", "", ""] if canvas else [student, "", "", student, ""]
+def _guessed(told: course.Student) -> list[str]:
+    """The columns of a student whom no export of Canvas tells: Canvas's own file names hold the id."""
+    for called in (told.id, *told.aliases):
+        if canvas := re.fullmatch(r"(.+)_(\d+)", called):
+            return [told.name or canvas[1], canvas[2], "", "", told.section]
+    return [told.name or told.id, "", "", told.id, told.section]
 
 
 def _turned(name: str) -> str:

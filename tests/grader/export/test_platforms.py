@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.core.errors import KataError
+from grader.course.roster import Roster as Enrolled
+from grader.course.roster import Student
 from grader.export import FOLDERS, FORMATS, export, to_json
 from grader.export.canvas import Roster, load_roster, to_canvas
 from grader.export.gradescope import result, to_gradescope
@@ -239,3 +242,27 @@ def test_what_cannot_be_exported_is_one_line(tmp_path, format, words):
     with pytest.raises(KataError, match=words) as told:
         export(tmp_path, format, None, CATALOG)
     assert "\n" not in str(told.value)
+
+
+def test_canvas_gets_what_the_courses_roster_says(tmp_path):
+    enrolled = Enrolled(
+        (
+            Student("s1", "Ada Lovelace", "ada@x.org", ("countess", "lovelaceada_17"), "A"),
+            Student("s2", "George Boole", section="B"),
+        )
+    )
+    out = io.StringIO()
+    records = [replace(ADA, student="s1"), replace(BOOLE, student="s2")]
+    to_canvas(records, CATALOG, out, enrolled=enrolled)
+    _, _, ada, boole = csv.reader(out.getvalue().splitlines())
+    assert ada[:5] == ["Ada Lovelace", "17", "", "", "A"]
+    assert boole[:5] == ["George Boole", "", "", "s2", "B"]
+    out = io.StringIO()
+    to_canvas(
+        records[:1],
+        CATALOG,
+        out,
+        Roster([{"Student": "Ada", "ID": "9", "SIS Login ID": "ada@x.org"}]),
+        enrolled=enrolled,
+    )
+    assert [*csv.reader(out.getvalue().splitlines())][2][:2] == ["Ada", "9"]
