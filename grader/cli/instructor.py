@@ -1,23 +1,21 @@
 """The verbs of an instructor: `grade` and `export`, and what they are asked for."""
 
 import os
-import textwrap
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 
+from grader.cli.class_table import show, tell
 from grader.core.errors import KataError
 from grader.core.progress_bar import bar
-from grader.course import paths, policy
+from grader.course import policy
 from grader.course import roster as rosters
 from grader.course.catalog import Catalog, Exercise, load
 from grader.export import document
 from grader.records.corrections import Corrections
-from grader.records.records import ExerciseRecord, StudentRecord, read_student
+from grader.records.records import StudentRecord, read_student
 from grader.submissions import roll_call
 from grader.submissions import times as clock
 from grader.submissions.class_folder import Classwork, Submission, collect
@@ -76,7 +74,7 @@ def grade(
     if times is not None:
         work = clock.entered(work, times, catalog, students)
     for note in work.notes:
-        _tell(f"note: {note}", err)
+        tell(f"note: {note}", err)
     chosen = to_judge(work.submissions, catalog, only, results)
     judges = None if cluster is None else _workers(cluster, jobs, confined, err)
     given = policy.load()
@@ -84,7 +82,7 @@ def grade(
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress)
     if not as_json:
-        _show(records, results, out)
+        show(records, results, out)
     judged = {exercise.slug for exercise in chosen}
     problems: list[str] = []
     shown: str | None = None
@@ -164,94 +162,6 @@ def _write_gradebook(
             times = gradebook.times(url)
             formgrader.write(where.folder, work.submissions, records, judged, catalog, times, progress)
     return problems, where.shown
-
-
-def _show(records: list[StudentRecord], results: Path, out: Console) -> None:
-    out.print(class_table(records), crop=False)
-    for line in _remarks(records):
-        _tell(line, out)
-    out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
-
-
-def _tell(line: str, to: Console) -> None:
-    """One line, which a terminal shows indented where it goes on: no part of it looks like another's."""
-    wrapped = textwrap.fill(line, to.width, subsequent_indent="    ", break_on_hyphens=False)
-    to.print(wrapped if to.is_terminal else line, markup=False)
-
-
-def class_table(records: list[StudentRecord]) -> Table:
-    """One line per student: total, and how many exercises ended how; of steps, how many are done."""
-    steps = {e.slug for e in load().exercises if e.is_step}
-    own = [{slug: e.status for slug, e in r.exercises.items() if slug not in steps} for r in records]
-    statuses = sorted({status for found in own for status in found.values()})
-    done = [_steps_done([e for slug, e in r.exercises.items() if slug in steps]) for r in records]
-    rows = []
-    for record, found, steps_done in zip(records, own, done, strict=True):
-        counts = [sum(one == status for one in found.values()) for status in statuses]
-        cells = [str(count) if count else "" for count in counts] + ([steps_done] if any(done) else [])
-        rows.append((record.student, f"{record.score:.4g}", f"{record.points:g}", *cells))
-    names = ("student", "score", "points", *statuses, *(["steps"] if any(done) else []))
-    rows += [("mean", *_mean(records), *[""] * (len(names) - 3))] if records else []
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name, *column in zip(names, *rows, strict=True):
-        widest = max(map(len, [name, *column]))  # nothing is cut off where the table is wider than its page
-        justify: Literal["left", "right"] = "left" if name == "student" else "right"
-        table.add_column(name, justify=justify, no_wrap=True, min_width=widest)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _steps_done(steps: Iterable[ExerciseRecord]) -> str:
-    """ "3 of 5"; nothing of a student who left them out."""
-    judged = [step for step in steps if not step.needs_manual_grade]
-    done = sum(step.status == "passed" for step in judged)
-    return f"{done} of {len(judged)}" if any(step.status != "todo" for step in judged) else ""
-
-
-def _mean(records: list[StudentRecord]) -> tuple[str, str]:
-    """The mean score and the points, summed over exercises: who was not judged on one is not in its mean."""
-    judged: dict[str, list[ExerciseRecord]] = {}
-    for record in records:
-        for slug, exercise in record.exercises.items():
-            if not exercise.needs_manual_grade:
-                judged.setdefault(slug, []).append(exercise)
-    mean = sum(sum(e.score for e in found) / len(found) for found in judged.values())
-    return f"{mean:.4g}", f"{sum(found[0].points for found in judged.values()):g}"
-
-
-_MOST_NAMED = 5
-_REMARKABLE = ("tampered", "crashed", "timeout", "memory", "broken")
-
-
-def _remarks(records: list[StudentRecord]) -> list[str]:
-    """What an instructor should look at, a line each; what the grader itself failed at comes last."""
-    lines = []
-    faults: dict[str, list[str]] = {}
-    for record in records:
-        lines += [f"{record.student}: {note}" for note in record.notes if note != roll_call.ABSENT]
-        for slug, exercise in record.exercises.items():
-            reason = "; ".join(exercise.flags)
-            if exercise.status == "grader_fault":
-                faults.setdefault(reason, []).append(slug)
-            elif exercise.status in _REMARKABLE and (not reason or reason not in " ".join(record.notes)):
-                told = f"{record.student}: {slug} {exercise.status}"
-                lines.append(f"{told}: {reason}" if reason else told)
-    for reason, slugs in faults.items():
-        names = [*dict.fromkeys(slugs)]
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        where = f"{', '.join(names[:_MOST_NAMED])}{more}, {_answers(len(slugs))}"
-        lines.append(f"not graded by a fault of the grader: {where}: {reason}")
-    if faults:
-        count = _answers(sum(map(len, faults.values())))
-        lines.append(
-            f"{count} not graded count neither as 0 nor in a mean; run again, or mend what a line names"
-        )
-    return lines
-
-
-def _answers(count: int) -> str:
-    return f"{count} answer{'s' if count != 1 else ''}"
 
 
 def export(

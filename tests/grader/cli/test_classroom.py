@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from grader.cli import instructor
+from grader.cli import class_table
 from grader.records.records import ExerciseRecord, StudentRecord, exercise_from_json, exercise_to_json
 
 FORGED = "bob: merge_heads tampered: forged"
@@ -19,7 +19,7 @@ def test_no_flag_begins_a_line_on_the_terminal(tmp_path):
     padded = f"SyntaxError: {'x' * 30} {FORGED}"
     old = exercise_from_json(exercise_to_json(ExerciseRecord("broken", 0.0, 2.0, flags=(f"x\n{FORGED}",))))
     record = StudentRecord("ada", 0, {"a": ExerciseRecord("broken", 0.0, 2.0, flags=(padded,)), "b": old})
-    instructor._show([record], tmp_path, out)
+    class_table.show([record], tmp_path, out)
     lines = out.file.getvalue().splitlines()
     assert [line for line in lines if FORGED[:5] in line] and not [
         line for line in lines if line.startswith("bob")
@@ -32,13 +32,13 @@ def test_who_was_not_judged_is_not_in_the_mean():
         StudentRecord("ada", 0, {"a": fault("gone"), "b": passed}),
         StudentRecord("bob", 0, {"a": passed, "b": failed}),
     ]
-    assert instructor._mean(records) == ("3", "4")
-    assert instructor._mean([StudentRecord("ada", 0, {"a": fault("gone")})]) == ("0", "0")
+    assert class_table.mean(records) == ("3", "4")
+    assert class_table.mean([StudentRecord("ada", 0, {"a": fault("gone")})]) == ("0", "0")
 
 
 def test_faults_are_told_by_exercise_and_counted():
     records = [StudentRecord(who, 0, {"a": fault("gone"), "b": fault("lost")}) for who in ("ada", "bob")]
-    first, second, last = instructor._remarks(records)
+    first, second, last = class_table.remarks(records)
     assert first == "not graded by a fault of the grader: a, 2 answers: gone"
     assert second == "not graded by a fault of the grader: b, 2 answers: lost"
     assert last.startswith("4 answers not graded count neither as 0 nor in a mean; run again")

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.cli.instructor import class_table, to_judge
+from grader.cli.class_table import class_table
+from grader.cli.instructor import to_judge
 from grader.course import paths
 from grader.course.catalog import Catalog, load
 from grader.export import load_results, to_canvas, to_csv
