@@ -31,6 +31,7 @@ def walked(tmp_path_factory):
     place = home / "torchkata"
     for student in SOME:
         shutil.copytree(ROOT / "samples/class" / student, place / "samples/class" / student)
+    (place / "course.toml").touch()  # in a clone, the roster is found without
     environment = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
     path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     environment |= {"PATH": path, "HOME": str(home), "PYTHONPATH": str(ROOT)}
@@ -55,9 +56,23 @@ def test_a_term_ends_with_the_same_totals_everywhere(walked):
     assert in_gradebook == pytest.approx(totals, abs=1e-9)  # nbgrader adds the scores up as they are
     for file in ("scores.json", "graded.json"):
         students = json.loads((walked / file).read_text())["students"]
-        assert {one["student"]: one["score"] for one in students} == totals
+        assert {one["student"]: one["score"] for one in students} == {**totals, "kim": 0}
     for who, total in totals.items():
         assert json.loads((walked / "gradescope" / who / "results.json").read_text())["score"] == total
+
+
+@pytest.mark.slow
+def test_a_term_knows_its_roster_and_when_work_came(walked):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{walked / 'course/gradebook.db'}") as book:
+        ada, dora = (book.find_submission("e01_tensors", who) for who in ("ada", "dora"))
+        assert (dora.student.first_name, dora.student.last_name) == ("Dora", "Marsden")
+        assert str(dora.timestamp) == "2026-11-22 19:00:00" > str(dora.assignment.duedate)
+        assert (dora.total_seconds_late, ada.total_seconds_late) == (0, 0), "extensions count"
+        assert book.find_student("kim").email == "kim@example.org"
+    assert "Dora" in (walked / "report/index.html").read_text()
+    assert (walked / "report/students/kim.html").is_file()
 
 
 @pytest.mark.slow
