@@ -80,10 +80,19 @@ def test_a_term_leaves_what_the_page_promises(walked):
     promised = ["report/index.html", "report/students/ada.html", "similar.html", "scores.csv", "canvas.csv"]
     promised += ["course/feedback/ada/e01_tensors/e01_tensors.html", "../kata-for-students/Makefile"]
     promised += ["course/release/e01_tensors/e01_tensors.ipynb"]
+    promised += ["../my-course/roster.csv", "../my-course/report/students/ada.html"]
     promised += ["course/autograded/hana/e01_tensors/e01_tensors.ipynb"]
     assert [name for name in promised if not (walked / name).is_file()] == []
     feedback = (walked / "course/feedback/hana/e01_tensors/e01_tensors.html").read_text()
     assert "tampered" in feedback and "HIDDEN" not in feedback
+
+
+@pytest.mark.slow
+def test_an_assignment_of_the_course_has_its_points(walked):
+    with (walked / "../my-course/week1.csv").open(newline="") as stream:
+        rows = {row["student"]: row for row in csv.DictReader(stream)}
+    assert {row["points"] for row in rows.values()} == {"20"}
+    assert rows["ada"]["total"] == rows["ada"]["week1"] == "20"
 
 
 def test_what_is_tried_by_hand_is_little():

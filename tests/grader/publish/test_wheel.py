@@ -128,6 +128,22 @@ def test_answers_are_graded(programs, folder, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_course_of_its_exercises(programs, tmp_path):
+    """A folder with `course.toml` and no exercises takes those that the wheel brings."""
+    mine, exercise = tmp_path / "mine", load().exercise(SLUG)
+    assert run(tmp_path, programs / "kata", "init", "--course", mine)[0] == 0
+    with (mine / "course.toml").open("a") as file:
+        file.write(f'[assignment.week1]\nexercises = ["{SLUG}"]\npoints = 7\n')
+    answer = mine / "submissions" / "ada" / exercise.relative
+    answer.parent.mkdir(parents=True)
+    shutil.copyfile(exercise.file("solutions"), answer)
+    command = ("grade", "submissions", "--assignment", "week1", "--sandbox", "off")
+    code, said = run(mine, programs / "kata", *command)
+    assert code == 0, said
+    assert said.splitlines()[1].split()[:3] == ["ada", "7", "7"]
+
+
+@pytest.mark.slow
 def test_outside_of_a_course(programs, tmp_path):
     code, said = run(tmp_path, programs / "kata")
     assert (code, said.count("\n")) == (2, 1) and "no course here" in said
