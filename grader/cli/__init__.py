@@ -363,6 +363,14 @@ def report(
     gradebook: Gradebook = None,
     assignment: Set = None,
     roster: Roster = None,
+    download: Annotated[
+        Path | None,
+        typer.Option(
+            "--zip",
+            metavar="DOWNLOAD",
+            help="what Canvas or Moodle gave you: also pack the pages as it takes them back",
+        ),
+    ] = None,
 ) -> None:
     """Write a page for each student and one for the class."""
     from grader import report as reporting
@@ -370,7 +378,7 @@ def report(
     from grader.course.roster import load
 
     corrected = corrections.of(results, gradebook, err)
-    reporting.run(results, to, out, err, corrected, assignment, load(roster))
+    reporting.run(results, to, out, err, corrected, assignment, load(roster), download)
 
 
 @app.command()

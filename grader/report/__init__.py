@@ -25,6 +25,9 @@ from grader.course.roster import NOBODY, Roster
 from grader.export import load_results
 from grader.records.corrections import NONE, Corrections
 from grader.records.records import StudentRecord
+from grader.report import hand_back
+from grader.submissions.class_folder import listed
+from grader.submissions.ways_back import ways_back
 
 _HERE = Path(__file__).parent
 _MADE_BY = '<meta name="generator" content="torchkata">'
@@ -42,13 +45,16 @@ def run(
     corrections: Corrections = NONE,
     assignment: str | None = None,
     roster: Roster = NOBODY,
+    download: Path | None = None,
 ) -> None:
     """The verb: read what `kata grade` has written to `results`, and say where the report lies.
 
-    Scores, comments and penalties of a gradebook come with `corrections`, students' names with `roster`.
+    Scores, comments and penalties of a gradebook come with `corrections`, students' names with `roster`. With
+    the `download` that students' work came in, their pages are packed as its platform takes them back.
 
     Raises:
-        KataError: there are no results, there is no such assignment, or the report cannot be written.
+        KataError: there are no results, there is no such assignment, the download cannot be read, or the
+            report cannot be written.
     """
     left_out: list[str] = []
     records = []
@@ -62,6 +68,7 @@ def run(
             )
     if not records:
         raise KataError(f"{paths.shown(results)} holds no results that can be read; run `kata grade` again")
+    ways = None if download is None else ways_back(download, load(), roster)
     if left_out:
         more = f" (and {len(left_out) - 1} more like it)" if len(left_out) > 1 else ""
         err.print(f"note: {left_out[0]}{more}", markup=False)
@@ -69,6 +76,12 @@ def run(
         index = write(records, load(), to, progress, roster)
     count = f"{len(records)} student{'s' if len(records) != 1 else ''}"
     out.print(f"report: {paths.shown(index)} ({count})", markup=False)
+    if ways is not None:
+        pages = {name: to / _STUDENTS / file for name, file in file_names(r.student for r in records).items()}
+        without = hand_back.pack(records, pages, ways, to)
+        for note in listed("not in the zip, as the download has no file of theirs", without):
+            err.print(f"note: {note}", markup=False)
+        out.print(f"feedback: {paths.shown(to / hand_back.ZIP)}, {hand_back.MANIFEST}", markup=False)
 
 
 def _sound(record: StudentRecord) -> bool:

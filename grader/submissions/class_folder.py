@@ -91,7 +91,7 @@ def collect(
     if folder.resolve() in (paths.ROOT, paths.EXERCISES):
         raise KataError(f"{shown} is this clone itself; name a folder that holds one folder per student")
     try:
-        with _top(folder) as top:
+        with top_of(folder) as top:
             place = folder.absolute() if folder.name not in ("", "..") else folder.resolve()
             return _class(top, place, shown, catalog, progress, roster)
     except Refused as refused:
@@ -105,7 +105,8 @@ def collect(
 
 
 @contextmanager
-def _top(folder: Path) -> Iterator[Folder]:
+def top_of(folder: Path) -> Iterator[Folder]:
+    """A folder, or what an archive holds, to read from."""
     if archives.is_archive(folder.name) and folder.is_file():
         with folder.open("rb") as file, archives.opened(file, archives.CLASS) as top:
             yield top
@@ -136,7 +137,7 @@ def _class(
             expect_no_download(top, shown)
         students: dict[str, list[Belonging]] = {}
         for part in parts_in(inside, parent, strays):
-            students.setdefault(roster.id_of(_name(part.origin.student)), []).append(part)
+            students.setdefault(roster.id_of(safe_name(part.origin.student)), []).append(part)
         found: list[Submission] = []
         for name in sorted(students):
             progress(len(found), len(students))
@@ -163,7 +164,7 @@ def _alone(top: Folder, place: Path, shown: str, catalog: Catalog, roster: Roste
     while place.name in {STEPS, *homes(catalog)}:
         place = place.parent
     origin = whose(place)
-    student = roster.id_of(_name(origin.student))
+    student = roster.id_of(safe_name(origin.student))
     work = Homework(catalog)
     work.refused += getattr(top, "oddities", ())
     work.read(top, timed=is_timed(origin, place.parent.name))
@@ -214,7 +215,7 @@ def _finished(student: str, work: Homework, late: Sequence[bool | None]) -> Subm
     )
 
 
-def _name(student: str) -> str:
+def safe_name(student: str) -> str:
     """A name that can be a file's: printable, and short enough with a digest for what was left out."""
     name = escaped(student)
     if len(name.encode("utf-8", "replace")) <= _MAX_NAME:
