@@ -5,6 +5,7 @@ codes side by side and with how alike any two answers to the same exercise are.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from grader.authoring import specimen
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, bar, silent
-from grader.course import paths
+from grader.course import paths, roster
 from grader.course.catalog import Exercise, load
 from grader.report import expect_ours, render
 from grader.similar.compare import Prints, Reader, compare
@@ -32,17 +33,19 @@ def run(
         KataError: there are no submissions, or the page cannot be written.
     """
     catalog = load()
-    work = collect(submissions, catalog)
+    enrolled = roster.load()
+    work = collect(submissions, catalog, roster=enrolled)
+    named = [replace(s, student=enrolled.label(s.student)) for s in work.submissions]
     _expect_writable(to)
     with bar(err, "comparing answers") as progress:
         # A step is too short to be anybody's own.
         exercises = [e for e in catalog.select(only) if not e.is_step]
-        compared = likenesses(work.submissions, exercises, progress)
+        compared = likenesses(named, exercises, progress)
     if not compared:
         few = "holds no two answers with enough code of their own to compare"
         out.print(f"similar: {paths.shown(submissions)} {few}; no page was written", markup=False)
         return
-    shown = page([s.student for s in work.submissions], compared, threshold / 100, most)
+    shown = page([s.student for s in named], compared, threshold / 100, most)
     try:
         atomic_write.write(to, render("similar.html", page=shown))
     except OSError as error:

@@ -12,6 +12,7 @@ from rich.console import Console
 from grader import similar
 from grader.authoring import specimen
 from grader.core.errors import KataError
+from grader.course import paths
 from grader.course.catalog import load
 from grader.report import render
 from grader.similar.compare import FEWEST, Reader, compare, together
@@ -299,6 +300,19 @@ def test_hostile_names_and_contents_are_only_text(tmp_path):
     assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", text)
     assert "&lt;script&gt;alert(1)" in text and "&lt;img src=x onerror=alert(3)&gt;" in text
     assert "{{ 7 * 7 }}" in text
+
+
+def test_students_are_the_rosters(tmp_path, monkeypatch):
+    programs = written(3)
+    programs["copy"] = programs["s01"]
+    save(tmp_path / "class", programs)
+    monkeypatch.setattr(paths, "COURSE", tmp_path)
+    (tmp_path / "roster.csv").write_text("student,name,aliases\nzoe,Zoe,copy\nadam,Adam,s01\n")
+    assert "(1 pair to look at)" in run(tmp_path / "class", tmp_path / "similar.html")
+    text = (tmp_path / "similar.html").read_text("utf-8")
+    assert "Zoe (zoe)" in text and "Adam (adam)" in text
+    (tmp_path / "roster.csv").write_text("student,aliases\nzoe,copy;s01\n")
+    assert "(0 pairs to look at)" in run(tmp_path / "class", tmp_path / "similar.html")
 
 
 def test_one_exercise_alone(tmp_path):
