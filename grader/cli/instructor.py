@@ -69,6 +69,8 @@ def grade(
     catalog = load()
     catalog.select(only)  # or there is no such exercise
     students = rosters.load(roster)
+    if times is not None and gradebook is None:
+        raise KataError("--times: what lateness costs is the gradebook's business; name one with --gradebook")
     with bar(err, "reading submissions") as progress:
         work = roll_call.called(collect(submissions, catalog, progress, students), students, results)
     if times is not None:

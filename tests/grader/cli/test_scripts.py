@@ -72,6 +72,9 @@ def test_the_roster_names_students_and_gives_everybody_a_row(clone, tmp_path):
     again = json.loads(grade(clone, tmp_path, "double", "--json", "--roster", str(roster)).stdout)
     later = {s["student"]: s["exercises"]["double"]["status"] for s in again["students"]}
     assert later == statuses | {"s3": "passed"}, "who hands in nothing now loses nothing"
+    refused = grade(clone, tmp_path, "double", "--times", str(roster))
+    assert refused.returncode == 2
+    assert "name one with --gradebook" in refused.stderr
     roster.write_text("student\ns1\ns1\n")
     refused = grade(clone, tmp_path, "double", "--roster", str(roster))
     assert refused.returncode == 2
