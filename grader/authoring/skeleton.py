@@ -8,6 +8,7 @@ from grader.authoring import texts
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import STEPS, Exercise, Section, Tree, digest, load, row_file, section_file
+from grader.publish import learners_folder
 
 
 def write(section: str, slug: str, kind: str, *, step: bool = False) -> list[str]:
@@ -74,12 +75,18 @@ def _section(name: str) -> Section:
 
 
 def _begin(section: Section) -> Iterator[Path]:
-    """Write the catalog's file and the chapter of a section that lacks them; their paths."""
+    """Write what pytest needs, and the section's catalog and chapter, where they are missing; their paths."""
     file = section_file(section.name)
-    for made, text in ((file, texts.SECTION), (file.with_name("README.md"), texts.CHAPTER)):
+    wanted = {
+        paths.ROOT / "conftest.py": texts.CONFTEST,
+        paths.ROOT / "pyproject.toml": learners_folder.pytest_settings(),
+        file: texts.SECTION.format(title=section.title),
+        file.with_name("README.md"): texts.CHAPTER.format(title=section.title),
+    }
+    for made, text in wanted.items():
         if not made.exists():
             made.parent.mkdir(parents=True, exist_ok=True)
-            made.write_text(text.format(title=section.title), "utf-8")
+            made.write_text(text, "utf-8")
             yield made
 
 

@@ -156,6 +156,8 @@ hints = []
 start = "{start}"
 """
 
+CONFTEST = 'pytest_plugins = ["grader.plugin.plugin"]\n'
+
 SECTION = 'title = "{title}"\n'
 
 CHAPTER = "# {title}\n\nTODO: what this section is about, in a paragraph\n"

@@ -1,4 +1,4 @@
-"""Which verbs there are: all of them in a clone, a learner's in a release, elsewhere all but authors'."""
+"""Which verbs there are: all of them in a clone, a learner's in a release, elsewhere those of use there."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from grader.core.errors import KataError
 from grader.course import paths
 
 _LEARNERS = ("status", "list", "find", "watch", "again", "path", "hint", "reset", "solution", "init")
-_AUTHORS = ("release", "audit", "new")
+_WRITING = ("audit", "new")
+_AUTHORS = ("release", *_WRITING)
 
 
 class Verbs(TyperGroup):
@@ -28,6 +29,8 @@ class Verbs(TyperGroup):
 
 
 def _is_of_use(verb: str) -> bool:
+    if verb in _WRITING and (paths.ROOT / paths.FILE).exists():  # an instructor's own exercises
+        return True
     if paths.is_release():
         return verb in _LEARNERS
     return verb not in _AUTHORS or paths.is_clone() or not paths.EXERCISES.is_dir()

@@ -46,6 +46,13 @@ def write(target: Path) -> int:
     return len(exercises)
 
 
+def pytest_settings() -> str:
+    """A `pyproject.toml` for a course apart from the package: what pytest reads of the package's."""
+    tables = re.split(r"^(?=\[)", (paths.SOURCE / "pyproject.toml").read_text("utf-8"), flags=re.MULTILINE)
+    settings = [table for table in tables if table.startswith("[tool.pytest.")]
+    return "".join(settings).rstrip() + "\n"
+
+
 def _is_start(exercise: Exercise) -> bool:
     file = paths.SOURCE / "exercises" / exercise.relative
     return file.is_file() and exercise.is_start(file.read_bytes())
@@ -59,8 +66,6 @@ def _fill(folder: Path) -> None:
         elif source.exists():  # a release lacks some
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copy(source, folder / name)
-    tables = re.split(r"^(?=\[)", (paths.SOURCE / "pyproject.toml").read_text("utf-8"), flags=re.MULTILINE)
-    settings = [table for table in tables if table.startswith("[tool.pytest.")]
-    (folder / "pyproject.toml").write_text("".join(settings).rstrip() + "\n", "utf-8")
+    (folder / "pyproject.toml").write_text(pytest_settings(), "utf-8")
     readme = without_chapters((paths.SOURCE / "README.md").read_text("utf-8"), "Start", "Teach", "Work on it")
     (folder / "README.md").write_text(re.sub(r"^!\[.*\n\n", "", readme, flags=re.MULTILINE), "utf-8")

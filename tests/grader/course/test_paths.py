@@ -100,3 +100,23 @@ def test_what_needs_tool_and_course_together_says_so(course):
         code, lines = kata(course.root, verb)
         assert (code, len(lines)) == (2, 1) and f"`kata {verb}` needs what a copy" in lines[0]
     assert not any(line.startswith("  audit ") for line in kata(course.root, "--help")[1])
+
+
+@pytest.mark.slow
+def test_an_instructors_own_exercises_are_written_and_tried_apart_from_the_tool(tmp_path):
+    section = tmp_path / "exercises" / "e20_tuning" / "section.toml"
+    section.parent.mkdir(parents=True)
+    section.write_text('title = "Tuning"\n')
+    assert kata(tmp_path, "new", "e20", "shares")[0] == 2  # it could be a learner's
+    (tmp_path / "course.toml").touch()
+    code, lines = kata(tmp_path, "new", "e20", "shares")
+    assert code == 0 and {"made conftest.py", "made pyproject.toml", "made tests/__init__.py"} < set(lines)
+    code, lines = kata(tmp_path, "audit")
+    assert (code, lines[-1].split(",")[0]) == (1, "audit: 1 exercises")
+    assert all(": to do in " in line for line in lines[:-1]), lines
+    answer = tmp_path / "submissions" / "ada" / "e20_tuning" / "ex01_shares.py"
+    answer.parent.mkdir(parents=True)
+    answer.write_bytes((tmp_path / "solutions" / "e20_tuning" / "ex01_shares.py").read_bytes())
+    code, lines = kata(tmp_path, "grade", "submissions", "--sandbox", "off", "--json")
+    assert code == 0 and any('"status": "passed"' in line for line in lines), lines
+    assert kata(tmp_path, "release", "students")[0] == 2
