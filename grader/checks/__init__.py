@@ -15,7 +15,7 @@ from grader.checks.gradients import expect_gradient, expect_gradients
 from grader.checks.numbers import expect_number
 from grader.checks.raises import expect_raises
 from grader.checks.side_effects import global_rng_untouched, hooks_of, hooks_of_all, modes_kept, unchanged
-from grader.checks.values import expect_close, expect_equal, expect_that, tolerance
+from grader.checks.values import expect_close, expect_equal, expect_that
 
 __all__ = [
     "CheckFailure",
@@ -41,6 +41,5 @@ __all__ = [
     "peak_bytes",
     "saved_bytes",
     "shares_storage",
-    "tolerance",
     "unchanged",
 ]

@@ -39,7 +39,7 @@ def expect_gradients(
         call: the call as a learner would write it.
         names: the inputs' names, in order: ``"x weight"``.
         second_order: also compare the gradients of a random combination of the gradients.
-        ulps, scale: see `tolerance`.
+        ulps, scale: see `expect_close`.
 
     Example:
         def test_gradients(answer, gen):

@@ -71,7 +71,8 @@ def expect_close(
         dims: the names of the dimensions of `wanted`: ``"batch heads time"``.
         inputs: the call's inputs by name, to recognise one that came back unchanged.
         ulps: rounding errors to grant, where the default of `grader.core.tolerance.ULPS` does not fit.
-        scale: see `tolerance`.
+        scale: the size of the numbers that were added up, by default of the largest one in `wanted`; give it
+            where large numbers cancel.
         suspects: mistakes that people make here, in words, and how to make the tensor that each gives:
             ``{"the mask is applied in every call": lambda: reference(x, causal=True)}``. They are made only
             for a wrong answer, and told where that one is what they give.

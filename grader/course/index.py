@@ -110,4 +110,4 @@ def find(catalog: Catalog, asked: str) -> Found:
 
 def _plain(message: str) -> str:
     """Without what differs from one time to the next."""
-    return re.sub(r"\d+", "0", message.split("...")[0]).casefold().strip(" .\"'")
+    return re.sub(r"\d+", "0", re.sub(r"\.\.\..*", "", message)).casefold().strip(" .\"'")

@@ -5,6 +5,7 @@ them earlier, or leaves them to whoever wants them: who is to merge heads need n
 """
 
 import ast
+import base64
 import json
 import re
 import secrets
@@ -16,12 +17,13 @@ from typing import Any
 
 from grader.core import atomic_write
 from grader.core.errors import KataError
-from grader.course import paths, starts
+from grader.course import chapter, paths, starts
 from grader.course.catalog import Catalog, Exercise, Section
 from grader.course.cell_names import answer_cell
 from grader.grading.grade import MOST_SEEDS
 from grader.submissions.notebook_answer import split
 
+_PICTURE = re.compile(r"\]\((?:\.\./)+docs/pictures/(\w+)\.svg\)")
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 CONFIG = '''"""What nbgrader must know about this course. Run its commands in this folder."""
@@ -89,7 +91,7 @@ def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
 
 def notebook(section: Section, exercises: Iterable[Exercise]) -> dict[str, Any]:
     """The source notebook of an assignment: its chapter, then three cells for each exercise."""
-    cells = [_text("chapter", _chapter(section))]
+    cells = [_chapter(section)]
     for exercise in exercises:
         cells.append(_text(f"{exercise.slug}-statement", _statement(exercise)))
         cells.append(_code(answer_cell(exercise.slug), _answer(exercise), solution=True))
@@ -98,9 +100,16 @@ def notebook(section: Section, exercises: Iterable[Exercise]) -> dict[str, Any]:
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _chapter(section: Section) -> str:
-    file = paths.EXERCISES / section.name / "README.md"
-    return file.read_text("utf-8") if file.is_file() else f"# {section.title}"
+def _chapter(section: Section) -> dict[str, Any]:
+    """The chapter, with its pictures in the cell: a notebook travels alone."""
+    text = chapter.text_of(section.name) or f"# {section.title}"
+    folder = paths.ROOT / "docs" / "pictures"
+    files = [file for name in _PICTURE.findall(text) if (file := folder / f"{name}.svg").is_file()]
+    cell = _text("chapter", _PICTURE.sub(r"](attachment:\1.svg)", text))
+    if files:
+        held = {file.name: base64.b64encode(file.read_bytes()).decode() for file in files}
+        cell["attachments"] = {name: {"image/svg+xml": content} for name, content in held.items()}
+    return cell
 
 
 def _statement(exercise: Exercise) -> str:

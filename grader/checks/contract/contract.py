@@ -56,7 +56,7 @@ class Contract:
         suspects: mistakes in words, and a function like the reference that makes each (see
             `grader.checks.expect_close`); for all values that are compared.
         dims: names of the dimensions of the result; a sequence of such texts for several results.
-        ulps, scale: what rounding may do: see `grader.checks.tolerance`.
+        ulps, scale: what rounding may do: see `expect_close`.
         use: how to call the answer, a function of its module and the arguments, where it is no
             function of that name: ``lambda answer, x: answer.Norm(4)(x)``.
         fine_inputs: draws calls for a `fine_oracle`; a clause (`values(inputs=…)`) is to check the same.

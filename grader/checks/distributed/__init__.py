@@ -20,7 +20,7 @@ from grader.checks.distributed.process import Ending, Job
 from grader.checks.distributed.report import RankFailure, failure_of
 from grader.core.timeout import at_most_the_alarm
 
-__all__ = ["RankFailure", "count_collectives", "in_words", "run_ranks"]
+__all__ = ["count_collectives", "in_words", "run_ranks"]
 
 _launcher: Launcher | None = None
 

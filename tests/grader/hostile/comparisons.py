@@ -50,7 +50,7 @@ COMPARISONS = [
         "def softmax(x, dim):\n"
         "    for name, module in list(sys.modules.items()):\n"
         "        for word in ('expect_close', 'expect_equal', 'expect_that', 'expect_gradients'):\n"
-        "            if 'test_ex17' in name and hasattr(module, word):\n"
+        "            if 'test_ex18' in name and hasattr(module, word):\n"
         "                setattr(module, word, lambda *a, **k: None)\n"
         "    return x\n"
         "logsumexp = softmax\n",

@@ -20,6 +20,7 @@ from grader.authoring.specimen import Wrong
 from grader.core.errors import KataError
 from grader.course import cell_names, paths
 from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.chapter import text_of
 from grader.grading.grade import Settings, grade
 from grader.nbgrader import gradebook, source_notebooks
 from grader.records.records import ExerciseRecord
@@ -208,7 +209,9 @@ def test_feedback_tells_why_and_shows_no_suite(made, records):
         for line in CATALOG.exercise(slug).file("hidden").read_text().splitlines():
             line = line.strip()
             assert len(line) < 40 or line.startswith('"""') or line not in text
-    assert "Traceback (most" not in text
+    shown = text_of("e01_tensors").count("Traceback (most")
+    assert text.count("Traceback (most") == shown, "none but those that the chapter explains"
+    assert "docs/pictures" not in page and page.count("data:image/svg+xml") == 2
 
 
 def test_feedback_tells_of_steps_too_which_weigh_nothing(made):
