@@ -30,7 +30,8 @@ def test_all_that_a_learner_uses_and_no_more(tmp_path):
         files = [exercise.file(tree) for exercise in load().exercises if tree in exercise.trees]
         assert all((target / f.relative_to(paths.ROOT)).read_bytes() == f.read_bytes() for f in files)
     assert {p.name for p in target.iterdir()} == {
-        *("exercises", "solutions", "tests", "conftest.py", "pyproject.toml", "README.md", ".gitignore", "docs")
+        *("exercises", "solutions", "tests", "docs"),
+        *("conftest.py", "pyproject.toml", "README.md", ".gitignore"),
     }
     assert {p.name for p in (target / "tests").iterdir()} == {"__init__.py", "public", "hidden"}
     assert not [*target.rglob("__pycache__")]
