@@ -160,12 +160,16 @@ class Section:
 
     @property
     def assignments(self) -> "tuple[Section, ...]":
-        """What the course sets nowhere, as a gradebook has it: steps are an assignment by themselves."""
-        left = tuple(e for e in self.exercises if not e.set_in)
-        steps = tuple(e for e in left if e.is_step)
-        others = tuple(e for e in left if not e.is_step)
-        titles = ((steps, f"{self.title}: first steps"), (others, self.title))
-        return tuple(Section(held[0].assignment, title, held) for held, title in titles if held)
+        """The section as a gradebook has it: an assignment of its steps, and one of what is set as one."""
+        found: dict[str, list[Exercise]] = {}
+        for exercise in self.exercises:
+            found.setdefault(exercise.assignment, []).append(exercise)
+        return tuple(
+            Section(name, self._title(held[0]), tuple(held), self.due) for name, held in found.items()
+        )
+
+    def _title(self, first: Exercise) -> str:
+        return f"{self.title}: first steps" if first.is_step and not first.set_in else self.title
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,9 @@ class Catalog:
     @property
     def assignments(self) -> tuple[Section, ...]:
         """What a gradebook has instead of sections: those of the course, then what it sets nowhere."""
-        return (*self.course, *(one for section in self.sections for one in section.assignments))
+        ours = {one.name for one in self.course}
+        rest = (one for section in self.sections for one in section.assignments if one.name not in ours)
+        return (*self.course, *rest)
 
     @property
     def set_exercises(self) -> tuple[Exercise, ...]:

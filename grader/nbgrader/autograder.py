@@ -81,7 +81,8 @@ class EnterScores(NbGraderPreprocessor):  # type: ignore[misc]
             return nb, resources
         # As one section, whatever the assignment is called that they were set in, with steps or without.
         name = about["assignment"]
-        section = Section(name, name, tuple(replace(e, section=name, path="core") for e in _set(resources)))
+        due = next((one.due for one in load().course if one.name == name), None)
+        section = Section(name, name, tuple(replace(e, set_in=name) for e in _set(resources)), due)
         for problem in gradebook.write(about["db_url"], [resources[_RECORD]], Catalog((section,))):
             raise KataError(problem)
         return nb, resources

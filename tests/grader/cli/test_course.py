@@ -95,6 +95,20 @@ def test_notebooks_are_of_assignments(term, tmp_path):
     assert [c["metadata"]["nbgrader"]["points"] for c in cells if "points" in str(c["metadata"])] == [10]
 
 
+def test_a_notebook_of_an_assignment_is_read(term, tmp_path):
+    pytest.importorskip("nbgrader.api", reason="an optional extra: torchkata[class]")
+    assert term.kata("notebooks", str(tmp_path / "nb"), "--assignment", "week1")[0] == 0
+    there = tmp_path / "nb/submitted/eve/week1"
+    there.mkdir(parents=True)
+    shutil.copy(tmp_path / "nb/source/week1/week1.ipynb", there)  # the solutions stand in it
+    status, told = term.kata(
+        "grade", str(tmp_path / "nb"), "--sandbox", "off", "--out", str(tmp_path / "out")
+    )
+    assert status == 0, told
+    record = json.loads((tmp_path / "out/eve.json").read_text())
+    assert {slug: e["score"] for slug, e in record["exercises"].items()} == {"double": 10}
+
+
 @pytest.mark.parametrize(
     "verb", ["grade submissions", "similar", "release ../x", "notebooks ../x", "report", "export"]
 )

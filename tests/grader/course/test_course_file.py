@@ -53,6 +53,7 @@ def test_assignments_are_those_of_the_course_and_then_what_is_set_nowhere(tmp_pa
     assert {e.slug for e in catalog.set_exercises} == early | {TWO.slug}
     assert catalog.exercise(TWO.slug).assignment == "late"
     assert catalog.exercise(THREE.slug).assignment == FIRST.name
+    assert Catalog((catalog.assignment("early"),)).assignments == (catalog.assignment("early"),)
     every = [e.slug for one in catalog.assignments for e in one.exercises]
     assert sorted(every) == sorted(e.slug for e in SHIPPED.exercises), "each is in just one"
 
