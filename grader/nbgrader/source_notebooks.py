@@ -9,15 +9,13 @@ import base64
 import json
 import re
 import secrets
-import textwrap
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from grader.core import atomic_write
 from grader.core.errors import KataError
-from grader.course import chapter, paths, starts
+from grader.course import chapter, markdown, paths, starts
 from grader.course.catalog import Catalog, Exercise, Section
 from grader.course.cell_names import answer_cell
 from grader.grading.grade import MOST_SEEDS
@@ -116,31 +114,8 @@ def _statement(exercise: Exercise) -> str:
     docstring = ast.get_docstring(ast.parse(split(exercise.file("exercises"))[0])) or ""
     points = f" ({exercise.points:g} point{'s' if exercise.points != 1 else ''})"
     title = f"## {exercise.order}. {exercise.title}{'' if exercise.is_extra else points}"
-    told = f"{title}\n\n{_markdown(docstring)}"
+    told = f"{title}\n\n{markdown.prose(docstring)}"
     return f"{told}\n\nTo read: {exercise.reading}" if exercise.reading else told
-
-
-def _markdown(text: str) -> str:
-    """A docstring as Markdown. Indented code gets fences: below a list it would look like the list's text."""
-    blocks = re.split(r"\n(?:[ \t]*\n)+", text)
-    runs = [(code, [*run]) for code, run in groupby(blocks, lambda block: block.startswith("    "))]
-    return "\n\n".join(
-        _fenced("\n\n".join(run)) if code else _escaped("\n\n".join(run)) for code, run in runs
-    )
-
-
-def _fenced(block: str) -> str:
-    code = textwrap.dedent(block)
-    try:
-        ast.parse(code)
-    except SyntaxError:
-        return f"```\n{code}\n```"
-    return f"```python\n{code}\n```"
-
-
-def _escaped(text: str) -> str:
-    pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(p if p.startswith("`") else re.sub(r"([*_$<])", r"\\\1", p) for p in pieces)
 
 
 def _answer(exercise: Exercise) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from grader.course import chapter, index
 from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.markdown import escaped, fenced, linked, prose
 from grader.course.statement import FINE, Statement
-from grader.publish.book.markdown import escaped, fenced, linked, prose
 
 _PICTURE = re.compile(r"\]\((?:\.\./)+docs/pictures/")
 

@@ -34,7 +34,7 @@ _SETTINGS = {
     "html_static_path": ["_static"],
     "html_css_files": ["book.css"],
     "myst_heading_anchors": 3,
-    "suppress_warnings": ["myst.header", "misc.highlighting_failure"],  # formulas are no Python
+    "suppress_warnings": ["myst.header"],
 }
 
 

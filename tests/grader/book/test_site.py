@@ -9,7 +9,6 @@ import pytest
 from grader.core.errors import KataError
 from grader.course.catalog import load
 from grader.publish.book import site
-from grader.publish.book.markdown import escaped, linked, prose
 from grader.publish.book.pages import pages, place_of
 from tests.grader.support.browser import faint, sideways
 
@@ -36,19 +35,6 @@ def test_every_statement_has_a_page_and_no_page_an_answer():
         own = {line.strip() for line in solved} - {line.strip() for line in start.splitlines()}
         shown = texts[place_of(exercise)]
         assert len([line for line in own if line in shown]) <= 1, exercise.slug  # a call that a rule names
-
-
-def test_what_means_something_to_markdown_is_escaped():
-    assert escaped("a*b*c_d [x](y) `k*v`") == r"a\*b\*c\_d \[x\](y) `k*v`"
-    assert (
-        prose("Do *this*:\n\n    x = 1\n      y\n\n- a\n  b")
-        == "Do \\*this\\*:\n\n```python\nx = 1\n  y\n```\n\n- a\n  b"
-    )
-    page = {"gather": "g.md"}.get
-    assert (
-        linked("`gather` and `other`\n```\n`gather`\n```", page)
-        == "[`gather`](g.md) and `other`\n```\n`gather`\n```"
-    )
 
 
 def test_another_folder_is_not_replaced(tmp_path):

@@ -309,16 +309,6 @@ def whole(tmp_path_factory):
     return {one: nbformat.read(folder / "source" / one.name / f"{one.name}.ipynb", 4) for one in made}
 
 
-def test_a_statement_is_markdown():
-    text = (
-        "Two * of `a\n* b` and\n\n- one\n  line\n\n    f(1)\n\n    g(2)  # *\n\nEnd of __init__:\n\n    y ← x"
-    )
-    assert source_notebooks._markdown(text) == (
-        "Two \\* of `a\n* b` and\n\n- one\n  line\n\n```python\nf(1)\n\ng(2)  # *\n```\n\n"
-        "End of \\_\\_init\\_\\_:\n\n```\ny ← x\n```"
-    )
-
-
 def test_every_exercise_is_in_a_valid_notebook(whole):
     for section, notebook in whole.items():
         nbformat.validate(notebook)

@@ -1,7 +1,9 @@
 """From what learners read in their editor to Markdown."""
 
+import ast
 import re
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 _INDENT = "    "
@@ -10,20 +12,30 @@ _SPECIAL = re.compile(r"([\\*_<>\[\]{}$#|~])")
 
 
 def prose(text: str) -> str:
-    """A part of a docstring: what is indented is code, and nothing in the rest means anything to Markdown."""
+    """A docstring, or a part of one: what is indented is code, and nothing in the rest means anything."""
+    blocks = re.split(r"\n(?:[ \t]*\n)+", text.strip("\n"))
+    lines = "\n\n".join(blocks).split("\n")
     parts = []
-    for is_code, lines in groupby(text.split("\n"), lambda line: line.startswith(_INDENT)):
-        block = "\n".join(lines)
-        parts.append(fenced(_dedented(block)) if is_code else escaped(block))
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    for is_code, run in groupby(_marked(lines), lambda pair: pair[0]):
+        block = "\n".join(line for _, line in run).strip("\n")
+        parts.append(fenced(textwrap.dedent(block)) if is_code else escaped(block))
+    return "\n\n".join(part for part in parts if part)
 
 
-def _dedented(block: str) -> str:
-    return "\n".join(line.removeprefix(_INDENT) for line in block.split("\n"))
+def _marked(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    """Each line, and whether it is code; an empty one belongs to what stands before it."""
+    is_code = False
+    for line in lines:
+        is_code = line.startswith(_INDENT) if line else is_code
+        yield is_code, line
 
 
 def fenced(code: str) -> str:
-    """A block of Python."""
+    """A block of code: of Python where it is that, else of a table or a formula."""
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        return f"```\n{code}\n```"
     return f"```python\n{code}\n```"
 
 
