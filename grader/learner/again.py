@@ -4,7 +4,6 @@ from datetime import date
 from pathlib import Path
 
 from rich.console import RenderableType
-from rich.syntax import Syntax
 from rich.table import Table
 
 from grader.core.errors import KataError
@@ -12,6 +11,7 @@ from grader.course import paths
 from grader.course.catalog import Catalog, Exercise, load
 from grader.course.statement import Statement
 from grader.learner import commands
+from grader.learner.watch.statement import python
 from grader.records import practice, progress
 from grader.records.practice import Again
 from grader.records.rungs import SOLVED
@@ -61,5 +61,4 @@ def compared(again: Again) -> RenderableType:
 
 def _code(file: Path) -> RenderableType:
     source = file.read_text("utf-8", "replace") if file.is_file() else f"# {file.name} is not there any more"
-    code = Statement.of(source).code or source
-    return Syntax(code, "python", theme="ansi_dark", background_color="default", word_wrap=True)
+    return python(Statement.of(source).code or source)

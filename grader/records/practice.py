@@ -64,11 +64,14 @@ def _practice(row: object) -> Practice | None:
 
 def note(solved: Iterable[str], today: date | None = None) -> None:
     """Note that these were solved now, for the first time or again; once a day."""
-    day, known = today or date.today(), history()
-    rows = progress.part("practice")
-    hints = progress.part("hints")
-    for slug in solved:
-        days = known[slug].days if slug in known else ()
+    new = tuple(solved)
+    if not new:  # as after most saves: nothing is read or written
+        return
+    day = today or date.today()
+    rows, hints = progress.part("practice"), progress.part("hints")
+    for slug in new:
+        known = _practice(rows.get(slug))
+        days = known.days if known else ()
         if day not in days:
             given = hints.get(slug, 0)
             rows[slug] = {

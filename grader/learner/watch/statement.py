@@ -22,7 +22,7 @@ def laid(asked: Statement, room: Room, rows: int, how: str) -> list[RenderableTy
     Where they do not fit, the fine print becomes a line, then empty lines go, then job and code are cut,
     each with how many lines are left out; `how` tells how to see them.
     """
-    job, code = _prose(asked.job), [_GAP, _python(asked.code)] if asked.code else []
+    job, code = _prose(asked.job), [_GAP, python(asked.code)] if asked.code else []
     count = len(re.findall(r"^- ", asked.fine or "", re.MULTILINE))
     fine = [_GAP, Text(FINE), *_prose(asked.fine)] if asked.fine else []
     folded = [_GAP, Text(f"{FINE} {count} more{how}", "dim")] if asked.fine else []
@@ -30,7 +30,7 @@ def laid(asked: Statement, room: Room, rows: int, how: str) -> list[RenderableTy
         if room.taken(parts) <= rows:
             return parts
     dense = [part for part in (*job, *folded) if part is not _GAP]
-    code = [_GAP, _python(re.sub(r"\n\s*\n", "\n", asked.code))] if asked.code else []
+    code = [_GAP, python(re.sub(r"\n\s*\n", "\n", asked.code))] if asked.code else []
     if room.taken([*dense, *code]) <= rows:
         return [*dense, *code]
     least = min(room.taken(code), max(rows // 4, LEAST + 1))
@@ -47,7 +47,7 @@ def _prose(text: str) -> list[RenderableType]:
         told += [_GAP] if told else []
         for is_code, lines in groupby(block.split("\n"), lambda line: line.startswith(_INDENT)):
             text = "\n".join(lines)
-            told += [_python(text)] if is_code else _flowing(text)
+            told += [python(text)] if is_code else _flowing(text)
     return told
 
 
@@ -70,6 +70,7 @@ def _marked(words: str) -> Text:
     return told
 
 
-def _python(code: str) -> RenderableType:
+def python(code: str) -> RenderableType:
+    """Code as Python, wrapped where a line is too long."""
     # In the terminal's own colours, which are readable on its own background.
     return Syntax(code, "python", theme="ansi_dark", background_color="default", word_wrap=True)
