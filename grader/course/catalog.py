@@ -239,6 +239,10 @@ class Catalog:
         """The section that holds `exercise`."""
         return next(s for s in self.sections if s.name == exercise.section)
 
+    def section_called(self, name: str) -> Section | None:
+        """The section that a person means by this name, if one does."""
+        return next((s for s in self.sections if s.is_called(name)), None)
+
     def select(self, names: list[str] | None) -> tuple[Exercise, ...]:
         """The exercises meant by names: all of a section (``e01``), its steps (``e01/steps``), single ones.
 
@@ -250,7 +254,7 @@ class Catalog:
     def _named(self, name: str) -> tuple[Exercise, ...]:
         *folders, last = _parts(name)
         called = folders[-1] if last == STEPS and folders else last
-        section = next((s for s in self.sections if s.is_called(called)), None)
+        section = self.section_called(called)
         if section is None:
             return (self.find(name),)
         return tuple(e for e in section.exercises if e.is_step or last != STEPS)

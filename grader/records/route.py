@@ -59,7 +59,7 @@ def named(catalog: Catalog, name: str, section: str, here: Exercise) -> Route:
             raise KataError(f"the path {name} goes through all sections; leave {section!r} out")
         return Route("first" if name == "first" else "core")
     asked = (section or here.section) if name == "section" else name
-    found = next((s for s in catalog.sections if s.is_called(asked)), None)
+    found = catalog.section_called(asked)
     if found is None or (name != "section" and section):
         sections = ", ".join(s.name for s in catalog.sections)
         raise KataError(f"{asked!r} is no path: choose first, core, or section and one of {sections}")

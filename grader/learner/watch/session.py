@@ -27,7 +27,7 @@ def run(out: Console, place: str = "", *, fine: bool = False, path: str = "", te
     """
     catalog = load()
     states = progress.states(catalog)
-    named = next((s for s in catalog.sections if s.is_called(place.rstrip("/"))), None)
+    named = catalog.section_called(place.rstrip("/"))
     at = catalog.find(place) if place and named is None else None
     if fine and progress.following(catalog, states, fine=True) is None:
         end = progress.end_of(catalog, states, Route("core"), fine=True)
@@ -58,7 +58,7 @@ def run(out: Console, place: str = "", *, fine: bool = False, path: str = "", te
 
 def _out_of(catalog: Catalog, name: str) -> Route:
     """The way out of a section's steps."""
-    section = next((s for s in catalog.sections if s.is_called(name)), None)
+    section = catalog.section_called(name)
     if section is None:
         raise KataError(f"{name!r} is no section; `kata` lists them")
     exercises = placement.offered(catalog, section)
