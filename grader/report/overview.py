@@ -1,14 +1,14 @@
 """The class's page, as plain data: who got how far, what is hard, what to look at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from grader.course.catalog import Catalog, Exercise
 from grader.records.records import ExerciseRecord, StudentRecord
 from grader.report import statistics
-from grader.report.review import Failed, Flag, failed, flags
+from grader.report.review import Failed, Review, Shared, failed, review
 from grader.report.student import Steps, grouped, steps, total
 from grader.report.words import MARKS, number, percent
 
@@ -72,7 +72,7 @@ class Page:
     bins: list[int]
     mean_share: float | None
     median_share: float | None
-    flags: list[Flag]
+    review: Review
     heats: list[Heat]
     items: list[ItemRow]
     failed: list[Failed]
@@ -89,6 +89,7 @@ def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, st
     shares = [r.score / r.points for r in records if r.points > 0]
     items = _items(records, exercises)
     points = max((r.points for r in records), default=0.0)
+    found = review(records, every, links)
     mean, median = statistics.mean(shares), statistics.median(shares)
     return Page(
         len(records),
@@ -99,11 +100,11 @@ def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, st
         statistics.histogram(shares),
         mean,
         median,
-        [*flags(records, every, links), *_item_flags(items)],
+        replace(found, shared=[*found.shared, *_against_the_rest(items)]),
         _heats(rows, groups, links),
         items,
         failed(records, exercises),
-        [StepRow(r.student, links[r.student], found) for r in rows if (found := steps(r, every))],
+        [StepRow(r.student, links[r.student], done) for r in rows if (done := steps(r, every))],
     )
 
 
@@ -191,14 +192,13 @@ def _verdict(discrimination: float | None) -> str:
     return next((word for bound, word in bounds if discrimination < bound), "good")
 
 
-def _item_flags(items: Sequence[ItemRow]) -> list[Flag]:
+def _against_the_rest(items: Sequence[ItemRow]) -> list[Shared]:
     return [
-        Flag(
+        Shared(
             "negative discrimination",
             item.slug,
             f"those good elsewhere do worse here (r = {item.discrimination:.2f}, {item.judged} students)",
             [],
-            0,
         )
         for item in items
         if item.discrimination is not None and item.discrimination < 0

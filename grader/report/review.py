@@ -1,7 +1,7 @@
 """What to look at in a class's results: verdicts that want a person, and checks that many fail."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.catalog import Exercise
@@ -9,12 +9,12 @@ from grader.records.records import ExerciseRecord, Status, StudentRecord
 from grader.report.words import MARKS, percent
 
 MOST_FAILED = 15
-MOST_NAMED = 12
+SHARED_BY = 5
+"""What more students have, a tenth of the class at least, is the matter of the exercise."""
 _REVIEWED: tuple[Status, ...] = (
     *("tampered", "crashed", "memory", "timeout", "broken"),
     *("grader_fault", "not_graded"),
 )
-_MANUAL = "needs a grade by hand"
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,43 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Flag:
+class Reason:
+    """Why to look, and at which exercises; at none where it is about the submission."""
+
     what: str
-    where: str
+    slugs: list[str]
+    why: str
+
+
+@dataclass(frozen=True)
+class ToReview:
+    """A student, and why to look at their work, the most urgent first."""
+
+    student: str
+    link: str
+    reasons: list[Reason]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A reason that many share, and so the exercise's matter rather than theirs."""
+
+    what: str
+    slug: str
     why: str
     students: list[tuple[str, str]]
-    more: int
+
+
+@dataclass(frozen=True)
+class Review:
+    """What an instructor should look at: first what many share, then student by student."""
+
+    shared: list[Shared]
+    students: list[ToReview]
+
+    @property
+    def count(self) -> int:
+        return len(self.shared) + sum(len(r.slugs) or 1 for one in self.students for r in one.reasons)
 
 
 def failed(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> list[Failed]:
@@ -68,30 +99,58 @@ def failed(records: Sequence[StudentRecord], exercises: Sequence[Exercise]) -> l
     return rows
 
 
-def flags(
-    records: Sequence[StudentRecord], exercises: Sequence[Exercise], links: dict[str, str]
-) -> list[Flag]:
-    """What an instructor should look at, the gravest first; what several share is one flag."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+def review(records: Sequence[StudentRecord], exercises: Sequence[Exercise], links: dict[str, str]) -> Review:
+    """What wants a person. Students with the gravest reason come first, of these those with the most."""
+    found = {record.student: [*_noted(record, exercises)] for record in records}
+    having: dict[_Note, list[str]] = defaultdict(list)
+    for student, notes in found.items():
+        for note in notes:
+            having[note].append(student)
+    many = max(SHARED_BY, len(records) / 10)
+    shared = sorted((note for note, students in having.items() if len(students) > many), key=_urgency)
+    own = {student: [n for n in notes if len(having[n]) <= many] for student, notes in found.items()}
+    order = sorted((s for s in own if own[s]), key=lambda s: (_urgency(own[s][0]), -len(own[s]), s))
+    return Review(
+        [Shared(*note, [(student, links[student]) for student in having[note]]) for note in shared],
+        [ToReview(student, links[student], _reasons(own[student])) for student in order],
+    )
+
+
+_Note = tuple[str, str, str]
+"""What is the matter, the exercise's slug or nothing, and why."""
+
+
+def _noted(record: StudentRecord, exercises: Sequence[Exercise]) -> Iterator[_Note]:
+    """The notes on a student's work, the most urgent first."""
+    judged = [(e.slug, record.exercises[e.slug]) for e in exercises if e.slug in record.exercises]
     for status in _REVIEWED:
-        for exercise in exercises:
-            for record in records:
-                judged = record.exercises.get(exercise.slug)
-                if judged is not None and judged.status == status and not judged.is_graded_by_hand:
-                    why = "; ".join(judged.flags) or _first_reason(judged)
-                    what = _MANUAL if status == "not_graded" else MARKS[status][1]
-                    found.setdefault((what, exercise.slug, why), []).append(record.student)
-    for record in records:
-        for slug, judged in record.exercises.items():
-            if judged.status not in _REVIEWED and judged.flags:
-                key = ("flagged", slug, "; ".join(judged.flags))
-                found.setdefault(key, []).append(record.student)
-        for note in record.notes:
-            found.setdefault(("submission", "", note), []).append(record.student)
-    return [
-        Flag(*key, [(s, links[s]) for s in students[:MOST_NAMED]], max(0, len(students) - MOST_NAMED))
-        for key, students in found.items()
-    ]
+        for slug, answer in judged:
+            if answer.status == status and not answer.is_graded_by_hand:
+                yield _words(status), slug, "; ".join(answer.flags) or _first_reason(answer)
+    for slug, answer in judged:
+        if answer.status not in _REVIEWED and answer.flags:
+            yield _FLAGGED, slug, "; ".join(answer.flags)
+    for note in record.notes:
+        yield _SUBMISSION, "", note
+
+
+def _reasons(notes: Sequence[_Note]) -> list[Reason]:
+    slugs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for what, slug, why in notes:
+        slugs[what, why] += [slug] if slug else []
+    return [Reason(what, held, why) for (what, why), held in slugs.items()]
+
+
+def _words(status: Status) -> str:
+    return "needs a grade by hand" if status == "not_graded" else MARKS[status][1]
+
+
+_FLAGGED, _SUBMISSION = "flagged", "submission"
+_ORDER = [*map(_words, _REVIEWED), _FLAGGED, _SUBMISSION]
+
+
+def _urgency(note: _Note) -> int:
+    return _ORDER.index(note[0])
 
 
 def _first_reason(judged: ExerciseRecord) -> str:

@@ -6,7 +6,7 @@ from grader import report
 from grader.core.atomic_write import write
 from grader.records.records import StudentRecord
 from grader.report import render
-from tests.grader.report.test_report import CATALOG, CLASS, FAULT, HALF, HOSTILE, PASSED, TAMPERED
+from tests.grader.report.test_report import CATALOG, CLASS, FAULT, HALF, HOSTILE, NO_GPU, PASSED, TAMPERED
 from tests.grader.similar.test_similar import disguised, handed_in, shown, written
 from tests.grader.support.browser import faint, sideways, tabbed, unlabelled
 
@@ -53,7 +53,7 @@ def test_hostile_work_is_only_text(visit, folder):
     assert "alert(1)" in page.inner_text("main")
     assert page.evaluate("document.scripts.length + document.images.length") == 0
     assert page.evaluate("[...document.querySelectorAll('svg')].length") == 0
-    link = page.locator(".names a", has_text="alert(1)").first
+    link = page.locator(".review h3 a", has_text="alert(1)").first
     link.click()
     page.wait_for_url("**/students/*.html")
     assert "alert(1)" in page.title()
@@ -85,6 +85,32 @@ def test_the_keyboard_reaches_everything_in_order(visit, folder):
     page.evaluate("document.querySelector('.skip').focus()")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_review_leads_to_a_students_exercise(visit, folder):
+    page = visit((folder / "index.html").as_uri())
+    names = page.locator(".review h3").all_inner_texts()
+    assert names == ["bob", "dov", "ada", "cyd"]
+    page.locator(".review", has_text="replaces allclose").get_by_role("link", name="second").click()
+    page.wait_for_url("**/students/bob.html#second")
+    assert page.get_by_text("replaces allclose").is_visible()
+
+
+def test_many_for_review_stay_readable(visit, tmp_path):
+    """Sixty of four hundred, one line or two each; what a tenth share is folded."""
+    records = [StudentRecord(f"s{i:03}", 7, {"first": PASSED, "second": PASSED}) for i in range(400)]
+    for i in range(60):
+        records[i] = StudentRecord(f"s{i:03}", 7, {"first": FAULT if i % 2 else TAMPERED, "second": PASSED})
+    for i in range(100, 145):
+        records[i] = StudentRecord(f"s{i:03}", 7, {"first": PASSED, "third": NO_GPU})
+    report.write(records, CATALOG, tmp_path)
+    page = visit((tmp_path / "index.html").as_uri())
+    assert page.locator(".review").count() == 60
+    assert page.locator("#review").bounding_box()["height"] < 60 * 50
+    last = page.locator("#review a", has_text="s144")
+    assert not last.is_visible()
+    page.get_by_text("45 students").click()
+    assert last.is_visible()
 
 
 def test_folded_parts_open_by_keyboard(visit, folder):

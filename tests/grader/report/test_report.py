@@ -15,6 +15,7 @@ from grader.core.errors import KataError
 from grader.course.catalog import Catalog, Exercise, Section, load
 from grader.protocol.feedback import Fact, Feedback, Heatmap, Where
 from grader.records.records import (
+    ByHand,
     CheckRecord,
     ExerciseRecord,
     StudentRecord,
@@ -189,21 +190,40 @@ def test_the_class_in_numbers():
     ]
 
 
-def test_what_wants_a_person_is_flagged():
-    links = {name: f"{name}.html" for name in ("ada", "bob", "cyd", "dov")}
-    flags = overview.page(CLASS, CATALOG, links).flags
-    assert [(flag.what, flag.where, [name for name, _ in flag.students]) for flag in flags] == [
-        ("tampered with the checks", "second", ["bob"]),
-        ("not graded: a fault of the grader", "third", ["dov"]),
-        ("needs a grade by hand", "third", ["ada", "cyd"]),
-        ("submission", "", ["bob"]),
+def reviewed(records):
+    return overview.page(records, CATALOG, {r.student: f"{r.student}.html" for r in records}).review
+
+
+def test_what_wants_a_person_stands_by_student_the_most_urgent_first():
+    review = reviewed(CLASS)
+    assert review.shared == [] and review.count == 5
+    assert [(one.student, [(r.what, r.slugs, r.why) for r in one.reasons]) for one in review.students] == [
+        (
+            "bob",
+            [
+                ("tampered with the checks", ["second"], "replaces allclose"),
+                ("submission", [], "not read: link"),
+            ],
+        ),
+        ("dov", [("not graded: a fault of the grader", ["third"], "the engine stopped")]),
+        ("ada", [("needs a grade by hand", ["third"], "needs a GPU")]),
+        ("cyd", [("needs a grade by hand", ["third"], "needs a GPU")]),
     ]
-    assert [flag.why for flag in flags] == [
-        "replaces allclose",
-        "the engine stopped",
-        "needs a GPU",
-        "not read: link",
+
+
+def test_one_reason_names_all_its_exercises():
+    flagged = replace(HALF, flags=("changes a global setting",))
+    record = StudentRecord("ada", 7, {"second": FAULT, "first": FAULT, "third": flagged})
+    (one,) = reviewed([record]).students
+    assert [(r.what, r.slugs) for r in one.reasons] == [
+        ("not graded: a fault of the grader", ["first", "second"]),
+        ("flagged", ["third"]),
     ]
+
+
+def test_what_was_graded_by_hand_needs_nobody():
+    record = StudentRecord("ada", 7, {"third": replace(NO_GPU, by_hand=ByHand(1.0))})
+    assert reviewed([record]).count == 0
 
 
 def test_an_exercise_that_runs_against_the_others_is_flagged():
@@ -215,14 +235,18 @@ def test_an_exercise_that_runs_against_the_others_is_flagged():
         )
         for i, row in enumerate(scores)
     ]
-    flags = overview.page(records, CATALOG, {r.student: "x" for r in records}).flags
-    assert ("negative discrimination", "first") in [(flag.what, flag.where) for flag in flags]
+    shared = reviewed(records).shared
+    assert ("negative discrimination", "first") in [(one.what, one.slug) for one in shared]
 
 
-def test_many_students_of_one_flag_are_counted():
-    records = [StudentRecord(f"s{i:02}", 7, {"first": FAULT}) for i in range(20)]
-    (flag,) = overview.page(records, CATALOG, {r.student: "x" for r in records}).flags
-    assert (len(flag.students), flag.more) == (12, 8)
+def test_what_many_share_is_the_exercises_matter():
+    records = [StudentRecord(f"s{i:03}", 7, {"first": FAULT if i < 6 else PASSED}) for i in range(60)]
+    review = reviewed([*records, StudentRecord("zoe", 7, {"first": FAULT, "second": TAMPERED})])
+    (shared,) = review.shared
+    assert (shared.slug, shared.why, len(shared.students)) == ("first", "the engine stopped", 7)
+    assert [(one.student, len(one.reasons)) for one in review.students] == [("zoe", 1)]
+    few = reviewed([*records[:6], *(replace(records[6], student=f"t{i}") for i in range(60))])
+    assert few.shared == [] and len(few.students) == 6
 
 
 def test_an_exercise_that_is_in_the_catalog_no_more(tmp_path):
@@ -268,7 +292,8 @@ def test_nothing_hostile_becomes_markup(tmp_path):
     assert "alert(1)" in found["index"].text
     for _, attributes in found["index"].elements:
         if (attributes.get("href") or "").startswith("students/"):
-            assert (tmp_path / (attributes["href"] or "").replace("%20", " ")).is_file()
+            file = (attributes["href"] or "").partition("#")[0].replace("%20", " ")
+            assert (tmp_path / file).is_file()
 
 
 def test_each_student_has_a_file_of_their_own():
