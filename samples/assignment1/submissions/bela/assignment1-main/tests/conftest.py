@@ -1,0 +1,1 @@
+# I have put my fixtures into the tests.

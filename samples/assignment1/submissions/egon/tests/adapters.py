@@ -1,0 +1,47 @@
+"""What the tests call. Call your own code here, and write none."""
+
+from pathlib import Path
+
+from torch import Tensor
+
+from tinylm import layers
+
+
+def run_linear(weight: Tensor, x: Tensor) -> Tensor:
+    """`weight` (out, in) applied to `x` (..., in)."""
+    return layers.linear(x, weight)
+
+
+def run_embedding(weight: Tensor, ids: Tensor) -> Tensor:
+    """The rows of `weight` (words, dim) that `ids` (...) name."""
+    return layers.embedding(ids, weight)
+
+
+def run_rmsnorm(weight: Tensor, eps: float, x: Tensor) -> Tensor:
+    """RMSNorm of `x` (..., dim) over its last dimension."""
+    return layers.rmsnorm(x, weight, eps)
+
+
+def run_softmax(x: Tensor, dim: int) -> Tensor:
+    """Softmax along `dim`."""
+    return layers.softmax(x, dim)
+
+
+def run_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Attention of `q` (..., queries, dim) to `k`, `v` (..., keys, dim) where `mask` (..., queries, keys) is True."""
+    raise NotImplementedError
+
+
+def run_self_attention(heads: int, weights: dict[str, Tensor], x: Tensor) -> Tensor:
+    """Causal self-attention of `x` (batch, time, dim); `weights` has "q", "k", "v" and "out", each (dim, dim)."""
+    raise NotImplementedError
+
+
+def run_train_bpe(file: Path, merges: int) -> list[tuple[bytes, bytes]]:
+    """The first `merges` merges of a text file, in order."""
+    raise NotImplementedError
+
+
+def run_encode(text: str, merges: list[tuple[bytes, bytes]]) -> list[bytes]:
+    """The pieces of `text`."""
+    raise NotImplementedError
