@@ -24,5 +24,7 @@ def of(results: Path, gradebook: str | None, err: Console) -> Corrections:
     from grader.nbgrader import corrections
 
     found = corrections.read(url, load())
-    err.print(f"scores as corrected in the gradebook {place(url).shown}: {found.words}", markup=False)
+    shown = place(url).shown
+    told = f"scores as corrected in the gradebook {shown}: {found.words}"
+    err.print(told if found.words else f"nothing is corrected in the gradebook {shown}", markup=False)
     return found

@@ -22,13 +22,16 @@ class Corrections:
 
     @property
     def words(self) -> str:
-        """How much that is: "2 scores, 1 comment and 0 late penalties"."""
+        """How much that is: "2 scores, 1 comment and 1 late penalty", or nothing at all."""
         scores = sum(one.score is not None or one.extra_credit != 0 for one in self.by_hand.values())
         comments = sum(one.comment != "" for one in self.by_hand.values())
-        return (
-            f"{_count(scores, 'score', 'scores')}, {_count(comments, 'comment', 'comments')} and "
-            f"{_count(len(self.penalties), 'late penalty', 'late penalties')}"
-        )
+        counts = [
+            _count(scores, "score", "scores"),
+            _count(comments, "comment", "comments"),
+            _count(len(self.penalties), "late penalty", "late penalties"),
+        ]
+        *most, last = [count for count in counts if count] or [""]
+        return f"{', '.join(most)} and {last}" if most else last
 
 
 NONE = Corrections()
@@ -64,4 +67,4 @@ def _corrected(judged: ExerciseRecord, by_hand: ByHand | None) -> ExerciseRecord
 
 
 def _count(n: int, one: str, more: str) -> str:
-    return f"{n} {one if n == 1 else more}"
+    return f"{n} {one if n == 1 else more}" if n else ""

@@ -71,6 +71,14 @@ def test_canvas_gets_scores_as_corrected_and_penalties_as_a_column(term):
     assert line.endswith("gradebook.db: 2 scores, 1 comment and 2 late penalties")
 
 
+def test_a_gradebook_without_corrections_is_named_and_nothing_is_counted(term):
+    results, book = term / "clean", term / "clean.db"
+    work = str(term / "work")
+    kata("grade", work, "--out", str(results), "--gradebook", str(book), "--only", SLUG, "--sandbox", "off")
+    (line,) = kata("export", "--results", str(results)).stderr.splitlines()
+    assert line.startswith("nothing is corrected in the gradebook ") and line.endswith("clean.db")
+
+
 def test_canvas_takes_penalties_off_a_total_and_is_told_where_it_has_no_place_for_them(term, tmp_path):
     results = tmp_path / "results"
     results.mkdir()

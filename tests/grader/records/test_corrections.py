@@ -72,3 +72,18 @@ def test_a_corrected_record_is_one_for_readers_of_before():
     assert (data["score"], data["penalties"]) == (2.5, {"e01_one": 0.5})
     assert student_from_json(data).exercises["first"].score == 2.0
     assert "by_hand" not in data["exercises"]["third"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "comments", "penalties", "words"),
+    [
+        (0, 0, 0, ""),
+        (1, 0, 0, "1 score"),
+        (0, 2, 1, "2 comments and 1 late penalty"),
+        (2, 1, 2, "2 scores, 1 comment and 2 late penalties"),
+    ],
+)
+def test_only_what_there_is_is_told(scores, comments, penalties, words):
+    entered = [ByHand(1.0)] * scores + [ByHand(comment="well done")] * comments
+    late = {(f"s{i}", "e01_one"): 1.0 for i in range(penalties)}
+    assert Corrections({(f"s{i}", "first"): one for i, one in enumerate(entered)}, late).words == words
