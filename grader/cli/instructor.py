@@ -92,7 +92,7 @@ def grade(
         problems, shown = _write_gradebook(gradebook, results, records, work, judged, students, err)
     if as_json:
         places = {"results": str(results), "gradebook": shown, "problems": problems, "notes": work.notes}
-        out.print_json(data={**document(records, catalog), **places}, ensure_ascii=True)
+        out.print_json(data={**document(records, catalog, students), **places}, ensure_ascii=True)
     elif shown is not None:
         out.print(f"gradebook: {shown}", markup=False)
     faults = any(e.status == "grader_fault" for record in records for e in record.exercises.values())
@@ -172,11 +172,13 @@ def export(
     to: Path | None,
     corrections: Corrections,
     assignment: str | None,
+    roster: Path | None,
     err: Console,
 ) -> None:
     """Write results as a table, to a file or to standard output, or as a file for each student."""
     from grader import export as exporting
 
     own = load().assignment(assignment) if assignment else None
+    students = rosters.load(roster)
     with bar(err, "reading results") as progress:
-        exporting.export(results, format, to, load(), progress, corrections, own, rosters.load())
+        exporting.export(results, format, to, load(), progress, corrections, own, students)

@@ -117,11 +117,13 @@ def export(
     ] = None,
     gradebook: Gradebook = None,
     assignment: Set = None,
+    roster: Roster = None,
 ) -> None:
     """Write results as a table for other programs."""
     from grader.cli import corrections, instructor
 
-    instructor.export(results, format, to, corrections.of(results, gradebook, err), assignment, err)
+    corrected = corrections.of(results, gradebook, err)
+    instructor.export(results, format, to, corrected, assignment, roster, err)
 
 
 @app.command()

@@ -94,6 +94,15 @@ class Roster:
         found = self._by_key.get(_key(student))
         return f"{found.name} ({student})" if found and found.name else student
 
+    @property
+    def has_sections(self) -> bool:
+        return any(student.section for student in self.students)
+
+    def section_of(self, student: str) -> str:
+        """The section of whom results call so; nothing of whoever has none, or is not in the roster."""
+        found = self._by_key.get(_key(student))
+        return found.section if found else ""
+
     def nearest(self, called: str) -> Student | None:
         """Who may be meant by a name that nobody has."""
         known = {**self._by_key, **self._by_name}

@@ -22,13 +22,13 @@ from grader.records.records import SCHEMA, StudentRecord, read_student, rescaled
 NOT_GRADED = "not graded"
 
 
-def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
+def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO, roster: Roster = NOBODY) -> None:
     """One row per student: student, each exercise, each assignment, total, points, flags.
 
     Holds the exercises that at least one record has, in the catalog's order, but no steps that weigh nothing:
     here are only scores. What was not judged is `not graded`, never 0, and counts for nothing in the totals.
     `points` are those that the student could earn. Late penalties are taken off in the totals; where anybody
-    has one, a column `late_penalty` says how much that is.
+    has one, a column `late_penalty` says how much that is. Where the roster has sections, so has the table.
     """
     students = list(records)
     held = {slug for student in students for slug in student.exercises}
@@ -37,12 +37,14 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> N
     sections = {name: held for name, held in sections.items() if held}
     writer = csv.writer(out, lineterminator="\n")
     late = ["late_penalty"] if any(student.penalties for student in students) else []
-    writer.writerow(["student", *slugs, *sections, *late, "total", "points", "flags"])
+    group = ["section"] if roster.has_sections else []
+    writer.writerow(["student", *group, *slugs, *sections, *late, "total", "points", "flags"])
     for student in students:
         flags = (f"{slug}: {flag}" for slug, e in student.exercises.items() for flag in e.flags)
         writer.writerow(
             [
                 text(student.student),
+                *(text(roster.section_of(student.student)) for _ in group),
                 *(score(student, [slug], NOT_GRADED) for slug in slugs),
                 *(score(student, held, NOT_GRADED, [name]) for name, held in sections.items()),
                 *(number(penalty(student, sections)) for _ in late),
@@ -53,14 +55,19 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> N
         )
 
 
-def document(records: Iterable[StudentRecord], catalog: Catalog) -> dict[str, Any]:
-    """All records as one, as in `results/`, but the score of what was not judged is null."""
+def document(records: Iterable[StudentRecord], catalog: Catalog, roster: Roster = NOBODY) -> dict[str, Any]:
+    """All records as one, as in `results/`, but the score of what was not judged is null.
+
+    Where the roster has sections, each student has theirs.
+    """
     students = []
     for record in records:
         data = student_to_json(record)
         for slug, exercise in record.exercises.items():
             if exercise.needs_manual_grade:
                 data["exercises"][slug]["score"] = None
+        if roster.has_sections:
+            data["section"] = roster.section_of(record.student)
         students.append(data)
     slugs = {slug for student in students for slug in student["exercises"]}
     exercises = {
@@ -71,17 +78,13 @@ def document(records: Iterable[StudentRecord], catalog: Catalog) -> dict[str, An
     return {"schema": SCHEMA, "exercises": exercises, "students": students}
 
 
-def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO) -> None:
+def to_json(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO, roster: Roster = NOBODY) -> None:
     """One document with everything."""
-    json.dump(document(records, catalog), out, indent=1)
+    json.dump(document(records, catalog, roster), out, indent=1)
     out.write("\n")
 
 
-FORMATS: dict[str, Callable[[Iterable[StudentRecord], Catalog, TextIO], None]] = {
-    "csv": to_csv,
-    "canvas": to_canvas,
-    "json": to_json,
-}
+FORMATS = ("csv", "canvas", "json")
 """What is one document, by the name of its format."""
 FOLDERS: dict[str, Callable[[Iterable[StudentRecord], Catalog, Path], int]] = {"gradescope": to_gradescope}
 """What is a document for each student."""
@@ -99,7 +102,7 @@ def export(
 ) -> None:
     """Write the results in `results`, corrected, to a file or standard output, or to a folder.
 
-    Canvas gets the names and sections of the course's `roster`.
+    Names and sections of the course's `roster` go where there is a place for them.
     """
     if format not in FORMATS and format not in FOLDERS:
         choices = ", ".join([*FORMATS, *FOLDERS])
@@ -129,8 +132,10 @@ def _write(
 ) -> None:
     if format == "canvas":
         to_canvas(records, catalog, stream, load_roster(results), _to_stderr, roster)
+    elif format == "csv":
+        to_csv(records, catalog, stream, roster)
     else:
-        FORMATS[format](records, catalog, stream)
+        to_json(records, catalog, stream, roster)
 
 
 def _to_stderr(line: str) -> None:

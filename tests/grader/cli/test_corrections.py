@@ -156,3 +156,11 @@ def test_results_and_course_may_move_together(term, tmp_path):
     assert "2 scores, 1 comment and 2 late penalties" in done.stderr
     (tmp_path / "course" / "gradebook.db").unlink()
     assert "there is no gradebook" in kata("export", "--results", str(tmp_path / "results"), status=2).stderr
+
+
+def test_a_roster_can_be_named(term, tmp_path):
+    roster = tmp_path / "people.csv"
+    roster.write_text("student,section\nada,A\n")
+    done = kata("export", "--results", str(term / "results"), "--roster", str(roster))
+    header, ada, *_ = csv.reader(done.stdout.splitlines())
+    assert (header[:2], ada[:2]) == (["student", "section"], ["ada", "A"])

@@ -6,7 +6,8 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course.catalog import Catalog, Exercise, Section
-from grader.export import FORMATS, load_results, to_csv
+from grader.course.roster import Roster, Student
+from grader.export import load_results, to_csv
 from grader.records.records import ExerciseRecord, StudentRecord, student_to_json, write_json
 
 
@@ -92,8 +93,19 @@ def test_numbers_have_no_noise(score, shown):
     assert row["first"] == row["total"] == shown
 
 
-def test_csv_is_offered_by_name():
-    assert FORMATS["csv"] is to_csv
+def test_a_roster_with_sections_makes_a_column():
+    records = [StudentRecord("ada", 7, {"first": HALF}), StudentRecord("boole", 7, {"first": ZERO})]
+    out = io.StringIO(newline="")
+    to_csv(records, CATALOG, out, Roster((Student("ada", section="=A"), Student("cyd", section="B"))))
+    assert [row[:3] for row in csv.reader(out.getvalue().splitlines())] == [
+        ["student", "section", "first"],
+        ["ada", "'=A", "1.5"],
+        ["boole", "", "0"],
+    ]
+    plain, without = io.StringIO(newline=""), io.StringIO(newline="")
+    to_csv(records, CATALOG, plain)
+    to_csv(records, CATALOG, without, Roster((Student("ada", "Ada"),)))
+    assert plain.getvalue() == without.getvalue()
 
 
 def save(folder, name: str, record: StudentRecord) -> None:

@@ -244,6 +244,17 @@ def test_what_cannot_be_exported_is_one_line(tmp_path, format, words):
     assert "\n" not in str(told.value)
 
 
+def test_json_has_the_sections_of_a_roster_that_has_any():
+    def students(*roster: Student) -> list[dict[str, object]]:
+        out = io.StringIO()
+        to_json([ADA, BOOLE], CATALOG, out, Enrolled(roster))
+        found: list[dict[str, object]] = json.loads(out.getvalue())["students"]
+        return found
+
+    assert [one["section"] for one in students(Student("ada", section="A"))] == ["A", ""]
+    assert not any("section" in one for one in students(Student("ada", "Ada")))
+
+
 def test_canvas_gets_what_the_courses_roster_says(tmp_path):
     enrolled = Enrolled(
         (
