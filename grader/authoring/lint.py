@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.authoring import statement
-from grader.course import paths, starts
+from grader.course import paths, sources, starts
 from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise, Section, row_file
 
 _HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION, STEPS, STEPS_FILE}
@@ -34,17 +34,12 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
 
 
 def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
-    for kind in (True, False):
-        numbers = [e.order for e in section.exercises if e.is_step == kind]
-        if numbers != list(range(1, len(numbers) + 1)):
-            yield section.name, f"numbers are not 1 to {len(numbers)}: {numbers}"
-    order = [_PATHS.index(e.path) for e in section.exercises]
-    if order != sorted(order):
-        yield section.name, "a core exercise comes after a further one"
-    chapter = paths.EXERCISES / section.name / "README.md"
-    if not chapter.is_file():
+    if len({e.root for e in section.exercises}) == 1:  # of several sources, none knows the others' numbers
+        yield from _order_problems(section)
+    chapters = list(filter(Path.is_file, sources.each("exercises", section.name, "README.md")))
+    if not chapters:
         yield section.name, "the chapter has no README.md"
-    else:
+    for chapter in chapters:
         for line in _left(chapter):
             yield section.name, line
     known = {e.file(tree) for e in section.exercises for tree in e.trees}
@@ -52,6 +47,16 @@ def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
             if file not in known and file.name not in _HOUSEKEEPING:
                 yield section.name, f"{paths.shown(file)} belongs to no exercise in the catalog"
+
+
+def _order_problems(section: Section) -> Iterator[tuple[str, str]]:
+    for kind in (True, False):
+        numbers = [e.order for e in section.exercises if e.is_step == kind]
+        if numbers != list(range(1, len(numbers) + 1)):
+            yield section.name, f"numbers are not 1 to {len(numbers)}: {numbers}"
+    order = [_PATHS.index(e.path) for e in section.exercises]
+    if order != sorted(order):
+        yield section.name, "a core exercise comes after a further one"
 
 
 def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, str]]:

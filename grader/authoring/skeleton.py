@@ -6,9 +6,9 @@ from pathlib import Path
 
 from grader.authoring import texts
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.course import chapter, paths
 from grader.course.catalog import STEPS, Exercise, Section, Tree, digest, load, row_file, section_file
-from grader.publish import learners_folder
+from grader.publish import shipped
 
 
 def write(section: str, slug: str, kind: str, *, step: bool = False) -> list[str]:
@@ -79,10 +79,11 @@ def _begin(section: Section) -> Iterator[Path]:
     file = section_file(section.name)
     wanted = {
         paths.ROOT / "conftest.py": texts.CONFTEST,
-        paths.ROOT / "pyproject.toml": learners_folder.pytest_settings(),
+        paths.ROOT / "pyproject.toml": shipped.pytest_settings(),
         file: texts.SECTION.format(title=section.title),
-        file.with_name("README.md"): texts.CHAPTER.format(title=section.title),
     }
+    if not chapter.text_of(section.name):  # a source may have one
+        wanted[file.with_name("README.md")] = texts.CHAPTER.format(title=section.title)
     for made, text in wanted.items():
         if not made.exists():
             made.parent.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,8 @@
 from rich.console import Console
 
 from grader.core.progress_bar import bar
-from grader.course import starts
-from grader.course.catalog import load
+from grader.course import paths, starts
+from grader.course.catalog import Exercise, load
 
 
 def audit(
@@ -17,10 +17,9 @@ def audit(
     from grader.authoring.audit import audit as run
 
     if write_starts:
-        starts.write(load().select(only))
+        starts.write(_chosen(only))
         load.cache_clear()
-    catalog = load()
-    exercises = catalog.select(only)
+    catalog, exercises = load(), _chosen(only)
     with bar(err, "trying answers") as progress:
         found = run(catalog, exercises, progress)
     if as_json:
@@ -34,12 +33,18 @@ def audit(
     return not found
 
 
+def _chosen(only: list[str] | None) -> tuple[Exercise, ...]:
+    """What was named, else all that this course has of its own: its sources look after theirs."""
+    chosen = load().select(only)
+    return chosen if only else tuple(e for e in chosen if e.root == paths.ROOT)
+
+
 def redundant(only: list[str] | None, as_json: bool, out: Console, err: Console) -> None:
     """Print wrong specimens that tell the suites no more than another."""
     from grader.authoring.redundant import groups
 
     with bar(err, "trying answers") as progress:
-        found = list(groups(load().select(only), progress))
+        found = list(groups(_chosen(only), progress))
     if as_json:
         out.print_json(data=[{"where": group.where, "about": list(group.about)} for group in found])
         return

@@ -8,8 +8,7 @@ from grader.core.errors import KataError
 from grader.course import paths
 
 _LEARNERS = ("status", "list", "find", "watch", "again", "path", "hint", "reset", "solution", "init")
-_WRITING = ("audit", "new")
-_AUTHORS = ("release", *_WRITING)
+_AUTHORS = ("release", "audit", "new")
 
 
 class Verbs(TyperGroup):
@@ -29,7 +28,7 @@ class Verbs(TyperGroup):
 
 
 def _is_of_use(verb: str) -> bool:
-    if verb in _WRITING and (paths.ROOT / paths.FILE).exists():  # an instructor's own exercises
+    if verb in _AUTHORS and (paths.ROOT / paths.FILE).exists():  # an instructor's course
         return True
     if paths.is_release():
         return verb in _LEARNERS

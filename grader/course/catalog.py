@@ -8,6 +8,7 @@ never read.
 import hashlib
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.core.errors import KataError
-from grader.course import course_file, paths
+from grader.course import course_file, paths, sources
 from grader.course.course_file import near
 
 if sys.version_info >= (3, 11):
@@ -26,11 +27,11 @@ else:
 Tree = Literal["exercises", "solutions", "public", "hidden", "specimens"]
 
 _FOLDERS: dict[Tree, Path] = {
-    "exercises": paths.EXERCISES,
-    "solutions": paths.SOLUTIONS,
-    "public": paths.PUBLIC,
-    "hidden": paths.HIDDEN,
-    "specimens": paths.SPECIMENS,
+    "exercises": Path("exercises"),
+    "solutions": Path("solutions"),
+    "public": Path("tests", "public"),
+    "hidden": Path("tests", "hidden"),
+    "specimens": Path("tests", "specimens"),
 }
 
 SECTION = "section.toml"
@@ -55,6 +56,8 @@ class Exercise:
     comes before the exercises of its section (first), or an exercise that a first reader works through (core)
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
     of what a learner begins with. ``set_in`` is the assignment of the course that it is in, if it is in one.
+    ``root`` is the folder that its mirrored places lie in.
+
     No verdict depends on these, on ``minutes`` or on ``points``, so none is a part of the text that addresses
     hold.
     """
@@ -76,6 +79,7 @@ class Exercise:
     optional: bool = False
     start: str = field(default="", repr=False)
     set_in: str = field(default="", repr=False)
+    root: Path = field(default=paths.ROOT, repr=False)
 
     def is_start(self, content: bytes) -> bool:
         """Whether nobody wrote anything yet. The file on disk does not tell: it may have been solved."""
@@ -137,7 +141,7 @@ class Exercise:
     def file(self, tree: Tree) -> Path:
         """The exercise's file in one of the five mirrored places."""
         prefix = "test_" if tree in ("public", "hidden") else ""
-        return _FOLDERS[tree] / self.folder / f"{prefix}{self.stem}.py"
+        return self.root / _FOLDERS[tree] / self.folder / f"{prefix}{self.stem}.py"
 
 
 def digest(start: bytes) -> str:
@@ -298,7 +302,7 @@ def _parts(name: str) -> list[str]:
     return re.split(r"[/\\]+", name.rstrip("/\\"))
 
 
-def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exercise:
+def _exercise(section: str, slug: str, row: dict[str, Any], source: Path, root: Path) -> Exercise:
     if source.parent.name == STEPS:
         row = {**_STEP, **row}
     try:
@@ -319,6 +323,7 @@ def _exercise(section: str, slug: str, row: dict[str, Any], source: Path) -> Exe
             minutes=row.get("minutes", 0),
             optional=row.get("optional", False),
             start=row.get("start", ""),
+            root=root,
         )
     except KeyError as missing:
         raise KataError(f"{paths.shown(source)}: exercise {slug!r} lacks {missing}; add it") from None
@@ -332,9 +337,30 @@ def read(folder: Path) -> Catalog:
         if "title" not in table:
             raise KataError(f"{paths.shown(source)} lacks the section's title; add it")
         steps = source.parent / STEPS / STEPS_FILE
-        found = [*_rows(name, steps, _table(steps) if steps.is_file() else {}), *_rows(name, source, table)]
-        sections.append(Section(name, table["title"], tuple(found)))
+        first = _rows(name, steps, _table(steps) if steps.is_file() else {}, folder.parent)
+        sections.append(Section(name, table["title"], (*first, *_rows(name, source, table, folder.parent))))
     return Catalog(tuple(sections))
+
+
+def joined(catalogs: Iterable[Catalog]) -> Catalog:
+    """Several as one. A section may have exercises from each; of one slug, the first catalog's is meant.
+
+    So a course keeps its own exercise when a source brings one of the same name.
+    """
+    titles: dict[str, str] = {}
+    held: dict[str, list[Exercise]] = {}
+    known: set[str] = set()
+    for catalog in catalogs:
+        for section in catalog.sections:
+            titles.setdefault(section.name, section.title)
+            held.setdefault(section.name, []).extend(e for e in section.exercises if e.slug not in known)
+        known |= {e.slug for e in catalog.exercises}
+    return Catalog(
+        tuple(
+            Section(name, titles[name], tuple(sorted(held[name], key=lambda e: (not e.is_step, e.order))))
+            for name in sorted(held)
+        )
+    )
 
 
 def _table(source: Path) -> dict[str, Any]:
@@ -345,22 +371,22 @@ def _table(source: Path) -> dict[str, Any]:
     return table
 
 
-def _rows(section: str, source: Path, table: dict[str, Any]) -> list[Exercise]:
+def _rows(section: str, source: Path, table: dict[str, Any], root: Path) -> list[Exercise]:
     """What a file of the catalog holds, in its order; a section that is to come has nothing yet."""
     rows = table.get("exercise", {}).items()
-    return sorted((_exercise(section, slug, row, source) for slug, row in rows), key=lambda e: e.order)
+    return sorted((_exercise(section, slug, row, source, root) for slug, row in rows), key=lambda e: e.order)
 
 
-def section_file(section: str) -> Path:
+def section_file(section: str, root: Path = paths.ROOT) -> Path:
     """Where the catalog's rows of a section's exercises stand."""
-    return paths.EXERCISES / section / SECTION
+    return root / "exercises" / section / SECTION
 
 
 def row_file(exercise: Exercise) -> Path:
     """Where the catalog's row of an exercise stands."""
     if exercise.is_step:
-        return paths.EXERCISES / exercise.folder / STEPS_FILE
-    return section_file(exercise.section)
+        return exercise.root / "exercises" / exercise.folder / STEPS_FILE
+    return section_file(exercise.section, exercise.root)
 
 
 def rows_of(text: str) -> list[str]:
@@ -377,12 +403,12 @@ def load() -> Catalog:
     """
     from grader.course.assignments import arranged
 
-    if not paths.is_course(paths.ROOT):
+    found, course = joined(map(read, sources.each("exercises"))), course_file.load()
+    if not found.sections and not (paths.ROOT / paths.FILE).exists():
         raise KataError(
             f"no course here: neither {paths.ROOT} nor a folder above it holds exercises; "
             "`kata init DIR` makes one"
         )
-    found, course = read(paths.EXERCISES), course_file.load()
     weighed = tuple(replace(s, exercises=_weighed(s.exercises, course.policy.steps)) for s in found.sections)
     return arranged(Catalog(weighed), course)
 

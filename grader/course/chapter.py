@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from grader.course import paths
+from grader.course import sources
 
 _CALL = re.compile(r"^\| `(?P<call>[^|]+)` \| (?P<gives>[^|]+) \| (?P<where>[^|]+) \|$", re.MULTILINE)
 _MESSAGE = re.compile(r"^\| \"(?P<text>[^|]+)\" \| (?P<means>[^|]+) \| (?P<where>[^|]+) \|$", re.MULTILINE)
@@ -22,8 +23,8 @@ class Row:
 
 def text_of(section: str) -> str:
     """The chapter as it is written; empty where there is none."""
-    file = paths.EXERCISES / section / "README.md"
-    return file.read_text("utf-8") if file.is_file() else ""
+    files = filter(Path.is_file, sources.each("exercises", section, "README.md"))
+    return next((file.read_text("utf-8") for file in files), "")
 
 
 def calls(text: str) -> Iterator[Row]:

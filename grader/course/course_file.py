@@ -1,6 +1,7 @@
 """What a course says of itself: `course.toml`, found from the current folder upward.
 
 title = "Deep learning, autumn"
+sources = ["torchkata"]                # see grader/course/sources.py
 
 [grading]                              # see grader/course/policy.py
 
@@ -19,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import KataError
-from grader.course import paths, policy
+from grader.course import paths, policy, sources
 from grader.course.policy import Policy, is_number
 
-_KEYS = ("title", "grading", "assignment")
+_KEYS = ("title", sources.KEY, "grading", "assignment")
 _OF_ASSIGNMENT = ("title", "exercises", "points", "due")
 MOST_POINTS = 1000
 """For an assignment. What is more was meant otherwise."""

@@ -1,11 +1,13 @@
 """Where things stand: the course, found from the current folder upward, and the package that judges it."""
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 
 VARIABLE = "TORCHKATA_ROOT"
-"""In the environment: the folder to look from instead of the current one. Our own processes get it."""
+"""In the environment: the folder to look from instead of the current one. Our own processes get all folders
+that exercises come from, as `PATH` names its own."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The grader: in a clone, or where pip has put it."""
@@ -24,9 +26,23 @@ FILE = "course.toml"
 """What a course says of itself: its title, how it grades, its assignments."""
 
 
-def is_course(folder: Path) -> bool:
+_SOURCES = re.compile(rb"^sources\s*=", re.MULTILINE)
+
+
+def has_exercises(folder: Path) -> bool:
     """Whether exercises with a catalog lie there."""
     return any(folder.glob("exercises/e*/section.toml"))
+
+
+def _is_course(folder: Path) -> bool:
+    """Whether exercises lie there, or are to lie there: a course's file tells of sources beside its own."""
+    file = folder / FILE
+    return has_exercises(folder) or (file.is_file() and bool(_SOURCES.search(file.read_bytes())))
+
+
+def named() -> tuple[Path, ...]:
+    """The folders that the environment names."""
+    return tuple(Path(one).resolve() for one in os.environ.get(VARIABLE, "").split(os.pathsep) if one)
 
 
 def _found() -> Path:
@@ -34,17 +50,20 @@ def _found() -> Path:
 
     A course's file without exercises around it takes those that come with the package.
     """
-    named = os.environ.get(VARIABLE)
-    start = Path(named or Path.cwd()).resolve()
+    start = _start()
     around = (start, *start.parents)
     has_file = any((folder / FILE).exists() for folder in around)
-    elsewhere = () if named else (SOURCE if has_file else PACKAGE.parent,)
-    return next(filter(is_course, (*around, *elsewhere)), start)
+    elsewhere = () if named() else (SOURCE if has_file else PACKAGE.parent,)
+    return next(filter(_is_course, (*around, *elsewhere)), start)
+
+
+def _start() -> Path:
+    return next(iter(named()), Path.cwd().resolve())
 
 
 def _file_found(root: Path) -> Path:
     """Where the course's own file lies: here or above, but not beyond exercises; else beside these."""
-    start = Path(os.environ.get(VARIABLE) or Path.cwd()).resolve()
+    start = _start()
     around = (folder for folder in (start, *start.parents) if (folder / FILE).exists() or folder == root)
     return next(around, root)
 
@@ -63,7 +82,7 @@ STATE = ROOT / ".kata"
 
 def is_release() -> bool:
     """Whether this is a copy for students, without the checks that grade."""
-    return EXERCISES.is_dir() and not HIDDEN.is_dir()
+    return EXERCISES.is_dir() and not HIDDEN.is_dir() and not (ROOT / FILE).exists()
 
 
 def is_clone() -> bool:

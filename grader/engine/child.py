@@ -62,7 +62,8 @@ class Child:
             checks = [check for check in checks if check.spec.id in self.job.only]
         if self.job.shuffled:
             random.Random(self.job.seed).shuffle(checks)
-        self.suites.config.stash[plugin.JUDGED] = self.judged
+        for config in self.suites.configs:
+            config.stash[plugin.JUDGED] = self.judged
         sys.breakpointhook = self._no_debugger
         if self.job.mode == "check":
             sys.stdout = sys.stderr = self.printed

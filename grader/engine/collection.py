@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from grader.checks import devices, rng
 from grader.core.timeout import TooSlow
-from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.engine import _compat
 from grader.plugin import failure_report, process_state
@@ -48,16 +48,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Suites:
-    """The checks and modules of every exercise, by slug, and the configuration that they run under.
+    """The checks and modules of every exercise, by slug, and the configurations that they run under.
 
     `imported` holds the modules once more, and the packages they lie in, as `sys.modules` does; `faults` says
     of an exercise without checks what is wrong with its suites.
     """
 
-    config: pytest.Config
-    checks: dict[str, list[Check]]
-    modules: dict[str, list[ModuleType]]
-    imported: dict[str, dict[str, ModuleType]]
+    configs: list[pytest.Config] = field(default_factory=list)
+    checks: defaultdict[str, list[Check]] = field(default_factory=lambda: defaultdict(list))
+    modules: dict[str, list[ModuleType]] = field(default_factory=dict)
+    imported: dict[str, dict[str, ModuleType]] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
 
     def hide(self) -> None:
@@ -83,35 +83,44 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
     Raises:
         pytest.UsageError: something else does not import; its traceback is in the message.
     """
+    suites = Suites()
+    for root in dict.fromkeys(e.root for e in exercises):
+        suites.hide()  # those of another folder have the same packages
+        _collect(root, [e for e in exercises if e.root == root], suites)
+    return suites
+
+
+def _collect(root: Path, exercises: Sequence[Exercise], suites: Suites) -> None:
+    """Add the suites of the exercises in one folder, with pytest as it is set up there."""
     files = [str(e.file(tree)) for e in exercises for tree in e.suites if e.file(tree).exists()]
     with pytest.MonkeyPatch.context() as patches:
         patches.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        config = _compat.configured([*_ARGUMENTS, f"--rootdir={paths.ROOT}", *files])
+        config = _compat.configured([*_ARGUMENTS, f"--rootdir={root}", *files])
     session = _compat.start(config)
     problems: list[pytest.CollectReport] = []
     config.pluginmanager.register(_Problems(problems))
     config.hook.pytest_sessionstart(session=session)
     config.hook.pytest_collection(session=session)
-    faults = dict(map(_fault, problems))
+    suites.configs.append(config)
+    suites.faults.update(_fault(root, problem) for problem in problems)
     _settle_packages(session.items)
-    checks: dict[str, list[Check]] = defaultdict(list)
     modules: dict[str, list[ModuleType]] = defaultdict(list)
     for item in session.items:
         exercise = exercise_of(item.path)
         if exercise is not None:
             check = Check(spec_of(item), item, _is_plain(item))
-            if exercise.slug not in faults:
-                checks[exercise.slug].append(check)
+            if exercise.slug not in suites.faults:
+                suites.checks[exercise.slug].append(check)
             suite: ModuleType = item.module  # type: ignore[attr-defined]
             if suite not in modules[exercise.slug]:
                 modules[exercise.slug].append(suite)
-    imported = {slug: _with_packages(found) for slug, found in modules.items()}
-    return Suites(config, dict(checks), dict(modules), imported, faults)
+    suites.modules.update(modules)
+    suites.imported.update({slug: _with_packages(found) for slug, found in modules.items()})
 
 
-def _fault(report: pytest.CollectReport) -> tuple[str, str]:
+def _fault(root: Path, report: pytest.CollectReport) -> tuple[str, str]:
     """Which exercise has a suite that does not import, and why."""
-    exercise = exercise_of(paths.ROOT / report.nodeid.partition("::")[0])
+    exercise = exercise_of(root / report.nodeid.partition("::")[0])
     if exercise is None:
         raise pytest.UsageError(f"{report.nodeid}: {report.longrepr}")
     why = str(report.longrepr).strip().splitlines() or [report.outcome]

@@ -12,21 +12,16 @@ from typing import IO, Any, NamedTuple
 
 from grader import sandbox
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.course import paths, sources
 from grader.course.catalog import Exercise
 from grader.engine.channel import GRACE
 from grader.protocol.check import CheckSpec
 
-READABLE = (
-    paths.PACKAGE,
-    paths.ROOT / "conftest.py",
-    paths.ROOT / "pyproject.toml",
-    paths.ROOT / "tests" / "__init__.py",
-    paths.EXERCISES,
-    paths.PUBLIC,
-    paths.HIDDEN,
+_SEEN = (
+    *("conftest.py", "pyproject.toml", "tests/__init__.py"),
+    *("exercises", "tests/public", "tests/hidden"),
 )
-"""What the engine sees of the course: no solutions, no specimens, nobody's work."""
+"""What the engine sees of a course: no solutions, no specimens, nobody's work."""
 
 _ENGINE = "import gc; gc.disable(); from grader.engine.server import main; main()"
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
@@ -74,14 +69,15 @@ class Running:
         }
         argv = [sys.executable, "-c", _ENGINE, json.dumps(settings)]
         if confined:
-            argv = sandbox.command(argv, readable=READABLE)
+            seen = (place for name in _SEEN for place in sources.each(name) if place.exists())
+            argv = sandbox.command(argv, readable=[paths.PACKAGE, *seen])
         return subprocess.Popen(
             argv,
             pass_fds=[*sockets["oracles"], *sockets["checks"], control],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
-            env={**os.environ, **sandbox.ENVIRONMENT},
+            env={**os.environ, **sandbox.ENVIRONMENT, **sources.environment()},
             cwd=paths.ROOT,
         )
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 from grader import sandbox
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.course import paths, sources
 from grader.engine.beginning import Beginning
 from grader.protocol.job import Job, from_told
 from grader.protocol.transcript import Ended, line_of
@@ -86,7 +86,7 @@ class Worker:
     def __init__(self, court: Court, channel: socket.socket) -> None:
         self.court = court
         self.channel = channel
-        hide = [paths.ROOT / "tests", paths.PACKAGED]
+        hide = [*sources.each("tests"), paths.PACKAGED]
         self.sandbox: sandbox.Sandbox = (
             sandbox.Confinement(hide=hide) if court.confined else sandbox.Unconfined()
         )

@@ -76,9 +76,9 @@ def _start(exercise: Exercise) -> bytes:
     packaged = paths.SOURCE / "exercises" / exercise.relative
     if packaged.is_file() and exercise.is_start(content := packaged.read_bytes()):
         return content
-    place = exercise.file("exercises").relative_to(paths.ROOT).as_posix()
-    for commit in _git("log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
-        content = _git("show", f"{commit}:./{place}")
+    place = exercise.file("exercises").relative_to(exercise.root).as_posix()
+    for commit in _git(exercise.root, "log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
+        content = _git(exercise.root, "show", f"{commit}:./{place}")
         if exercise.is_start(content):
             return content
     raise KataError(
@@ -87,11 +87,11 @@ def _start(exercise: Exercise) -> bytes:
     )
 
 
-def _git(*arguments: str) -> bytes:
+def _git(root: Path, *arguments: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True, check=True)
+        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        raise KataError(f"git cannot be asked about {paths.ROOT}; reset needs git and a clone") from None
+        raise KataError(f"git cannot be asked about {root}; reset needs git and a clone") from None
     return done.stdout
 
 

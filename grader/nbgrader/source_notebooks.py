@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.core import atomic_write
 from grader.core.errors import KataError
-from grader.course import chapter, markdown, paths, starts
+from grader.course import chapter, markdown, sources, starts
 from grader.course.catalog import Catalog, Exercise, Section
 from grader.course.cell_names import answer_cell
 from grader.grading.grade import MOST_SEEDS
@@ -101,8 +101,10 @@ def notebook(section: Section, exercises: Iterable[Exercise]) -> dict[str, Any]:
 def _chapter(section: Section) -> dict[str, Any]:
     """The chapter, with its pictures in the cell: a notebook travels alone."""
     text = chapter.text_of(section.name) or f"# {section.title}"
-    folder = paths.ROOT / "docs" / "pictures"
-    files = [file for name in _PICTURE.findall(text) if (file := folder / f"{name}.svg").is_file()]
+    pictures = (
+        place for name in _PICTURE.findall(text) for place in sources.each("docs", "pictures", f"{name}.svg")
+    )
+    files = [file for file in pictures if file.is_file()]
     cell = _text("chapter", _PICTURE.sub(r"](attachment:\1.svg)", text))
     if files:
         held = {file.name: base64.b64encode(file.read_bytes()).decode() for file in files}

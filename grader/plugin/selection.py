@@ -10,12 +10,14 @@ from grader.course import paths
 from grader.course.catalog import Exercise, load
 
 
-@cache
 def exercise_of(path: Path) -> Exercise | None:
     """The exercise that a suite's file belongs to, or None for any other test file."""
-    if not {path.parent.parent, path.parent.parent.parent} & {paths.PUBLIC, paths.HIDDEN}:
-        return None
-    return load().of_stem(path.stem.removeprefix("test_"))
+    return _by_suite().get(path)
+
+
+@cache
+def _by_suite() -> dict[Path, Exercise]:
+    return {exercise.file(tree): exercise for exercise in load().exercises for tree in exercise.suites}
 
 
 def named(config: pytest.Config) -> frozenset[Exercise]:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from grader.core.sanitize import MOST_CHARACTERS
-from grader.course import paths
+from grader.course import paths, sources
 from grader.course.catalog import Exercise
 from grader.protocol import transcript
 from grader.protocol.check import CheckSpec
@@ -92,8 +92,8 @@ def _run(job: Job, folder: Path, told: Path, *plugins: str) -> int | None:
         "-p",
         "grader.plugin.subprocess_run",
         "-c",
-        str(paths.ROOT / "pyproject.toml"),
-        f"--rootdir={paths.ROOT}",
+        str(exercise.root / "pyproject.toml"),
+        f"--rootdir={exercise.root}",
     ]
     argv += [part for plugin in plugins for part in ("-p", plugin)]
     argv += [f"--answers={folder / 'exercises'}", f"--seed={job.seed}", *suites]
@@ -101,7 +101,7 @@ def _run(job: Job, folder: Path, told: Path, *plugins: str) -> int | None:
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(places),
-        paths.VARIABLE: str(paths.ROOT),
+        **sources.environment(),
         "PYTHONBREAKPOINT": "grader.plugin.subprocess_run.no_debugger",
         _TOLD: str(told),
         **NO_GPU,

@@ -112,12 +112,12 @@ def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session)
     if is_distributed and picked:  # only the workers know what was left out
         return set()
     catalog = load()
-    seen = {Path(report.nodeid.split("::")[0]) for report in reports}
+    seen = {config.rootpath / report.nodeid.split("::")[0] for report in reports}
     return {
         e.slug
         for e in catalog.exercises
         if e not in config.stash.get(_DROPPED, set())
-        and {e.file(t).relative_to(paths.ROOT) for t in e.suites if e.file(t).exists()} <= seen
+        and {e.file(t) for t in e.suites if e.file(t).exists()} <= seen
     }
 
 

@@ -12,6 +12,10 @@ COURSE = """\
 
 title = "Deep learning"
 
+# Exercises of your own lie in this folder: `kata new e20_tuning low_rank_linear` begins one. Beside them are
+# those of the sources: of the torchkata that `kata` belongs to, and of other courses' folders ("../shared").
+sources = ["torchkata"]
+
 [grading]
 fine_print = 0.3   # of the points of an exercise, for its fine print; 0 for a first course
 strict = false     # true: nothing counts but what passes the fine print, too
@@ -32,9 +36,11 @@ README = """\
 
 `course.toml` says what is set, what that is worth and when it is due, and `roster.csv` who is in the course:
 a row for each student. Exercises come from the torchkata that `kata` belongs to. This folder holds no copy of
-them, so that an upgrade is one of torchkata alone.
+them: an upgrade is one of torchkata alone. Your own lie here, in `exercises/`, `solutions/` and `tests/`.
 
     kata list                                     # the exercises that there are
+    kata new e20_tuning low_rank_linear           # an exercise of your own: docs/authors.md of torchkata
+    kata audit                                    # tries what is your own
     kata release ../kata-for-students             # what students get: all that is set, or --assignment week1
     kata grade submissions                        # into results/; --assignment week1 where only that is due
     kata report                                   # pages for the class and for each student

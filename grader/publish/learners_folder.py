@@ -9,7 +9,7 @@ from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Exercise, read
-from grader.publish.release import without_chapters
+from grader.publish.shipped import pytest_settings, without_chapters
 
 _WHOLE = (
     *(".gitignore", "conftest.py", "solutions", "tests/__init__.py", "tests/public", "tests/hidden"),
@@ -44,13 +44,6 @@ def write(target: Path) -> int:
             f"cannot write {target}: {error.strerror or 'a file cannot be copied'}; choose another folder"
         ) from None
     return len(exercises)
-
-
-def pytest_settings() -> str:
-    """A `pyproject.toml` for a course apart from the package: what pytest reads of the package's."""
-    tables = re.split(r"^(?=\[)", (paths.SOURCE / "pyproject.toml").read_text("utf-8"), flags=re.MULTILINE)
-    settings = [table for table in tables if table.startswith("[tool.pytest.")]
-    return "".join(settings).rstrip() + "\n"
 
 
 def _is_start(exercise: Exercise) -> bool:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from grader.core import atomic_write
 from grader.core.errors import KataError
-from grader.course import paths, starts
+from grader.course import paths, sources, starts
 from grader.course.catalog import Exercise, Tree, load, row_file, rows_of, section_file
+from grader.publish.shipped import pytest_settings, without_chapters
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
@@ -23,63 +24,95 @@ _SKIPPED = shutil.ignore_patterns(
 def release(target: Path, only: list[str] | None) -> int:
     """Write the students' repository to `target`, a new or empty folder; returns how many exercises it holds.
 
+    From a course's folder: the course's exercises, and all else from the torchkata that `kata` belongs to.
+
     Raises:
-        KataError: `target` holds something, lies inside this clone, or cannot be written, or an exercise's
-            file is not its start.
+        KataError: `target` holds something, lies inside this clone or course, or cannot be written, or an
+            exercise's file is not its start.
     """
     exercises = load().select(only)
     starts.expect(exercises)
-    _expect_room(target)
+    tool = paths.ROOT if paths.is_clone() else paths.SOURCE
+    _expect_room(target, (tool, *sources.roots()))
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name in _WHOLE:
-            _copy(paths.ROOT / name, target / name)
+            _copy(tool / name, target / name)
         for exercise in exercises:
             for tree in _TREES:
-                _copy(exercise.file(tree), target / exercise.file(tree).relative_to(paths.ROOT))
+                _copy(exercise.file(tree), target / exercise.file(tree).relative_to(exercise.root))
         _copy_sections(exercises, target)
         _write_catalog(exercises, target)
-        (target / "README.md").write_text(
-            _for_learners((paths.ROOT / "README.md").read_text("utf-8")), "utf-8"
-        )
-        (target / "Makefile").write_text(
-            _without_grading((paths.ROOT / "Makefile").read_text("utf-8")), "utf-8"
-        )
+        _write_guides(tool, target)
     except OSError as error:
         raise KataError(f"cannot write {target}: {error.strerror}; choose another folder") from None
     return len(exercises)
 
 
-def _expect_room(target: Path) -> None:
-    if target.resolve().is_relative_to(paths.ROOT):
-        raise KataError(f"{target} lies inside this clone; release to a folder outside it")
+def _expect_room(target: Path, around: Iterable[Path]) -> None:
+    for root in around:
+        if target.resolve().is_relative_to(root):
+            what = "clone" if (root / "grader").is_dir() else "course"
+            raise KataError(f"{target} lies inside this {what}; release to a folder outside it")
     atomic_write.expect_room(target)
 
 
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
         shutil.copytree(source, target, ignore=_SKIPPED)
-    elif source.exists():
+    elif source.exists() and not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
 
 
 def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
     """What belongs to a section as a whole: its chapter, and what makes folders importable."""
-    folders = {file.parent for e in exercises for tree in _TREES for file in [e.file(tree)]}
-    for folder in {*folders, *(folder.parent for folder in folders), paths.ROOT / "tests"}:
+    folders = {e.file(tree).parent.relative_to(e.root) for e in exercises for tree in _TREES}
+    for folder in {*folders, *(folder.parent for folder in folders), Path("tests")}:
         for name in ("__init__.py", "README.md"):
-            _copy(folder / name, target / (folder / name).relative_to(paths.ROOT))
+            for source in sources.each(str(folder), name):
+                _copy(source, target / folder / name)
 
 
 def _write_catalog(exercises: Iterable[Exercise], target: Path) -> None:
     """The rows of the released exercises, as they stand. A section's own file has its title, too."""
-    chosen = {exercise.slug for exercise in exercises}
-    for file in {file for e in exercises for file in (section_file(e.section), row_file(e))}:
+    homes = {exercise.slug: exercise.root for exercise in exercises}
+    texts: dict[Path, str] = {}
+    for root, file in dict.fromkeys(
+        (e.root, file) for e in exercises for file in (section_file(e.section, e.root), row_file(e))
+    ):
         head, *rows = rows_of(file.read_text("utf-8"))
-        kept = [row for row in rows if row.split("]")[0].removeprefix("[exercise.") in chosen]
-        (target / file.relative_to(paths.ROOT)).write_text(head + "".join(kept), "utf-8")
+        kept = [row for row in rows if homes.get(row.split("]")[0].removeprefix("[exercise.")) == root]
+        place = target / file.relative_to(root)
+        texts[place] = texts.get(place, head) + "".join(kept)
+    for place, text in texts.items():
+        place.write_text(text, "utf-8")
 
+
+def _write_guides(tool: Path, target: Path) -> None:
+    """The README; and the Makefile of a tool that comes along, else what pytest is to read."""
+    readme = (tool / "README.md").read_text("utf-8")
+    if (tool / "grader").is_dir():
+        makefile = (tool / "Makefile").read_text("utf-8")
+        (target / "Makefile").write_text(_without_grading(makefile), "utf-8")
+    else:
+        readme = without_chapters(readme, "Start").replace(
+            "## Without a clone", f"{_START}## Without a clone"
+        )
+        (target / "pyproject.toml").write_text(pytest_settings(), "utf-8")
+    (target / "README.md").write_text(_for_learners(readme), "utf-8")
+
+
+_START = """## Start
+
+In a virtual environment:
+
+```sh
+pip install torchkata
+kata watch
+```
+
+"""
 
 _GRADING = """## How it is graded
 
@@ -93,12 +126,6 @@ def _for_learners(readme: str) -> str:
     """The README for those who have a release: with a chapter on what grades."""
     kept = without_chapters(readme, "Without a clone", "Teach", "Work on it")
     return re.sub(r"^\| `kata solution .*\n", "", kept, flags=re.MULTILINE) + _GRADING
-
-
-def without_chapters(readme: str, *titles: str) -> str:
-    """The README without the chapters that are not for its readers."""
-    parts = re.split(r"^(?=## )", readme, flags=re.MULTILINE)
-    return "".join(part for part in parts if part.partition("\n")[0].removeprefix("## ") not in titles)
 
 
 def _without_grading(makefile: str) -> str:

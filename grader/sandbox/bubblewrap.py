@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from grader.course import paths
+from grader.course import paths, sources
 
 WORK = "/tmp"
 """The one folder that can be written to inside, next to shared memory."""
@@ -20,7 +20,6 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 ENVIRONMENT = {
     "PYTHONPATH": paths.PYTHONPATH,
-    paths.VARIABLE: str(paths.ROOT),
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
@@ -30,7 +29,7 @@ ENVIRONMENT = {
     "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0",
     **NO_GPU,  # marks are not to depend on one, and CUDA does not survive a fork
 }
-"""What an engine needs in its environment, inside the sandbox and out of it."""
+"""What an engine needs in its environment, in the sandbox and out of it, beside `sources.environment()`."""
 
 SWITCHES = Path("/proc/sys")
 
@@ -86,7 +85,7 @@ def command(argv: Sequence[str], *, readable: Iterable[Path], workdir: Path = Pa
         "LANG": "C.UTF-8",
         "TORCHINDUCTOR_CACHE_DIR": f"{WORK}/inductor",
     }
-    for name, value in {**ENVIRONMENT, **private}.items():
+    for name, value in {**ENVIRONMENT, **sources.environment(), **private}.items():
         line += ["--setenv", name, value]
     return [*line, "--", *argv]
 

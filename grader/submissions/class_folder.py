@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
-from grader.course import paths
+from grader.course import paths, sources
 from grader.course.catalog import STEPS, Catalog
 from grader.course.roster import NOBODY, Roster
 from grader.submissions import platforms
@@ -88,7 +88,7 @@ def collect(
     called as it says, under however many names something lies there.
     """
     shown = escaped(paths.shown(folder))
-    if folder.resolve() in (paths.ROOT, paths.EXERCISES):
+    if folder.resolve() in (*sources.each(), *sources.each("exercises")):
         raise KataError(f"{shown} is this clone itself; name a folder that holds one folder per student")
     try:
         with top_of(folder) as top:

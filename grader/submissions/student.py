@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from grader.course import paths
+from grader.course import sources
 from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives
@@ -93,7 +93,7 @@ class Homework:
             if name not in self._sections and name != CLONE and not quiet(name) and name not in FOREIGN
         }
         if is_clone or not prefix:  # what comes with every clone of ours is no news
-            rest = {name: kind for name, kind in rest.items() if not (paths.ROOT / name).exists()}
+            rest = {name: kind for name, kind in rest.items() if not _is_shipped(name)}
         self._loose(rest, home, prefix, depth, nested, is_clone)
         for name, kind in rest.items():
             if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self.exercise(name):
@@ -248,6 +248,10 @@ class Homework:
                 return
             if stamp:
                 self.times[section] = max(stamp, self.times.get(section, ""))
+
+
+def _is_shipped(name: str) -> bool:
+    return any(place.exists() for place in sources.each(name))
 
 
 def _own(name: str) -> str:

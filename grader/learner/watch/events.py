@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 import watchfiles
 
-from grader.course import paths
+from grader.course import sources
 from grader.learner.watch.runs import JudgedVersion
 
 DEBOUNCE, STEP = 50, 5
@@ -44,7 +44,8 @@ def saves(events: SimpleQueue[Event]) -> Iterator[None]:
     stop = threading.Event()
 
     def watch() -> None:
-        for changes in watchfiles.watch(paths.EXERCISES, debounce=DEBOUNCE, step=STEP, stop_event=stop):
+        folders = filter(Path.is_dir, sources.each("exercises"))
+        for changes in watchfiles.watch(*folders, debounce=DEBOUNCE, step=STEP, stop_event=stop):
             events.put(Saved(frozenset(Path(name) for _, name in changes)))
 
     threading.Thread(target=watch, daemon=True).start()
