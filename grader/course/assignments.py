@@ -20,7 +20,7 @@ def arranged(catalog: Catalog, course: CourseFile) -> Catalog:
     for one in course.assignments:
         if one.name in {held.name for held in (*catalog.sections, *catalog.assignments)}:
             raise KataError(f"{course.said(one.name)} is called like a section; give it another name")
-        for exercise in _worth(_meant(catalog, course, one), course, one):
+        for exercise in _set(catalog, course, one):
             if exercise.slug in set_as:
                 first = set_as[exercise.slug][1].name
                 raise KataError(
@@ -38,15 +38,23 @@ def arranged(catalog: Catalog, course: CourseFile) -> Catalog:
     return Catalog(sections, ours)
 
 
-def _meant(catalog: Catalog, course: CourseFile, one: Assignment) -> tuple[Exercise, ...]:
+def _set(catalog: Catalog, course: CourseFile, one: Assignment) -> list[Exercise]:
+    """What the assignment holds, with its points. What it also names by itself is no extra."""
+    exercises = _meant(catalog, course, one, one.exercises)
+    extras = _meant(catalog, course, one, one.extras) if one.extras else ()
+    weighing = _worth(exercises, course, one)
+    return [*weighing, *(replace(e, points=0.0) for e in extras if e not in exercises)]
+
+
+def _meant(
+    catalog: Catalog, course: CourseFile, one: Assignment, names: Sequence[str]
+) -> tuple[Exercise, ...]:
     try:
-        found = catalog.select(list(one.exercises))
+        found = catalog.select(list(names))
     except KataError as unknown:
         raise KataError(f"{course.said(one.name)}: {unknown}") from None
     if not found:
-        raise KataError(
-            f"{course.said(one.name)}: {', '.join(one.exercises)} holds nothing; name something else"
-        )
+        raise KataError(f"{course.said(one.name)}: {', '.join(names)} holds nothing; name something else")
     return found
 
 

@@ -100,8 +100,8 @@ class Exercise:
 
     @property
     def is_extra(self) -> bool:
-        """Whether it is a step that weighs nothing: who leaves it out is not told of it."""
-        return self.is_step and not self.points
+        """Whether it weighs nothing, as steps and extras of assignments may: none is told that it is missing."""
+        return not self.points and bool(self.is_step or self.set_in)
 
     @property
     def stem(self) -> str:

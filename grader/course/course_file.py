@@ -8,6 +8,7 @@ sources = ["torchkata"]                # see grader/course/sources.py
 [assignment.week1]
 title = "Week 1: tensors"
 exercises = ["e01/steps", "merge_heads", "e02"]
+extras = ["e03"]                       # which weigh nothing
 points = 20                            # for the whole, or { merge_heads = 3 }
 due = 2026-11-20T23:59:00+01:00
 """
@@ -24,7 +25,8 @@ from grader.course import paths, policy, sources
 from grader.course.policy import Policy, is_number
 
 _KEYS = ("title", sources.KEY, "grading", "assignment")
-_OF_ASSIGNMENT = ("title", "exercises", "points", "due")
+_OF_ASSIGNMENT = ("title", "exercises", "extras", "points", "due")
+_AS = 'exercises = ["e01/steps", "merge_heads"]'
 MOST_POINTS = 1000
 """For an assignment. What is more was meant otherwise."""
 
@@ -33,12 +35,14 @@ MOST_POINTS = 1000
 class Assignment:
     """What is set together, as it is written: exercises by names that the catalog is still to be asked for.
 
-    ``total`` is what the whole is worth, if that is said; ``points`` is what single exercises are worth.
+    ``total`` is what the whole is worth, if that is said; ``points`` is what single exercises are worth. The
+    ``extras`` weigh nothing, and nobody is told that they are missing.
     """
 
     name: str
     title: str
     exercises: tuple[str, ...]
+    extras: tuple[str, ...] = ()
     total: float | None = None
     points: Mapping[str, float] = field(default_factory=dict)
     due: datetime | None = None
@@ -98,15 +102,20 @@ def _assignment(name: str, told: Mapping[str, Any], where: str) -> Assignment:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise KataError(f"{where}: gradebooks know no such name; use letters, digits, - and _")
     _expect_known(told, _OF_ASSIGNMENT, where)
-    title, exercises = told.get("title", name), told.get("exercises", [])
+    title = told.get("title", name)
     if not isinstance(title, str):
         raise KataError(f"{where}: title is {title!r}; write a text in quotes")
-    if not isinstance(exercises, list) or not exercises or not all(isinstance(e, str) for e in exercises):
-        raise KataError(
-            f'{where}: list its exercises and sections, as exercises = ["e01/steps", "merge_heads"]'
-        )
+    exercises, extras = (_names(told.get(key, []), key, where) for key in ("exercises", "extras"))
+    if not exercises:
+        raise KataError(f"{where}: list its exercises and sections, as {_AS}")
     total, points = _points(told.get("points"), where)
-    return Assignment(name, title, tuple(exercises), total, points, _due(told.get("due"), where))
+    return Assignment(name, title, exercises, extras, total, points, _due(told.get("due"), where))
+
+
+def _names(told: object, key: str, where: str) -> tuple[str, ...]:
+    if not isinstance(told, list) or not all(isinstance(one, str) for one in told):
+        raise KataError(f"{where}: {key} is to list its exercises and sections, as {_AS}")
+    return tuple(told)
 
 
 def _points(told: object, where: str) -> tuple[float | None, dict[str, float]]:

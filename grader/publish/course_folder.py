@@ -27,6 +27,7 @@ steps = 0          # points for each first step
 # [assignment.week1]
 # title = "Week 1: tensors"
 # exercises = ["e01/steps", "merge_heads", "e02"]   # a section's first steps, an exercise, a whole section
+# extras = ["e01/ex20"]                             # weigh nothing: for who wants more
 # points = 20                                       # of the whole; or { merge_heads = 3 } of single exercises
 # due = 2026-11-20T23:59:00+01:00                   # with its zone
 """

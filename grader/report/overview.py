@@ -84,7 +84,7 @@ def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, st
     slugs = {slug: None for record in records for slug in record.exercises}
     groups = grouped(slugs, catalog)
     every = [e for _, held in groups for e in held]
-    exercises = [e for e in every if not e.is_step]
+    exercises = [e for e in every if not (e.is_step or e.is_extra)]
     rows = sorted(records, key=lambda r: (-_share((r.score, r.points)), r.student))
     shares = [r.score / r.points for r in records if r.points > 0]
     items = _items(records, exercises)
@@ -125,7 +125,7 @@ def _heats(
         ]
         found.append(Heat("all", "All sections", [(title, "") for title, _ in groups], sections))
     for number_, (title, held) in enumerate(groups, start=1):
-        shown = [e for e in held if not e.is_step]
+        shown = [e for e in held if not (e.is_step or e.is_extra)]
         columns = [(e.slug, f"item-{e.slug}") for e in shown]
         students = [
             Row(r.student, links[r.student], _sum(r, held), [_cell(r.exercises.get(e.slug)) for e in shown])

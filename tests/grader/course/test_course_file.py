@@ -70,6 +70,16 @@ def test_points_are_of_each_or_of_the_whole(tmp_path):
     assert round(sum(steps.values()), 4) == 5 and max(steps.values()) - min(steps.values()) <= 0.0101
 
 
+def test_extras_weigh_nothing_and_are_not_missed(tmp_path):
+    text = f'[assignment.a]\nexercises = ["{ONE.slug}"]\nextras = ["{TWO.slug}", "{ONE.slug}"]\npoints = 4'
+    catalog = said(tmp_path, text)
+    assert points(catalog, "a") == {ONE.slug: 4, TWO.slug: 0}
+    assert catalog.exercise(TWO.slug).is_extra and not catalog.exercise(ONE.slug).is_extra
+    assert catalog.exercise(TWO.slug) in catalog.set_exercises  # students get it
+    with pytest.raises(KataError, match=r"extras is to list its exercises"):
+        said(tmp_path, f'[assignment.a]\nexercises = ["{ONE.slug}"]\nextras = "{TWO.slug}"')
+
+
 @pytest.mark.parametrize(
     "written", ["2026-11-20T23:59:00+01:00", '"2026-11-20T23:59+01:00"', '"2026-11-20T22:59Z"']
 )
