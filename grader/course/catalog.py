@@ -100,7 +100,7 @@ class Exercise:
 
     @property
     def is_extra(self) -> bool:
-        """Whether it weighs nothing, as steps and extras of assignments may: none is told that it is missing."""
+        """Whether it weighs nothing, as steps and extras of assignments may: it is never missed."""
         return not self.points and bool(self.is_step or self.set_in)
 
     @property
