@@ -38,7 +38,8 @@ def rows(file: Path, columns: Mapping[str, Sequence[str]], needed: Sequence[str]
     }
     others = {*header} - {name for names in columns.values() for name in names}
     for ours in columns:
-        close = difflib.get_close_matches(ours, others, cutoff=0.85)
+        like = [name for name in others if not name.startswith(f"{ours}_")]  # assignment_id is no assignment
+        close = difflib.get_close_matches(ours, like, cutoff=0.85)
         if place[ours] is None and (close or ours in needed):
             seen = f"; is {close[0]!r} meant?" if close else f": it begins with {first.strip()[:80]!r}"
             raise KataError(f"{file}: its first row names no column {ours!r}{seen}")

@@ -69,12 +69,38 @@ def test_github_classrooms_grades_are_read_and_strangers_told(tmp_path):
     assert notes[1].endswith("times.csv for nobody who is here: mallory")
 
 
+def test_canvas_and_gradescope_are_read(tmp_path):
+    canvas = "user_id,assignment_id,submitted_at,seconds_late\n12,7,2026-11-20T12:00:00Z,0\n13,7,,0\n"
+    here = Classwork((Submission("lovelaceada_12", {"third": b""}), Submission("boolegeorge_13")))
+    found, notes = entered(tmp_path, canvas, here)
+    assert found == {"lovelaceada_12": {"e02_two": NOON}, "boolegeorge_13": {}}
+    assert notes == ()
+    known = Classwork((Submission("ada", {"third": b""}),))
+    assert entered(tmp_path, canvas, known, Roster((Student("ada", aliases=("lovelaceada_12",)),)))[0] == {
+        "ada": {"e02_two": NOON}
+    }
+    gradescope = (
+        "First Name,Last Name,SID,Email,Status,Submission ID,Submission Time,Lateness (H:M:S)\n"
+        "Ada,Lovelace,99,ada@x.org,Graded,12,2026-11-20 04:00:00 -0800,00:00:00\n"
+    )
+    assert entered(tmp_path, gradescope, known, Roster((Student("ada", email="ada@x.org"),)))[0] == {
+        "ada": {"e02_two": NOON}
+    }
+
+
+def test_an_id_that_two_names_end_with_is_nobodys(tmp_path):
+    here = Classwork((Submission("ada_1", {"third": b""}), Submission("bob_1", {"third": b""})))
+    found, notes = entered(tmp_path, "user_id,submitted_at\n1,2026-11-20T12:00:00Z\n", here)
+    assert found == {"ada_1": {}, "bob_1": {}}
+    assert notes[0].endswith("times.csv for nobody who is here: 1")
+
+
 @pytest.mark.parametrize(
     "text, told",
     [
         ("student,when\nada,now\n", "names no column 'time'"),
         ("student,time\nada,yesterday\n", "line 2: 'yesterday' is no time that is known"),
-        ("student,time\nada,03/04/2026\n", "line 2: '03/04/2026' is no time that is known"),
+        ("student,time\nada,11/12/2026 9:00\n", "line 2: no row tells whether '11/12/2026' has the day or"),
         (f"student,assignment,time\nada,week1,{NOON}\n", "line 2: there is no assignment 'week1'"),
     ],
 )
