@@ -128,19 +128,30 @@ def test_answers_are_graded(programs, folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_course_of_its_exercises(programs, tmp_path):
-    """A folder with `course.toml` and no exercises takes those that the wheel brings."""
+def test_a_course_of_its_exercises_and_its_own(programs, tmp_path):
     mine, exercise = tmp_path / "mine", load().exercise(SLUG)
+    own = Path("e20_own") / "ex01_shares.py"
     assert run(tmp_path, programs / "kata", "init", "--course", mine)[0] == 0
+    code, said = run(mine, programs / "kata", "new", "e20_own", "shares")
+    assert code == 0, said
     with (mine / "course.toml").open("a") as file:
-        file.write(f'[assignment.week1]\nexercises = ["{SLUG}"]\npoints = 7\n')
-    answer = mine / "submissions" / "ada" / exercise.relative
-    answer.parent.mkdir(parents=True)
-    shutil.copyfile(exercise.file("solutions"), answer)
+        file.write(f'[assignment.week1]\nexercises = ["{SLUG}", "shares"]\npoints = 7\n')
+    solutions = {exercise.relative: exercise.file("solutions"), own: mine / "solutions" / own}
+    for name, solution in solutions.items():
+        answer = mine / "submissions" / "ada" / name
+        answer.parent.mkdir(parents=True)
+        shutil.copyfile(solution, answer)
     command = ("grade", "submissions", "--assignment", "week1", "--sandbox", "off")
     code, said = run(mine, programs / "kata", *command)
     assert code == 0, said
     assert said.splitlines()[1].split()[:3] == ["ada", "7", "7"]
+    students = tmp_path / "students"
+    code, said = run(mine, programs / "kata", "release", students, "--assignment", "week1")
+    assert code == 0 and "2 exercises" in said, said
+    assert "pip install torchkata" in (students / "README.md").read_text()
+    code, said = run(students, programs / "python", "-m", "pytest", "-q", "-p", "no:randomly")
+    assert code == 0 and "e20_own " in said and "e01_tensors " in said, said
+    assert not [*students.rglob("hidden"), *students.rglob("solutions"), *students.glob("Makefile")]
 
 
 @pytest.mark.slow
