@@ -149,12 +149,14 @@ def _write_gradebook(
     """Enter everything; what could not be entered, a line each, and the gradebook's address."""
     from grader.nbgrader import formgrader, gradebook
     from grader.nbgrader.connection import keep, place
+    from grader.nbgrader.extensions import Extensions
     from grader.nbgrader.lateness import arrival
 
     catalog = load()
     arrivals = {submission.student: arrival(submission, catalog) for submission in work.submissions}
     with bar(err, "writing the gradebook") as progress:
-        problems = gradebook.write(url, records, catalog, arrivals, progress, roster)
+        granted = Extensions(results)
+        problems = gradebook.write(url, records, catalog, arrivals, progress, roster, granted)
     for problem in problems:
         err.print(problem, markup=False)
     where = place(url)

@@ -10,7 +10,8 @@ from grader.course.cell_names import answer_cell
 from grader.course.roster import NOBODY, Roster
 from grader.course.roster import Student as Entry
 from grader.nbgrader.connection import first_line, one_students, opened, place
-from grader.nbgrader.lateness import Arrival, Penalties, enter_time, extend
+from grader.nbgrader.extensions import Extensions
+from grader.nbgrader.lateness import Arrival, Penalties, enter_time
 from grader.records.comments import comment
 from grader.records.records import ExerciseRecord, StudentRecord
 
@@ -22,6 +23,7 @@ def write(
     arrivals: Mapping[str, Arrival] | None = None,
     progress: Progress = silent,
     roster: Roster = NOBODY,
+    extensions: Extensions | None = None,
 ) -> list[str]:
     """Enter every record's scores and comments; return the problems, one line for each.
 
@@ -31,18 +33,20 @@ def write(
     written is a problem that is returned, and the next one follows; a gradebook that cannot be
     written raises `KataError`. `arrivals` tells by student when the work came: penalties for what came late
     are those of the course's `nbgrader_config.py`, which lies beside the gradebook or in the current folder.
-    What the `roster` says of a student's name, e-mail address and extension is what nbgrader keeps.
+    What the `roster` says of a student's name, e-mail address and extension is what nbgrader keeps; what it
+    granted before, as `extensions` tells, is taken back where it does not any more.
     """
     students = list(records)
     where = place(url)
     penalties = Penalties(where.folder)
+    granted = extensions or Extensions()
     with opened(where) as gradebook:
         problems = _prepare(gradebook, students, catalog)
         for done, record in enumerate(students):
             progress(done, len(students))
             try:
                 came = (arrivals or {}).get(record.student, Arrival())
-                problems += _write_student(gradebook, record, catalog, came, penalties, roster)
+                problems += _write_student(gradebook, record, catalog, came, penalties, roster, granted)
             except one_students() as mistake:
                 gradebook.db.rollback()
                 problems.append(f"{record.student}: not written to the gradebook: {first_line(mistake)}")
@@ -111,6 +115,7 @@ def _write_student(
     came: Arrival,
     penalties: Penalties,
     roster: Roster,
+    extensions: Extensions,
 ) -> list[str]:
     """Enter one student; return what could not be entered of it."""
     from nbgrader.api import MissingEntry, Student
@@ -132,7 +137,8 @@ def _write_student(
                 _enter(grades[exercise.slug], judged, exercise)
                 comments[answer_cell(exercise.slug)].auto_comment = comment(judged)
         notebook = next(iter(grades.values())).notebook
-        extend(notebook.assignment, told.extension)
+        if roster.students:  # without a roster, nobody withdraws anything
+            extensions.grant(notebook.assignment, told.extension)
         try:
             enter_time(notebook.assignment, section, came)
         except ValueError as unread:
@@ -140,6 +146,7 @@ def _write_student(
         gradebook.db.flush()
         penalties.assign(notebook)
     gradebook.db.commit()
+    extensions.settle(record.student)
     return problems
 
 

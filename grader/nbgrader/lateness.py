@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -66,18 +66,6 @@ def enter_time(submission: Any, section: str, came: Arrival) -> None:
             submission.timestamp = due + _MARK
         elif is_late and not came.late[section]:
             submission.timestamp = None
-
-
-def extend(submission: Any, extension: timedelta | datetime | None) -> None:
-    """Grant one of nbgrader's submitted assignments days, or the time up to a moment (UTC).
-
-    Where nothing is granted, and where nothing is due, what nbgrader has stays.
-    """
-    due = submission.assignment.duedate
-    if extension is None or due is None:
-        return
-    given = extension - due if isinstance(extension, datetime) else extension
-    submission.extension = given if given > timedelta(0) else None
 
 
 class Penalties:

@@ -8,8 +8,9 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course.cell_names import answer_cell
-from grader.course.roster import Roster, Student
+from grader.course.roster import NOBODY, Roster, Student
 from grader.nbgrader import gradebook
+from grader.nbgrader.extensions import Extensions
 from grader.nbgrader.lateness import Arrival, arrival
 from grader.records.records import ExerciseRecord
 from grader.submissions.class_folder import Submission
@@ -208,3 +209,62 @@ def test_extensions_of_the_roster_count(db):
     before = Roster((Student("ada", extension=datetime.datetime(2026, 1, 1)), Student("eve")))
     assert gradebook.write(db, records, CATALOG, arrivals, roster=before) == []
     assert [penalty(db, name)[0] for name in ("ada", "bob", "eve")] == [1.5, None, None]
+
+
+DAY = datetime.timedelta(days=1)
+
+
+@pytest.fixture
+def enter(db, tmp_path):
+    """Grade ada and bob, who come late, with a roster that gives ada this extension; what both then have."""
+    configure(db, ZERO)
+    records = [student(name, first=PARTIAL) for name in ("ada", "bob")]
+    arrivals = {name: AN_HOUR_LATE for name in ("ada", "bob")}
+
+    def enter(extension, roster=None):
+        roster = roster or Roster((Student("ada", extension=extension), Student("bob")))
+        granted = Extensions(tmp_path / "results")
+        assert gradebook.write(db, records, CATALOG, arrivals, roster=roster, extensions=granted) == []
+        with opened(db) as book:
+            return [book.find_submission("e01_one", name).extension for name in ("ada", "bob")]
+
+    return enter
+
+
+def test_an_extension_that_the_roster_withdraws_goes_away(db, enter):
+    assert enter(DAY) == [DAY, None]
+    assert enter(2 * DAY) == [2 * DAY, None]
+    assert penalty(db, "ada")[0] is None
+    assert enter(None) == [None, None]
+    assert penalty(db, "ada")[0] == 1.5
+
+
+def test_who_leaves_the_roster_loses_its_extension_but_not_with_the_whole_roster(enter):
+    assert enter(DAY) == [DAY, None]
+    assert enter(None, roster=NOBODY) == [DAY, None], "grading without a roster withdraws nothing"
+    assert enter(None, roster=Roster((Student("bob"),))) == [None, None]
+
+
+def test_an_extension_by_hand_stays(db, enter):
+    enter(DAY)
+    with opened(db) as book:
+        book.grant_extension("e01_one", "ada", hours=2)
+        book.grant_extension("e01_one", "bob", days=1)
+    by_hand = [datetime.timedelta(hours=2), DAY]
+    assert enter(None) == by_hand
+    with opened(db) as book:
+        book.grant_extension("e01_one", "ada", days=1)
+    assert enter(None) == [DAY, DAY], "the same as the roster's, but granted after that was withdrawn"
+
+
+def test_what_was_not_written_is_still_to_be_withdrawn(db, enter, monkeypatch):
+    enter(DAY)
+
+    def fail(*_):
+        raise ValueError("not today")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gradebook, "comment", fail)
+        with pytest.raises(AssertionError, match="not today"):
+            enter(None)
+    assert enter(None) == [None, None]
