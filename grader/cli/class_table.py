@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.course import paths
-from grader.course.catalog import load
-from grader.records.records import ExerciseRecord, StudentRecord
+from grader.course.catalog import Catalog
+from grader.records.records import UNVERIFIED, ExerciseRecord, StudentRecord
 from grader.submissions import roll_call
 
 
-def show(records: list[StudentRecord], results: Path, out: Console) -> None:
+def show(records: list[StudentRecord], results: Path, out: Console, catalog: Catalog) -> None:
     """The table, what stands out, and where the rest lies."""
-    out.print(class_table(records), crop=False)
+    out.print(class_table(records, catalog), crop=False)
     for line in remarks(records):
         tell(line, out)
     out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
@@ -28,9 +28,9 @@ def tell(line: str, to: Console) -> None:
     to.print(wrapped if to.is_terminal else line, markup=False)
 
 
-def class_table(records: list[StudentRecord]) -> Table:
+def class_table(records: list[StudentRecord], catalog: Catalog) -> Table:
     """One line per student: total, and how many exercises ended how; of steps, how many are done."""
-    steps = {e.slug for e in load().exercises if e.is_step}
+    steps = {e.slug for e in catalog.exercises if e.is_step}
     own = [{slug: e.status for slug, e in r.exercises.items() if slug not in steps} for r in records]
     statuses = sorted({status for found in own for status in found.values()})
     done = [_steps_done([e for slug, e in r.exercises.items() if slug in steps]) for r in records]
@@ -78,7 +78,8 @@ def remarks(records: list[StudentRecord]) -> list[str]:
     lines = []
     faults: dict[str, list[str]] = {}
     for record in records:
-        lines += [f"{record.student}: {note}" for note in record.notes if note != roll_call.ABSENT]
+        notes = [note for note in record.notes if note not in (roll_call.ABSENT, UNVERIFIED)]
+        lines += [f"{record.student}: {note}" for note in notes]
         for slug, exercise in record.exercises.items():
             reason = "; ".join(exercise.flags)
             if exercise.status == "grader_fault":
@@ -86,6 +87,8 @@ def remarks(records: list[StudentRecord]) -> list[str]:
             elif exercise.status in _REMARKABLE and (not reason or reason not in " ".join(record.notes)):
                 told = f"{record.student}: {slug} {exercise.status}"
                 lines.append(f"{told}: {reason}" if reason else told)
+    if any(UNVERIFIED in record.notes for record in records):
+        lines.append(f"scores are {UNVERIFIED}: by a suite of its own, tests run where the code does")
     for reason, slugs in faults.items():
         names = [*dict.fromkeys(slugs)]
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""

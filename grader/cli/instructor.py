@@ -84,7 +84,7 @@ def grade(
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress)
     if not as_json:
-        show(records, results, out)
+        show(records, results, out, catalog)
     judged = {exercise.slug for exercise in chosen}
     problems: list[str] = []
     shown: str | None = None

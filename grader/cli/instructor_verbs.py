@@ -53,26 +53,65 @@ def grade(
             "--times", metavar="FILE", help="when work came: a CSV of student, assignment (optional), time"
         ),
     ] = None,
+    suite: Annotated[
+        Path | None,
+        typer.Option("--suite", metavar="DIR", help="judge by an assignment's own pytest suite instead"),
+    ] = None,
+    adapter: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--adapter",
+            metavar="FILE",
+            help="with --suite: of its files, one that students write; repeat it for more",
+        ),
+    ] = None,
+    solution: Annotated[
+        Path | None,
+        typer.Option(
+            "--solution", metavar="DIR", help="with --suite: a repository that is to pass all of its tests"
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade a class's submissions. Exercises that this run does not judge keep their results."""
     from grader.cli import instructor
+    from grader.cli import suite as by_suite
 
-    done = instructor.grade(
-        submissions,
-        results=results,
-        jobs=jobs,
-        seed=seed,
-        only=instructor.asked_for(only, assignment),
-        gradebook=gradebook,
-        cluster=cluster,
-        confined=sandbox is Sandbox.required,
-        as_json=as_json,
-        roster=roster,
-        times=times,
-        out=out,
-        err=err,
-    )
+    confined = sandbox is Sandbox.required
+    if suite is None:
+        by_suite.expect_none({"--adapter": adapter, "--solution": solution}, "is of use with --suite alone")
+        done = instructor.grade(
+            submissions,
+            results=results,
+            jobs=jobs,
+            seed=seed,
+            only=instructor.asked_for(only, assignment),
+            gradebook=gradebook,
+            cluster=cluster,
+            confined=confined,
+            as_json=as_json,
+            roster=roster,
+            times=times,
+            out=out,
+            err=err,
+        )
+    else:
+        others: dict[str, object] = {"--seed": seed, "--only": only, "--assignment": assignment}
+        others |= {"--gradebook": gradebook, "--cluster": cluster, "--times": times}
+        by_suite.expect_none(others, "does not go with --suite, which runs all of its tests, on this machine")
+        done = by_suite.grade(
+            submissions,
+            suite,
+            adapters=adapter or (),
+            solution=solution,
+            results=results,
+            jobs=jobs,
+            confined=confined,
+            as_json=as_json,
+            roster=roster,
+            out=out,
+            err=err,
+        )
     if not done:
         raise typer.Exit(1)
 

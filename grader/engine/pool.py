@@ -12,6 +12,7 @@ from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
 from types import TracebackType
+from typing import TypeVar
 
 from grader import sandbox
 from grader.core.errors import KataError
@@ -21,6 +22,8 @@ from grader.engine.running import Running, Workers
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
 from grader.protocol.transcript import Transcript, joined
+
+_P = TypeVar("_P", bound="Pool")
 
 AHEAD = 4
 """Answers for each worker that may wait for their verdict: what comes back about one can take megabytes."""
@@ -35,10 +38,17 @@ HAND_OVER = 0.0005
 class Pool:
     """A warm engine with `jobs` workers. One that ends, whatever the reason, is started anew, once."""
 
-    def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
+    def __init__(
+        self,
+        exercises: Sequence[Exercise],
+        *,
+        jobs: int,
+        confined: bool,
+        running: Callable[..., Running] = Running,
+    ) -> None:
         self.inventory: dict[str, list[CheckSpec]] = {}
         self._probe = _probe() if confined else None
-        self._start = partial(Running, exercises, jobs=jobs, confined=confined)
+        self._start = partial(running, exercises, jobs=jobs, confined=confined)
         self._running = self._start()
         self._ended: list[Running] = []
         self._restarting = Lock()
@@ -47,7 +57,7 @@ class Pool:
         self._is_closed = False
         self._jobs = jobs
 
-    def __enter__(self) -> "Pool":
+    def __enter__(self: _P) -> _P:
         """Wait until the engine is warm, and learn which checks there are."""
         if self._probe and (reason := self._probe.result()):
             self._running.kill()

@@ -22,16 +22,26 @@ def of(exercise: Exercise, answer: bytes, seed: int, *, confined: bool) -> str:
 
 @cache
 def _base(exercise: Exercise, confined: bool) -> str:
-    digest = hashlib.sha256(f"{_versions()}:{confined}:{exercise!r}".encode())
-    for tree in (*exercise.suites, "solutions"):
-        digest.update(hashlib.sha256(content(exercise.file(tree))).digest())
+    digest = hashlib.sha256(f"{versions()}:{confined}:{exercise!r}".encode())
+    for text in (*map(content, map(exercise.file, exercise.suites)), solution(exercise)):
+        digest.update(hashlib.sha256(text).digest())
+    for file in exercise.beside:
+        name = file.relative_to(exercise.root).as_posix()
+        digest.update(hashlib.sha256(name.encode() + b"\0" + content(file)).digest())
     digest.update(grader_digest().encode())
     return digest.hexdigest()
 
 
 @cache
-def _versions() -> str:
+def versions() -> str:
+    """Of what verdicts may differ with."""
     return f"{version('torch')}:{version('pytest')}"
+
+
+@cache
+def solution(exercise: Exercise) -> bytes:
+    """The reference; nothing where there is none."""
+    return exercise.content("solutions") if exercise.file("solutions").is_file() else b""
 
 
 @cache
@@ -45,10 +55,10 @@ _JUDGING = ("core", "course", "protocol", "diagnose", "checks", "sandbox", "plug
 
 
 @cache
-def grader_digest() -> str:
-    """A digest of the code that judges."""
+def grader_digest(*more: str) -> str:
+    """A digest of the code that judges, with `more` packages."""
     digest = hashlib.sha256()
-    for package in _JUDGING:
+    for package in (*_JUDGING, *more):
         for file in sorted((paths.PACKAGE / package).rglob("*.py")):
             digest.update(hashlib.sha256(content(file)).digest())
     return digest.hexdigest()

@@ -11,29 +11,24 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
-from grader.course import paths
 from grader.course.catalog import Exercise, load
 from grader.course.policy import USUAL, Policy
 from grader.engine import backend
 from grader.grading import cache_key, oracle_match
 from grader.grading.references import References
 from grader.grading.score import scored, unjudged, unreadable, untouched
+from grader.grading.store import Store, expect_writable, write
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
 from grader.records.records import (
     ExerciseRecord,
     StudentRecord,
-    exercise_from_json,
-    exercise_to_json,
     merged,
     read_json,
     read_student,
     student_to_json,
-    write_json,
 )
 from grader.submissions.class_folder import Submission
 
@@ -81,9 +76,9 @@ def grade(
     Raises:
         KataError: there is no sandbox, or results cannot be written. What was judged is kept.
     """
-    _expect_writable(settings.out)
+    expect_writable(settings.out)
     tasks = _plan(submissions, exercises, settings)
-    store = _Store(settings.out)
+    store = Store(settings.out)
     missing = [task for task in tasks.values() if store.get(task.key) is None]
     if missing:
         _judge(missing, settings, store, progress)
@@ -93,7 +88,7 @@ def grade(
     whole = (merged(read_student(f), r, known) for f, r in zip(files, found, strict=True))
     records = [_scored(record, settings.policy) for record in whole]
     with ThreadPoolExecutor() as threads:  # each waits for the disk, most of its time
-        list(threads.map(_write, files, map(student_to_json, records)))
+        list(threads.map(write, files, map(student_to_json, records)))
     return records
 
 
@@ -109,62 +104,14 @@ def seed_of(out: Path, given: int | None) -> int:
     Raises:
         KataError: the folder cannot be written.
     """
-    _expect_writable(out)
+    expect_writable(out)
     file = out / ".seed"
     kept = read_json(file)
     known = kept if isinstance(kept, int) else secrets.randbelow(MOST_SEEDS)
     seed = known if given is None else given
     if seed != kept:
-        _write(file, seed)
+        write(file, seed)
     return seed
-
-
-def _expect_writable(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.write_text("")
-        probe.unlink()
-    except OSError as error:
-        raise KataError(
-            f"cannot write results to {out}: {error.strerror}; choose another folder with --out"
-        ) from None
-
-
-class _Store:
-    """Verdicts by the address of what they depend on."""
-
-    def __init__(self, out: Path) -> None:
-        self.folder = out / ".judged"
-        self.unjudged: dict[str, ExerciseRecord] = {}
-        self._known: dict[str, ExerciseRecord] = {}
-
-    def _file(self, key: str) -> Path:
-        return self.folder / f"{key}.json"
-
-    def get(self, key: str) -> ExerciseRecord | None:
-        """The verdict, or None where there is none or its file is damaged: it is judged again then."""
-        if key not in self._known:
-            data = read_json(self._file(key))
-            try:
-                self._known[key] = exercise_from_json(data)
-            except (TypeError, KeyError):
-                return None
-        return self._known[key]
-
-    def put(self, key: str, record: ExerciseRecord) -> None:
-        _write(self._file(key), exercise_to_json(record), durable=False)
-        self._known[key] = record
-
-
-def _write(file: Path, data: Any, *, durable: bool = True) -> None:
-    try:
-        write_json(file, data, durable=durable)
-    except OSError as error:
-        raise KataError(
-            f"cannot write {paths.shown(file)}: {error.strerror}; mend that and run again: "
-            "what has been judged is kept, and nothing wrong was written"
-        ) from None
 
 
 def _plan(
@@ -186,7 +133,7 @@ def _key(exercise: Exercise, answer: bytes, settings: Settings) -> str:
     return cache_key.of(exercise, answer, settings.seed, confined=settings.confined)
 
 
-def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: Progress) -> None:
+def _judge(tasks: Sequence[Task], settings: Settings, store: Store, progress: Progress) -> None:
     exercises = tuple({task.exercise.slug: task.exercise for task in tasks}.values())
     starting = _judge_of(exercises, settings, len(tasks))
     oracle_match.prepare()
@@ -203,7 +150,7 @@ def _judge(tasks: Sequence[Task], settings: Settings, store: _Store, progress: P
             progress(done, len(tasks))
 
 
-def _jobs(tasks: Sequence[Task], references: References, store: _Store) -> Iterator[Job]:
+def _jobs(tasks: Sequence[Task], references: References, store: Store) -> Iterator[Job]:
     """The answers to judge. Where the reference does not pass itself, they are faults without being judged.
 
     A reference is judged when the first answer is asked for, while those before it are judged.
@@ -224,7 +171,7 @@ def _judge_of(
 
 
 def _student(
-    submission: Submission, exercises: Iterable[Exercise], settings: Settings, store: _Store
+    submission: Submission, exercises: Iterable[Exercise], settings: Settings, store: Store
 ) -> StudentRecord:
     found: dict[str, ExerciseRecord] = {}
     for exercise in exercises:

@@ -38,7 +38,7 @@ def verdict(
         transcript: what came of judging it; all but how it ended may be forged.
     """
     if expected and all(spec.lacks for spec in expected):  # nor does the reference run here
-        skipped = tuple(_check(spec, transcript) for spec in expected)
+        skipped = tuple(check_of(spec, transcript) for spec in expected)
         return ExerciseRecord("not_graded", 0.0, exercise.points, skipped)
     forged = transcript.forged
     if transcript.ended.lost:
@@ -47,13 +47,13 @@ def verdict(
         return unjudged(exercise, f"{transcript.fault}, after the answer was imported: read the answer")
     if wanted.oracle is None:
         return unjudged(exercise, "the reference solution has no oracle result")
-    checks = [_check(spec, transcript) for spec in expected]
+    checks = [check_of(spec, transcript) for spec in expected]
     cases = list(_cases(transcript, wanted))
     job, fine = (0.0, 0.0) if forged else (_share(checks, cases, fine=of) for of in (False, True))
-    status = _status(transcript, checks, job, fine)
+    status = status_of(transcript, checks, job, fine)
     score = USUAL.score(exercise.points, job, fine)
     return ExerciseRecord(
-        status, score, exercise.points, (*checks, *cases), _flags(transcript), round(job, 4), round(fine, 4)
+        status, score, exercise.points, (*checks, *cases), flags_of(transcript), round(job, 4), round(fine, 4)
     )
 
 
@@ -77,7 +77,7 @@ def unreadable(exercise: Exercise, problem: str) -> ExerciseRecord:
     return ExerciseRecord("not_graded", 0.0, exercise.points, flags=(one_line(problem),))
 
 
-def _check(spec: CheckSpec, transcript: Transcript) -> CheckRecord:
+def check_of(spec: CheckSpec, transcript: Transcript) -> CheckRecord:
     """The record of a check. A child may claim that it passed; all else that it may say is a failure."""
     found = transcript.of(spec)
     known = spec.lacks or found.outcome in ("passed", "missing")
@@ -107,7 +107,7 @@ def _share(checks: Iterable[CheckRecord], cases: Iterable[CheckRecord], *, fine:
     return min(shares)
 
 
-def _status(transcript: Transcript, checks: Sequence[CheckRecord], job: float, fine: float) -> Status:
+def status_of(transcript: Transcript, checks: Sequence[CheckRecord], job: float, fine: float) -> Status:
     """What becomes of an answer; who does the job does it, whatever the fine print makes of the answer."""
     if transcript.forged:
         return "tampered"
@@ -128,7 +128,7 @@ def _status(transcript: Transcript, checks: Sequence[CheckRecord], job: float, f
     return "partial" if job > 0.0 else "failed"
 
 
-def _flags(transcript: Transcript) -> tuple[str, ...]:
+def flags_of(transcript: Transcript) -> tuple[str, ...]:
     ended = transcript.ended
     if transcript.forged:
         return (transcript.forged,)

@@ -55,9 +55,9 @@ class Transcript:
 
     `checks` holds what was told of each check, by its id: `of` says more. `oracle` and `fine_oracle` are
     what these returned (`grader.protocol.oracle_codec`, or anything), None where they did not. `broken` says
-    why the answer does not import, `printed` what it printed while it was imported. `memory`: it has used up
-    its memory. `trouble` is an error of ours, in our words, and `forged` why no honest child can have written
-    this.
+    why the answer does not import, `printed` what it printed while it was imported. `collected`: a suite's
+    tests were found, so that the answer was imported. `memory`: it has used up its memory. `trouble` is an
+    error of ours, in our words, and `forged` why no honest child can have written this.
     """
 
     checks: Mapping[str, Finding] = field(default_factory=dict)
@@ -67,6 +67,7 @@ class Transcript:
     last_word: LastWord = ""
     broken: Feedback | None = None
     printed: str = ""
+    collected: bool = False
     memory: bool = False
     trouble: str = ""
     forged: str = ""
@@ -137,6 +138,7 @@ def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
         next((word for word in get_args(LastWord) if word in told), ""),
         Feedback.from_json(told.get("feedback")) if "broken" in told else None,
         _text(told, "printed"),
+        told.get("collected") is True,
         any(line.get("memory") for line in looked_at),
         _trouble(told),
         _forged(lines, told, ended),

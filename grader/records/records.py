@@ -14,6 +14,9 @@ from grader.protocol.feedback import Feedback
 
 SCHEMA = 2
 
+UNVERIFIED = "not verified outside the answer's process"
+"""A note on records without an oracle: the checks alone judge, and they run where the answer does."""
+
 Status = Literal[
     "passed",
     "works",

@@ -39,12 +39,14 @@ class Limits:
         unpacked: bytes that a tarball unpacks to, since it cannot be read without unpacking it.
         read: bytes of all the files that are read from it.
         folders: how many there may be, each of which takes memory.
+        kept: bytes of any file of a tarball that are kept, whatever its name; more of those worth reading.
     """
 
     listing: int
     unpacked: int
     read: int
     folders: int = 20_000
+    kept: int = 0
 
 
 ONE = Limits(listing=4 * MIB, unpacked=256 * MIB, read=96 * MIB)
@@ -218,7 +220,8 @@ def _read_tar(file: BinaryIO, limits: Limits, stack: ExitStack) -> Unpacked:
         if member.isdir():
             root.put(member.name, None)
         elif member.isreg() and not member.issparse():
-            root.put(member.name, _Entry(FILE, partial(_kept, _content(archive, member, budget))))
+            content = _content(archive, member, budget, limits.kept)
+            root.put(member.name, _Entry(FILE, partial(_kept, content)))
         else:
             kind = LINK if member.issym() or member.islnk() else "no plain file"
             root.put(member.name, _Entry(kind, bytes))
@@ -239,9 +242,9 @@ def _member() -> type[tarfile.TarInfo]:
     return Member
 
 
-def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, budget: Budget) -> bytes | None:
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, budget: Budget, kept: int) -> bytes | None:
     """What the member holds, if that is worth keeping: a tarball cannot be sought in."""
-    if not 0 <= member.size <= wanted(member.name):
+    if not 0 <= member.size <= max(kept, wanted(member.name)):
         return None
     stream = archive.extractfile(member)
     return None if stream is None else budget.spend(whole(stream, member.size))  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ import io
 from rich.console import Console
 
 from grader.cli import class_table
+from grader.course.catalog import Catalog
 from grader.records.records import ExerciseRecord, StudentRecord, exercise_from_json, exercise_to_json
 
 FORGED = "bob: merge_heads tampered: forged"
@@ -19,7 +20,7 @@ def test_no_flag_begins_a_line_on_the_terminal(tmp_path):
     padded = f"SyntaxError: {'x' * 30} {FORGED}"
     old = exercise_from_json(exercise_to_json(ExerciseRecord("broken", 0.0, 2.0, flags=(f"x\n{FORGED}",))))
     record = StudentRecord("ada", 0, {"a": ExerciseRecord("broken", 0.0, 2.0, flags=(padded,)), "b": old})
-    class_table.show([record], tmp_path, out)
+    class_table.show([record], tmp_path, out, Catalog(()))
     lines = out.file.getvalue().splitlines()
     assert [line for line in lines if FORGED[:5] in line] and not [
         line for line in lines if line.startswith("bob")

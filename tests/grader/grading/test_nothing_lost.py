@@ -22,7 +22,7 @@ from grader.course import paths
 from grader.course.catalog import load
 from grader.engine import backend
 from grader.engine.pool import Pool
-from grader.grading import grade
+from grader.grading import grade, store
 from grader.protocol.job import Job
 from grader.records import records
 from grader.submissions.class_folder import Submission
@@ -94,7 +94,7 @@ def test_a_disk_that_is_full_at_a_verdict_or_a_record(run, tmp_path, undisturbed
             raise OSError(errno.ENOSPC, "No space left on device")
         records.write_json(path, data, **how)
 
-    monkeypatch.setattr(grade, "write_json", full)
+    monkeypatch.setattr(store, "write_json", full)
     with pytest.raises(KataError, match="No space left on device; mend that and run again"):
         run(tmp_path)
     assert all(read(tmp_path)[name] == undisturbed[name] for name in read(tmp_path))
@@ -212,7 +212,7 @@ def test_verdicts_that_vanish_during_the_run(run, tmp_path, undisturbed, monkeyp
         if path.parent != out:
             path.unlink()
 
-    monkeypatch.setattr(grade, "write_json", vanishing)
+    monkeypatch.setattr(store, "write_json", vanishing)
     run(out)
     assert read(out) == undisturbed
 

@@ -95,13 +95,13 @@ def test_they_are_judged_and_weigh_nothing(records):
 
 
 def test_the_class_table_counts_them_apart(records):
-    table = class_table(list(records))
+    table = class_table(list(records), load())
     names = [column.header for column in table.columns]
     assert names == ["student", "score", "points", "passed", "todo", "steps"]
     assert [*table.columns[-1].cells] == ["2 of 2", "0 of 2", "", ""]
     assert [*table.columns[names.index("todo")].cells] == ["1", "", "", ""]
     without = [replace(r, exercises={"merge_heads": r.exercises["merge_heads"]}) for r in records]
-    assert class_table(without).columns[-1].header == "todo"
+    assert class_table(without, load()).columns[-1].header == "todo"
 
 
 def test_pages_show_them_in_short(records, tmp_path):

@@ -1,0 +1,106 @@
+"""`kata grade --suite`: an assignment's own tests, on what a class handed in."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from grader.cli.class_table import show, tell
+from grader.core.errors import KataError
+from grader.core.progress_bar import bar
+from grader.course import paths
+from grader.course import roster as rosters
+from grader.export import document
+from grader.submissions import roll_call, trees
+from grader.submissions.class_folder import Classwork, Submission, listed
+from grader.submissions.trees import Tree, Trees, Wanted
+from grader.suite import suite as suites
+from grader.suite.grade import ANSWER, Settings
+from grader.suite.grade import grade as run
+from grader.suite.inventory import Inventory
+from grader.suite.reference import Reference
+from grader.suite.suite import Suite
+from grader.suite.tree import packed
+
+
+def grade(
+    submissions: Path,
+    suite: Path,
+    *,
+    adapters: Sequence[Path],
+    solution: Path | None,
+    results: Path,
+    jobs: int | None,
+    confined: bool,
+    as_json: bool,
+    roster: Path | None,
+    out: Console,
+    err: Console,
+) -> bool:
+    """Grade a class by an assignment's own tests; print its table, or all of it as JSON.
+
+    True where everything was judged.
+    """
+    asked = suites.read(suite, adapters)
+    students = rosters.load(roster)
+    reference = Reference(asked.stubs) if solution is None else _solution(solution, asked)
+    with bar(err, "reading submissions") as progress:
+        found = trees.collect(submissions, _wanted(asked), progress, students)
+    work = roll_call.called(_classwork(found, asked), students, results)
+    for note in work.notes:
+        tell(f"note: {note}", err)
+    settings = Settings(results, jobs or os.cpu_count() or 1, confined)
+    with bar(err, "running tests") as progress:
+        records, tests = run(work.submissions, asked, reference, settings, progress)
+    for note in _for_nobody(tests):
+        tell(f"note: {note}", err)
+    if as_json:
+        places = {"results": str(results), "notes": work.notes}
+        out.print_json(data={**document(records, tests.catalog), **places}, ensure_ascii=True)
+    else:
+        show(records, results, out, tests.catalog)
+    return not any(e.status == "grader_fault" for record in records for e in record.exercises.values())
+
+
+def expect_none(options: Mapping[str, object], why: str) -> None:
+    """Raises KataError, with this reason, where one of the options was given."""
+    for name, value in options.items():
+        if value is not None:
+            raise KataError(f"{name} {why}; leave it out")
+
+
+def _wanted(suite: Suite) -> Wanted:
+    """A student's repository is where the first adapter lies, else where the suite's folder does."""
+    landmark = (*suite.adapters, suite.place)[0]
+    return Wanted(landmark, suite.is_students, is_needed=bool(suite.adapters))
+
+
+def _solution(folder: Path, suite: Suite) -> Reference:
+    """Raises KataError where no solution lies there."""
+    found = trees.collect(folder, _wanted(suite)).students
+    if len(found) != 1 or found[0].files is None:
+        lacks = f" with {suite.adapters[0]}" if suite.adapters else ""
+        raise KataError(f"--solution {paths.shown(folder)} holds no repository{lacks}; name its folder")
+    return Reference(suite.own(found[0].files), is_solution=True)
+
+
+def _classwork(found: Trees, suite: Suite) -> Classwork:
+    return Classwork(tuple(_submission(tree, suite) for tree in found.students), found.notes, found.is_one)
+
+
+def _submission(tree: Tree, suite: Suite) -> Submission:
+    if tree.files is None:
+        problem = f"{suite.adapters[0]} is not in it" if suite.adapters else "holds no files"
+        return Submission(tree.student, {}, {ANSWER: problem}, (problem, *tree.notes), late=tree.late)
+    return Submission(tree.student, {ANSWER: packed(suite.own(tree.files))}, {}, tree.notes, late=tree.late)
+
+
+def _for_nobody(tests: Inventory) -> tuple[str, ...]:
+    """The tests that count for nobody, and why, a note for each reason."""
+    why: dict[str, list[str]] = {}
+    for file in tests.files:
+        for check in file.checks:
+            if check.lacks:
+                why.setdefault(check.lacks, []).append(f"{file.path}::{check.id}")
+    return tuple(note for reason, ids in why.items() for note in listed(f"graded for nobody, {reason}", ids))

@@ -1,0 +1,248 @@
+"""What a class handed in, where each student hands in a whole repository: a folder or an archive of files.
+
+As in `class_folder`, platforms tell whose it is, and nothing is trusted: no link is followed, and what is
+large is not read. The repository may lie in a folder, or in an archive, of what the student handed in.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.errors import KataError
+from grader.core.progress_bar import Progress, silent
+from grader.course import paths
+from grader.course.catalog import Catalog
+from grader.course.roster import NOBODY, Roster
+from grader.submissions import platforms
+from grader.submissions.class_folder import listed, safe_name, top_of
+from grader.submissions.decode import MAX_BYTES
+from grader.submissions.io import archives
+from grader.submissions.io.folders import FOLDER, LINK, Folder, Refused, escaped, short, why
+from grader.submissions.owners import Belonging, expect_no_download, hidden, parts_in, unwrapped, whose
+from grader.submissions.student import FOREIGN
+
+_MOST_FILES = 5000
+_MOST_READ = 64 << 20
+_MAX_DEPTH = 16
+_NOTHING = Catalog(())
+ONE = archives.Limits(**{**vars(archives.ONE), "kept": MAX_BYTES})
+CLASS = archives.Limits(**{**vars(archives.CLASS), "kept": MAX_BYTES})
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One student's files, by their paths from the repository's top; None where there is no repository."""
+
+    student: str
+    files: Mapping[str, bytes] | None
+    notes: tuple[str, ...] = ()
+    late: bool | None = None
+
+
+@dataclass(frozen=True)
+class Trees:
+    """A class's, by student. `notes` tells what is no student's; `is_one`, that one student was named."""
+
+    students: tuple[Tree, ...]
+    notes: tuple[str, ...] = ()
+    is_one: bool = False
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What makes a repository: the `landmark` lies in it. `counts` says of a path there whether it is read.
+
+    Where the landmark need not be there, a folder will do that holds more than another folder.
+    """
+
+    landmark: str
+    counts: Callable[[str], bool]
+    is_needed: bool = True
+
+
+def collect(folder: Path, wanted: Wanted, progress: Progress = silent, roster: Roster = NOBODY) -> Trees:
+    """Read what a class handed in, or one student.
+
+    Raises:
+        KataError: the folder or archive cannot be read, or holds nobody's work.
+    """
+    shown = escaped(paths.shown(folder))
+    try:
+        with _opened(folder) as top:
+            return _class(top, folder.absolute(), shown, wanted, progress, roster)
+    except (Refused, OSError) as refused:
+        raise KataError(
+            f"submissions in {shown} {why(refused)}; name a folder that holds one folder per student"
+        ) from None
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[Folder]:
+    if archives.is_archive(folder.name) and folder.is_file():
+        with folder.open("rb") as file, archives.opened(file, CLASS) as top:
+            yield top
+    else:
+        with top_of(folder) as top:
+            yield top
+
+
+def _class(top: Folder, place: Path, shown: str, wanted: Wanted, progress: Progress, roster: Roster) -> Trees:
+    origin = whose(place)
+    if origin.platform or _is_repository(top, wanted):
+        student = roster.id_of(safe_name(origin.student))
+        found = _Reading(wanted)
+        found.read(top)
+        told = f"{shown} is one student's work; graded as {student}"
+        return Trees((found.tree(student, [origin.late]),), (told,), is_one=True)
+    if platforms.is_course({*top.kinds()}):
+        with top.entered(platforms.SUBMITTED) as inner:
+            return _class(inner, place / platforms.SUBMITTED, shown, wanted, progress, roster)
+    strays = list(getattr(top, "oddities", ()))
+    with ExitStack() as stack:
+        if isinstance(top, archives.Unpacked):
+            inside, parent = unwrapped(top, archives.stem(place.name), _NOTHING, stack)
+        else:
+            inside, parent = top, place.name
+            expect_no_download(top, shown)
+        held: dict[str, list[Belonging]] = {}
+        for part in parts_in(inside, parent, strays):
+            held.setdefault(roster.id_of(safe_name(part.origin.student)), []).append(part)
+        students = []
+        for done, name in enumerate(sorted(held)):
+            progress(done, len(held))
+            students.append(_student(name, held[name], wanted))
+        notes = (
+            *listed("no student's folder, ignored", strays),
+            *listed("begins with a dot, not read", hidden(inside)),
+        )
+    if not students:
+        raise KataError(f"{shown} holds no student's folder or archive; name the folder that holds them")
+    return Trees(tuple(students), notes)
+
+
+def _is_repository(top: Folder, wanted: Wanted) -> bool:
+    """Whether a landmark lies just there: a class's folder has it below each student's."""
+    return any(path == wanted.landmark for path, _ in _names(top, "", wanted.landmark.count("/")))
+
+
+def _student(student: str, parts: Sequence[Belonging], wanted: Wanted) -> Tree:
+    """What is newest counts; a part without a repository is told of, and the next one is tried."""
+    reading = _Reading(wanted)
+    newest = sorted(
+        parts, key=lambda part: (-part.origin.upload, -platforms.original(part.name)[1], part.name)
+    )
+    for part in newest:
+        reading.part(part)
+    return reading.tree(student, [part.origin.late for part in parts])
+
+
+def _newest(part: Belonging) -> tuple[int, int, str]:
+    return (-part.origin.upload, -platforms.original(part.name)[1], part.name)
+
+
+class _Reading:
+    """Looks for a student's repository in one place after another; the first that there is counts."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._files: dict[str, bytes] | None = None
+        self._refused: list[str] = []
+        self._left = _MOST_READ
+
+    def tree(self, student: str, late: Sequence[bool | None]) -> Tree:
+        told = [one for one in late if one is not None]
+        notes = listed("not read", self._refused) + (("handed in late",) if any(told) else ())
+        return Tree(student, self._files, notes, any(told) if told else None)
+
+    def part(self, part: Belonging) -> None:
+        own = part.origin.own or part.name
+        try:
+            if part.kind in (FOLDER, LINK):
+                with part.home.entered(part.name) as home:
+                    self.read(home)
+            elif archives.is_archive(own):
+                self._archive(part.home, part.name)
+            else:
+                self._refused.append(f"{short(own)} is neither a folder nor an archive")
+        except (Refused, OSError) as reason:
+            self._refused.append(f"{short(own)} {why(reason)}")
+
+    def read(self, home: Folder) -> None:
+        """The repository in a folder, or in the archives that lie at its top."""
+        self._refused += getattr(home, "oddities", ())
+        if self._files is not None:
+            return
+        names = dict(_names(home, "", _MAX_DEPTH))
+        loose = [name for name in names if "/" not in name and archives.is_archive(name)]
+        top = _top(names, self._wanted.landmark)
+        if top is None and (self._wanted.is_needed or loose):
+            for name in loose:
+                self._archive(home, name)
+            return
+        top = _inmost(names) if top is None else top
+        self._files = {}
+        with ExitStack() as stack:
+            for folder in filter(None, top.split("/")):
+                home = stack.enter_context(home.entered(folder))
+            self._gather(home, "")
+
+    def _archive(self, home: Folder, name: str) -> None:
+        try:
+            with home.stream(name) as stream, archives.opened(stream, ONE) as content:
+                self.read(content)
+        except (Refused, OSError) as reason:
+            self._refused.append(f"{short(name)} {why(reason)}")
+
+    def _gather(self, home: Folder, prefix: str) -> None:
+        assert self._files is not None
+        for name, kind in _visible(home):
+            path = f"{prefix}{name}"
+            try:
+                if kind == FOLDER and path.count("/") < _MAX_DEPTH:
+                    with home.entered(name) as folder:
+                        self._gather(folder, f"{path}/")
+                elif self._wanted.counts(path):
+                    if self._left <= 0 or len(self._files) >= _MOST_FILES:
+                        raise Refused("comes after too much else; hand in your code alone")
+                    self._files[path] = home.content(name, MAX_BYTES)
+                    self._left -= len(self._files[path])
+            except (Refused, OSError) as reason:
+                self._refused.append(f"{short(path)} {why(reason)}")
+
+
+def _visible(home: Folder) -> Iterator[tuple[str, str]]:
+    """The entries that are somebody's work, not what tools leave."""
+    for name, kind in home.kinds().items():
+        if not name.startswith(".") and name not in FOREIGN:
+            yield name, kind
+
+
+def _names(home: Folder, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The paths of all entries, and what they are, those of a folder before those in it."""
+    for name, kind in _visible(home):
+        yield f"{prefix}{name}", kind
+        if kind == FOLDER and depth > 0:
+            try:
+                with home.entered(name) as folder:
+                    yield from _names(folder, f"{prefix}{name}/", depth - 1)
+            except (Refused, OSError):
+                continue  # told of when it is read
+
+
+def _top(names: Mapping[str, str], landmark: str) -> str | None:
+    """The folder in which the landmark lies, the least deep one; None where there is none."""
+    ends = [path for path in names if f"/{path}".endswith(f"/{landmark}")]
+    if not ends:
+        return None
+    return min(ends, key=lambda path: (path.count("/"), path)).removesuffix(landmark).rstrip("/")
+
+
+def _inmost(names: Mapping[str, str]) -> str:
+    """The folder that holds more than one other folder."""
+    inside = {path: kind for path, kind in names.items() if "/" not in path}
+    if [*inside.values()] != [FOLDER]:
+        return ""
+    (name,) = inside
+    below = {path.removeprefix(f"{name}/"): kind for path, kind in names.items() if path != name}
+    return f"{name}/{_inmost(below)}".rstrip("/")

@@ -1,0 +1,47 @@
+"""Judge one file of tests on one submission, in a process of its own.
+
+The student's code runs here, so nothing that this process writes is trusted further on.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+from grader.engine.telling import Telling
+from grader.suite import pytest_run, tree
+from grader.suite.court import Court
+from grader.suite.reporter import Reporter
+
+
+class Child:
+    """The process that judges; it writes to the descriptor `results`, each line after `mark`.
+
+    It runs the tests of `file` from the one numbered `first`, and writes to `beat` whenever one begins.
+    """
+
+    def __init__(self, court: Court, file: str, first: int, mark: str, results: int, beat: int) -> None:
+        self.court = court
+        self.file = file
+        self.tests = court.tests[file][first:]
+        self.tell = Telling.to(results, mark).tell
+        self.beat = beat
+        self.root = Path.cwd()
+
+    def prepare(self, answer: int) -> None:
+        """All that can be done before any of the student's code is imported."""
+        torch.set_num_threads(1)
+        with os.fdopen(answer, "rb") as source:
+            own = tree.unpacked(source.read())
+        self.root = pytest_run.laid(self.court, own)
+
+    def run(self) -> None:
+        """Run the tests, and tell of each."""
+        reporter = Reporter(self.file, self.tests, self.court, self.root, self.tell, self._begins)
+        trouble = pytest_run.start(self.court, self.root, [self.file], reporter)
+        reporter.finish(trouble)
+
+    def _begins(self) -> None:
+        with suppress(OSError):
+            os.write(self.beat, b".")

@@ -1,0 +1,84 @@
+"""Which tests a suite has, found out in a child that has nothing of any student's."""
+
+import json
+import os
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+
+from grader import sandbox
+from grader.core.errors import KataError
+from grader.core.sanitize import one_line
+from grader.protocol.check import CheckSpec
+from grader.suite import pytest_run
+from grader.suite.court import Court
+from grader.suite.failure import Places
+
+_SECONDS = 120.0
+
+
+def collect(court: Court) -> dict[str, list[CheckSpec]]:
+    """The tests of each file, by the file's path.
+
+    Raises:
+        KataError: a file does not import with the reference at hand, or there are no tests.
+    """
+    box = sandbox.Unconfined()
+    reader, writer = os.pipe()
+    pid = box.fork(sandbox.Limits(), keep=(writer,))
+    if pid == 0:
+        try:
+            _tell(court, writer)
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        text = told.read()
+    box.wait(pid, _SECONDS)
+    found: dict[str, Any] = json.loads(text or '{"problems": ["it ends the process that imports it"]}')
+    if found["problems"]:
+        raise KataError(f"{found['problems'][0]} (tests are collected with what --solution names)")
+    if not found["tests"]:
+        raise KataError("pytest finds no tests there; name a folder with test_*.py in it")
+    return {file: [CheckSpec(id, title) for id, title in held] for file, held in found["tests"].items()}
+
+
+def _tell(court: Court, writer: int) -> None:
+    root = pytest_run.laid(court, court.reference)
+    found = _Collected(Places(root, court))
+    trouble = pytest_run.start(court, root, [court.place], found, collect_only=True)
+    problems = found.problems or ([trouble] if trouble else [])
+    with os.fdopen(writer, "w") as told:
+        json.dump({"tests": found.tests, "problems": problems}, told)
+
+
+class _Collected:
+    """A plugin that notes what pytest collects."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self.tests: dict[str, list[tuple[str, str]]] = {}
+        self.problems: list[str] = []
+
+    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
+        for item in items:
+            file, _, id = item.nodeid.partition("::")
+            self.tests.setdefault(file, []).append((id, title(item, id)))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        if report.failed and report.call is not None and report.call.excinfo is not None:
+            told = self._places.import_trouble(report.call.excinfo)
+            why = "; ".join(fact.text for fact in told.facts)
+            self.problems.append(one_line(f"{collector.nodeid} does not import: {why}"))
+        return report
+
+
+def title(item: pytest.Item, id: str) -> str:
+    """The first line of a test's docstring, else what it is called without its parameters."""
+    text = getattr(getattr(item, "function", None), "__doc__", None) or ""
+    return next((line.strip() for line in text.splitlines() if line.strip()), id.partition("[")[0])

@@ -1,0 +1,148 @@
+"""Submissions to results, by a suite: what is known already is not judged again.
+
+A verdict is kept under the address of what it depends on: the student's files, the file of tests and all that
+the suite brings beside tests, what the reference makes of them, the grader, torch and pytest. Not on points.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.progress_bar import Progress, silent
+from grader.grading import cache_key
+from grader.grading.score import unreadable, untouched
+from grader.grading.store import Store, expect_writable, write
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
+from grader.records.records import UNVERIFIED, ExerciseRecord, StudentRecord, read_student, student_to_json
+from grader.submissions.class_folder import Submission
+from grader.suite import inventory
+from grader.suite.inventory import Inventory, TestFile
+from grader.suite.part import Part, part
+from grader.suite.points import priced
+from grader.suite.reference import Reference, tried
+from grader.suite.running import SuitePool
+from grader.suite.suite import Suite
+from grader.suite.verdict import verdict, weighed
+
+ANSWER = "repository"
+"""What a submission's own files are called among its answers: packed, all of them."""
+SEED = 0
+"""In records, where others have the seed of what is drawn: a suite draws nothing of ours."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to grade: where results go, files of tests at a time, confined or not."""
+
+    out: Path
+    jobs: int
+    confined: bool
+
+    @property
+    def address(self) -> str:
+        """What all verdicts depend on."""
+        return f"{cache_key.versions()}:{cache_key.grader_digest('suite')}:{self.confined}"
+
+
+def grade(
+    submissions: Sequence[Submission],
+    suite: Suite,
+    reference: Reference,
+    settings: Settings,
+    progress: Progress = silent,
+) -> tuple[list[StudentRecord], Inventory]:
+    """Run the suite on every submission and write `results/<student>.json` for each.
+
+    Raises:
+        KataError: the suite cannot be collected, there is no sandbox, or results cannot be written. What was
+            judged is kept.
+    """
+    expect_writable(settings.out)
+    store = Store(settings.out)
+    answers = list(dict.fromkeys(s.answers[ANSWER] for s in submissions if ANSWER in s.answers))
+    digest = _digest(settings.address, suite.digest(), str(reference.is_solution), reference.packed)
+    known = inventory.kept(settings.out)
+    addresses = None if known is None or known.digest != digest else _Addresses(suite, known, settings)
+    if addresses is None or _unknown(addresses, answers, store):
+        jobs = max(1, min(settings.jobs, len(answers)))
+        with SuitePool(suite, reference.files, jobs=jobs, confined=settings.confined) as pool:
+            if addresses is None:
+                addresses = _Addresses(suite, tried(pool, suite, reference, digest), settings)
+            missing = _unknown(addresses, answers, store)
+            for done, (job, found) in enumerate(pool.judge(missing.values()), start=1):
+                _keep(addresses, job, found, store)
+                progress(done, len(missing))
+    tests = priced(addresses.tests, suite)
+    write(settings.out / inventory.FILE, tests.to_json())
+    records = [_student(s, tests, addresses, store, settings.out) for s in submissions]
+    for record in records:
+        write(settings.out / f"{record.student}.json", student_to_json(record))
+    return records, tests
+
+
+class _Addresses:
+    """Where the verdict of each file of tests on each submission is kept."""
+
+    def __init__(self, suite: Suite, tests: Inventory, settings: Settings) -> None:
+        self.tests = tests
+        self.seconds = suite.settings.seconds
+        beside = suite.digest([file.path for file in tests.files])
+        self._of = {
+            f.path: _digest(settings.address, beside, suite.files[f.path], repr((f.path, f.checks)))
+            for f in tests.files
+        }
+
+    def of(self, file: TestFile, answer: bytes) -> str:
+        return _digest(self._of[file.path], answer)
+
+
+def _unknown(addresses: _Addresses, answers: Sequence[bytes], store: Store) -> dict[str, Part]:
+    """What is still to be judged, by its address."""
+    every = (
+        (addresses.of(file, answer), file, answer) for answer in answers for file in addresses.tests.files
+    )
+    return {
+        key: part(addresses.tests, file, answer, addresses.seconds)
+        for key, file, answer in every
+        if store.get(key) is None
+    }
+
+
+def _keep(addresses: _Addresses, job: Job, found: Transcript, store: Store) -> None:
+    file = addresses.tests.file(job.slug)
+    record = verdict(job.exercise, file, found)
+    key = addresses.of(file, job.answer)
+    if record.needs_manual_grade:  # the next run may have what this one lacks
+        store.unjudged[key] = record
+    else:
+        store.put(key, record)
+
+
+def _student(
+    submission: Submission, tests: Inventory, addresses: _Addresses, store: Store, out: Path
+) -> StudentRecord:
+    earlier = read_student(out / f"{submission.student}.json") if submission.kept else None
+    if earlier is not None:
+        return earlier
+    answer, problem = submission.answers.get(ANSWER), submission.problems.get(ANSWER)
+    found: dict[str, ExerciseRecord] = {}
+    for exercise, file in zip(tests.catalog.exercises, tests.files, strict=True):
+        if problem is not None:
+            found[file.slug] = unreadable(exercise, problem)
+        elif answer is None:
+            found[file.slug] = untouched(exercise)
+        else:
+            key = addresses.of(file, answer)
+            found[file.slug] = weighed(store.get(key) or store.unjudged[key], file)
+    notes = submission.notes if answer is None else (*submission.notes, UNVERIFIED)
+    return StudentRecord(submission.student, SEED, found, notes)
+
+
+def _digest(*parts: str | bytes) -> str:
+    digest = hashlib.sha256()
+    for each in parts:
+        content = each.encode() if isinstance(each, str) else each
+        digest.update(f"{len(content)}:".encode() + content)
+    return digest.hexdigest()

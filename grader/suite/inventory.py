@@ -1,0 +1,103 @@
+"""Which tests a suite has, by the instructor's own copy, and what they are worth; kept among the results.
+
+An exercise is a file of tests, its checks are the tests.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from grader.course.catalog import Catalog, Exercise, Section
+from grader.protocol.check import CheckSpec
+from grader.records.records import read_json
+
+FILE = ".suite.json"
+
+
+@dataclass(frozen=True)
+class TestFile:
+    """A file of tests. `points` has what each is worth, by its id; a test that lacks something earns none."""
+
+    path: str
+    slug: str
+    checks: tuple[CheckSpec, ...]
+    points: Mapping[str, float] = field(default_factory=dict)
+
+    __test__ = False
+
+    @property
+    def worth(self) -> float:
+        """The points of all tests that can be judged."""
+        return round(sum(self.points.get(c.id, 1.0) for c in self.checks if not c.lacks), 4)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The tests of a suite, file by file, as they were collected from the suite of this digest."""
+
+    name: str
+    digest: str
+    files: tuple[TestFile, ...]
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The suite as a section of a catalog, for all that reads results."""
+        exercises = (_exercise(self.name, order, file) for order, file in enumerate(self.files, start=1))
+        return Catalog((Section(self.name, self.name, tuple(exercises)),))
+
+    def file(self, slug: str) -> TestFile:
+        """The file that the exercise of this slug stands for."""
+        return next(file for file in self.files if file.slug == slug)
+
+    def to_json(self) -> dict[str, Any]:
+        files = [{**vars(file), "checks": [vars(check) for check in file.checks]} for file in self.files]
+        return {"name": self.name, "digest": self.digest, "files": files}
+
+
+def kept(results: Path) -> Inventory | None:
+    """What a folder of results knows of its suite; None where it is of exercises, or damaged."""
+    data: Any = read_json(results / FILE)
+    try:
+        files = tuple(
+            TestFile(f["path"], f["slug"], tuple(CheckSpec(**c) for c in f["checks"]), f["points"])
+            for f in data["files"]
+        )
+        return Inventory(data["name"], data["digest"], files)
+    except (TypeError, KeyError):
+        return None
+
+
+def listed(name: str, digest: str, checks: Mapping[str, Sequence[CheckSpec]]) -> Inventory:
+    """The inventory of the tests of each file."""
+    slugs = _slugs([*checks])
+    files = (TestFile(path, slugs[path], tuple(own)) for path, own in checks.items())
+    return Inventory(name, digest, tuple(files))
+
+
+def _slugs(files: Sequence[str]) -> dict[str, str]:
+    """What each file is called: `model` for `tests/test_model.py`; of those with one name, the folder too."""
+    short = {path: PurePosixPath(path).stem.removeprefix("test_") for path in files}
+    names = [*short.values()]
+    return {
+        path: name if names.count(name) == 1 else "_".join([*PurePosixPath(path).parts[1:-1], name])
+        for path, name in short.items()
+    }
+
+
+def _exercise(section: str, order: int, file: TestFile) -> Exercise:
+    return Exercise(
+        slug=file.slug,
+        section=section,
+        order=order,
+        title=file.path,
+        kind="build",
+        path="core",
+        points=file.worth,
+        difficulty=1,
+        needs=(),
+        concepts=(),
+        hints=(),
+        reading="",
+    )

@@ -1,0 +1,54 @@
+"""One run of pytest in a process that ends after it: the suite laid over somebody's files."""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import pytest
+
+from grader.suite.court import Court
+from grader.suite.tree import Files, written
+
+_ARGUMENTS = ("-q", "--tb=no", "--capture=sys", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml")
+
+
+def laid(court: Court, own: Files) -> Path:
+    """A folder below the current one that holds somebody's own files, and the suite over them."""
+    root = Path.cwd() / "submission"
+    root.mkdir()
+    written(own, root)
+    written(court.files, root)
+    os.chdir(root)
+    # As in a repository that is installed; last, so that nothing in it hides what is installed.
+    sys.path += [str(root), *([str(root / "src")] if (root / "src").is_dir() else [])]
+    return root
+
+
+def start(
+    court: Court, root: Path, what: Sequence[str], plugin: object, *, collect_only: bool = False
+) -> str:
+    """Run pytest on files or folders of the suite, with the suite's settings and conftests and nobody else's.
+
+    Asserts are rewritten. Of plugins there are pytest's own, those that a conftest names, and `plugin`.
+
+    Returns:
+        Why pytest did not come to collect anything: a conftest does not import, say.
+    """
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    arguments = [
+        *_ARGUMENTS,
+        *(["--collect-only"] if collect_only else []),
+        *("-c", str(root / court.config), f"--rootdir={root}", f"--confcutdir={root / court.place}"),
+        *("-o", "addopts="),
+        *what,
+    ]
+    said = io.StringIO()
+    with redirect_stderr(said):
+        code = pytest.main(arguments, plugins=[plugin])
+    if code not in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
+        return ""
+    lines = said.getvalue().strip().splitlines()
+    return lines[-1].removeprefix("E").strip() if lines else "pytest does not start"

@@ -1,0 +1,137 @@
+"""A plugin of pytest that limits each test's time, and tells how it went as soon as that is known."""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.core.timeout import TooSlow, within
+from grader.protocol.feedback import Feedback
+from grader.suite import failure
+from grader.suite.court import Court
+
+
+class Reporter:
+    """Tells of the tests named by `tests`, in the order they are run; of no others."""
+
+    def __init__(
+        self,
+        file: str,
+        tests: Sequence[str],
+        court: Court,
+        root: Path,
+        tell: Callable[..., None],
+        begins: Callable[[], None],
+    ) -> None:
+        self._file = file
+        self._tests = frozenset(tests)
+        self._seconds = court.seconds
+        self._places = failure.Places(root, court)
+        self._tell = tell
+        self._begins = begins
+        self._started = 0.0
+        self._found: dict[str, dict[str, Any]] = {}
+        self._is_late = False
+        self._is_collected = False
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
+        with within(2 * self._seconds):
+            return (yield)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if self._id(item) in self._tests]
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        error = report.call.excinfo if report.failed and report.call else None
+        if error is not None and not self._is_collected:
+            self._is_collected = True
+            told = self._places.import_trouble(error)
+            self._tell(broken=True, feedback=told.to_json(), memory=isinstance(error.value, MemoryError))
+        return report
+
+    def pytest_collection_finish(self) -> None:
+        if not self._is_collected:
+            self._is_collected = True
+            self._tell(collected=True)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._begins()
+        self._started = time.perf_counter()
+        result = yield
+        if found := self._found.pop(self._id(item), None):
+            self._tell(check=self._id(item), seconds=round(time.perf_counter() - self._started, 4), **found)
+        return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        with within(self._left()):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self) -> Generator[None, None, None]:
+        with within(self._left()):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
+        with within(self._left()):
+            return (yield)
+
+    def _left(self) -> float:
+        """What is left of the test's time; a little of it always."""
+        return max(self._seconds - (time.perf_counter() - self._started), 0.5)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        before = self._found.get(self._id(item), {"outcome": "passed"})
+        if before["outcome"] == "passed":  # what fails first is told
+            self._found[self._id(item)] = self._finding(report, call)
+        return report
+
+    def _finding(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:
+        if report.passed:
+            return {"outcome": "passed"}
+        if report.skipped:
+            return {"outcome": "not_graded", "feedback": Feedback(f"skipped: {_reason(report)}").to_json()}
+        if call.excinfo is None:  # a test that was to fail, and passes
+            return {"outcome": "failed", "feedback": Feedback(str(report.longrepr)).to_json()}
+        error = call.excinfo.value
+        if self._places.is_todo(call.excinfo):
+            return {"outcome": "todo"}
+        self._is_late = self._is_late or isinstance(error, TooSlow)
+        return {
+            "outcome": "timeout" if isinstance(error, TooSlow) else "failed",
+            "feedback": self._places.feedback(call.excinfo, call.when).to_json(),
+            "memory": isinstance(error, MemoryError),
+        }
+
+    def finish(self, trouble: str) -> None:
+        """Say that nothing more comes, and why if nothing came."""
+        if not self._is_collected:
+            self._tell(broken=True, feedback=failure.unusable(trouble).to_json())
+        elif self._is_late:
+            self._tell(stopped="timeout")
+        else:
+            self._tell(done=True)
+
+    def _id(self, item: pytest.Item) -> str:
+        file, _, id = item.nodeid.partition("::")
+        return id if file == self._file else ""
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Why a test was skipped, or is known to fail."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    return str(getattr(report, "wasxfail", "")) or "it is expected to fail"

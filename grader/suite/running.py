@@ -1,0 +1,143 @@
+"""The engine of a suite, as the process that uses it sees it: started, and asked part after part."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import IO
+
+from grader import sandbox
+from grader.course import paths
+from grader.course.catalog import Exercise
+from grader.engine.pool import Pool
+from grader.engine.running import Running
+from grader.protocol.check import Finding
+from grader.protocol.feedback import Feedback
+from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
+from grader.suite.part import Part
+from grader.suite.suite import Suite
+from grader.suite.tree import Files, packed
+
+MOST_RESTARTS = 8
+"""So many tests of a file may end their process before the rest is left alone."""
+
+_ENGINE = "import gc; gc.disable(); from grader.suite.server import main; main()"
+
+
+class SuitePool(Pool):
+    """A warm suite with `jobs` workers."""
+
+    def __init__(self, suite: Suite, reference: Files, *, jobs: int, confined: bool) -> None:
+        super().__init__((), jobs=jobs, confined=confined, running=partial(_Engine, suite, reference))
+
+    def judge_one(self, job: Job) -> Transcript:
+        """Run a file's tests. Where one ends the process, another process goes on with those after it."""
+        assert isinstance(job, Part)
+        return _whole(super().judge_one, job)
+
+    def reference(self, job: Job) -> Transcript:
+        assert isinstance(job, Part)
+        return _whole(super().reference, job)
+
+
+def _whole(ask: Callable[[Job], Transcript], job: Part) -> Transcript:
+    last = ask(job)
+    found = _blamed(job, last)
+    for _ in range(MOST_RESTARTS):
+        first = next((place for place, test in enumerate(job.tests) if test not in found.checks), None)
+        if first is None or not last.collected or not _is_cut(last):
+            break
+        last = ask(replace(job, first=first))
+        found = _joined(found, _blamed(replace(job, first=first), last))
+    return found
+
+
+def _is_cut(found: Transcript) -> bool:
+    """Whether a process ended while a test ran, by whatever the test did."""
+    ended = found.ended
+    return not (found.last_word or found.forged or ended.lost or ended.overflow)
+
+
+def _blamed(job: Part, found: Transcript) -> Transcript:
+    """What came of a process, with the test that it ended in."""
+    test = next((test for test in job.tests[job.first :] if test not in found.checks), None)
+    if test is None or not found.collected or not _is_cut(found):
+        return found
+    late = found.ended.timed_out
+    said = "took too long, and did not listen to the alarm" if late else f"ended the process ({how(found)})"
+    blamed = Finding("timeout" if late else "failed", Feedback(said))
+    return replace(found, checks={**found.checks, test: blamed})
+
+
+def how(found: Transcript) -> str:
+    """How a process ended that said nothing."""
+    ended = found.ended
+    if ended.signal == signal.SIGKILL:
+        return "signal 9: it held too many processes, or the machine ran out of memory"
+    return f"signal {ended.signal}" if ended.signal else f"exit status {ended.exit}"
+
+
+def _joined(one: Transcript, other: Transcript) -> Transcript:
+    """What came of a file of tests of which two processes ran a part each."""
+    ended = one.ended if _is_cut(one) else other.ended
+    return replace(
+        other,
+        checks={**one.checks, **other.checks},
+        last_word="" if _is_cut(one) else other.last_word,
+        memory=one.memory or other.memory,
+        ended=replace(ended, timed_out=one.ended.timed_out or other.ended.timed_out, lost=other.ended.lost),
+    )
+
+
+class _Engine(Running):
+    """A running engine with the suite, and with what its tests are collected with."""
+
+    def __init__(
+        self, suite: Suite, reference: Files, exercises: Sequence[Exercise], *, jobs: int, confined: bool
+    ) -> None:
+        self._suite = suite
+        self._reference = reference
+        super().__init__(exercises, jobs=jobs, confined=confined)
+
+    def _start(
+        self, exercises: Sequence[Exercise], sockets: dict[str, list[int]], control: int, confined: bool
+    ) -> subprocess.Popen[bytes]:
+        with ExitStack() as stack:
+            suite, reference = (
+                stack.enter_context(_file(packed(files))) for files in (self._suite.files, self._reference)
+            )
+            settings = {
+                "checks": sockets["checks"],
+                "control": control,
+                "suite": suite.fileno(),
+                "reference": reference.fileno(),
+                "place": self._suite.place,
+                "config": self._suite.config,
+                "seconds": self._suite.settings.seconds,
+                "confined": confined,
+            }
+            argv = [sys.executable, "-c", _ENGINE, json.dumps(settings)]
+            if confined:
+                argv = sandbox.command(argv, readable=[paths.PACKAGE])
+            return subprocess.Popen(
+                argv,
+                pass_fds=[*sockets["checks"], control, suite.fileno(), reference.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env={**os.environ, **sandbox.ENVIRONMENT},
+            )
+
+
+def _file(content: bytes) -> IO[bytes]:
+    file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by the caller
+    file.write(content)
+    file.seek(0)
+    return file

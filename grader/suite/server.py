@@ -1,0 +1,55 @@
+"""The warm parent of a suite: torch imported once, and what its tests import; a forked child for each answer.
+
+`grader.suite.running` starts it, with settings such as
+    {"checks": [8, 9], "control": 7, "suite": 5, "confined": true, "seconds": 10, ...}
+"""
+
+import gc
+import json
+import os
+import sys
+from dataclasses import asdict
+
+from grader import sandbox
+from grader.core.errors import KataError
+from grader.engine import hugepages
+from grader.suite import tree
+from grader.suite.collecting import collect
+from grader.suite.court import Court
+from grader.suite.preload import warm_up
+from grader.suite.worker import serve
+
+
+def main() -> None:
+    """Be the engine that the settings in `sys.argv` ask for, until its pool lets go of it."""
+    settings = json.loads(sys.argv[1])
+    sys.path[:] = filter(None, sys.path)  # "" would be the student's folder
+    court = Court(
+        files=_files(settings["suite"]),
+        reference=_files(settings["reference"]),
+        place=settings["place"],
+        config=settings["config"],
+        seconds=settings["seconds"],
+        confined=settings["confined"],
+    )
+    if court.confined:
+        sandbox.prepare()
+    warm_up({**court.reference, **court.files})
+    with os.fdopen(settings["control"], "w") as control:
+        try:
+            checks = collect(court)
+        except KataError as error:
+            json.dump({"fault": str(error)}, control)
+            return
+        json.dump({"checks": {file: [asdict(c) for c in held] for file, held in checks.items()}}, control)
+    court.tests = {file: [check.id for check in held] for file, held in checks.items()}
+    gc.freeze()  # the collector keeps away from it, so that children share it
+    gc.enable()
+    hugepages.collapse()
+    serve(court, settings["checks"])
+    os._exit(0)  # nothing is left to be written, and taking torch down takes half a second
+
+
+def _files(descriptor: int) -> dict[str, bytes]:
+    with os.fdopen(descriptor, "rb") as file:
+        return tree.unpacked(file.read())

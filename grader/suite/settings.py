@@ -1,0 +1,68 @@
+"""What an instructor says of a suite: `suite.toml` in its folder, if there is one.
+
+seconds = 10                              # for each test
+
+[points]                                  # without them, 1 for each test
+"test_model.py" = 20                      # for all tests of a file together
+"test_model.py::test_attention" = 5       # for one, or for all of its parameters together
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.course_file import near
+from grader.course.policy import is_number
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE = "suite.toml"
+MOST_POINTS = 1000
+"""For a test. What is more was meant otherwise."""
+MOST_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long a test may take, and what tests are worth, by how they are called in `file`."""
+
+    file: Path
+    seconds: float = 10.0
+    points: Mapping[str, float] = field(default_factory=dict)
+
+
+def read(file: Path) -> Settings:
+    """What the file says; nothing where there is none.
+
+    Raises:
+        KataError: it cannot be read, or says what is not understood.
+    """
+    if not file.exists():
+        return Settings(file)
+    where = paths.shown(file)
+    try:
+        told: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise KataError(f"{where} cannot be read: {error}; mend it or take it away") from None
+    known = ("seconds", "points")
+    for key in told:
+        if key not in known:
+            raise KataError(
+                f"{where}: nothing is called {key!r}{near(key, known)}; known are {', '.join(known)}"
+            )
+    seconds, points = told.get("seconds", 10.0), told.get("points", {})
+    if not is_number(seconds) or not 0 < seconds <= MOST_SECONDS:
+        raise KataError(f"{where}: seconds is {seconds!r}; say up to {MOST_SECONDS} for a test")
+    if not isinstance(points, dict):
+        raise KataError(f'{where}: points is {points!r}; write a table [points], as "test_model.py" = 20')
+    for name, value in points.items():
+        if not is_number(value) or not 0 <= value <= MOST_POINTS:
+            raise KataError(f"{where}: {name} has points {value!r}; say 0 to {MOST_POINTS}")
+    return Settings(file, float(seconds), points)

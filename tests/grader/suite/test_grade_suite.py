@@ -1,0 +1,199 @@
+"""A class is graded by an assignment's own tests, of which one that ends its process costs no other."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader.cli import suite as by_suite
+from grader.core.errors import KataError
+from grader.records.records import UNVERIFIED, read_student
+
+TESTS = """
+import math
+import sys
+
+import pytest
+from .adapters import area, length
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_length(n):
+    "A line of n dots is n long."
+    assert length("." * n) == n
+
+
+def test_area(sides):
+    assert area(*sides) == pytest.approx(math.prod(sides))
+
+
+@pytest.mark.skipif(sys.platform != "amiga", reason="amigas alone")
+def test_amiga():
+    assert length("x") == 1
+
+
+class TestEmpty:
+    def test_length(self):
+        assert length("") == 0
+"""
+CONFTEST = """
+import pytest
+
+@pytest.fixture
+def sides():
+    return (2.0, 3.0)
+"""
+ADAPTERS = """
+def length(text):
+    raise NotImplementedError
+
+def area(width, height):
+    raise NotImplementedError
+"""
+RIGHT = "def length(text):\n    return len(text)\n\ndef area(width, height):\n    return width * height\n"
+CLASS = {
+    "ada": RIGHT,
+    "bob": RIGHT.replace("width * height", "width + height"),
+    "cyn": ADAPTERS,
+    "dan": RIGHT.replace("return len(text)", "import os\n    os._exit(0)"),
+    "eve": RIGHT.replace("return len(text)", "while True:\n        pass"),
+    "flo": "import nowhere\n",
+    "gus": RIGHT.replace("return len(text)", "sum(range(10**15))"),
+}
+
+
+def write(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        file = root / name.replace("__", "/", 1)
+        file = file.with_name(f"{file.name}.py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return root
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    home = tmp_path_factory.mktemp("course")
+    write(home / "geometry", tests__adapters=ADAPTERS, tests__conftest=CONFTEST, tests__test_shapes=TESTS)
+    (home / "geometry/tests/__init__.py").touch()
+    (home / "geometry/tests/suite.toml").write_text(
+        'seconds = 1\n[points]\n"test_shapes.py::test_area" = 3\n'
+    )
+    for student, text in CLASS.items():
+        write(home / "class" / student, tests__adapters=text, tests__conftest="raise SystemExit")
+    write(home / "class/hal", area=RIGHT)
+    return home
+
+
+def grade(course: Path, results: Path, **options):
+    out, err = (Console(file=io.StringIO(), width=200) for _ in range(2))
+    settings = {"solution": None, "jobs": 2, "confined": False, "as_json": False, "roster": None, **options}
+    suite = course / "geometry/tests"
+    done = by_suite.grade(
+        course / "class",
+        suite,
+        adapters=[suite / "adapters.py"],
+        results=results,
+        out=out,
+        err=err,
+        **settings,
+    )
+    return done, out.file.getvalue(), err.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def graded(course, tmp_path_factory):
+    results = tmp_path_factory.mktemp("results")
+    done, out, err = grade(course, results)
+    return results, done, out, err
+
+
+@pytest.mark.parametrize(
+    ("student", "status", "score"),
+    [
+        ("ada", "passed", 6.0),
+        ("bob", "partial", 3.0),
+        ("cyn", "todo", 0.0),
+        ("dan", "crashed", 3.0),
+        ("eve", "timeout", 3.0),
+        ("flo", "broken", 0.0),
+        ("gus", "timeout", 3.0),
+        ("hal", "not_graded", 0.0),
+    ],
+)
+def test_each_is_scored_by_the_tests_that_pass(graded, student, status, score):
+    record = read_student(graded[0] / f"{student}.json")
+    assert (record.exercises["shapes"].status, record.score) == (status, score)
+    assert record.points == (6.0 if student != "hal" else 0.0)
+
+
+def test_the_record_says_what_it_rests_on(graded):
+    results, done, out, _ = graded
+    assert done
+    assert UNVERIFIED in read_student(results / "ada.json").notes
+    assert out.count(UNVERIFIED) == 1
+
+
+def test_an_assert_shows_both_sides(graded):
+    checks = read_student(graded[0] / "bob.json").exercises["shapes"].checks
+    (wrong,) = [check for check in checks if check.outcome == "failed"]
+    assert (wrong.id, wrong.title) == ("test_area", "test_area")
+    assert wrong.message.startswith("assert 5.0 == 6.0 ± 6.0e-06\n  tests/test_shapes.py:16 ")
+
+
+def test_why_nothing_ran_is_said_once(graded):
+    record = read_student(graded[0] / "flo.json").exercises["shapes"]
+    assert record.flags == ("ModuleNotFoundError: No module named 'nowhere'",)
+    assert sum("nowhere" in check.message for check in record.checks) == 1
+
+
+def test_a_skipped_test_counts_for_nobody(graded):
+    results, _, _, err = graded
+    assert "graded for nobody, skipped: amigas alone: tests/test_shapes.py::test_amiga" in err
+    outcomes = {c.id: c.outcome for c in read_student(results / "ada.json").exercises["shapes"].checks}
+    assert outcomes.pop("test_amiga") == "not_graded" and {*outcomes.values()} == {"passed"}
+
+
+def test_nothing_is_judged_twice(course, graded, monkeypatch):
+    results, *_ = graded
+    monkeypatch.setattr("grader.suite.grade.SuitePool", None)
+    points = course / "geometry/tests/suite.toml"
+    before = points.read_text()
+    points.write_text(before.replace("= 3", "= 5"))
+    _, out, _ = grade(course, results)
+    points.write_text(before)
+    assert read_student(results / "ada.json").score == 8.0
+    assert json.loads((results / ".suite.json").read_text())["files"][0]["points"]["test_area"] == 5
+    assert "hal: tests/adapters.py is not in it" in out
+    grade(course, results)
+
+
+def test_what_the_solution_does_not_pass_counts_for_nobody(course, tmp_path):
+    solution = write(tmp_path / "solution", tests__adapters=CLASS["bob"])
+    _, _, err = grade(course, tmp_path / "results", solution=solution)
+    assert "graded for nobody, the solution does not pass it (assert 5.0 == 6.0" in err
+    assert read_student(tmp_path / "results/bob.json").score == 3.0
+    assert read_student(tmp_path / "results/bob.json").points == 3.0
+
+
+def test_an_unknown_test_is_told_with_the_nearest(course, tmp_path):
+    with pytest.raises(KataError, match=r"no test is called 'test_shapes.py::test_aera' \(did you mean"):
+        points = course / "geometry/tests/suite.toml"
+        before = points.read_text()
+        points.write_text(before.replace("test_area", "test_aera"))
+        try:
+            grade(course, tmp_path / "results")
+        finally:
+            points.write_text(before)
+
+
+@pytest.mark.parametrize("name", ["adapters", "conftest"])
+def test_a_suite_that_needs_a_solution_to_import_says_so(course, tmp_path, name):
+    shutil.copytree(course / "geometry", tmp_path / "geometry")
+    shutil.copytree(course / "class", tmp_path / "class")
+    (tmp_path / f"geometry/tests/{name}.py").write_text("import geometry\n")
+    with pytest.raises(KataError, match=r"No module named 'geometry'.*--solution"):
+        grade(tmp_path, tmp_path / "results")
