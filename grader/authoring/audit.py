@@ -74,7 +74,7 @@ def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]
         count = sum(isinstance(one, kind) for one in specimens)
         if count < least:
             place = paths.shown(exercise.file("specimens"))
-            yield f"to do in {place}: {count} specimens are {kind.__name__}, and {least} are wanted"
+            yield f"to do in {place}: {kind.__name__}: {least} are wanted, and here {count}"
     if exercise.is_step and not any(isinstance(one, Wrong) and one.says for one in specimens):
         yield "no wrong specimen has says=: the feedback on the pitfall is to name it"
 

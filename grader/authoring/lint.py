@@ -1,16 +1,18 @@
 """The audit's reading part: files and catalog, signatures and docstrings, hints. Runs nothing."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from grader.authoring import statement
 from grader.course import paths, sources, starts
-from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise, Section, row_file
+from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise, Section, Tree, row_file
 
 _HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION, STEPS, STEPS_FILE}
 _PATHS = ("first", "core", "further")
 TODO = "TODO: "
+_ORDER_OF_WORK: tuple[Tree, ...] = ("exercises", "solutions", "specimens", "public", "hidden")
 
 
 def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tuple[str, str]]:
@@ -70,27 +72,43 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
 
 
 def _to_do(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    """What `kata new` left to its author."""
-    for file in map(exercise.file, exercise.trees):
-        for line in _left(file):
+    """What `kata new` left to its author, in the order in which it is best written."""
+    for tree in _ORDER_OF_WORK:
+        for line in _left(exercise.file(tree)) if tree in exercise.trees else ():
             yield exercise.slug, line
+    for line in _left_in_row(exercise):
+        yield exercise.slug, line
 
 
 def _left(file: Path) -> Iterator[str]:
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
         if TODO in line:
             what = line.partition(TODO)[2].partition('"')[0]
-            yield f"to do in {paths.shown(file)}:{number}: {what}"
+            yield f"to do in {paths.shown(file)}:{number}: {what.rstrip(' .')}"
+
+
+def _left_in_row(exercise: Exercise) -> Iterator[str]:
+    file = row_file(exercise)
+    lines = file.read_text("utf-8").splitlines()
+    start = next((i for i, line in enumerate(lines) if line.strip() == f"[exercise.{exercise.slug}]"), 0)
+
+    def place(key: str) -> str:
+        row = range(start, len(lines))
+        at = next((i for i in row if re.match(rf"\s*{key}\s*=", lines[i])), start)
+        return f"to do in {paths.shown(file)}:{at + 1}"
+
+    if not exercise.minutes and not exercise.is_step:
+        yield f"{place('minutes')}: minutes: say what it takes"
+    if not exercise.concepts:
+        yield f"{place('concepts')}: concepts: name what is learnt, as `kata find` is to find it"
+    if not 1 <= len(exercise.hints) <= 3:
+        count = len(exercise.hints)
+        yield f"{place('hints')}: hints: one to three, from a nudge to nearly there; here are {count}"
+    if not exercise.reading and not exercise.is_step:
+        yield f"{place('reading')}: reading: a page that helps"
 
 
 def _row_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    to_do = f"to do in {paths.shown(row_file(exercise))}: "
-    if not exercise.concepts:
-        yield exercise.slug, f"{to_do}concepts = []: name what is learnt"
-    if not exercise.reading and not exercise.is_step:
-        yield exercise.slug, f'{to_do}reading = "": give a page that helps'
-    if not exercise.minutes and not exercise.is_step:
-        yield exercise.slug, f"{to_do}minutes: say what it takes"
     if exercise.is_step and exercise.file("hidden").exists():
         yield exercise.slug, f"a step has one suite, and {paths.shown(exercise.file('hidden'))} is another"
 
@@ -144,9 +162,6 @@ def _definitions(body: list[ast.stmt], prefix: str) -> dict[str, tuple[str, str]
 
 
 def _hint_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    if not 1 <= len(exercise.hints) <= 3:
-        place, count = paths.shown(row_file(exercise)), len(exercise.hints)
-        yield exercise.slug, f"to do in {place}: {count} hints; one to three are wanted"
     given = exercise.file("exercises").read_text("utf-8")
     for line in exercise.file("solutions").read_text("utf-8").splitlines():
         code = line.split("  # ")[0].strip()

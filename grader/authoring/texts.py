@@ -45,7 +45,7 @@ from grader.checks.contract import Contract
 contract = Contract("{slug}(x)", example=([[1.0, 2.0]], [[2.0, 4.0]]))
 '''
 
-SUITE = '''"""What grades {slug}: TODO: a word for each thing that is judged."""
+SUITE = '''"""What grades {slug}."""
 
 import torch
 
@@ -53,15 +53,15 @@ from grader.checks.contract import Contract, dtypes, gradients, untouched
 
 contract = Contract(
     "{slug}(x)",
-    reference=lambda x: x * 2,  # TODO: slow, plain and right
+    reference=lambda x: x * 2,  # TODO: the reference, slow, plain and right
     inputs=lambda gen: {{  # TODO: ordinary calls, three or more, in a learner's words
         f"{{rows}} rows": torch.randn(rows, 4, generator=gen) for rows in (2, 3, 7)
     }},
     suspects={{  # TODO: the mistakes that people make, in words that the feedback is to say
         "every number is tripled": lambda x: x * 3
     }},
-    job=[gradients("x")],  # TODO: what a reviewer would call a bug in a first version
-    fine=[dtypes(torch.float64), untouched()],  # TODO: what the fine print says, and nothing else
+    job=[gradients("x")],  # TODO: checks of what a reviewer would call a bug in a first version
+    fine=[dtypes(torch.float64), untouched()],  # TODO: checks of the fine print, and of nothing else
 )
 '''
 
@@ -73,7 +73,7 @@ from grader.checks.contract import Contract
 
 contract = Contract(
     "{slug}(x)",
-    reference=lambda x: x * 2,  # TODO: slow, plain and right
+    reference=lambda x: x * 2,  # TODO: the reference, slow, plain and right
     example=([[1.0, 2.0]], [[2.0, 4.0]]),  # TODO: the numbers of the statement
     inputs=lambda gen: [  # TODO: three to five ordinary inputs
         torch.randn(size, generator=gen) for size in ((2, 3), (4, 4), (1, 5))
@@ -104,9 +104,9 @@ SPECIMENS = [
         rung="fine",
         check="test_arguments_are_left_alone",
     ),
-    Works("TODO: as textbooks write it", edits=[(TWICE, "x.float() * 2")]),
-    Works("TODO: as well-known code writes it", edits=[(TWICE, "x.float() + x.float()")]),
-    Right("TODO: right, and written differently", edits=[(TWICE, "x + x")]),
+    Works("TODO: an answer as textbooks write it", edits=[(TWICE, "x.float() * 2")]),
+    Works("TODO: an answer as well-known code writes it", edits=[(TWICE, "x.float() + x.float()")]),
+    Right("TODO: a right answer, written differently", edits=[(TWICE, "x + x")]),
     Right("TODO: the most unusual right answer that you can think of", edits=[(TWICE, "x.mul(2)")]),
 ]
 '''
@@ -125,8 +125,10 @@ SPECIMENS = [
         check="test_worked_example",
         says="is tripled",
     ),
-    Right("TODO: a beginner's detour", edits=[(TWICE, "x + x")]),
-    Right("TODO: another function", edits=[(TWICE, "x.mul(2)")]),
+    Wrong("TODO: a second mistake", edits=[(TWICE, "(x * 2)[0]")], rung="job", check="test_values"),
+    Wrong("TODO: one of another kind", edits=[(TWICE, "(x * 2).int()")], rung="job", check="test_values"),
+    Right("TODO: right, by a beginner's detour", edits=[(TWICE, "x + x")]),
+    Right("TODO: right, by another function", edits=[(TWICE, "x.mul(2)")]),
 ]
 '''
 

@@ -41,3 +41,4 @@ def new(
 
     for path in skeleton.write(section, slug, kind, step=step):
         out.print(f"made {path}", markup=False)
+    out.print(f"next: kata audit --only {slug}     (lists what is to be written)", markup=False)

@@ -1,5 +1,8 @@
 """The audit, run on a small clone with planted faults: each is reported, and a sound exercise is not."""
 
+import itertools
+import re
+
 import pytest
 
 from tests.grader.support.clone import ADDING, CONSTANT, HIDDEN, MUTATING, SOLUTION, STEP, STUB, Clone
@@ -66,7 +69,7 @@ def reported(tmp_path_factory):
         ("unlike", "differ in the signature or docstring of double"),
         ("garbled", "no Python: line"),
         ("telling", "a hint quotes the solution"),
-        ("silent", "0 hints"),
+        ("silent", "nearly there; here are 0"),
         ("needy", "needs 'lonely', which does not come earlier"),
         ("needy", "needs 'nothing', which is no exercise"),
         ("lonely", "is missing"),
@@ -76,8 +79,8 @@ def reported(tmp_path_factory):
         ("scanty", "the oracle hardly depends on the seed"),
         ("wordy", "the job has 123 words, and 120 are room enough"),
         ("endless", "the fine print has 13 lines, and 12 are room enough"),
-        ("lacking", "0 specimens are Works, and 2 are wanted"),
-        ("lacking", "1 specimens are Right, and 2 are wanted"),
+        ("lacking", "Works: 2 are wanted, and here 0"),
+        ("lacking", "Right: 2 are wanted, and here 1"),
         ("hasty", "three times (seed 0) does not work: public::test_example failed"),
         ("harmless", "'only mutates' works: only checks of the fine print fail on it"),
         ("e01_tensors", "notes.txt belongs to no exercise"),
@@ -155,8 +158,8 @@ def test_rank(answer):
         ("nothing_new", "lacks a line 'New here:'"),
         ("abstract", "lacks a worked example"),
         ("small_print", "a step has no fine print"),
-        ("few", "2 specimens are Wrong, and 3 are wanted"),
-        ("few", "1 specimens are Right, and 2 are wanted"),
+        ("few", "Wrong: 3 are wanted, and here 2"),
+        ("few", "Right: 2 are wanted, and here 1"),
         ("mute", "no wrong specimen has says="),
         ("vague", "the feedback of test_example lacks 'sideways'"),
         ("fine", "test_example is fine print, and a step has none"),
@@ -186,22 +189,42 @@ def test_a_beginning_is_audited_as_a_list_of_what_is_to_do(tmp_path, step, kind)
     clone.add("sound")
     code, lines = clone.kata("new", "e01", "shares", "--kind", kind, *(["--step"] if step else []))
     stem = "steps/s01_shares" if step else "ex02_shares"
-    assert code == 0 and f"made exercises/e01_tensors/{stem}.py" in lines and len(lines) == 6
+    assert code == 0 and f"made exercises/e01_tensors/{stem}.py" in lines and len(lines) == 7
+    assert lines[-1].startswith("next: kata audit --only shares ")
     code, lines = clone.kata("audit", "--only", "shares")
     assert code == 1
     told = [line.removeprefix("shares: ") for line in lines[:-1] if line.startswith("shares: ")]
     assert len(told) == len(lines) - 1
     assert all(line.startswith("to do in ") for line in told), told
-    wanted = ["0 hints", "concepts = []", "1 specimens are Wrong" if step else "reading"]
-    assert all(any(words in line for line in told) for words in wanted), told
-    assert any("public/e01_tensors" in line for line in told) and any("in a line" in line for line in told)
+    places = [re.match(r"to do in (\S+):(\d+): \S", line) for line in told]
+    assert all(
+        place and int(place[2]) <= len((tmp_path / place[1]).read_text().splitlines()) for place in places
+    )
+    folders = [place[1].removeprefix("tests/").split("/")[0] for place in places if place]
+    row = ["exercises"]
+    order = ["exercises", "solutions", "specimens", "public", *([] if step else ["hidden"]), *row]
+    assert [folder for folder, _ in itertools.groupby(folders)] == order
+    assert [line.split(": ")[1] for line in told if ".toml:" in line] == [
+        "concepts",
+        "hints",
+        *([] if step else ["reading"]),
+    ]
+
+
+@pytest.mark.parametrize("step", [[], ["--step"]])
+def test_what_a_beginning_brings_is_worth_keeping(tmp_path, step):
+    clone = Clone(tmp_path)
+    clone.add("sound")
+    assert clone.kata("new", "e01", "shares", *step)[0] == 0
+    code, lines = clone.kata("audit", "--only", "shares", "--redundant")
+    assert (code, lines) == (0, ["no wrong specimens fail as another does"])
 
 
 def test_a_section_of_ones_own_is_begun_where_it_is_missing(tmp_path):
     clone = Clone(tmp_path)
     clone.add("sound")
     code, lines = clone.kata("new", "e20_fine_tuning", "shares")
-    made = [line.removeprefix("made ") for line in lines]
+    made = [line.removeprefix("made ") for line in lines if line.startswith("made ")]
     assert code == 0 and "exercises/e20_fine_tuning/section.toml" in made
     trees = ("exercises", "solutions", "tests/public", "tests/hidden", "tests/specimens")
     assert [name for name in trees if f"{name}/e20_fine_tuning/__init__.py" not in made] == []
