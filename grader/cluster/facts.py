@@ -36,8 +36,8 @@ def _suites(slug: str) -> str:
         exercise = load().exercise(slug)
     except KataError:
         return ""
-    suites = [content(exercise.file(tree)) for tree in exercise.suites]
-    return _digest([repr(exercise).encode(), *suites])
+    files = [*map(exercise.file, exercise.suites), *exercise.beside]
+    return _digest([repr(exercise).encode(), *map(content, files)])
 
 
 def _digest(parts: Iterable[bytes]) -> str:

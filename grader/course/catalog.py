@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.core.errors import KataError
-from grader.course import course_file, paths, sources
+from grader.course import course_file, paths, project, sources
 from grader.course.course_file import near
 
 if sys.version_info >= (3, 11):
@@ -56,7 +56,8 @@ class Exercise:
     comes before the exercises of its section (first), or an exercise that a first reader works through (core)
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
     of what a learner begins with. ``set_in`` is the assignment of the course that it is in, if it is in one.
-    ``root`` is the folder that its mirrored places lie in.
+    ``root`` is the folder that its mirrored places lie in. The answer to a ``project`` is a folder of many
+    files (`grader.course.project`), to all others one file.
 
     No verdict depends on these, on ``minutes`` or on ``points``, so none is a part of the text that addresses
     hold.
@@ -66,7 +67,7 @@ class Exercise:
     section: str
     order: int
     title: str
-    kind: Literal["build", "fix"]
+    kind: Literal["build", "fix", "project"]
     path: Literal["first", "core", "further"]
     points: float = field(repr=False)
     difficulty: int
@@ -83,7 +84,16 @@ class Exercise:
 
     def is_start(self, content: bytes) -> bool:
         """Whether nobody wrote anything yet. The file on disk does not tell: it may have been solved."""
-        return digest(content) == self.start
+        return self.digest(content) == self.start
+
+    def digest(self, content: bytes) -> str:
+        """What an answer would be known by, were it the start."""
+        return digest(project.plain(content) if self.is_project else content)
+
+    @property
+    def is_project(self) -> bool:
+        """Whether its answer is a folder of files."""
+        return self.kind == "project"
 
     @property
     def is_step(self) -> bool:
@@ -114,9 +124,14 @@ class Exercise:
         return f"{self.section}/{STEPS}" if self.is_step else self.section
 
     @property
+    def name(self) -> str:
+        """What its answer is called: ``ex12_merge_heads.py``, a project's folder ``ex13_small_lm``."""
+        return self.stem if self.is_project else f"{self.stem}.py"
+
+    @property
     def relative(self) -> str:
         """The answer's path inside a submission: ``e01_tensors/ex12_merge_heads.py``."""
-        return f"{self.folder}/{self.stem}.py"
+        return f"{self.folder}/{self.name}"
 
     @property
     def assignment(self) -> str:
@@ -139,9 +154,35 @@ class Exercise:
         return f"{self.section.split('_')[0]}/{self.stem}"
 
     def file(self, tree: Tree) -> Path:
-        """The exercise's file in one of the five mirrored places."""
+        """The exercise's file in one of the five mirrored places; of a project that with the statement."""
+        place = self.place(tree)
+        return place if place.suffix else place / project.START
+
+    def place(self, tree: Tree) -> Path:
+        """All of it in one of the five mirrored places: its file there, or the folder of a project."""
         prefix = "test_" if tree in ("public", "hidden") else ""
-        return self.root / _FOLDERS[tree] / self.folder / f"{prefix}{self.stem}.py"
+        ending = "" if self.is_project and tree in ("exercises", "solutions") else ".py"
+        return self.root / _FOLDERS[tree] / self.folder / f"{prefix}{self.stem}{ending}"
+
+    def content(self, tree: Literal["exercises", "solutions"]) -> bytes:
+        """The answer in one of these places, as it is judged; raises OSError where it cannot be read."""
+        place = self.place(tree)
+        return project.content(place) if self.is_project else place.read_bytes()
+
+    def text(self, content: bytes) -> str:
+        """An answer as one text for people to read."""
+        return project.text(content) if self.is_project else content.decode("utf-8", "replace")
+
+    @property
+    def data(self) -> Path:
+        """The folder of a project's data, if it has any."""
+        return self.place("exercises") / project.DATA
+
+    @property
+    def beside(self) -> tuple[Path, ...]:
+        """What its suites rely on beside their own files: shared fixtures, and a project's data."""
+        shared = (self.file(tree).with_name("conftest.py") for tree in self.suites)
+        return (*filter(Path.is_file, shared), *(project.files(self.data) if self.is_project else ()))
 
 
 def digest(start: bytes) -> str:

@@ -5,20 +5,19 @@ from collections.abc import Iterable
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Exercise, digest, row_file, rows_of
+from grader.course.catalog import Exercise, row_file, rows_of
 
 _START = re.compile(r"^start *=.*$", re.MULTILINE)
 
 
 def is_untouched(exercise: Exercise) -> bool:
-    """Whether the file in `exercises/` is the start."""
-    file = exercise.file("exercises")
-    return file.is_file() and exercise.is_start(file.read_bytes())
+    """Whether the answer in `exercises/` is the start."""
+    return exercise.file("exercises").is_file() and exercise.is_start(exercise.content("exercises"))
 
 
 def expect(exercises: Iterable[Exercise]) -> None:
     """Raises KataError where a file is not its start: a solution would be given out."""
-    changed = [paths.shown(e.file("exercises")) for e in exercises if not is_untouched(e)]
+    changed = [paths.shown(e.place("exercises")) for e in exercises if not is_untouched(e)]
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise KataError(
@@ -29,7 +28,7 @@ def expect(exercises: Iterable[Exercise]) -> None:
 
 def row(exercise: Exercise) -> str:
     """The line of the catalog for the file as it is."""
-    return f'start = "{digest(exercise.file("exercises").read_bytes())}"'
+    return f'start = "{exercise.digest(exercise.content("exercises"))}"'
 
 
 def write(exercises: Iterable[Exercise]) -> list[str]:

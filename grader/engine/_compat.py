@@ -45,9 +45,15 @@ def fixtures_of(item: pytest.Function) -> tuple[Collection[str], Collection[str]
     return item._fixtureinfo.initialnames, item._fixtureinfo.argnames
 
 
-def run_alone(item: pytest.Item) -> list[pytest.TestReport]:
-    """Run one test by pytest's protocol, and tear all down after it."""
-    return runtestprotocol(item, log=False, nextitem=None)
+def home_of(fixture: str, item: pytest.Function) -> str:
+    """The module that defines what a test gets for a fixture."""
+    defined = item._fixtureinfo.name2fixturedefs.get(fixture, ())
+    return defined[-1].func.__module__ if defined else ""
+
+
+def run_alone(item: pytest.Item, following: pytest.Item | None) -> list[pytest.TestReport]:
+    """Run one test by pytest's protocol, and tear all down after it that the following one does not use."""
+    return runtestprotocol(item, log=False, nextitem=following)
 
 
 def is_wrapped(function: Callable[..., object]) -> bool:

@@ -1,9 +1,10 @@
-"""The file that a child imports its answer from."""
+"""The file or folder that a child imports its answer from."""
 
 import os
 from pathlib import Path
 
 from grader.course.catalog import Exercise
+from grader.plugin.load_answer import put
 
 
 def written(exercise: Exercise, answer: int) -> Path:
@@ -12,8 +13,5 @@ def written(exercise: Exercise, answer: int) -> Path:
     Feedback points there.
     """
     with os.fdopen(answer, "rb") as source:
-        text = source.read()
-    file = Path.cwd() / "exercises" / exercise.relative
-    file.parent.mkdir(parents=True)
-    file.write_bytes(text)
-    return file
+        content = source.read()
+    return put(content, exercise, Path.cwd() / "exercises")

@@ -27,7 +27,7 @@ from grader.engine.printed import Printed
 from grader.engine.quiet import quiet
 from grader.engine.telling import Telling
 from grader.plugin import failure_report, plugin
-from grader.plugin.load_answer import Answers
+from grader.plugin.load_answer import Answers, DoesNotImport
 from grader.protocol.check import Finding
 from grader.protocol.job import Job
 
@@ -121,7 +121,7 @@ class Child:
         trouble: dict[str, Any] = {}
         try:
             self.judged.module(self.exercise)
-        except failure_report.DoesNotImport as broken:
+        except DoesNotImport as broken:
             file = self.judged.answers.path(self.exercise)
             told = failure_report.import_trouble(broken.cause, file)
             is_memory = isinstance(broken.cause, MemoryError)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -14,7 +15,7 @@ from grader.checks import devices, rng
 from grader.core.timeout import TooSlow
 from grader.course.catalog import Exercise
 from grader.engine import _compat
-from grader.plugin import failure_report, process_state
+from grader.plugin import failure_report, plugin, process_state
 from grader.plugin.markers import spec_of
 from grader.plugin.plugin import Judged, time_limit
 from grader.plugin.selection import exercise_of
@@ -114,8 +115,19 @@ def _collect(root: Path, exercises: Sequence[Exercise], suites: Suites) -> None:
             suite: ModuleType = item.module  # type: ignore[attr-defined]
             if suite not in modules[exercise.slug]:
                 modules[exercise.slug].append(suite)
+    for found in modules.values():
+        found += _conftests(config, root, found)
     suites.modules.update(modules)
     suites.imported.update({slug: _with_packages(found) for slug, found in modules.items()})
+
+
+def _conftests(config: pytest.Config, root: Path, suites: Sequence[ModuleType]) -> Iterator[ModuleType]:
+    """The modules with the fixtures that these suites share with their neighbours."""
+    folders = {folder for suite in suites for folder in Path(str(suite.__file__)).parents}
+    for module in config.pluginmanager.get_plugins():
+        file = Path(str(getattr(module, "__file__", "")))
+        if file.name == "conftest.py" and file.parent != root and file.parent in folders:
+            yield module
 
 
 def _fault(root: Path, report: pytest.CollectReport) -> tuple[str, str]:
@@ -150,6 +162,9 @@ class _Problems:
 
 def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Finding]]:
     """Run the checks in this process, one after the other, and say how each went."""
+    # What pytest runs shares fixtures of a wider scope. Plain checks, which come in between, ask for none.
+    items = [check.item for check in checks if not (check.spec.lacks or check.plain)]
+    following = dict(pairwise(items))
     for check in checks:
         item = check.item
         if check.spec.lacks:
@@ -157,11 +172,17 @@ def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Findin
         elif check.plain and isinstance(item, pytest.Function):
             yield check, _run_plain(item, judged)
         else:
-            # No next item: everything is torn down, for a plain check may come in between.
-            yield check, _of_reports(_compat.run_alone(item))
+            yield check, _of_reports(_compat.run_alone(item, following.get(item)))
 
 
-_FIXTURES = frozenset({"answer", "gen", "device", "monkeypatch"})
+_FIXTURES = {
+    "answer": plugin.__name__,
+    "data": plugin.__name__,
+    "gen": plugin.__name__,
+    "device": plugin.__name__,
+    "monkeypatch": pytest.MonkeyPatch.__module__,
+}
+"""Those that a plain check may take, and where they are defined: a suite may have its own of the name."""
 
 
 def _is_plain(item: pytest.Item) -> bool:
@@ -173,8 +194,9 @@ def _is_plain(item: pytest.Item) -> bool:
         return False
     parameters = item.callspec.params.keys() if hasattr(item, "callspec") else set()
     indirect = any(mark.kwargs.get("indirect") for mark in item.iter_markers("parametrize"))
-    asked, _ = _compat.fixtures_of(item)
-    return item.cls is None and not indirect and set(asked) <= _FIXTURES | parameters
+    asked = set(_compat.fixtures_of(item)[0]) - parameters
+    ours = all(_compat.home_of(name, item) == _FIXTURES.get(name) for name in asked)
+    return item.cls is None and not indirect and ours
 
 
 def _run_plain(item: pytest.Function, judged: Judged) -> Finding:
@@ -183,6 +205,7 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Finding:
     patches = pytest.MonkeyPatch()
     given: dict[str, Callable[[], object]] = {
         "answer": lambda: judged.module(exercise),
+        "data": lambda: exercise.data,
         "gen": lambda: rng.generator(judged.seed, item.nodeid),
         "device": devices.install,
         "monkeypatch": lambda: patches,

@@ -9,6 +9,7 @@ from grader.checks.error_words import error_line
 from grader.core.timeout import within
 from grader.engine import oracle
 from grader.plugin import failure_report, markers, plugin, process_state
+from grader.plugin.load_answer import DoesNotImport
 from grader.plugin.selection import exercise_of
 from grader.plugin.subprocess_run import tell
 
@@ -28,7 +29,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
             answer = judged.module(exercise)
         for name, told in oracle.asked(apart, answer, exercise.slug, judged.seed, limit):
             tell(**{name: told})
-    except failure_report.DoesNotImport as broken:
+    except DoesNotImport as broken:
         trouble = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
         tell(broken=True, feedback=trouble.to_json())
     except Exception as error:

@@ -68,8 +68,9 @@ def _compile_once() -> None:
 
 def _tells_of(exercise: Exercise, name: bytes) -> bool:
     """Whether its stub or its suites mention a module."""
-    files = [exercise.file(tree) for tree in ("exercises", *exercise.suites)]
-    return any(name in file.read_bytes() for file in files if file.exists())
+    files = [exercise.file(tree) for tree in exercise.suites if exercise.file(tree).exists()]
+    stub = [exercise.content("exercises")] if exercise.file("exercises").exists() else []
+    return any(name in text for text in (*stub, *(file.read_bytes() for file in files)))
 
 
 def import_stubs(exercises: Iterable[Exercise]) -> None:
@@ -77,6 +78,9 @@ def import_stubs(exercises: Iterable[Exercise]) -> None:
     places = list(sys.path)
     for exercise in exercises:
         with contextlib.suppress(Exception):
-            load_answer.load(exercise.file("exercises"), exercise)
-        sys.modules.pop(exercise.stem, None)
+            load_answer.load(exercise.place("exercises"), exercise)
+        for file in exercise.place("exercises").glob("*.py") if exercise.is_project else ():
+            with contextlib.suppress(Exception):
+                import_module(f"{exercise.stem}.{file.stem}")
+        load_answer.forget(exercise)
     sys.path[:] = places  # or a spawned worker would find the stub where it looks for the answer

@@ -52,7 +52,7 @@ class References:
         return self._judge.inventory.get(exercise.slug, ())
 
     def _judged(self, exercise: Exercise) -> Reference:
-        solution = cache_key.content(exercise.file("solutions"))
+        solution = cache_key.solution(exercise)
         found = self._judge.reference(Job(exercise, solution, self.seed))
         expected = self._checks(exercise)  # fresh processes know them only now
         if expected and all(check.lacks for check in expected):

@@ -17,7 +17,7 @@ from grader.core.timeout import TooSlow
 from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.diagnose.describe import describe
-from grader.plugin.load_answer import Answers
+from grader.plugin.load_answer import Answers, DoesNotImport
 from grader.protocol.feedback import Fact, Feedback, Where
 
 MOST_COLUMNS = 90
@@ -29,14 +29,6 @@ class NoAnswer(Exception):
 
 class Untouched(Exception):
     """The file for this exercise is what its author made it start with."""
-
-
-class DoesNotImport(Exception):
-    """The answer raised while it was imported; holds what it raised."""
-
-    def __init__(self, cause: BaseException) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
 
 
 @dataclass(frozen=True)
@@ -90,8 +82,8 @@ def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> 
     if not isinstance(excinfo.value, NotImplementedError) or file is None:
         return False
     last = excinfo.traceback[-1]
-    if Path(last.path) == file:
-        source = linecache.getline(str(file), last.lineno + 1)
+    if _is_in(last.path, file):
+        source = linecache.getline(str(last.path), last.lineno + 1)
         return source.strip().startswith("raise NotImplementedError")
     return type(excinfo.value).__name__ == "RankTodo"
 
@@ -99,7 +91,7 @@ def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> 
 def _unwritten(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> str:
     """The function of the answer that is still to write; "" where it was called on a rank."""
     last = excinfo.traceback[-1]
-    if Path(last.path) != file:
+    if not _is_in(last.path, file):
         return ""
     code = last.frame.code.raw
     return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")  # Python 3.10 has none
@@ -120,37 +112,51 @@ def _feedback(
     if place is not None:
         said = f"your code raised {error_line(error)}"
         return Feedback(said, likely=replaced or likely(error), where=place)
-    if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == exercise.stem:
-        return Feedback(f"`{error.name}` is missing: the statement asks for it under this name")
+    if isinstance(error, AttributeError) and (module := _module_of(error.obj, exercise)) is not None:
+        return Feedback(f"`{module}{error.name}` is missing: the statement asks for it under this name")
     if isinstance(error, TypeError) and "argument" in str(error):
         return Feedback(f"wrong signature: {error}", likely="a parameter was renamed, added or removed")
     return unusable(error)
 
 
-def import_trouble(cause: BaseException, file: Path | None) -> Feedback:
+def _module_of(module: object, exercise: Exercise) -> str | None:
+    """How a suite names a module of the answer: "" for the answer, "model." for a project's model.py."""
+    name = str(getattr(module, "__name__", ""))
+    whole, _, part = name.partition(".")
+    return None if whole != exercise.stem else f"{part}." if part else ""
+
+
+def import_trouble(cause: BaseException, place: Path | None) -> Feedback:
     """Why the answer does not import, and at which of its lines."""
     if isinstance(cause, SyntaxError):
+        file = Path(cause.filename) if cause.filename and _is_in(cause.filename, place) else place
         line, source = cause.lineno or 0, cause.text or ""
         said = f"{type(cause).__name__}: {cause.msg}"
     else:
-        line = _last_line_in(cause, file)
+        file, line = _last_line_in(cause, place)
         source, said = linecache.getline(str(file), line), error_line(cause)
     where = Where(paths.shown(file) if file else "the answer", line, source.strip())
-    return Feedback("the file does not import, so nothing can be judged", (Fact("", said),), where=where)
+    rest = "nothing" if file == place else "nothing that needs it"
+    return Feedback(f"the file does not import, so {rest} can be judged", (Fact("", said),), where=where)
 
 
-def _last_line_in(error: BaseException, file: Path | None) -> int:
-    trace, line = error.__traceback__, 1
+def _last_line_in(error: BaseException, place: Path | None) -> tuple[Path | None, int]:
+    trace, file, line = error.__traceback__, place, 1
     while trace is not None:
-        if file is not None and Path(trace.tb_frame.f_code.co_filename) == file:
-            line = trace.tb_lineno
+        if _is_in(trace.tb_frame.f_code.co_filename, place):
+            file, line = Path(trace.tb_frame.f_code.co_filename), trace.tb_lineno
         trace = trace.tb_next
-    return line
+    return file, line
 
 
-def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> tuple[Where | None, str]:
+def _is_in(file: Path | str, place: Path | None) -> bool:
+    """Whether a file is the answer, or one of its files."""
+    return place is not None and Path(file).is_relative_to(place)
+
+
+def _place(excinfo: pytest.ExceptionInfo[BaseException], place: Path | None) -> tuple[Where | None, str]:
     """The innermost line of the answer, with the tensors and numbers it held, and what `_replaced` says."""
-    inside = [entry for entry in excinfo.traceback if entry.frame.code.raw.co_filename == str(file)]
+    inside = [entry for entry in excinfo.traceback if _is_in(entry.frame.code.raw.co_filename, place)]
     if not inside:
         return None, ""
     entry = inside[-1]
@@ -161,7 +167,7 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> t
         and (hasattr(value, "shape") or isinstance(value, (int, float, str, tuple, list)))
     ]
     line = entry.lineno + 1
-    source = linecache.getline(str(file), line)
+    source = linecache.getline(str(entry.path), line)
     calls = re.findall(r"(?<![\w.])(\w+)\(", source)
     where = Where(paths.shown(Path(entry.path)), line, source.strip(), _fitting(values))
     return where, _replaced(calls, entry.frame.f_globals)

@@ -1,5 +1,6 @@
 """Find the answer to an exercise in a folder, and load it as a module."""
 
+import importlib
 import importlib.util
 import sys
 from dataclasses import dataclass
@@ -7,13 +8,23 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.core.packed import unpacked, written
+from grader.course import paths, project
 from grader.course.catalog import Exercise
+from grader.course.catalog import load as load_catalog
+
+
+class DoesNotImport(Exception):
+    """The answer raised while it was imported; holds what it raised."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Where the answers under judgement are: a folder that mirrors `exercises/`, or one file."""
+    """Where the answers under judgement are: a folder that mirrors `exercises/`, or one answer."""
 
     root: Path
 
@@ -21,17 +32,71 @@ class Answers:
         if not self.root.exists():
             raise KataError(f"--answers {self.root}: there is no such file or folder; name one that exists")
 
+    @property
+    def is_one(self) -> bool:
+        """Whether it is the answer to one exercise: a file, or the folder of a project."""
+        return self.root.is_file() or any(self._is_project(e) for e in load_catalog().exercises)
+
+    def _is_project(self, exercise: Exercise) -> bool:
+        return exercise.is_project and self.root.name in (exercise.stem, exercise.slug)
+
     def path(self, exercise: Exercise) -> Path | None:
-        """The file that answers `exercise`, or None where this place holds none."""
-        if self.root.is_file():
-            return self.root if self.root.stem in (exercise.stem, exercise.slug) else None
-        for file in (self.root / exercise.relative, self.root / f"{exercise.stem}.py"):
-            if file.is_file():
-                return file
+        """The file or folder that answers `exercise`, or None where this place holds none."""
+        if self.root.is_file() or self._is_project(exercise):
+            is_it = self.root.stem in (exercise.stem, exercise.slug)
+            return self.root if is_it and self.root.is_dir() == exercise.is_project else None
+        for place in (self.root / exercise.relative, self.root / exercise.name):
+            if place.is_dir() if exercise.is_project else place.is_file():
+                return place
         return None
 
 
-def load(file: Path, exercise: Exercise) -> ModuleType:
+def content(place: Path, exercise: Exercise) -> bytes:
+    """The answer that lies in this place."""
+    return project.content(place) if exercise.is_project else place.read_bytes()
+
+
+def put(answer: bytes, exercise: Exercise, root: Path) -> Path:
+    """Write an answer below `root`, where the learner knows it: feedback points there.
+
+    A project finds the author's data in its folder.
+    """
+    place = root / exercise.relative
+    place.parent.mkdir(parents=True)
+    if not exercise.is_project:
+        place.write_bytes(answer)
+        return place
+    place.mkdir()
+    written(unpacked(answer), place)
+    if exercise.data.is_dir():
+        (place / project.DATA).symlink_to(exercise.data, target_is_directory=True)
+    return place
+
+
+class Project(ModuleType):
+    """An answer of many files, which are imported when a suite names them.
+
+    So a file that does not import, or is missing, fails what needs it and nothing else.
+    """
+
+    def __getattr__(self, name: str) -> ModuleType:
+        place = Path(str(self.__file__)).parent / name
+        is_there = place.with_suffix(".py").is_file() or (place / project.START).is_file()
+        if name.startswith("_") or not is_there:
+            raise AttributeError(f"there is no {name}.py", name=name, obj=self)
+        try:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        except (Exception, SystemExit) as broken:
+            raise DoesNotImport(broken) from None
+
+
+def forget(exercise: Exercise) -> None:
+    """Take the answer from the modules that are imported."""
+    for name in [n for n in sys.modules if n == exercise.stem or n.startswith(f"{exercise.stem}.")]:
+        del sys.modules[name]
+
+
+def load(place: Path, exercise: Exercise) -> ModuleType:
     """Import the answer afresh, under its exercise's stem.
 
     The folder goes to the end of `sys.path`, so that spawned workers can import the module by
@@ -39,17 +104,20 @@ def load(file: Path, exercise: Exercise) -> ModuleType:
     is raised here.
     """
     name = exercise.stem
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(name, place / project.START if place.is_dir() else place)
     if spec is None or spec.loader is None:
-        raise KataError(f"{paths.shown(file)} is no Python file; give it a name that ends in .py")
-    folder = str(file.parent.resolve())
+        raise KataError(f"{paths.shown(place)} is no Python file; give it a name that ends in .py")
+    folder = str(place.parent.resolve())
     if folder not in sys.path:
         sys.path.append(folder)
+    forget(exercise)
     module = importlib.util.module_from_spec(spec)
+    if exercise.is_project:
+        module.__class__ = Project
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        sys.modules.pop(name, None)
+        forget(exercise)
         raise
     return module

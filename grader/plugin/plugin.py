@@ -50,7 +50,7 @@ class Judged:
                     self.loaded[exercise.slug] = broken
         found = self.loaded[exercise.slug]
         if isinstance(found, BaseException):
-            raise failure_report.DoesNotImport(found)
+            raise load_answer.DoesNotImport(found)
         return found
 
 
@@ -100,9 +100,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A single file is judged alone: the other exercises are deselected."""
+    """A single answer is judged alone: the other exercises are deselected."""
     judged = config.stash[JUDGED].answers
-    if not judged.root.is_file():
+    if not judged.is_one:
         return
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
@@ -139,8 +139,8 @@ def _waiting(session: pytest.Session) -> frozenset[Exercise]:
     answers = session.config.stash[JUDGED].answers
     chosen = {e for item in session.items if (e := exercise_of(item.path))}
     about = chosen if len(chosen) == 1 else named(session.config)
-    files = {e: file for e in chosen if (e.kind == "build" or e not in about) and (file := answers.path(e))}
-    return frozenset(e for e, file in files.items() if e.is_start(file.read_bytes()))
+    there = {e: place for e in chosen if (e.kind != "fix" or e not in about) and (place := answers.path(e))}
+    return frozenset(e for e, place in there.items() if e.is_start(load_answer.content(place, e)))
 
 
 def prepare(items: list[pytest.Item]) -> None:
@@ -175,6 +175,15 @@ def answer(request: pytest.FixtureRequest) -> ModuleType:
         name = paths.shown(request.path)
         pytest.fail(f"{name} mirrors no exercise, so it has no answer to judge", pytrace=False)
     return request.config.stash[JUDGED].module(exercise)
+
+
+@pytest.fixture
+def data(request: pytest.FixtureRequest) -> Path:
+    """The folder of data that a project brings along; it is only for reading."""
+    exercise = exercise_of(request.path)
+    if exercise is None or not exercise.data.is_dir():
+        pytest.fail(f"{paths.shown(request.path)} belongs to no project with a folder `data`", pytrace=False)
+    return exercise.data
 
 
 @pytest.fixture

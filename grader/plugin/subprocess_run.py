@@ -20,6 +20,7 @@ import pytest
 from grader.core.sanitize import MOST_CHARACTERS
 from grader.course import paths, sources
 from grader.course.catalog import Exercise
+from grader.plugin.load_answer import put
 from grader.protocol import transcript
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
@@ -67,9 +68,7 @@ class Fresh:
         exercise = job.exercise
         with tempfile.TemporaryDirectory(prefix="kata-") as folder:
             # The same path as in the clone: it is what feedback shows.
-            file = Path(folder) / "exercises" / exercise.relative
-            file.parent.mkdir(parents=True)
-            file.write_bytes(job.answer)
+            put(job.answer, exercise, Path(folder) / "exercises")
             told = Path(folder) / "told.jsonl"
             plugins = [self._oracle] if self._oracle and job.examined else []
             status = _run(job, Path(folder), told, *plugins)

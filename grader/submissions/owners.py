@@ -54,8 +54,9 @@ def is_work(kinds: Mapping[str, str], catalog: Catalog) -> bool:
     """Whether one student's work looks so: a section, a clone's folder, or nothing but answers and steps."""
     if homes(catalog) & {*kinds}:
         return True
-    files = {f"{exercise.stem}.py" for exercise in catalog.exercises} | {STEPS}
-    return bool(files & {*kinds}) and all(kind == FILE for name, kind in kinds.items() if name != STEPS)
+    folders = {exercise.name for exercise in catalog.exercises if exercise.is_project} | {STEPS}
+    names = {exercise.name for exercise in catalog.exercises} | {STEPS}
+    return bool(names & {*kinds}) and all(kind == FILE or name in folders for name, kind in kinds.items())
 
 
 def homes(catalog: Catalog) -> frozenset[str]:

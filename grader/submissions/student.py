@@ -1,19 +1,22 @@
 """One student's work: which file in it answers which exercise."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
-from grader.course import sources
+from grader.course import project, sources
 from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise
+from grader.submissions import project_answer
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives
-from grader.submissions.io.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
+from grader.submissions.io.folders import FILE, FOLDER, LINK, Folder, Refused, escaped, short, why
 from grader.submissions.likeness import meant
 from grader.submissions.platforms import TIMESTAMP, of_file, original
 
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
 _MAX_NESTED = 3
+_ARCHIVE = replace(archives.ONE, kept=project.MOST_BYTES)
 _MAX_ARCHIVES = 12
 _MAX_READ = 256 << 20
 """Bytes of one student's answers and notebooks: each may be as large as it may, but not all of them."""
@@ -36,7 +39,7 @@ class Homework:
         self.kept: set[str] = set()
         self._catalog = catalog
         self._sections = {one.name: one for one in (*catalog.assignments, *catalog.sections)}
-        self._files = {f"{exercise.stem}.py": exercise for exercise in catalog.exercises}
+        self._files = {exercise.name: exercise for exercise in catalog.exercises}
         self._folders = 0
         self._archives = 0
         self._left = _MAX_READ
@@ -96,7 +99,7 @@ class Homework:
             rest = {name: kind for name, kind in rest.items() if not _is_shipped(name)}
         self._loose(rest, home, prefix, depth, nested, is_clone)
         for name, kind in rest.items():
-            if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self.exercise(name):
+            if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self._answered(name, kind):
                 enter(name, self._steps_in(prefix) if name == STEPS else ())
             elif not self._is_ours(name, kind, is_clone):
                 self.unknown.append(short(prefix + name))
@@ -110,10 +113,9 @@ class Homework:
         self, rest: Mapping[str, str], home: Folder, prefix: str, depth: int, nested: int, is_clone: bool
     ) -> None:
         """Answers first, then notebooks, then archives; the newest of each first."""
-        named = sorted((name for name in rest if self.exercise(name)), key=self._rank)
-        for name in named:
-            if exercise := self.exercise(name):
-                self.answer(name, home, prefix + name, exercise)
+        for name in sorted(rest, key=lambda name: (rest[name] == FILE, *self._rank(name))):
+            if exercise := self._answered(name, rest[name]):
+                self.answer(name, home, prefix + name, exercise, rest[name])
         if is_clone:
             return
         files = [name for name in sorted(rest, key=_newest) if rest[name] != FOLDER]
@@ -125,13 +127,21 @@ class Homework:
                 self.archive(name, home, prefix + name, depth, nested)
 
     def _is_ours(self, name: str, kind: str, is_clone: bool) -> bool:
-        if self.exercise(name) or name == TIMESTAMP:
+        if self._answered(name, kind) or name == TIMESTAMP:
             return True
         return kind != FOLDER and not is_clone and (name.endswith(".ipynb") or archives.is_archive(name))
 
     def exercise(self, name: str) -> Exercise | None:
         """The exercise that a file answers by its name, also if a platform or a person has changed that."""
         return self._named(name) or meant(_own(name), self._catalog)
+
+    def _answered(self, name: str, kind: str) -> Exercise | None:
+        """The exercise that a file answers, or a folder if that is a project's."""
+        return (self._project(name) if kind in (FOLDER, LINK) else None) or self.exercise(name)
+
+    def _project(self, name: str) -> Exercise | None:
+        found = meant(f"{name}.py", self._catalog)
+        return found if found and found.is_project else None
 
     def _named(self, name: str) -> Exercise | None:
         """The exercise whose file's name this is, whatever a platform added."""
@@ -141,15 +151,34 @@ class Homework:
         """Files by their names come before those that only mean one; the newest first."""
         return self._named(name) is None, _newest(name)
 
-    def answer(self, name: str, home: Folder, where: str, exercise: Exercise) -> None:
-        """Read one file as the answer to an exercise."""
+    def answer(self, name: str, home: Folder, where: str, exercise: Exercise, kind: str = FILE) -> None:
+        """Read one file as the answer to an exercise, or a folder as the answer to a project."""
+
+        def read() -> tuple[bytes, str]:
+            if not exercise.is_project:
+                return text(self._content(home, name, MAX_BYTES))
+            if kind == FILE:
+                raise Refused(f"is a file; hand in the folder {exercise.name} with all of its files")
+            with home.entered(name) as folder:
+                return self._files_in(folder, where), ""
+
+        self._answer(exercise, where, read, "" if self._named(name) else f"taken for {exercise.name}")
+
+    def _files_in(self, folder: Folder, where: str) -> bytes:
+        left_out: list[str] = []
+        content = project_answer.read(folder, self._content, left_out)
+        self.refused += [short(f"{where}/{one}") for one in left_out]
+        return content
+
+    def _answer(
+        self, exercise: Exercise, where: str, read: Callable[[], tuple[bytes, str]], taken: str
+    ) -> None:
         if exercise.slug in self.answers or exercise.slug in self.problems:
             self.refused.append(f"{short(where)} is a second answer")
             return
         try:
-            content, oddity = text(self._content(home, name, MAX_BYTES))
+            content, oddity = read()
             self._take(exercise, content)
-            taken = "" if self._named(name) else f"taken for {exercise.stem}.py"
             if told := ", ".join(filter(None, [taken, oddity])):
                 self.guessed.append(f"{short(where)} {told}")
         except (Refused, OSError) as reason:
@@ -208,11 +237,21 @@ class Homework:
                 raise Refused("is an archive in an archive in an archive")
             if self._archives > _MAX_ARCHIVES:
                 raise Refused("is one archive too many; hand in your answers in one")
-            with home.stream(name) as stream, archives.opened(stream) as content:
+            with home.stream(name) as stream, archives.opened(stream, _ARCHIVE) as content:
                 self.refused += [f"{short(where)}: {oddity}" for oddity in content.oddities]
-                self.read(content, f"{where}/", depth, nested + 1)
+                exercise = self._project(archives.stem(_own(name)))
+                if exercise and self._is_project(content):
+                    self._answer(exercise, where, lambda: (self._files_in(content, where), ""), "")
+                else:
+                    self.read(content, f"{where}/", depth, nested + 1)
         except (Refused, OSError) as reason:
             self.refuse(where, reason, self._catalog.exercises)
+
+    def _is_project(self, content: Folder) -> bool:
+        """Whether a project's files lie here, and not the folder that holds them."""
+        kinds = content.kinds()
+        is_there = any(name in self._sections or self._answered(name, kind) for name, kind in kinds.items())
+        return not is_there and any(name.endswith(".py") for name in kinds)
 
     def enter(
         self,

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import datetime
 import faulthandler
+import importlib
 import importlib.util
 import linecache
 import os
@@ -165,15 +166,22 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
 
 
 def _load(name: str, file: str) -> ModuleType:
-    """Execute the answer's source, never a compiled file that an earlier version of it left."""
+    """Execute the answer's source, never a compiled file that an earlier version of it left.
+
+    The modules of a project are all imported: the answer is asked for them by their names.
+    """
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    folder = str(Path(file).parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
+    folder = Path(file).parent
+    parts = sorted(folder.glob("[!_]*.py")) if spec.submodule_search_locations else []
+    place = str(folder.parent if spec.submodule_search_locations else folder)
+    if place not in sys.path:
+        sys.path.append(place)
     exec(compile(Path(file).read_bytes(), file, "exec"), module.__dict__)
+    for part in parts:
+        importlib.import_module(f"{name}.{part.stem}")
     return module
 
 

@@ -1,0 +1,60 @@
+"""The answer that a folder of somebody's holds: its files, as far as they are a person's work."""
+
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from grader.core.packed import packed
+from grader.course import project
+from grader.submissions.decode import text
+from grader.submissions.io.folders import FOLDER, Folder, Refused, why
+
+MOST_FILES = 200
+MOST_BYTES = 16 << 20
+"""Of all files together."""
+_MOST_DEPTH = 8
+
+Content = Callable[[Folder, str, int], bytes]
+"""Reads a file of a folder, of at most so many bytes."""
+
+
+def read(home: Folder, content: Content, left_out: list[str]) -> bytes:
+    """The answer in a folder, as it is judged; notes what is not read, and why.
+
+    A folder that holds nothing but another one was unpacked into it.
+
+    Raises:
+        Refused: it holds more than any answer would, or no Python file.
+    """
+    kinds = {name: kind for name, kind in home.kinds().items() if project.counts(name, at_top=True)}
+    if [*kinds.values()] == [FOLDER]:
+        with home.entered(*kinds) as inner:
+            return read(inner, content, left_out)
+    found: dict[str, bytes] = {}
+    _gather(home, "", content, found, left_out)
+    if not any(path.endswith(".py") for path in found):
+        raise Refused("holds no Python file")
+    return packed(found)
+
+
+def _gather(
+    home: Folder, prefix: str, content: Content, found: dict[str, bytes], left_out: list[str]
+) -> None:
+    for name, kind in home.kinds().items():
+        path = f"{prefix}{name}"
+        if not project.counts(name, at_top=not prefix):
+            continue
+        if kind == FOLDER:
+            if path.count("/") >= _MOST_DEPTH:
+                raise Refused("holds folders that lie too deep; hand in your code alone")
+            with home.entered(name) as folder:
+                _gather(folder, f"{path}/", content, found, left_out)
+            continue
+        if len(found) >= MOST_FILES:
+            raise Refused(f"holds more than {MOST_FILES} files; hand in your code alone")
+        try:
+            held = content(home, name, project.MOST_BYTES)
+            found[path] = text(held)[0] if PurePosixPath(name).suffix == ".py" else held
+        except Refused as reason:
+            left_out.append(f"{path} {why(reason)}")
+        if sum(map(len, found.values())) > MOST_BYTES:
+            raise Refused(f"holds more than {MOST_BYTES >> 20} MiB; hand in your code alone")
