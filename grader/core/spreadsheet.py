@@ -20,18 +20,8 @@ def rows(file: Path, columns: Mapping[str, Sequence[str]], needed: Sequence[str]
     Raises:
         KataError: the file cannot be read, lacks a needed column, or has one that is misspelt.
     """
-    try:
-        content = file.read_text("utf-8-sig")
-        first = content.partition("\n")[0]
-        reader = csv.reader(
-            io.StringIO(content, newline=""), delimiter=max(_BETWEEN, key=first.count), strict=True
-        )
-        header = [cell.strip().casefold() for cell in next(reader, [])]
-        body = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except UnicodeDecodeError:
-        raise KataError(f"{file} is no UTF-8; save it again as *CSV UTF-8*") from None
-    except (OSError, csv.Error) as broken:
-        raise KataError(f"{file} cannot be read as CSV: {broken}; save it again as *CSV UTF-8*") from None
+    first, body = table(file)
+    header = [cell.strip().casefold() for cell in first]
     place = {
         ours: next((header.index(name) for name in names if name in header), None)
         for ours, names in columns.items()
@@ -41,10 +31,28 @@ def rows(file: Path, columns: Mapping[str, Sequence[str]], needed: Sequence[str]
         like = [name for name in others if not name.startswith(f"{ours}_")]  # assignment_id is no assignment
         close = difflib.get_close_matches(ours, like, cutoff=0.85)
         if place[ours] is None and (close or ours in needed):
-            seen = f"; is {close[0]!r} meant?" if close else f": it begins with {first.strip()[:80]!r}"
+            seen = f"; is {close[0]!r} meant?" if close else f": it begins with {','.join(first)[:80]!r}"
             raise KataError(f"{file}: its first row names no column {ours!r}{seen}")
     return [
         {"line": str(line)}
         | {ours: row[at].strip() if at is not None and at < len(row) else "" for ours, at in place.items()}
         for line, row in body
     ]
+
+
+def table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The first row, and the others that are not blank, each with the number of its line.
+
+    Raises:
+        KataError: the file cannot be read.
+    """
+    try:
+        content = file.read_text("utf-8-sig")
+        between = max(_BETWEEN, key=content.partition("\n")[0].count)
+        reader = csv.reader(io.StringIO(content, newline=""), delimiter=between, strict=True)
+        first = next(reader, [])
+        return first, [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except UnicodeDecodeError:
+        raise KataError(f"{file} is no UTF-8; save it again as *CSV UTF-8*") from None
+    except (OSError, csv.Error) as broken:
+        raise KataError(f"{file} cannot be read as CSV: {broken}; save it again as *CSV UTF-8*") from None

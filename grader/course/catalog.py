@@ -325,17 +325,21 @@ class Catalog:
 
         Whatever its number is: numbers are only the order, and change where an exercise is moved.
         """
-        slug = re.sub(r"^(ex|s)\d+_", "", stem)
-        return next((e for e in self.exercises if e.slug in (stem, slug)), None)
+        return next((e for e in self.exercises if e.slug in (stem, unnumbered(stem))), None)
 
     def _unknown(self, name: str) -> KataError:
-        slug = re.sub(r"^(test_)?(ex|s)\d+_", "", _parts(name)[-1].removesuffix(".py"))
+        slug = unnumbered(_parts(name)[-1].removesuffix(".py").removeprefix("test_"))
         known = [*(e.slug for e in self.exercises), *(s.name for s in self.sections)]
         return KataError(f"no exercise is called {name!r}{near(slug, known)}; `kata status` lists them all")
 
 
 _MANY = 10
 """So many exercises are named where one could be any of them."""
+
+
+def unnumbered(stem: str) -> str:
+    """The slug in a file's name: ``merge_heads`` of ``ex12_merge_heads``, and of itself."""
+    return re.sub(r"^(ex|s)\d+_", "", stem)
 
 
 def _parts(name: str) -> list[str]:

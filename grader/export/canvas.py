@@ -10,13 +10,13 @@ Only Canvas knows those ids: an export of its gradebook, saved as `canvas.csv` a
 """
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from grader.core import spreadsheet
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course import roster as course
@@ -157,22 +157,15 @@ def load_roster(results: Path) -> Roster | None:
     file = results / ROSTER
     if not file.is_file():
         return None
-    try:
-        content = file.read_text("utf-8-sig")
-        first = content.partition("\n")[0]
-        between = ";" if first.count(";") > first.count(",") else ","  # as the instructor's language has it
-        rows = [row for row in csv.reader(io.StringIO(content, newline=""), delimiter=between) if any(row)]
-        header = rows[0]
-        if header[:2] != list(STUDENT[:2]) or "Section" not in header:
-            raise ValueError("its first columns are not Student, ID, …, Section")
-    except (OSError, UnicodeError, csv.Error, ValueError, IndexError) as broken:
+    header, body = spreadsheet.table(file)
+    if header[:2] != list(STUDENT[:2]) or "Section" not in header:
         raise KataError(
-            f"{paths.shown(file)} is no export of Canvas's gradebook ({broken}); export it again there, "
-            "or take the file away"
-        ) from None
+            f"{paths.shown(file)} is no export of Canvas's gradebook (its first columns are not Student, ID, "
+            "…, Section); export it again there, or take the file away"
+        )
     assignments = {}
     for cell in header[header.index("Section") + 1 :]:
         if titled := re.fullmatch(r"(.+?) \(\d+\)", cell):
             assignments[titled[1]] = cell
-    students = [dict(zip(header, row, strict=False)) for row in rows[1:] if POINTS.strip() not in row[0]]
+    students = [dict(zip(header, row, strict=False)) for _, row in body if POINTS.strip() not in row[0]]
     return Roster(students, assignments)

@@ -69,7 +69,7 @@ def _steps_before(states: Mapping[str, State]) -> dict[str, Exercise]:
     if not failing:
         return {}
     catalog = load()
-    seen = progress.with_known(catalog, {**progress.states(catalog), **states})
+    seen = progress.states(catalog, states)
     found = {slug: progress.step_before(catalog, catalog.exercise(slug), seen) for slug in failing}
     return {slug: step for slug, step in found.items() if step}
 
@@ -141,7 +141,7 @@ def half_written(reports: Iterable[pytest.TestReport], rungs: Mapping[str, Rungs
 def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
     """One line per section that was run, what is half written, and the next exercise."""
     catalog = load()
-    known = progress.with_known(catalog, {**progress.states(catalog), **states})
+    known = progress.states(catalog, states)
     path = progress.path_of(catalog, known)
     run = [e for e in path.order(catalog) if e.slug in states]
     # What is not on the path counts where somebody began it, or asked for nothing else.

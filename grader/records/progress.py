@@ -44,26 +44,30 @@ def _digest(exercise: Exercise) -> str:
         return ""
 
 
-def states(catalog: Catalog) -> dict[str, State]:
-    """What was last seen of every exercise, by slug, and which steps are known."""
-    seen = _read()["states"]
-    return with_known(catalog, {e.slug: _state(e, seen.get(e.slug)) for e in catalog.exercises})
+def states(catalog: Catalog, now: Mapping[str, State] | None = None) -> dict[str, State]:
+    """What was last seen of every exercise, by slug, or is seen just `now`; and which steps are known."""
+    kept = _read()
+    seen = {e.slug: _state(e, kept["states"].get(e.slug)) for e in catalog.exercises}
+    return with_known(catalog, {**seen, **(now or {})}, kept["placement"])
 
 
-def with_known(catalog: Catalog, seen: Mapping[str, State]) -> dict[str, State]:
-    """What was seen, and which steps are known: whoever does an exercise's job knows the steps it needs."""
+def with_known(
+    catalog: Catalog, seen: Mapping[str, State], offered: Mapping[str, list[str]]
+) -> dict[str, State]:
+    """What was seen, and which steps are known: whoever does an exercise's job knows the steps it needs.
+
+    So does whoever solved all that was `offered` to test out of a section.
+    """
     solved = [e for e in catalog.exercises if seen.get(e.slug) in SOLVED]
     known: dict[str, State] = {step.slug: "known" for step in route.steps_before(catalog, *solved)}
-    known |= {step.slug: "known" for step in _tested_out(catalog, {e.slug for e in solved})}
+    known |= {step.slug: "known" for step in _tested_out(catalog, {e.slug for e in solved}, offered)}
     open_ = ("todo", "known")
     return {slug: known.get(slug, "todo") if state in open_ else state for slug, state in seen.items()}
 
 
-def _tested_out(catalog: Catalog, solved: set[str]) -> list[Exercise]:
+def _tested_out(catalog: Catalog, solved: set[str], offered: Mapping[str, list[str]]) -> list[Exercise]:
     """The steps of sections of which all exercises are solved that were offered to test out of it."""
-    passed = {
-        section for section, offered in part("placement").items() if offered and solved.issuperset(offered)
-    }
+    passed = {section for section, slugs in offered.items() if slugs and solved.issuperset(slugs)}
     return [e for e in catalog.exercises if e.is_step and e.section in passed]
 
 

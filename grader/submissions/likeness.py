@@ -3,10 +3,9 @@
 import re
 from pathlib import PurePath
 
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog, Exercise, unnumbered
 
 _ENDING = re.compile(r"\.py(\.txt)?$", re.IGNORECASE)
-_NUMBER = re.compile(r"^(?:ex|s)\d+_")
 _NOISE = re.compile(
     r"(?:_(?:copy|copie|kopie|copia)(?:_?\d+)?|_?\(\d+\)|_(?:my|final|fixed|last|new|solution|done|v?\d+))+$"
 )
@@ -20,7 +19,7 @@ def meant(name: str, catalog: Catalog) -> Exercise | None:
     plain = re.sub(r"[\s-]+", "_", _ENDING.sub("", PurePath(name).name).casefold())
     slugs = {e.slug: e for e in catalog.exercises}
     while plain:
-        bare = _NUMBER.sub("", plain)
+        bare = unnumbered(plain)
         if bare in slugs:
             return slugs[bare]
         shorter = _NOISE.sub("", plain)

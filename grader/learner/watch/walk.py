@@ -15,6 +15,7 @@ class Walk:
         self.path = path
         self.fine = fine
         self.states: dict[str, State] = progress.states(catalog)
+        self._offered = progress.part("placement")
         self.focus = at or self._where_left() or (*path.stretch(catalog), *catalog.exercises)[0]
         self._left: Exercise | None = None  # what failed, and waits for the steps before it
 
@@ -27,7 +28,8 @@ class Walk:
 
     def saw(self, exercise: Exercise, state: State) -> None:
         """Note a verdict, and which steps are known by it."""
-        self.states = progress.with_known(self.catalog, {**self.states, exercise.slug: state})
+        seen = {**self.states, exercise.slug: state}
+        self.states = progress.with_known(self.catalog, seen, self._offered)
 
     def following(self) -> Exercise | None:
         """What comes next: after a step that was gone back to, what it was done for."""

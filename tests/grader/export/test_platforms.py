@@ -143,10 +143,19 @@ def test_a_student_whom_canvas_does_not_know_is_told(tmp_path, capsys):
     assert "george,Tuesday,2,2" in (tmp_path / "out.csv").read_text()
 
 
-@pytest.mark.parametrize("text", ["", "name,score\nada,1\n", "Student,ID\n", "\xff\xfe", 'Student,ID,"'])
-def test_a_file_that_is_no_export_of_canvas_is_one_line(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "is no export of Canvas's gradebook"),
+        ("name,score\nada,1\n", "is no export of Canvas's gradebook"),
+        ("Student,ID\n", "is no export of Canvas's gradebook"),
+        ("\xff\xfe", "is no UTF-8"),
+        ('Student,ID,"', "cannot be read as CSV"),
+    ],
+)
+def test_a_file_that_is_no_export_of_canvas_is_one_line(tmp_path, text, why):
     (tmp_path / "canvas.csv").write_bytes(text.encode("latin-1"))
-    with pytest.raises(KataError, match="is no export of Canvas's gradebook") as told:
+    with pytest.raises(KataError, match=why) as told:
         load_roster(tmp_path)
     assert "\n" not in str(told.value)
 
