@@ -19,6 +19,7 @@ from grader.records.records import StudentRecord, read_student
 from grader.submissions import roll_call
 from grader.submissions import times as clock
 from grader.submissions.class_folder import Classwork, Submission, collect
+from grader.suite.inventory import catalog_of, expect_only
 
 if TYPE_CHECKING:
     from grader.grading.grade import StartJudge
@@ -68,6 +69,7 @@ def grade(
 
     catalog = load()
     catalog.select(only)  # or there is no such exercise
+    expect_only(results, None)
     students = rosters.load(roster)
     if times is not None and gradebook is None:
         raise KataError("--times: what lateness costs is the gradebook's business; name one with --gradebook")
@@ -180,7 +182,8 @@ def export(
     """Write results as a table, to a file or to standard output, or as a file for each student."""
     from grader import export as exporting
 
-    own = load().assignment(assignment) if assignment else None
+    catalog = catalog_of(results)
+    own = catalog.assignment(assignment) if assignment else None
     students = rosters.load(roster)
     with bar(err, "reading results") as progress:
-        exporting.export(results, format, to, load(), progress, corrections, own, students)
+        exporting.export(results, format, to, catalog, progress, corrections, own, students)

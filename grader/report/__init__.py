@@ -20,7 +20,7 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, bar, silent
 from grader.core.sanitize import plain
 from grader.course import paths
-from grader.course.catalog import Catalog, load
+from grader.course.catalog import Catalog
 from grader.course.roster import NOBODY, Roster
 from grader.export import load_results
 from grader.records.corrections import NONE, Corrections
@@ -28,6 +28,7 @@ from grader.records.records import StudentRecord
 from grader.report import hand_back
 from grader.submissions.class_folder import listed
 from grader.submissions.ways_back import ways_back
+from grader.suite.inventory import catalog_of
 
 _HERE = Path(__file__).parent
 _MADE_BY = '<meta name="generator" content="torchkata">'
@@ -58,8 +59,9 @@ def run(
     """
     left_out: list[str] = []
     records = []
-    own = load().assignment(assignment) if assignment else None
-    for record in load_results(results, load(), left_out.append, corrections=corrections, assignment=own):
+    catalog = catalog_of(results)
+    own = catalog.assignment(assignment) if assignment else None
+    for record in load_results(results, catalog, left_out.append, corrections=corrections, assignment=own):
         if _sound(record):
             records.append(record)
         else:
@@ -68,12 +70,12 @@ def run(
             )
     if not records:
         raise KataError(f"{paths.shown(results)} holds no results that can be read; run `kata grade` again")
-    ways = None if download is None else ways_back(download, load(), roster)
+    ways = None if download is None else ways_back(download, catalog, roster)
     if left_out:
         more = f" (and {len(left_out) - 1} more like it)" if len(left_out) > 1 else ""
         err.print(f"note: {left_out[0]}{more}", markup=False)
     with bar(err, "writing pages") as progress:
-        index = write(records, load(), to, progress, roster)
+        index = write(records, catalog, to, progress, roster)
     count = f"{len(records)} student{'s' if len(records) != 1 else ''}"
     out.print(f"report: {paths.shown(index)} ({count})", markup=False)
     if ways is not None:

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grader.core.errors import KataError
 from grader.sandbox import namespaces
@@ -87,7 +87,7 @@ class Sandbox(abc.ABC):
         while not (ended := os.wait4(pid, os.WNOHANG))[0]:
             timed_out = time.monotonic() >= deadline
             if timed_out or self.processes() > limits.processes:
-                os.kill(pid, signal.SIGKILL)
+                self.end(pid)
                 ended = os.wait4(pid, 0)
                 break
             _pause(pid, min(LOOK_EVERY, deadline - time.monotonic()))
@@ -104,9 +104,22 @@ class Sandbox(abc.ABC):
         """End a child and everything it started, whether or not it has ended by itself."""
         return self.wait(pid, 0)
 
-    @abc.abstractmethod
+    def end(self, pid: int) -> None:
+        """Have a child end, and all that it has started, which else may leave it no time to do so."""
+        held = self._held()
+        os.kill(pid, signal.SIGKILL)
+        for other, home in held.items():
+            if home == held.get(pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(other, signal.SIGKILL)
+
     def processes(self) -> int:
         """How many processes the children hold now, as far as this machine can tell."""
+        return len(self._held())
+
+    @abc.abstractmethod
+    def _held(self) -> dict[int, Any]:
+        """The children and all processes that they have started, each with what those of one child share."""
 
     @abc.abstractmethod
     def _fork(self) -> int:
@@ -153,9 +166,9 @@ class Confinement(Sandbox):
         self._home = os.open("/proc/self/ns/pid", os.O_RDONLY)
         super().__init__()
 
-    def processes(self) -> int:
-        spaces = (namespaces.pid_namespace(str(pid)) for pid in namespaces.visible())
-        return sum(1 for space in spaces if space and space not in self._trusted)
+    def _held(self) -> dict[int, Any]:
+        spaces = {pid: namespaces.pid_namespace(str(pid)) for pid in namespaces.visible()}
+        return {pid: space for pid, space in spaces.items() if space and space not in self._trusted}
 
     def _fork(self) -> int:
         # What sockets there still are, children that share this network could find.
@@ -196,8 +209,9 @@ class Unconfined(Sandbox):
         self._scratch: dict[int, str] = {}
         super().__init__(hide=hide)
 
-    def processes(self) -> int:
-        return sum(1 for pid in namespaces.visible() if namespaces.session(pid) in self._scratch)
+    def _held(self) -> dict[int, Any]:
+        sessions = {pid: namespaces.session(pid) for pid in namespaces.visible()}
+        return {pid: session for pid, session in sessions.items() if session in self._scratch}
 
     def _fork(self) -> int:
         scratch = tempfile.mkdtemp(prefix="kata-")

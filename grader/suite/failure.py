@@ -10,7 +10,8 @@ from grader.core.timeout import TooSlow
 from grader.protocol.feedback import Fact, Feedback, Where
 from grader.suite.court import Court
 
-_ASSERTS = "assert "
+_ADVICE = "Use -v to get more diff"
+"""Nobody can."""
 
 
 class Places:
@@ -49,7 +50,7 @@ class Places:
         return path is not None and source.strip().startswith("raise NotImplementedError")
 
     def _where(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Where | None:
-        """The innermost line of the student's, else of the suite's."""
+        """The innermost line of the student's, else the test's own."""
         lines = [
             (path, entry.lineno + 1)
             for entry in excinfo.traceback
@@ -58,7 +59,7 @@ class Places:
         own = [(path, line) for path, line in lines if path not in self._suite]
         if not (own or lines):
             return None
-        path, line = (own or lines)[-1]
+        path, line = own[-1] if own else lines[0]
         return Where(path, line, linecache.getline(str(self._root / path), line).strip())
 
     def _inside(self, file: str) -> str | None:
@@ -73,6 +74,6 @@ def unusable(said: str, where: Where | None = None) -> Feedback:
 
 def _of_assert(text: str, where: Where | None) -> Feedback:
     """The text of a rewritten assert: what was compared, then how the two sides differ."""
-    first, *rest = text.splitlines() or ["the assert does not hold"]
-    facts = tuple(Fact("", line.strip()) for line in rest if line.strip())
-    return Feedback(first, facts, where=where)
+    lines = [line.strip() for line in text.splitlines()]
+    first, *rest = [line for line in lines if line and line != _ADVICE] or ["the assert does not hold"]
+    return Feedback(first, tuple(Fact("", line) for line in rest), where=where)

@@ -9,7 +9,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.core.errors import KataError
+from grader.course import paths
+from grader.course.catalog import Catalog, Exercise, Section, load
 from grader.protocol.check import CheckSpec
 from grader.records.records import read_json
 
@@ -69,6 +71,22 @@ def kept(results: Path) -> Inventory | None:
         return None
 
 
+def catalog_of(results: Path) -> Catalog:
+    """What the results in a folder are of: a suite's tests, else the exercises of the course here."""
+    tests = kept(results)
+    return load() if tests is None else tests.catalog
+
+
+def expect_only(results: Path, name: str | None) -> None:
+    """Raises KataError where a folder has results of anything but this suite; None stands for exercises."""
+    tests = kept(results)
+    other = "" if tests is None else f"the suite {tests.name}"
+    if tests is None and name is not None and any(results.glob("[!.]*.json")):
+        other = "exercises"
+    if other and other != f"the suite {name}":
+        raise KataError(f"{paths.shown(results)} holds results of {other}; choose another folder with --out")
+
+
 def listed(name: str, digest: str, checks: Mapping[str, Sequence[CheckSpec]]) -> Inventory:
     """The inventory of the tests of each file."""
     slugs = _slugs([*checks])
@@ -86,10 +104,11 @@ def _slugs(files: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _exercise(section: str, order: int, file: TestFile) -> Exercise:
+def _exercise(assignment: str, order: int, file: TestFile) -> Exercise:
     return Exercise(
         slug=file.slug,
-        section=section,
+        section="",
+        set_in=assignment,
         order=order,
         title=file.path,
         kind="build",

@@ -12,7 +12,10 @@ import pytest
 from grader.suite.court import Court
 from grader.suite.tree import Files, written
 
-_ARGUMENTS = ("-q", "--tb=no", "--capture=sys", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml")
+_ARGUMENTS = (
+    *("-q", "--tb=no", "--capture=sys", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml"),
+    *("-oaddopts=", "-otruncation_limit_lines=0", "-otruncation_limit_chars=0"),  # feedback is cut anyway
+)
 
 
 def laid(court: Court, own: Files) -> Path:
@@ -28,11 +31,11 @@ def laid(court: Court, own: Files) -> Path:
 
 
 def start(
-    court: Court, root: Path, what: Sequence[str], plugin: object, *, collect_only: bool = False
+    court: Court, root: Path, what: Sequence[str], *plugins: object, collect_only: bool = False
 ) -> str:
     """Run pytest on files or folders of the suite, with the suite's settings and conftests and nobody else's.
 
-    Asserts are rewritten. Of plugins there are pytest's own, those that a conftest names, and `plugin`.
+    Asserts are rewritten. Of plugins there are pytest's own, those that a conftest names, and `plugins`.
 
     Returns:
         Why pytest did not come to collect anything: a conftest does not import, say.
@@ -42,12 +45,11 @@ def start(
         *_ARGUMENTS,
         *(["--collect-only"] if collect_only else []),
         *("-c", str(root / court.config), f"--rootdir={root}", f"--confcutdir={root / court.place}"),
-        *("-o", "addopts="),
         *what,
     ]
     said = io.StringIO()
     with redirect_stderr(said):
-        code = pytest.main(arguments, plugins=[plugin])
+        code = pytest.main(arguments, plugins=plugins)
     if code not in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
         return ""
     lines = said.getvalue().strip().splitlines()

@@ -25,11 +25,21 @@ def verdict(exercise: Exercise, file: TestFile, transcript: Transcript) -> Exerc
 
 def weighed(record: ExerciseRecord, file: TestFile) -> ExerciseRecord:
     """The record with the points of its tests as they are worth now."""
+    checks = tuple(replace(check, title=_titled(check, file)) for check in record.checks)
+    record = replace(record, points=file.worth, checks=checks)
     if record.status == "tampered":
-        return replace(record, points=file.worth, score=0.0)
+        return record
     earned = sum(file.points[check.id] for check in record.checks if check.outcome == "passed")
     share = earned / file.worth if file.worth else record.job
-    return replace(record, points=file.worth, score=round(earned, 4), job=round(share, 4))
+    return replace(record, score=round(earned, 4), job=round(share, 4))
+
+
+def _titled(check: CheckRecord, file: TestFile) -> str:
+    """The test's title, and what it is worth, where tests of its file are not worth the same."""
+    if check.outcome == "not_graded" or len({*file.points.values()}) == 1:
+        return check.title
+    points = round(file.points[check.id], 2)
+    return f"{check.title} ({points:g} point{'s' if points != 1 else ''})"
 
 
 def _share(checks: tuple[CheckRecord, ...]) -> float:

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import select
-import signal
 import socket
 import time
 from dataclasses import asdict
@@ -102,7 +101,7 @@ class Worker:
                 if descriptor in ready:
                     break
                 if self.sandbox.processes() > limits.processes:
-                    os.kill(pid, signal.SIGKILL)
+                    self.sandbox.end(pid)
                     break
                 if beats in ready:
                     if os.read(beats, 4096):

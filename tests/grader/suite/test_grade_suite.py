@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from grader import report
 from grader.cli import suite as by_suite
 from grader.core.errors import KataError
+from grader.export import export
 from grader.records.records import UNVERIFIED, read_student
+from grader.suite.inventory import catalog_of, expect_only
 
 TESTS = """
 import math
@@ -88,19 +91,12 @@ def course(tmp_path_factory):
     return home
 
 
-def grade(course: Path, results: Path, **options):
+def grade(course: Path, results: Path, suite: str = "geometry", **options):
     out, err = (Console(file=io.StringIO(), width=200) for _ in range(2))
     settings = {"solution": None, "jobs": 2, "confined": False, "as_json": False, "roster": None, **options}
-    suite = course / "geometry/tests"
-    done = by_suite.grade(
-        course / "class",
-        suite,
-        adapters=[suite / "adapters.py"],
-        results=results,
-        out=out,
-        err=err,
-        **settings,
-    )
+    tests = course / suite / "tests"
+    where = {"adapters": [tests / "adapters.py"], "results": results}
+    done = by_suite.grade(course / "class", tests, **where, out=out, err=err, **settings)
     return done, out.file.getvalue(), err.file.getvalue()
 
 
@@ -140,7 +136,7 @@ def test_the_record_says_what_it_rests_on(graded):
 def test_an_assert_shows_both_sides(graded):
     checks = read_student(graded[0] / "bob.json").exercises["shapes"].checks
     (wrong,) = [check for check in checks if check.outcome == "failed"]
-    assert (wrong.id, wrong.title) == ("test_area", "test_area")
+    assert (wrong.id, wrong.title) == ("test_area", "test_area (3 points)")
     assert wrong.message.startswith("assert 5.0 == 6.0 ± 6.0e-06\n  tests/test_shapes.py:16 ")
 
 
@@ -197,3 +193,31 @@ def test_a_suite_that_needs_a_solution_to_import_says_so(course, tmp_path, name)
     (tmp_path / f"geometry/tests/{name}.py").write_text("import geometry\n")
     with pytest.raises(KataError, match=r"No module named 'geometry'.*--solution"):
         grade(tmp_path, tmp_path / "results")
+
+
+def test_results_of_a_suite_are_no_place_for_others(course, graded, tmp_path):
+    results, *_ = graded
+    shutil.copytree(course / "geometry", tmp_path / "algebra")
+    shutil.copytree(course / "class", tmp_path / "class")
+    with pytest.raises(KataError, match="holds results of the suite geometry; choose another folder"):
+        grade(tmp_path, results, suite="algebra")
+    with pytest.raises(KataError, match="holds results of the suite geometry"):
+        expect_only(results, None)
+
+
+@pytest.mark.parametrize("format", ["csv", "canvas", "json"])
+def test_results_are_exported_by_file_of_tests(graded, tmp_path, format):
+    export(graded[0], format, tmp_path / "out", catalog_of(graded[0]))
+    text = (tmp_path / "out").read_text()
+    assert {"csv": "bob,3,3,3,6,", "canvas": "bob,,,bob,,3,3", "json": '"title": "tests/test_shapes.py"'}[
+        format
+    ] in text
+
+
+def test_the_report_shows_tests_and_what_they_are_worth(graded, tmp_path):
+    out = Console(file=io.StringIO())
+    report.run(graded[0], tmp_path, out, out)
+    page = (tmp_path / "students/bob.html").read_text()
+    assert "test_area (3 points)" in page and "assert 5.0 == 6.0" in page
+    assert UNVERIFIED.replace("'", "&#39;") in page
+    assert (tmp_path / "index.html").read_text().count(UNVERIFIED.replace("'", "&#39;")) == 1
