@@ -50,7 +50,7 @@ book: .venv/.learner ## build/book/index.html: chapters, statements and indexes,
 
 .PHONY: gradescope
 gradescope: .venv/.learner ## build/gradescope.zip, an autograder to upload: make gradescope ONLY=e01_tensors
-	@$(BIN)/python integrations/gradescope/bundle.py $(addprefix --only ,$(ONLY))
+	@$(BIN)/python integrations/gradescope/bundle.py $(addprefix --only ,$(ONLY)) $(addprefix --assignment ,$(ASSIGNMENT))
 
 # torch first and by itself: its exact pin decides which build comes along.
 .venv/bin/python:

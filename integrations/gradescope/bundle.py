@@ -1,8 +1,9 @@
 """Zip this clone with `setup.sh` and `run_autograder`, for Gradescope's "Configure Autograder".
 
-    python integrations/gradescope/bundle.py [--only SLUG|SECTION]... [OUT.zip]
+    python integrations/gradescope/bundle.py [--only SLUG|SECTION]... [--assignment NAME] [OUT.zip]
 
-The specifications ask for both scripts at the root of the archive:
+Run in the folder of a course, it takes the course along: its `course.toml`, and exercises of its own. The
+specifications ask for both scripts at the root of the archive:
 https://gradescope-autograders.readthedocs.io/en/latest/specs/
 """
 
@@ -16,19 +17,39 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT))
 
+from grader.cli.instructor import asked_for  # noqa: E402
 from grader.core.errors import KataError  # noqa: E402
+from grader.course import paths, sources  # noqa: E402
 from grader.course.catalog import load  # noqa: E402
 
 SCRIPTS = ("setup.sh", "run_autograder")
-FILES = ("conftest.py", "pyproject.toml", "constraints.txt", "README.md", "LICENSE", "tests/__init__.py")
+FILES = (
+    *("conftest.py", "pyproject.toml", "constraints.txt", "README.md", "LICENSE", "tests/__init__.py"),
+    paths.FILE,
+)
 FOLDERS = ("grader", "exercises", "solutions", "tests/public", "tests/hidden")
 
 
-def files() -> Iterator[Path]:
-    """What grading needs of this clone."""
-    yield from (ROOT / name for name in FILES if (ROOT / name).is_file())
+def places() -> dict[Path, str]:
+    """What goes into the archive, and under which name: this clone, and the course around us.
+
+    Raises:
+        KataError: the course takes exercises from elsewhere.
+    """
+    found = {ROOT: "torchkata"}
+    if (paths.COURSE / paths.FILE).is_file():
+        found.setdefault(paths.COURSE, "course")
+    for root in sources.roots():
+        if root not in found:
+            raise KataError(f"a bundle holds torchkata and the course, and not {root}; copy its exercises")
+    return found
+
+
+def files(root: Path) -> Iterator[Path]:
+    """What grading needs of a clone or a course."""
+    yield from (root / name for name in FILES if (root / name).is_file())
     for folder in FOLDERS:
-        for file in sorted((ROOT / folder).rglob("*")):
+        for file in sorted((root / folder).rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".pyc":
                 yield file
 
@@ -36,6 +57,7 @@ def files() -> Iterator[Path]:
 def bundle(target: Path, only: list[str] | None) -> None:
     """Write the archive."""
     load().select(only)  # or there is no such exercise
+    whole = places()
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in SCRIPTS:
@@ -44,8 +66,9 @@ def bundle(target: Path, only: list[str] | None) -> None:
             archive.writestr(script, (HERE / name).read_bytes())
         if only:
             archive.writestr("only", "\n".join(only))
-        for file in files():
-            archive.write(file, Path("torchkata") / file.relative_to(ROOT))
+        for root, place in whole.items():
+            for file in files(root):
+                archive.write(file, Path(place) / file.relative_to(root))
 
 
 def main() -> int:
@@ -57,17 +80,19 @@ def main() -> int:
         action="append",
         help="what this assignment is about; repeat it for more (default: all)",
     )
+    parser.add_argument("--assignment", metavar="NAME", help="what course.toml sets under this name")
     parser.add_argument("out", nargs="?", type=Path, default=ROOT / "build" / "gradescope.zip")
     given = parser.parse_args()
     try:
-        bundle(given.out, given.only)
+        only = asked_for(given.only, given.assignment)
+        bundle(given.out, only)
     except KataError as error:
         print(f"bundle: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"bundle: cannot write {given.out}: {error.strerror}", file=sys.stderr)
         return 2
-    points = sum(exercise.points for exercise in load().select(given.only))
+    points = sum(exercise.points for exercise in load().select(only))
     print(f"{given.out}: upload it as the autograder; the assignment has {points:g} autograder points")
     return 0
 

@@ -1,6 +1,7 @@
 """docs/instructors.md: its commands are run in order, on some of the sample class."""
 
 import csv
+import html
 import json
 import os
 import re
@@ -59,6 +60,20 @@ def test_a_term_ends_with_the_same_totals_everywhere(walked):
         assert {one["student"]: one["score"] for one in students} == {**totals, "kim": 0}
     for who, total in totals.items():
         assert json.loads((walked / "gradescope" / who / "results.json").read_text())["score"] == total
+
+
+@pytest.mark.slow
+def test_the_pair_that_is_shown_is_what_the_page_says(tmp_path):
+    (block,) = [block for block in BLOCKS if "copied" in block]
+    shown = re.search(r"^```text\n(jun and .*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    place = tmp_path / "torchkata"
+    shutil.copytree(ROOT / "samples" / "class", place / "submissions")
+    (place / "course.toml").touch()
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["bash", "-euc", block], cwd=place, env=environment, check=True, capture_output=True)
+    page = html.unescape(re.sub(r"<[^>]+>", "", (tmp_path / "copied" / "similar.html").read_text("utf-8")))
+    assert shown and [line for line in shown[1].splitlines() if line not in page.splitlines()] == []
 
 
 @pytest.mark.slow
