@@ -80,25 +80,24 @@ def _too_few(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[str]
 
 
 def _trials(exercise: Exercise, specimens: Sequence[Specimen]) -> Iterator[Trial]:
-    solution = exercise.file("solutions").read_text("utf-8")
-    stub = exercise.file("exercises").read_bytes()
-    yield Trial("stub", "the stub", Job(exercise, stub, 0))
-    for about, source in nulls.sources(solution).items():
-        yield Trial("null", f"the null answer that {about}", Job(exercise, source.encode(), 0))
+    solution = exercise.content("solutions")
+    yield Trial("stub", "the stub", Job(exercise, exercise.content("exercises"), 0))
+    for about, answer in nulls.answers(exercise, solution).items():
+        yield Trial("null", f"the null answer that {about}", Job(exercise, answer, 0))
     for seed in SEEDS:
         yield Trial("right", f"the solution (seed {seed})", _shuffled(exercise, solution, seed))
     for number, kept in enumerate(specimens):
-        source = kept.source(solution)
+        answer = kept.content(exercise)
         if isinstance(kept, Wrong):
-            yield Trial("wrong", kept.about, Job(exercise, source.encode(), 0), kept)
+            yield Trial("wrong", kept.about, Job(exercise, answer, 0), kept)
         else:
             seed = SEEDS[number % len(SEEDS)]
             kind: Literal["works", "right"] = "works" if isinstance(kept, Works) else "right"
-            yield Trial(kind, f"{kept.about} (seed {seed})", _shuffled(exercise, source, seed))
+            yield Trial(kind, f"{kept.about} (seed {seed})", _shuffled(exercise, answer, seed))
 
 
-def _shuffled(exercise: Exercise, source: str, seed: int) -> Job:
-    return Job(exercise, source.encode(), seed, shuffled=True)
+def _shuffled(exercise: Exercise, answer: bytes, seed: int) -> Job:
+    return Job(exercise, answer, seed, shuffled=True)
 
 
 def _run(exercises: tuple[Exercise, ...], trials: list[Trial], progress: Progress) -> Iterator[Problem]:
@@ -177,7 +176,7 @@ class _Session:
         """What the solution gives, which need not pass here: it is on trial like the others."""
         key = exercise.slug, seed
         if key not in self._wanted:
-            solution = exercise.file("solutions").read_bytes()
+            solution = exercise.content("solutions")
             found = self._pool.reference(Job(exercise, solution, seed, mode="oracle"))
             self._wanted[key] = Wanted(found.oracle, found.fine_oracle)
         return self._wanted[key]

@@ -4,14 +4,16 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from grader.authoring import statement
-from grader.course import paths, sources, starts
+from grader.course import paths, project, sources, starts
 from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise, Section, Tree, row_file
 
-_HOUSEKEEPING = {"__init__.py", "__pycache__", "README.md", SECTION, STEPS, STEPS_FILE}
+_HOUSEKEEPING = {"__init__.py", "__pycache__", "conftest.py", "README.md", SECTION, STEPS, STEPS_FILE}
 _PATHS = ("first", "core", "further")
 TODO = "TODO: "
+_WRITTEN: tuple[Literal["exercises"], Literal["solutions"]] = ("exercises", "solutions")
 _ORDER_OF_WORK: tuple[Tree, ...] = ("exercises", "solutions", "specimens", "public", "hidden")
 
 
@@ -44,7 +46,7 @@ def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
     for chapter in chapters:
         for line in _left(chapter):
             yield section.name, line
-    known = {e.file(tree) for e in section.exercises for tree in e.trees}
+    known = {e.place(tree) for e in section.exercises for tree in e.trees}
     for folder in sorted({file.parent for file in known}):
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
             if file not in known and file.name not in _HOUSEKEEPING:
@@ -74,10 +76,16 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
 def _to_do(exercise: Exercise) -> Iterator[tuple[str, str]]:
     """What `kata new` left to its author, in the order in which it is best written."""
     for tree in _ORDER_OF_WORK:
-        for line in _left(exercise.file(tree)) if tree in exercise.trees else ():
-            yield exercise.slug, line
+        for file in _sources(exercise.place(tree)) if tree in exercise.trees else ():
+            for line in _left(file):
+                yield exercise.slug, line
     for line in _left_in_row(exercise):
         yield exercise.slug, line
+
+
+def _sources(place: Path) -> list[Path]:
+    """The Python files there: those of a project, the one with the statement first, or the file itself."""
+    return [file for file in project.files(place) if file.suffix == ".py"] if place.is_dir() else [place]
 
 
 def _left(file: Path) -> Iterator[str]:
@@ -125,7 +133,7 @@ def _start_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
 
 def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
     try:
-        stub, solution = (_interface(exercise.file(tree)) for tree in ("exercises", "solutions"))
+        stub, solution = (_interface(exercise.place(tree)) for tree in _WRITTEN)
     except SyntaxError as error:
         yield exercise.slug, f"stub or solution is no Python: line {error.lineno}: {error.msg}"
         return
@@ -139,12 +147,19 @@ def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
             yield exercise.slug, f"stub and solution differ in the signature or docstring of {name}"
 
 
-def _interface(file: Path) -> dict[str, tuple[str, str]]:
-    """Signature and docstring of the module and of all that it defines, by dotted name."""
-    tree = ast.parse(file.read_text("utf-8"))
-    found = {"the module": ("", ast.get_docstring(tree) or "")}
-    found.update(_definitions(tree.body, ""))
+def _interface(place: Path) -> dict[str, tuple[str, str]]:
+    """Signature and docstring of the modules and of all that they define, by dotted name."""
+    found = {}
+    for file in _sources(place):
+        tree = ast.parse(file.read_text("utf-8"), str(file))
+        inside = "" if file in (place, place / project.START) else _dotted(file.relative_to(place))
+        found[inside or "the module"] = ("", ast.get_docstring(tree) or "")
+        found.update(_definitions(tree.body, inside and f"{inside}."))
     return found
+
+
+def _dotted(inside: Path) -> str:
+    return ".".join(inside.with_suffix("").parts)
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> dict[str, tuple[str, str]]:
@@ -162,8 +177,8 @@ def _definitions(body: list[ast.stmt], prefix: str) -> dict[str, tuple[str, str]
 
 
 def _hint_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    given = exercise.file("exercises").read_text("utf-8")
-    for line in exercise.file("solutions").read_text("utf-8").splitlines():
+    given, solution = (exercise.text(exercise.content(tree)) for tree in _WRITTEN)
+    for line in solution.splitlines():
         code = line.split("  # ")[0].strip()
         if len(code) >= 12 and code not in given and any(code in hint for hint in exercise.hints):
             yield exercise.slug, f"a hint quotes the solution: {code}"

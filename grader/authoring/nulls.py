@@ -5,9 +5,12 @@ without public methods, such as a dataset, the special ones are replaced, apart 
 """
 
 import ast
+from functools import partial
 from typing import TypeGuard
 
 from grader.authoring._compat import PYTREE
+from grader.course import project
+from grader.course.catalog import Exercise
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KINDS = {
@@ -72,6 +75,17 @@ for _name in {functions!r}:
 for _owner, _name in {methods!r}:
     setattr(globals()[_owner], _name, _null(getattr(globals()[_owner], _name), 1))
 """
+
+
+def answers(exercise: Exercise, solution: bytes) -> dict[str, bytes]:
+    """Each null answer, by what it does; of a project, all of whose files are replaced."""
+    if exercise.is_project:
+        return {about: project.changed(solution, partial(_null, about)) for about in KINDS}
+    return {about: source.encode() for about, source in sources(solution.decode("utf-8")).items()}
+
+
+def _null(about: str, text: str) -> str:
+    return sources(text)[about]
 
 
 def sources(solution: str) -> dict[str, str]:

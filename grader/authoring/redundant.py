@@ -34,10 +34,9 @@ def groups(exercises: tuple[Exercise, ...], progress: Progress = silent) -> Iter
     about: dict[int, str] = {}
     jobs = []
     for exercise in exercises:
-        solution = exercise.file("solutions").read_text("utf-8")
         for kept in specimen.read(exercise.file("specimens")):
             if isinstance(kept, Wrong):
-                jobs.append(Job(exercise, kept.source(solution).encode(), 0, mode="check"))
+                jobs.append(Job(exercise, kept.content(exercise), 0, mode="check"))
                 about[id(jobs[-1])] = kept.about
     alike: dict[tuple[str, Signature], list[str]] = defaultdict(list)
     with Pool(exercises, jobs=os.cpu_count() or 1, confined=False) as pool:

@@ -3,53 +3,74 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
-from grader.authoring import texts
+from grader.authoring import project_texts, texts
 from grader.core.errors import KataError
 from grader.course import chapter, paths
-from grader.course.catalog import STEPS, Exercise, Section, Tree, digest, load, row_file, section_file
+from grader.course.catalog import KINDS, STEPS, Exercise, Kind, Section, Tree, load, row_file, section_file
 from grader.publish import shipped
 
 
-def write(section: str, slug: str, kind: str, *, step: bool = False) -> list[str]:
+def write(section: str, slug: str, named: str, *, step: bool = False) -> list[str]:
     """Write the files of a new exercise or step and its catalog row; the paths, for printing.
 
     A section that is not there yet, under a full name such as ``e20_tuning``, is begun with it.
 
     Raises:
         KataError: the section is unknown and no name for a new one, the slug is taken or no identifier, the
-            kind is neither.
+            kind is none, or not a step's.
     """
-    _expect_new(slug, kind)
+    _expect_new(slug)
+    kind = _kind(named, step)
     found = _section(section)
     order = max((e.order for e in found.exercises if e.is_step == step), default=0) + 1
     words = {"slug": slug, "title": _title(slug), "order": order, "kind": kind}
-    head = texts.HEAD.format(**words)
-    stub = (texts.STEP_STATEMENT if step else texts.STATEMENT).format(**words) + head + texts.BODY[kind]
-    contents: dict[Tree, str] = {
-        "exercises": stub,
-        "solutions": head + texts.SOLUTION,
-        "public": (texts.STEP_SUITE if step else texts.EXAMPLE).format(**words),
-        "hidden": texts.SUITE.format(**words),
-        "specimens": (texts.STEP_SPECIMENS if step else texts.SPECIMENS).format(**words),
-    }
-    made = Exercise(slug, found.name, order, "", "build", "first" if step else "core", 0, 1, (), (), (), "")
-    files = {made.file(tree): contents[tree] for tree in made.trees}
+    path: Literal["first", "core"] = "first" if step else "core"
+    made = Exercise(slug, found.name, order, "", kind, path, 0, 1, (), (), (), "")
+    files = {file: text.format(**words) for file, text in _texts(made).items()}
     new = [*_begin(found), *_packages(made)]
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
-    row = (texts.STEP_ROW if step else texts.ROW).format(start=digest(stub.encode()), **words)
+    start = made.digest(made.content("exercises"))
+    row = (texts.STEP_ROW if step else texts.ROW).format(start=start, **words)
     return list(dict.fromkeys([*map(paths.shown, [*new, *files]), _append(row_file(made), row)]))
 
 
-def _expect_new(slug: str, kind: str) -> None:
+def _texts(made: Exercise) -> dict[Path, str]:
+    """The files to write, and what they hold, with words of the exercise to be filled in."""
+    specimens = texts.STEP_SPECIMENS if made.is_step else texts.SPECIMENS
+    if made.is_project:
+        contents = {made.file("specimens"): specimens}
+        for tree, files in project_texts.FILES.items():
+            contents |= {made.place(tree) / name: text for name, text in files.items()}
+        return contents
+    statement = texts.STEP_STATEMENT if made.is_step else texts.STATEMENT
+    found: dict[Tree, str] = {
+        "exercises": statement + texts.HEAD + texts.BODY[made.kind],
+        "solutions": texts.HEAD + texts.SOLUTION,
+        "public": texts.STEP_SUITE if made.is_step else texts.EXAMPLE,
+        "hidden": texts.SUITE,
+        "specimens": specimens,
+    }
+    return {made.file(tree): found[tree] for tree in made.trees}
+
+
+def _kind(named: str, step: bool) -> Kind:
+    kind = next((kind for kind in KINDS if kind == named), None)
+    if kind is None:
+        raise KataError(f"--kind {named!r} is neither of {', '.join(KINDS)}")
+    if kind == "project" and step:
+        raise KataError("a first step is one file; leave out --step, or --kind project")
+    return kind
+
+
+def _expect_new(slug: str) -> None:
     if not slug.isidentifier() or slug != slug.lower():
         raise KataError(f"{slug!r} is no slug: use lower-case letters, digits and underscores")
     if any(e.slug == slug for e in load().exercises):
         raise KataError(f"an exercise is called {slug!r} already; slugs are unique, choose another")
-    if kind not in texts.BODY:
-        raise KataError(f"--kind {kind!r} is neither build nor fix")
 
 
 def _title(name: str) -> str:

@@ -33,7 +33,7 @@ def audit(
 def new(
     section: Annotated[str, typer.Argument(help="a section, such as e01_tensors")],
     slug: Annotated[str, typer.Argument(help="its name: lower-case words, joined by _")],
-    kind: Annotated[str, typer.Option("--kind", help="build or fix")] = "build",
+    kind: Annotated[str, typer.Option("--kind", help="build, fix, or project: a folder of files")] = "build",
     step: Annotated[bool, typer.Option("--step", help="a first step: four files, one suite")] = False,
 ) -> None:
     """Make the files and the catalog row of a new exercise, as a beginning that the audit reads."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from grader.core.errors import KataError
 from grader.course import course_file, paths, project, sources
@@ -25,6 +25,9 @@ else:
     import tomli as tomllib
 
 Tree = Literal["exercises", "solutions", "public", "hidden", "specimens"]
+
+Kind = Literal["build", "fix", "project"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _FOLDERS: dict[Tree, Path] = {
     "exercises": Path("exercises"),
@@ -67,7 +70,7 @@ class Exercise:
     section: str
     order: int
     title: str
-    kind: Literal["build", "fix", "project"]
+    kind: Kind
     path: Literal["first", "core", "further"]
     points: float = field(repr=False)
     difficulty: int
@@ -166,7 +169,10 @@ class Exercise:
 
     def content(self, tree: Literal["exercises", "solutions"]) -> bytes:
         """The answer in one of these places, as it is judged; raises OSError where it cannot be read."""
-        place = self.place(tree)
+        return self.read(self.place(tree))
+
+    def read(self, place: Path) -> bytes:
+        """The answer in a file, or in a project's folder, that may lie anywhere."""
         return project.content(place) if self.is_project else place.read_bytes()
 
     def text(self, content: bytes) -> str:
@@ -350,6 +356,9 @@ def _parts(name: str) -> list[str]:
 def _exercise(section: str, slug: str, row: dict[str, Any], source: Path, root: Path) -> Exercise:
     if source.parent.name == STEPS:
         row = {**_STEP, **row}
+    if row.get("kind", KINDS[0]) not in KINDS:
+        said = f"{paths.shown(source)}: exercise {slug!r} has kind = {row['kind']!r}"
+        raise KataError(f"{said}; say one of {', '.join(KINDS)}")
     try:
         return Exercise(
             slug=slug,

@@ -28,6 +28,11 @@ def counts(name: str, *, at_top: bool) -> bool:
     )
 
 
+def is_part(path: str) -> bool:
+    """Whether what lies at this path in the folder is a part of the answer, unless it is too large."""
+    return all(counts(name, at_top=place == 0) for place, name in enumerate(path.split("/")))
+
+
 def content(folder: Path) -> bytes:
     """The answer in a folder.
 

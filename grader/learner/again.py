@@ -54,11 +54,13 @@ def compared(again: Again) -> RenderableType:
     table = Table(box=None, expand=True, padding=(0, 1, 0, 0))
     for head in (f"then{f', {before[-1]}' if before else ''}", "now"):
         table.add_column(head, ratio=1, header_style="bold")
-    files = (commands.BACKUPS / again.then, load().exercise(again.slug).file("exercises"))
-    table.add_row(*map(_code, files))
+    exercise = load().exercise(again.slug)
+    places = (commands.BACKUPS / again.then, exercise.place("exercises"))
+    table.add_row(*(_code(exercise, place) for place in places))
     return table
 
 
-def _code(file: Path) -> RenderableType:
-    source = file.read_text("utf-8", "replace") if file.is_file() else f"# {file.name} is not there any more"
+def _code(exercise: Exercise, place: Path) -> RenderableType:
+    gone = f"# {place.name} is not there any more"
+    source = exercise.text(exercise.read(place)) if place.exists() else gone
     return python(Statement.of(source).code or source)

@@ -1,13 +1,16 @@
 """The verbs of a learner: `hint`, `reset`, `solution`, `path`."""
 
 import difflib
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grader.core.errors import KataError
-from grader.course import paths, specimen, starts
+from grader.core.packed import packed, unpacked, written
+from grader.course import paths, project, specimen, starts
 from grader.course.catalog import Exercise, load
 from grader.records import progress, route
 from grader.records.rungs import SETTLED
@@ -41,7 +44,7 @@ def hint(name: str, reveal: str = "") -> str:
 def reset(name: str) -> str:
     """Put the start back and keep what was there; where it is kept, for printing."""
     exercise = load().find(name)
-    shown = paths.shown(exercise.file("exercises"))
+    shown = paths.shown(exercise.place("exercises"))
     if starts.is_untouched(exercise):
         return f"{shown} is at its start already"
     kept = put_back(exercise)
@@ -50,41 +53,60 @@ def reset(name: str) -> str:
 
 def put_back(exercise: Exercise) -> Path | None:
     """Write the start of an exercise; where what was there is kept, if there was anything else."""
-    file, start = exercise.file("exercises"), _start(exercise)
-    is_there = file.exists() and not starts.is_untouched(exercise)
-    kept = _keep(exercise, file) if is_there else None
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(start)
+    place, start = exercise.place("exercises"), _start(exercise)
+    is_there = place.exists() and not starts.is_untouched(exercise)
+    kept = _keep(exercise, place) if is_there else None
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if exercise.is_project:
+        written(unpacked(start), place)
+    else:
+        place.write_bytes(start)
     progress.forget(exercise.slug)
     return kept
 
 
-def _keep(exercise: Exercise, file: Path) -> Path:
+def _keep(exercise: Exercise, place: Path) -> Path:
+    """Where what is there is kept; of a project the files of the answer are moved, so that none is left."""
     BACKUPS.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    kept = BACKUPS / f"{exercise.stem}-{stamp}.py"
+    kept = BACKUPS / f"{exercise.stem}-{stamp}{place.suffix}"
     number = 1
     while kept.exists():
         number += 1
-        kept = BACKUPS / f"{exercise.stem}-{stamp}-{number}.py"
-    kept.write_bytes(file.read_bytes())
+        kept = BACKUPS / f"{exercise.stem}-{stamp}-{number}{place.suffix}"
+    if not exercise.is_project:
+        kept.write_bytes(place.read_bytes())
+        return kept
+    kept.mkdir()
+    for entry in place.iterdir():
+        if entry.name != project.DATA:
+            shutil.move(entry, kept / entry.name)
     return kept
 
 
 def _start(exercise: Exercise) -> bytes:
     """The start, from the package or git: the newest version that is it; others hold the learner's work."""
-    packaged = paths.SOURCE / "exercises" / exercise.relative
-    if packaged.is_file() and exercise.is_start(content := packaged.read_bytes()):
+    packaged = replace(exercise, root=paths.SOURCE)
+    if packaged.file("exercises").is_file() and exercise.is_start(content := packaged.content("exercises")):
         return content
-    place = exercise.file("exercises").relative_to(exercise.root).as_posix()
+    place = exercise.place("exercises").relative_to(exercise.root).as_posix()
     for commit in _git(exercise.root, "log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
-        content = _git(exercise.root, "show", f"{commit}:./{place}")
-        if exercise.is_start(content):
+        if exercise.is_start(content := _content_at(commit, place, exercise)):
             return content
     raise KataError(
         f"no commit here holds the start of {exercise.slug} that the catalog knows: "
         f"take {place} from where you got this copy"
     )
+
+
+def _content_at(commit: str, place: str, exercise: Exercise) -> bytes:
+    """The answer as it was committed."""
+    if not exercise.is_project:
+        return _git(exercise.root, "show", f"{commit}:./{place}")
+    listed = _git(exercise.root, "ls-tree", "-rz", "--name-only", commit, "--", f"{place}/").decode()
+    names = [name.removeprefix(f"{place}/") for name in listed.split("\0") if name]
+    parts = filter(project.is_part, names)
+    return packed({name: _git(exercise.root, "show", f"{commit}:./{place}/{name}") for name in parts})
 
 
 def _git(root: Path, *arguments: str) -> bytes:
@@ -129,11 +151,14 @@ def solution(name: str, reveal: bool = False) -> str:
             f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it. After the "
             "last hint the solution can be revealed"
         )
-    file = exercise.file("exercises")
-    mine = file.read_text("utf-8", "replace").splitlines() if file.exists() else []
-    theirs = reference.read_text("utf-8").splitlines()
+    mine = _lines(exercise, exercise.content("exercises")) if exercise.file("exercises").exists() else []
+    theirs = _lines(exercise, exercise.content("solutions"))
     lines = list(difflib.unified_diff(mine, theirs, "yours", "reference", lineterm=""))
     return "\n".join([*(lines or ["yours is the reference, letter for letter"]), *_plain(exercise, theirs)])
+
+
+def _lines(exercise: Exercise, answer: bytes) -> list[str]:
+    return exercise.text(answer).splitlines()
 
 
 def _plain(exercise: Exercise, reference: Sequence[str]) -> list[str]:
@@ -143,7 +168,7 @@ def _plain(exercise: Exercise, reference: Sequence[str]) -> list[str]:
     plain = next((one for one in known if isinstance(one, specimen.Works)), None)
     if plain is None:
         return []
-    source = plain.source("\n".join(reference) + "\n").splitlines()
+    source = _lines(exercise, plain.content(exercise))
     head = f"what the fine print adds to a plain answer, which does the job ({plain.about}):"
     return ["", head, *difflib.unified_diff(source, reference, "plain", "reference", lineterm="")]
 

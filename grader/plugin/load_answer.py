@@ -51,11 +51,6 @@ class Answers:
         return None
 
 
-def content(place: Path, exercise: Exercise) -> bytes:
-    """The answer that lies in this place."""
-    return project.content(place) if exercise.is_project else place.read_bytes()
-
-
 def put(answer: bytes, exercise: Exercise, root: Path) -> Path:
     """Write an answer below `root`, where the learner knows it: feedback points there.
 
@@ -67,7 +62,7 @@ def put(answer: bytes, exercise: Exercise, root: Path) -> Path:
         place.write_bytes(answer)
         return place
     place.mkdir()
-    written(unpacked(answer), place)
+    written({project.START: b"", **unpacked(answer)}, place)
     if exercise.data.is_dir():
         (place / project.DATA).symlink_to(exercise.data, target_is_directory=True)
     return place

@@ -140,7 +140,7 @@ def _waiting(session: pytest.Session) -> frozenset[Exercise]:
     chosen = {e for item in session.items if (e := exercise_of(item.path))}
     about = chosen if len(chosen) == 1 else named(session.config)
     there = {e: place for e in chosen if (e.kind != "fix" or e not in about) and (place := answers.path(e))}
-    return frozenset(e for e, place in there.items() if e.is_start(load_answer.content(place, e)))
+    return frozenset(e for e, place in there.items() if e.is_start(e.read(place)))
 
 
 def prepare(items: list[pytest.Item]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from grader.core import atomic_write
 from grader.core.errors import KataError
-from grader.course import paths
-from grader.course.catalog import Exercise, read
+from grader.course import paths, starts
+from grader.course.catalog import read
 from grader.publish.shipped import pytest_settings, without_chapters
 
 _WHOLE = (
@@ -26,7 +26,7 @@ def write(target: Path) -> int:
             stands in is not its start.
     """
     exercises = read(paths.SOURCE / "exercises").exercises
-    if changed := [e.relative for e in exercises if not _is_start(e)]:
+    if changed := [e.relative for e in exercises if not starts.is_untouched(e)]:
         raise KataError(
             f"{len(changed)} exercises in {paths.SOURCE} are not at their start any more ({changed[0]}); "
             "`kata reset` there puts them back"
@@ -44,11 +44,6 @@ def write(target: Path) -> int:
             f"cannot write {target}: {error.strerror or 'a file cannot be copied'}; choose another folder"
         ) from None
     return len(exercises)
-
-
-def _is_start(exercise: Exercise) -> bool:
-    file = paths.SOURCE / "exercises" / exercise.relative
-    return file.is_file() and exercise.is_start(file.read_bytes())
 
 
 def _fill(folder: Path) -> None:

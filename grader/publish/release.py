@@ -40,7 +40,7 @@ def release(target: Path, only: list[str] | None) -> int:
             _copy(tool / name, target / name)
         for exercise in exercises:
             for tree in _TREES:
-                _copy(exercise.file(tree), target / exercise.file(tree).relative_to(exercise.root))
+                _copy(exercise.place(tree), target / exercise.place(tree).relative_to(exercise.root))
         _copy_sections(exercises, target)
         _write_catalog(exercises, target)
         _write_guides(tool, target)
@@ -67,9 +67,9 @@ def _copy(source: Path, target: Path) -> None:
 
 def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
     """What belongs to a section as a whole: its chapter, and what makes folders importable."""
-    folders = {e.file(tree).parent.relative_to(e.root) for e in exercises for tree in _TREES}
+    folders = {e.place(tree).parent.relative_to(e.root) for e in exercises for tree in _TREES}
     for folder in {*folders, *(folder.parent for folder in folders), Path("tests")}:
-        for name in ("__init__.py", "README.md"):
+        for name in ("__init__.py", "README.md", "conftest.py"):
             for source in sources.each(str(folder), name):
                 _copy(source, target / folder / name)
 

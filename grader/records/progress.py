@@ -39,7 +39,7 @@ def keep(name: str, rows: Mapping[str, Any]) -> None:
 
 def _digest(exercise: Exercise) -> str:
     try:
-        return hashlib.sha256(exercise.file("exercises").read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(exercise.content("exercises")).hexdigest()[:16]
     except OSError:
         return ""
 

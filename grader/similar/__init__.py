@@ -7,6 +7,7 @@ codes side by side and with how alike any two answers to the same exercise are.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 
@@ -93,7 +94,7 @@ def likenesses(
 def _answers(exercise: Exercise, submissions: Iterable[Submission]) -> dict[str, str]:
     """Who handed in what; stubs as they were given out are nobody's work."""
     return {
-        submission.student: answer.decode("utf-8").replace("\r\n", "\n")
+        submission.student: exercise.text(answer).replace("\r\n", "\n")
         for submission in submissions
         if (answer := submission.answers.get(exercise.slug)) is not None and not exercise.is_start(answer)
     }
@@ -101,13 +102,9 @@ def _answers(exercise: Exercise, submissions: Iterable[Submission]) -> dict[str,
 
 def _everybodys(exercise: Exercise) -> list[str]:
     """What anybody may have written: the start, the reference, and how people are known to answer."""
-    texts = [
-        file.read_text("utf-8")
-        for tree in ("exercises", "solutions")
-        if (file := exercise.file(tree)).is_file()
-    ]
+    places: tuple[Literal["exercises", "solutions"], ...] = ("exercises", "solutions")
+    answers = [exercise.content(tree) for tree in places if exercise.file(tree).is_file()]
     kept = exercise.file("specimens")
     if kept.is_file() and exercise.file("solutions").is_file():
-        solution = exercise.file("solutions").read_text("utf-8")
-        texts += [one.source(solution) for one in specimen.read(kept)]
-    return texts
+        answers += [one.content(exercise) for one in specimen.read(kept)]
+    return [exercise.text(answer) for answer in answers]

@@ -51,7 +51,7 @@ class Watcher:
         self.events = events
         self.keyboard = Keyboard(lambda letter: self.events.put(Key(letter)))
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
-        self.files = {e.file("exercises"): e for e in catalog.exercises}
+        self.places = {e.place("exercises"): e for e in catalog.exercises}
         self.started = 0.0  # when the run of the focus began
         self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
         self.is_map = False  # the map of the course is shown, while all are checked
@@ -109,7 +109,8 @@ class Watcher:
         return True
 
     def _saved(self, files: frozenset[Path]) -> None:
-        exercises = [self.files[file] for file in sorted(files) if file in self.files]
+        places = (place for file in sorted(files) for place in (file, *file.parents) if place in self.places)
+        exercises = [self.places[place] for place in dict.fromkeys(places)]
         if not exercises:
             return
         there = [e for e in exercises if e.file("exercises").exists()]

@@ -71,7 +71,7 @@ class Runs:
             self._again.add(slug)
             return
         try:
-            answer = exercise.file("exercises").read_bytes()
+            answer = exercise.content("exercises")
         except OSError:
             self._tell(exercise, False)
             return

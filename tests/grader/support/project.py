@@ -62,14 +62,15 @@ def trained(request):
 @pytest.fixture
 def bigrams(answer, trained):
     if not trained:
-        trained.append(answer.model.Bigrams(["a", "b", "a", "c", "a", "b"]))
+        trained.append(answer.model.Bigrams(["a", "b", "a", "c", "a", "b", "a"]))
     return trained[0]
 """
 HIDDEN = '''"""What comes next."""
 
+import pytest
 import torch
 
-from grader.checks import expect_close, expect_equal
+from grader.checks import expect_close
 from tests.hidden.e01_tensors.conftest import MADE
 
 
@@ -78,9 +79,13 @@ def test_values(bigrams):
     expect_close(bigrams.after("a"), torch.tensor([0.0, 2 / 3, 1 / 3]), 'after("a")')
 
 
-def test_one_model(bigrams, trained):
-    """One model is enough for all checks."""
-    expect_equal((len(trained), len(MADE)), (1, 1), "the models")
+@pytest.mark.fine
+def test_counts(bigrams, trained):
+    """What was counted stays as it is."""
+    before = bigrams.counts.clone()
+    bigrams.after("b")
+    expect_close(bigrams.counts, before, "the counts")
+    assert (len(trained), len(MADE)) == (1, 1), "the fixture is made once for the module"
 
 
 def oracle(answer, gen):
@@ -94,8 +99,9 @@ ROW = "row / row.sum()"
 SPECIMENS = [
     Wrong("counts", edits=[(ROW, "row")], check="test_values", rung="job"),
     Wrong("sorts", edits=[(".split()", ".split()[::-1]")], check="test_words", rung="job"),
-    Wrong("two models", edits=[("import torch", "import torch\\n\\nMANY = []")]) if False else
-    Right("divides in place", edits=[(ROW, "row.div(row.sum())")]),
+    Wrong("divides in place", edits=[(ROW, "row.div_(row.sum())")], check="test_counts"),
+    Works("forgets", edits=[(ROW, "row.div_(row.sum())")]),
+    Right("divides", edits=[(ROW, "row.div(row.sum())")]),
     Right("another file", code={"corpus.py": "def words(folder):\\n"
         "    return [*(folder / 'corpus.txt').read_text().split()]\\n"}),
 ]

@@ -1,0 +1,96 @@
+"""An answer of many files as a suite meets it."""
+
+import sys
+
+import pytest
+
+from grader.course.catalog import Exercise
+from grader.plugin import failure_report, load_answer
+from grader.plugin.load_answer import Answers, DoesNotImport
+from tests.grader.support.project import RIGHT, content, write
+
+FILES = {
+    "__init__.py": "",
+    "model.py": "from .parts import layers\n\n\ndef double(x):\n    return layers.twice(x)\n",
+    "parts/__init__.py": "",
+    "parts/layers.py": "def twice(x):\n    return x.foo * 2\n",
+    "broken.py": "x = 1\ndef f(:\n",
+    "raising.py": "from . import model\n\nraise ValueError('no')\n",
+}
+
+
+@pytest.fixture
+def exercise(tmp_path):
+    made = Exercise("next_word", "e01_one", 3, "", "project", "core", 4, 1, (), (), (), "", root=tmp_path)
+    yield made
+    load_answer.forget(made)
+
+
+@pytest.fixture
+def answer(exercise, tmp_path):
+    write(tmp_path / "answer", FILES)
+    places = list(sys.path)
+    yield load_answer.load(tmp_path / "answer", exercise)
+    sys.path[:] = places
+
+
+def test_files_are_imported_when_they_are_named(answer):
+    assert "ex03_next_word.model" not in sys.modules
+    assert answer.model.layers is answer.parts.layers
+
+
+def test_what_is_missing_is_named_as_the_suite_named_it(answer, exercise):
+    with pytest.raises(AttributeError) as whole:
+        answer.train.run()
+    with pytest.raises(AttributeError) as part:
+        answer.model.train()
+    told = [failure_report._feedback(e, exercise, None).headline for e in (whole, part)]
+    assert [line.split(" is missing")[0] for line in told] == ["`train`", "`model.train`"]
+
+
+@pytest.mark.parametrize(("name", "line"), [("broken", 2), ("raising", 3)])
+def test_a_file_that_does_not_import_is_named_and_the_others_are_of_use(
+    answer, exercise, tmp_path, name, line
+):
+    with pytest.raises(DoesNotImport) as broken:
+        getattr(answer, name)
+    told = failure_report.import_trouble(broken.value.cause, tmp_path / "answer")
+    assert told.headline == "the file does not import, so nothing that needs it can be judged"
+    assert (told.where.file.rpartition("/")[2], told.where.line) == (f"{name}.py", line)
+    assert callable(answer.model.double)
+
+
+def test_the_innermost_file_of_the_answer_is_told(answer, exercise, tmp_path):
+    with pytest.raises(AttributeError) as raised:
+        answer.model.double(1)
+    told = failure_report._feedback(raised, exercise, tmp_path / "answer")
+    assert (told.where.file.rpartition("/")[2], told.where.line) == ("layers.py", 2)
+
+
+def test_an_answer_is_loaded_afresh(answer, exercise, tmp_path):
+    assert answer.model
+    write(tmp_path / "answer", {"model.py": "double = 3\n"})
+    write(tmp_path / "other", {"__init__.py": "", "model.py": "double = 4\n"})
+    assert load_answer.load(tmp_path / "other", exercise).model.double == 4
+
+
+def test_where_it_is_looked_for(exercise, tmp_path):
+    write(tmp_path / "all/e01_one/ex03_next_word", FILES)
+    write(tmp_path / "loose/ex03_next_word", FILES)
+    (tmp_path / "file/e01_one").mkdir(parents=True)
+    (tmp_path / "file/e01_one/ex03_next_word").write_text("x = 1\n")
+    found = [Answers(tmp_path / name).path(exercise) for name in ("all", "loose", "file")]
+    assert found == [tmp_path / "all/e01_one/ex03_next_word", tmp_path / "loose/ex03_next_word", None]
+    assert Answers(found[1]).path(exercise) == found[1]
+
+
+def test_it_finds_the_authors_data_beside_it(exercise, tmp_path):
+    write(exercise.data, {"corpus.txt": "a b\n"})
+    place = load_answer.put(content(RIGHT), exercise, tmp_path / "work")
+    assert (place / "data/corpus.txt").read_text() == "a b\n"
+    assert (place / "model.py").read_text() == RIGHT["model.py"]
+
+
+def test_a_package_without_its_first_file_is_one_all_the_same(exercise, tmp_path):
+    place = load_answer.put(content({"model.py": "x = 1\n"}), exercise, tmp_path / "work")
+    assert load_answer.load(place, exercise).model.x == 1

@@ -1,0 +1,121 @@
+"""Answers that are folders, as students hand them in."""
+
+import os
+import shutil
+import tarfile
+from dataclasses import replace
+
+import pytest
+
+from grader.core.packed import unpacked
+from grader.course.catalog import Catalog, Section
+from grader.submissions import project_answer
+from grader.submissions.class_folder import MAX_BYTES, collect
+from tests.grader.submissions.test_class_folder import exercise, put
+
+FILES = {"__init__.py": b"", "model.py": b"x = 1\n", "vocabulary.json": b"{}", "parts/layer.py": b"y = 2\n"}
+SMALL = replace(exercise("small_lm", "e01_one", 2), kind="project")
+CATALOG = Catalog((Section("e01_one", "One", (exercise("first", "e01_one", 1), SMALL)),))
+
+
+def hand_in(folder, files=FILES):
+    for name, content in files.items():
+        put(folder / name, content)
+
+
+def one(folder):
+    (submission,) = collect(folder, CATALOG).submissions
+    return submission
+
+
+def answered(submission):
+    return unpacked(submission.answers["small_lm"])
+
+
+@pytest.mark.parametrize(
+    "place", ["e01_one/ex02_small_lm", "ex02_small_lm", "small_lm", "exercises/e01_one/ex02_small_lm"]
+)
+def test_it_is_found_by_its_name(tmp_path, place):
+    hand_in(tmp_path / "ada" / place)
+    put(tmp_path / "ada/e01_one/ex01_first.py")
+    assert answered(one(tmp_path)) == FILES
+    assert one(tmp_path).answers.keys() == {"first", "small_lm"}
+
+
+def test_another_name_is_told(tmp_path):
+    hand_in(tmp_path / "ada/Small-LM final")
+    assert one(tmp_path).notes == ("read: Small-LM final taken for ex02_small_lm",)
+
+
+@pytest.mark.parametrize("inside", ["", "ex02_small_lm", "ex02_small_lm/ex02_small_lm"])
+@pytest.mark.parametrize("kind", ["zip", "gztar"])
+def test_an_archive_of_it_is_read(tmp_path, inside, kind):
+    hand_in(tmp_path / "made" / inside)
+    shutil.make_archive(str(tmp_path / "class/ada/ex02_small_lm"), kind, tmp_path / "made")
+    assert answered(one(tmp_path / "class")) == FILES
+    assert one(tmp_path / "class").notes == ()
+
+
+def test_one_students_work_may_be_named(tmp_path):
+    hand_in(tmp_path / "ada/ex02_small_lm")
+    work = collect(tmp_path / "ada", CATALOG)
+    assert work.is_one and answered(work.submissions[0]) == FILES
+
+
+def test_the_authors_data_and_what_tools_leave_is_not_read(tmp_path):
+    left = {"data/corpus.txt": b"mine", "__pycache__/m.pyc": b"", ".git/config": b"", ".DS_Store": b""}
+    hand_in(tmp_path / "ada/small_lm", {**FILES, **left})
+    assert answered(one(tmp_path)) == FILES
+
+
+def test_what_is_too_large_is_told_and_the_rest_is_read(tmp_path):
+    hand_in(tmp_path / "ada/ex02_small_lm", {**FILES, "model.pt": b"x" * (MAX_BYTES + 1)})
+    assert answered(one(tmp_path)) == FILES
+    assert one(tmp_path).notes == ("not read: ex02_small_lm/model.pt is larger than 1 MiB",)
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
+def test_no_link_is_followed(tmp_path):
+    secret = put(tmp_path / "secret.py", b"secret = 1\n")
+    hand_in(tmp_path / "class/ada/ex02_small_lm")
+    (tmp_path / "class/ada/ex02_small_lm/stolen.py").symlink_to(secret)
+    assert answered(one(tmp_path / "class")) == FILES
+    assert "stolen.py is a link" in one(tmp_path / "class").notes[0]
+
+
+def refused(files):
+    return lambda folder: hand_in(folder / "ex02_small_lm", files)
+
+
+@pytest.mark.parametrize(
+    ("hand_in", "why"),
+    [
+        (lambda home: put(home / "ex02_small_lm.py"), "is a file; hand in the folder ex02_small_lm with all"),
+        (lambda home: put(home / "small_lm.py"), "is a file; hand in the folder ex02_small_lm with all"),
+        (lambda home: (home / "ex02_small_lm").mkdir(parents=True), "holds no Python file"),
+        (refused({f"f{n}.py": b"" for n in range(project_answer.MOST_FILES + 1)}), "more than 200 files"),
+        (refused({f"f{n}.py": b"#" * MAX_BYTES for n in range(17)}), "holds more than 16 MiB"),
+        (refused({"/".join("abcdefghij") + ".py": b"", "x.py": b""}), "folders that lie too deep"),
+    ],
+)
+def test_what_is_no_answer_is_left_to_a_person(tmp_path, hand_in, why):
+    hand_in(tmp_path / "ada")
+    found = one(tmp_path)
+    assert not found.answers
+    assert why in found.problems["small_lm"]
+
+
+def test_a_file_that_is_no_text_is_left_out(tmp_path):
+    hand_in(tmp_path / "ada/ex02_small_lm", {**FILES, "notes.py": "å".encode("cp1252")})
+    assert answered(one(tmp_path)) == FILES
+    assert "notes.py is not UTF-8, but perhaps cp1252" in one(tmp_path).notes[0]
+
+
+def test_an_archive_that_leads_out_is_told(tmp_path):
+    hand_in(tmp_path / "made")
+    (tmp_path / "class/ada").mkdir(parents=True)
+    with tarfile.open(tmp_path / "class/ada/small_lm.tar", "w") as archive:
+        archive.add(tmp_path / "made/model.py", "small_lm/model.py")
+        archive.add(tmp_path / "made/model.py", "../../stolen.py")
+    assert answered(one(tmp_path / "class")) == {"model.py": b"x = 1\n"}
+    assert "leads out of the archive" in one(tmp_path / "class").notes[0]
