@@ -11,6 +11,7 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import bar
 from grader.course import paths
 from grader.course import roster as rosters
+from grader.engine import backend
 from grader.export import document
 from grader.submissions import roll_call, trees
 from grader.submissions.class_folder import Classwork, Submission, listed
@@ -42,6 +43,8 @@ def grade(
 
     True where everything was judged.
     """
+    if not backend.is_warm():
+        raise KataError("--suite forks a process for each submission, which needs Linux; grade there")
     asked = suites.read(suite, adapters)
     students = rosters.load(roster)
     reference = Reference(asked.stubs) if solution is None else _solution(solution, asked)

@@ -3,14 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from grader.engine.integrity.guard import Guard
 from grader.suite.tree import Files
-
-GRACE = 2.0
-"""Seconds beyond the limit of a test after which its process is ended: its own alarm can tell the line."""
-
-
-IMPORT = 3.0
-"""Times the limit of a test: what it may take until the first one begins, with all that is imported."""
 
 
 @dataclass
@@ -26,4 +20,5 @@ class Court:
     seconds: float
     confined: bool
     place: str
+    guard: Guard | None = None
     tests: dict[str, Sequence[str]] = field(default_factory=dict)

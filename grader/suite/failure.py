@@ -20,13 +20,14 @@ class Places:
     def __init__(self, root: Path, court: Court) -> None:
         self._root = root
         self._suite = frozenset(court.files)
+        self._seconds = court.seconds
 
     def feedback(self, excinfo: pytest.ExceptionInfo[BaseException], when: str) -> Feedback:
         """What is told of a test that failed."""
         error = excinfo.value
         where = self._where(excinfo)
         if isinstance(error, TooSlow):
-            return Feedback(f"{error}: an endless loop?", where=where)
+            return Feedback(f"still running after {self._seconds:g} s: an endless loop?", where=where)
         if isinstance(error, AssertionError):
             return _of_assert(str(error), where)
         phase = "" if when == "call" else f" in the test's {when}"
@@ -37,7 +38,8 @@ class Places:
         error: BaseException = excinfo.value
         while isinstance(error, pytest.Collector.CollectError) and error.__cause__ is not None:
             error = error.__cause__
-        said = f"still importing after {error}" if isinstance(error, TooSlow) else error_line(error)
+        late = "still importing after its time: an endless loop?"
+        said = late if isinstance(error, TooSlow) else error_line(error)
         return unusable(said, self._where(pytest.ExceptionInfo.from_exception(error)))
 
     def is_todo(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:

@@ -67,8 +67,7 @@ def grade(
     known = inventory.kept(settings.out)
     addresses = None if known is None or known.digest != digest else _Addresses(suite, known, settings)
     if addresses is None or _unknown(addresses, answers, store):
-        jobs = max(1, min(settings.jobs, len(answers)))
-        with SuitePool(suite, reference.files, jobs=jobs, confined=settings.confined) as pool:
+        with SuitePool(suite, reference.files, jobs=settings.jobs, confined=settings.confined) as pool:
             if addresses is None:
                 addresses = _Addresses(suite, tried(pool, suite, reference, digest), settings)
             missing = _unknown(addresses, answers, store)

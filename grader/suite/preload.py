@@ -12,6 +12,7 @@ import torch
 
 from grader.engine._compat import COMPILER
 from grader.engine.quiet import quiet
+from grader.suite import pytest_run
 from grader.suite.tree import Files
 
 _OPTIMIZERS = b"optim"
@@ -19,8 +20,6 @@ _OPTIMIZERS = b"optim"
 
 def warm_up(files: Files) -> None:
     """Import what these files import, as far as it is installed here, and none of it is one of them."""
-    import grader.suite.child  # noqa: F401  # with all that a child needs
-
     torch.set_num_threads(1)
     own = {path.split("/")[0].removesuffix(".py") for path in files}
     own |= {path.split("/")[-1].removesuffix(".py") for path in files}
@@ -31,6 +30,7 @@ def warm_up(files: Files) -> None:
         if any(_OPTIMIZERS in content for path, content in files.items() if path.endswith(".py")):
             _import(COMPILER)  # the first optimizer would do so: half a second
         _compare_once()
+        pytest_run.warm_up()
 
 
 def _compare_once() -> None:

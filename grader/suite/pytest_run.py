@@ -3,8 +3,9 @@
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,15 @@ from grader.suite.tree import Files, written
 
 _ARGUMENTS = (
     *("-q", "--tb=no", "--capture=sys", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml"),
+    *("-pno:unraisableexception", "-pno:threadexception"),  # which gather garbage again and again
     *("-oaddopts=", "-otruncation_limit_lines=0", "-otruncation_limit_chars=0"),  # feedback is cut anyway
 )
+
+
+def warm_up() -> None:
+    """Import all of pytest that a run needs, by one without tests."""
+    with tempfile.TemporaryDirectory() as empty, redirect_stdout(io.StringIO()):
+        pytest.main([*_ARGUMENTS, "--collect-only", "-c", os.devnull, f"--rootdir={empty}", empty])
 
 
 def laid(court: Court, own: Files) -> Path:
@@ -30,9 +38,7 @@ def laid(court: Court, own: Files) -> Path:
     return root
 
 
-def start(
-    court: Court, root: Path, what: Sequence[str], *plugins: object, collect_only: bool = False
-) -> str:
+def start(court: Court, root: Path, what: Sequence[str], *plugins: object, collect_only: bool = False) -> str:
     """Run pytest on files or folders of the suite, with the suite's settings and conftests and nobody else's.
 
     Asserts are rewritten. Of plugins there are pytest's own, those that a conftest names, and `plugins`.

@@ -35,6 +35,7 @@ class Reporter:
         self._found: dict[str, dict[str, Any]] = {}
         self._is_late = False
         self._is_collected = False
+        self._waiting: set[str] = set()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection(self) -> Generator[None, object, object]:
@@ -48,15 +49,26 @@ class Reporter:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        report = yield
-        error = report.call.excinfo if report.failed and report.call else None
-        if error is not None and not self._is_collected:
-            self._is_collected = True
-            told = self._places.import_trouble(error)
-            self._tell(broken=True, feedback=told.to_json(), memory=isinstance(error.value, MemoryError))
+        try:
+            report = yield
+        except BaseException as error:  # sys.exit or pytest.exit, with which pytest would end
+            self._does_not_import(pytest.ExceptionInfo.from_exception(error))
+            raise
+        if report.failed and report.call and report.call.excinfo is not None:
+            self._does_not_import(report.call.excinfo)
         return report
 
-    def pytest_collection_finish(self) -> None:
+    def _does_not_import(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        if not self._is_collected:
+            self._is_collected = True
+            told = self._places.import_trouble(excinfo)
+            is_memory = isinstance(excinfo.value, MemoryError)
+            self._tell(broken=True, feedback=told.to_json(), memory=is_memory)
+            if isinstance(excinfo.value, TooSlow):
+                self._tell(stopped="timeout")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._waiting.update(map(self._id, session.items))
         if not self._is_collected:
             self._is_collected = True
             self._tell(collected=True)
@@ -66,8 +78,9 @@ class Reporter:
         self._begins()
         self._started = time.perf_counter()
         result = yield
-        if found := self._found.pop(self._id(item), None):
-            self._tell(check=self._id(item), seconds=round(time.perf_counter() - self._started, 4), **found)
+        if found := self._found.pop(id := self._id(item), None):
+            self._waiting.discard(id)
+            self._tell(check=id, seconds=round(time.perf_counter() - self._started, 4), **found)
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -94,14 +107,14 @@ class Reporter:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        before = self._found.get(self._id(item), {"outcome": "passed"})
-        if before["outcome"] == "passed":  # what fails first is told
-            self._found[self._id(item)] = self._finding(report, call)
+        id, passed = self._id(item), {"outcome": "passed"}
+        if report.when == "call" and report.passed:
+            self._found[id] = passed
+        elif not report.passed and self._found.get(id, passed) == passed:  # what fails first is told
+            self._found[id] = self._finding(report, call)
         return report
 
     def _finding(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:
-        if report.passed:
-            return {"outcome": "passed"}
         if report.skipped:
             return {"outcome": "not_graded", "feedback": Feedback(f"skipped: {_reason(report)}").to_json()}
         if call.excinfo is None:  # a test that was to fail, and passes
@@ -117,9 +130,14 @@ class Reporter:
         }
 
     def finish(self, trouble: str) -> None:
-        """Say that nothing more comes, and why if nothing came."""
+        """Say that nothing more comes, and why if nothing came.
+
+        Where a test has ended the run, say nothing: those after it are run by another process.
+        """
         if not self._is_collected:
             self._tell(broken=True, feedback=failure.unusable(trouble).to_json())
+        elif self._waiting:
+            return
         elif self._is_late:
             self._tell(stopped="timeout")
         else:

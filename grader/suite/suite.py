@@ -88,7 +88,7 @@ def read(folder: Path, adapters: Sequence[Path]) -> Suite:
     found = _read(place, shown)
     if not any(path.endswith(".py") for path in found):
         raise KataError(f"--suite {shown} holds no tests; name the folder with the assignment's tests")
-    stubs = {path: _content(place.parent / path) for path in inside if (place.parent / path).is_file()}
+    stubs = {path: _content(place.parent / path) for path in inside}
     config, content = _config(place)
     files = {path: content for path, content in found.items() if path not in inside} | {config: content}
     return Suite(place.parent, place.name, files, inside, stubs, config, settings_in(place / FILE))
@@ -102,6 +102,8 @@ def _adapters(adapters: Sequence[Path], root: Path, shown: str) -> tuple[str, ..
             raise KataError(
                 f"--adapter {paths.shown(adapter)} lies outside the repository that {shown} is a part of"
             )
+        if not file.is_file():
+            raise KataError(f"--adapter {paths.shown(adapter)} is no file; name it as students get it")
         found.append(file.relative_to(root).as_posix())
     return tuple(found)
 

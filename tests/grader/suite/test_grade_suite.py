@@ -65,6 +65,9 @@ CLASS = {
     "eve": RIGHT.replace("return len(text)", "while True:\n        pass"),
     "flo": "import nowhere\n",
     "gus": RIGHT.replace("return len(text)", "sum(range(10**15))"),
+    "ian": f"{RIGHT}\nwhile True:\n    pass\n",
+    "joe": f"import pytest\n{RIGHT}".replace("return len(text)", "pytest.exit('enough')"),
+    "kim": f"import pytest\n{RIGHT}".replace("return len(text)", "pytest.skip('not me')"),
 }
 
 
@@ -118,6 +121,9 @@ def graded(course, tmp_path_factory):
         ("flo", "broken", 0.0),
         ("gus", "timeout", 3.0),
         ("hal", "not_graded", 0.0),
+        ("ian", "timeout", 0.0),
+        ("joe", "crashed", 3.0),
+        ("kim", "partial", 3.0),
     ],
 )
 def test_each_is_scored_by_the_tests_that_pass(graded, student, status, score):
