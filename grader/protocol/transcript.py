@@ -174,7 +174,7 @@ def _text(line: Mapping[str, Any], name: str) -> str:
 
 
 _TAMPERED = re.compile(
-    r"replaces [\w.]{1,120}|hooks into Python by [\w.]{1,40}|breaks comparisons \(\w{1,60}\)"
+    r"replaces [\w./-]{1,120}|hooks into Python by [\w.]{1,40}|breaks comparisons \(\w{1,60}\)"
     r"|makes (torch\.\w{1,20}|== of tensors) lie|makes a (check|comparison) pass that must fail",
     re.ASCII,
 )

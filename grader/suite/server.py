@@ -17,6 +17,7 @@ from grader.suite import tree
 from grader.suite.collecting import collect
 from grader.suite.court import Court
 from grader.suite.preload import warm_up
+from grader.suite.watch import guard_of
 from grader.suite.worker import serve
 
 
@@ -43,6 +44,7 @@ def main() -> None:
             return
         json.dump({"checks": {file: [asdict(c) for c in held] for file, held in checks.items()}}, control)
     court.tests = {file: [check.id for check in held] for file, held in checks.items()}
+    court.guard = guard_of(court.files)
     gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()
     hugepages.collapse()

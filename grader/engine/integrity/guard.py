@@ -74,24 +74,34 @@ _FOR_SHOW = {"__format__", "__repr__", "__str__"}
 
 
 class Guard:
-    """A snapshot of the namespaces that judging relies on: `suites` holds each exercise's own modules."""
+    """A snapshot of the namespaces that judging relies on: `suites` holds each exercise's own modules.
 
-    def __init__(self, suites: Mapping[str, Sequence[ModuleType]]) -> None:
+    Judging starts at the modules `roots`. Suites that are not imported yet will use names `mentioned` of the
+    modules `used`.
+    """
+
+    def __init__(
+        self,
+        suites: Mapping[str, Sequence[ModuleType]],
+        roots: Sequence[str] = _ROOTS,
+        used: Sequence[str] = (),
+        mentioned: Iterable[str] = (),
+    ) -> None:
         every = [module for modules in suites.values() for module in modules]
-        ours = _reached([*(sys.modules[name] for name in _ROOTS if name in sys.modules), *every])
-        mentioned = _mentioned([*ours, *every]) | _TEMPTING
-        others = {name: vars(sys.modules[name]) for name in _MODULES if name in sys.modules}
+        ours = _reached([*(sys.modules[name] for name in roots if name in sys.modules), *every], roots)
+        mentioned = _mentioned([*ours, *every]).union(_TEMPTING, mentioned)
+        others = {name: vars(sys.modules[name]) for name in (*_MODULES, *used) if name in sys.modules}
         classes = [cls for each in _CLASSES for cls in each.__mro__[:-1]]
         for space in (*others.values(), *map(vars, classes)):
             for name in mentioned & space.keys():
                 mentioned = mentioned | _names_in(_code(space[name]))
-        shared = [_space_of_module(module) for module in ours]
+        shared = [space_of_module(module) for module in ours]
         shared += [_space(name, names, _fixed(names) & mentioned) for name, names in others.items()]
         shared += [_space_of_class(cls, mentioned) for cls in classes]
         whole = [*(cls for module in ours for cls in _classes_of(module)), *_WHOLE_CLASSES]
         shared += [_space_of_class(cls) for cls in whole]
         self._shared = Look(shared)
-        self._suites = {slug: Look(map(_space_of_module, own)) for slug, own in suites.items()}
+        self._suites = {slug: Look(map(space_of_module, own)) for slug, own in suites.items()}
 
     def looks(self, slug: str) -> tuple[Look, ...]:
         """At what all exercises rely on, and at what this one does."""
@@ -102,10 +112,10 @@ class Guard:
         return next(filter(None, (look.broken() for look in self.looks(slug))), None)
 
 
-def _reached(roots: Sequence[ModuleType]) -> list[ModuleType]:
-    """The modules of this package that the roots' code can come by."""
-    rest = list(roots)
-    found = {module.__name__: module for module in rest if module.__name__ in _ROOTS}
+def _reached(known: Sequence[ModuleType], roots: Sequence[str]) -> list[ModuleType]:
+    """The modules of this package that the code of known ones can come by, with those that are `roots`."""
+    rest = list(known)
+    found = {module.__name__: module for module in rest if module.__name__ in roots}
     while rest:
         for value in vars(rest.pop()).values():
             name = str(value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", ""))
@@ -124,7 +134,8 @@ def _space(name: str, names: Mapping[str, Any], chosen: Iterable[str]) -> Space:
     return Space(name, names, tuple(kept), tuple(kept.values()), functions, made_of, frozenset())
 
 
-def _space_of_module(module: ModuleType) -> Space:
+def space_of_module(module: ModuleType) -> Space:
+    """What a module defines and imports, but for its state."""
     return _space(module.__name__, vars(module), _fixed(vars(module)))
 
 
