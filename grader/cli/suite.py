@@ -81,11 +81,12 @@ def _wanted(suite: Suite) -> Wanted:
 
 def _solution(folder: Path, suite: Suite) -> Reference:
     """Raises KataError where no solution lies there."""
-    found = trees.collect(folder, _wanted(suite)).students
-    if len(found) != 1 or found[0].files is None:
-        lacks = f" with {suite.adapters[0]}" if suite.adapters else ""
-        raise KataError(f"--solution {paths.shown(folder)} holds no repository{lacks}; name its folder")
-    return Reference(suite.own(found[0].files), is_solution=True)
+    found = trees.alone(folder, _wanted(suite)).files
+    if found is None:
+        raise KataError(
+            f"--solution {paths.shown(folder)}: {suite.adapters[0]} is not in it; name its folder"
+        )
+    return Reference(suite.own(found), is_solution=True)
 
 
 def _classwork(found: Trees, suite: Suite) -> Classwork:

@@ -4,6 +4,7 @@ As in `class_folder`, platforms tell whose it is, and nothing is trusted: no lin
 large is not read. The repository may lie in a folder, or in an archive, of what the student handed in.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from grader.submissions.student import FOREIGN
 _MOST_FILES = 5000
 _MOST_READ = 64 << 20
 _MAX_DEPTH = 16
+_LONGEST_NAME, _LONGEST_PATH = 255, 1000
+"""Bytes: what Linux allows of a name, and leaves room for of a path."""
 _NOTHING = Catalog(())
 ONE = archives.Limits(**{**vars(archives.ONE), "kept": MAX_BYTES})
 CLASS = archives.Limits(**{**vars(archives.CLASS), "kept": MAX_BYTES})
@@ -75,6 +78,21 @@ def collect(folder: Path, wanted: Wanted, progress: Progress = silent, roster: R
         raise KataError(
             f"submissions in {shown} {why(refused)}; name a folder that holds one folder per student"
         ) from None
+
+
+def alone(folder: Path, wanted: Wanted) -> Tree:
+    """Read a folder or an archive as one repository, called as it is.
+
+    Raises:
+        KataError: it cannot be read.
+    """
+    reading = _Reading(wanted)
+    try:
+        with _opened(folder) as top:
+            reading.read(top)
+    except (Refused, OSError) as refused:
+        raise KataError(f"{escaped(paths.shown(folder))} {why(refused)}; name a folder") from None
+    return reading.tree(folder.name, ())
 
 
 @contextmanager
@@ -205,6 +223,8 @@ class _Reading:
                 elif self._wanted.counts(path):
                     if self._left <= 0 or len(self._files) >= _MOST_FILES:
                         raise Refused("comes after too much else; hand in your code alone")
+                    if len(os.fsencode(name)) > _LONGEST_NAME or len(os.fsencode(path)) > _LONGEST_PATH:
+                        raise Refused("has too long a name")
                     self._files[path] = home.content(name, MAX_BYTES)
                     self._left -= len(self._files[path])
             except (Refused, OSError) as reason:

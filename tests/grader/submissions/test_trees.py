@@ -1,0 +1,122 @@
+"""Whole repositories are read as they come: in a folder or an archive, with or without a folder around."""
+
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+from grader.core.errors import KataError
+from grader.course.roster import Roster, Student
+from grader.submissions.trees import Wanted, alone, collect
+
+ADAPTER = "tests/adapters.py"
+FILES = {ADAPTER: b"1", "pkg/model.py": b"2", "pkg/data/vocab.json": b"{}", "tests/test_x.py": b"3"}
+OWN = {path: content for path, content in FILES.items() if path != "tests/test_x.py"}
+WANTED = Wanted(ADAPTER, lambda path: path != "tests/test_x.py")
+
+
+def laid(folder, files=FILES):
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+def zipped(file, prefix=""):
+    with zipfile.ZipFile(file, "w") as archive:
+        for path, content in FILES.items():
+            archive.writestr(prefix + path, content)
+
+
+def tarred(file, prefix="", mode="w:gz"):
+    with tarfile.open(file, mode) as archive:
+        for path, content in FILES.items():
+            member = tarfile.TarInfo(prefix + path)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+
+
+def test_folders_and_archives_of_a_class(tmp_path):
+    laid(tmp_path / "ada")
+    laid(tmp_path / "bob" / "hw1-main" / "code")
+    zipped(tmp_path / "cyn.zip", "hw1-main/")
+    tarred(tmp_path / "dan.tar.gz")
+    (tmp_path / "eve").mkdir()
+    zipped(tmp_path / "eve" / "upload.zip", "a/b/")
+    found = collect(tmp_path, WANTED)
+    assert {tree.student: tree.files for tree in found.students} == dict.fromkeys(
+        ["ada", "bob", "cyn", "dan", "eve"], OWN
+    )
+    assert not any(tree.notes for tree in found.students) and not found.is_one
+
+
+def test_a_download_of_canvas_and_the_roster(tmp_path):
+    with zipfile.ZipFile(tmp_path / "submissions.zip", "w") as download:
+        for upload, name in ((7, "old.zip"), (9, "hw-1.zip")):
+            inner = io.BytesIO()
+            with zipfile.ZipFile(inner, "w") as archive:
+                archive.writestr(ADAPTER, str(upload))
+            download.writestr(f"lovelaceada_LATE_12_{upload}_{name}", inner.getvalue())
+    roster = Roster((Student("ada", aliases=("lovelaceada_12",)),))
+    (tree,) = collect(tmp_path / "submissions.zip", WANTED, roster=roster).students
+    assert (tree.student, tree.files, tree.late) == ("ada", {ADAPTER: b"9"}, True)
+    assert tree.notes == ("handed in late",)
+
+
+def test_one_student_is_named_by_the_folder(tmp_path):
+    found = collect(laid(tmp_path / "ada"), WANTED)
+    assert found.is_one and [tree.student for tree in found.students] == ["ada"]
+    assert alone(laid(tmp_path / "bob" / "inner").parent, WANTED).files == OWN
+
+
+def test_what_is_no_repository_is_nobodys_zero(tmp_path):
+    laid(tmp_path / "ada", {"model.py": b"2"})
+    (tmp_path / "bob.zip").write_bytes(b"PK nothing")
+    ada, bob = collect(tmp_path, WANTED).students
+    assert ada.files is None and bob.files is None
+    assert "is no archive that can be read" in bob.notes[0]
+
+
+def test_without_a_landmark_the_folders_around_are_left_out(tmp_path):
+    laid(tmp_path / "ada" / "a" / "b", {"pkg/x.py": b"", "more/y.py": b""})
+    laid(tmp_path / "bob", {"solve.py": b""})
+    ada, bob = collect(tmp_path, Wanted("tests", lambda path: True, is_needed=False)).students
+    assert {*ada.files} == {"pkg/x.py", "more/y.py"} and {*bob.files} == {"solve.py"}
+
+
+def test_links_large_files_and_what_tools_leave_are_not_read(tmp_path):
+    ada = laid(tmp_path / "ada")
+    (tmp_path / "secret").write_text("s")
+    (ada / "pkg/secret.py").symlink_to(tmp_path / "secret")
+    (ada / "pkg/all").symlink_to(tmp_path)
+    (ada / "pkg/weights.bin").write_bytes(bytes((1 << 20) + 1))
+    laid(ada, {".git/config": b"", "__pycache__/x.pyc": b"", ".venv/lib/x.py": b""})
+    (tree,) = (tree for tree in collect(tmp_path, WANTED).students if tree.student == "ada")
+    assert tree.files == OWN
+    assert (
+        "pkg/secret.py is a link" in tree.notes[0] and "pkg/weights.bin is larger than 1 MiB" in tree.notes[0]
+    )
+
+
+@pytest.mark.parametrize("name", ["../../evil.py", "/evil.py", "pkg/" + "x" * 300])
+def test_names_that_lead_elsewhere_are_left_out(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
+        archive.writestr(ADAPTER, "1")
+        archive.writestr(name, "2")
+    (tree,) = collect(tmp_path, WANTED).students
+    assert tree.files == {ADAPTER: b"1"} and len(tree.notes) == 1
+
+
+def test_too_many_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("grader.submissions.trees._MOST_FILES", 2)
+    laid(tmp_path / "ada")
+    (tree,) = collect(tmp_path, WANTED).students
+    assert len(tree.files) == 2 and "comes after too much else" in tree.notes[0]
+
+
+def test_nothing_to_read(tmp_path):
+    with pytest.raises(KataError, match="holds no student's folder or archive"):
+        collect(tmp_path, WANTED)
+    with pytest.raises(KataError, match="cannot be read"):
+        collect(tmp_path / "nowhere", WANTED)
