@@ -4,6 +4,7 @@ nbgrader does not tell who granted an extension. So what the roster did is kept 
 alone is taken back.
 """
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,12 @@ class Extensions:
     def __init__(self, results: Path | None = None) -> None:
         self._file = results and results / _FILE
         self._taken: set[tuple[str, str]] = set()
-        kept = read_json(self._file) if self._file else None
-        self._granted: dict[tuple[str, str], timedelta] = {
-            (student, name): timedelta(seconds=seconds)
-            for student, granted in (kept if isinstance(kept, dict) else {}).items()
-            for name, seconds in granted.items()
-        }
+        self._granted: dict[tuple[str, str], timedelta] = {}
+        with suppress(AttributeError, TypeError):  # there is none yet, or it is damaged
+            kept: Any = read_json(self._file) if self._file else None
+            for student, granted in kept.items():
+                for name, seconds in granted.items():
+                    self._granted[student, name] = timedelta(seconds=seconds)
 
     def grant(self, submission: Any, extension: timedelta | datetime | None) -> None:
         """Grant one of nbgrader's submitted assignments days, or the time up to a moment (UTC).

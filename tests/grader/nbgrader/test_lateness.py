@@ -245,6 +245,13 @@ def test_who_leaves_the_roster_loses_its_extension_but_not_with_the_whole_roster
     assert enter(None, roster=Roster((Student("bob"),))) == [None, None]
 
 
+@pytest.mark.parametrize("damage", ["{", "[]", '{"ada": 3}', '{"ada": {"e01_one": "long"}}'])
+def test_where_it_is_not_known_what_was_granted_nothing_is_withdrawn(enter, tmp_path, damage):
+    enter(DAY)
+    (tmp_path / "results" / ".extensions").write_text(damage)
+    assert enter(None) == [DAY, None]
+
+
 def test_an_extension_by_hand_stays(db, enter):
     enter(DAY)
     with opened(db) as book:
