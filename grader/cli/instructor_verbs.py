@@ -141,8 +141,13 @@ def notebooks(
     from grader.course.catalog import load
     from grader.nbgrader import source_notebooks
 
-    made = source_notebooks.write(target, load(), instructor.handed_out(only, assignment))
+    chosen = instructor.handed_out(only, assignment)
+    made = source_notebooks.write(target, load(), chosen)
     out.print(f"{target}: {len(made)} notebook{'s' if len(made) != 1 else ''}", markup=False)
+    if folders := ", ".join(e.slug for e in load().select(chosen) if e.is_project):
+        out.print(
+            f"left out, as answers are folders: {folders}; hand these out by `kata release`", markup=False
+        )
     out.print(f"next: cd {target} && nbgrader generate_assignment {made[0]}", markup=False)
 
 

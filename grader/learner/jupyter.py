@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from grader.core.errors import KataError
 from grader.core.source_names import python
-from grader.course import policy
+from grader.course import paths, policy
 from grader.course.catalog import Exercise, load
 from grader.diagnose.svg import squares
 from grader.engine.backend import judge
@@ -96,6 +96,11 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
 
 def _executed(exercise: Exercise, namespace: Mapping[str, Any]) -> Gathered:
     """The answer in the cells that were run, as it is read out of a notebook that is handed in."""
+    if exercise.is_project:
+        place = paths.shown(exercise.place("exercises"))
+        raise KataError(
+            f"the answer to {exercise.slug} is a folder: write it in {place}, and use `kata watch`"
+        )
     answer = gathered(exercise, [Cell(python(text)) for text in _run(namespace)])
     if answer is None:
         wanted = " or ".join(asked(exercise.file("exercises")))

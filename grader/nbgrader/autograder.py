@@ -107,7 +107,8 @@ def _set(resources: Any) -> tuple[Exercise, ...]:
                 f"the test cell {name} belongs to no exercise and only nbgrader itself can run it: take it "
                 "out, or delete c.Autograde.autograde_preprocessors from nbgrader_config.py"
             )
-    return tuple(known[name] for name, _ in tested if name in known)
+    # A project's cell is there for `kata grade`, which reads folders.
+    return tuple(known[name] for name, _ in tested if name in known and not known[name].is_project)
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,9 @@ class _View:
     def write(self, pattern: Any, answers: Mapping[str, bytes], judged: Collection[str]) -> None:
         handed_in, shown = _read(self.submitted / self.name), _read(self.autograded / self.name)
         before = self._answers(shown)
+        handed = {e.slug: _shown(e, answers[e.slug]) for e in self.section.exercises if e.slug in answers}
         slugs = [exercise.slug for exercise in self.section.exercises]
-        now = {slug: (answers if slug in judged else before).get(slug) for slug in slugs}
+        now = {slug: (handed if slug in judged else before).get(slug) for slug in slugs}
         if shown and not _is_ours(shown) and now == {slug: before.get(slug) for slug in slugs}:
             notebook = shown  # by `nbgrader autograde`, with all that stands around the answers
         else:
@@ -133,10 +134,13 @@ class _View:
         self._put(self.autograded, notebook)
 
     def _answers(self, notebook: Any) -> dict[str, bytes]:
+        projects = {answer_cell(e.slug): e.slug for e in self.section.exercises if e.is_project}
+        cells = {_name(cell): cell["source"] for cell in notebook.get("cells", ())}
         try:
-            return answers_in(json.dumps(notebook).encode(), Catalog((self.section,)))
+            found = answers_in(json.dumps(notebook).encode(), Catalog((self.section,)))
         except KataError:
-            return {}
+            found = {}
+        return found | {projects[name]: cells[name].encode() for name in projects.keys() & cells.keys()}
 
     def _filled(self, pattern: Any, answers: Mapping[str, bytes | None], by_hand: Any) -> Any:
         """The pattern with answers, and with what a student wrote into cells that a person grades."""
@@ -174,6 +178,11 @@ def _is_ours(notebook: Any) -> bool:
 
 def _names_in(folder: Path) -> set[str]:
     return {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+
+
+def _shown(exercise: Exercise, answer: bytes) -> bytes:
+    """An answer as a cell shows it: of a project, one file after another."""
+    return exercise.text(answer).strip("\n").encode() if exercise.is_project else answer
 
 
 def _code(exercise: Exercise, answer: bytes | None) -> str:

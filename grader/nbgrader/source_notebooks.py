@@ -58,18 +58,22 @@ c.JudgeAnswers.seed = {seed}
 def write(target: Path, catalog: Catalog, only: list[str] | None) -> list[str]:
     """Write the course to `target`, a new or empty folder; returns its assignments.
 
+    A project, whose answer is a folder, is left out.
+
     Raises:
-        KataError: `target` holds something or cannot be written, there are no solutions here, or an
-            exercise's file is not its start.
+        KataError: `target` holds something or cannot be written, there are no solutions here, an exercise's
+            file is not its start, or all are projects.
     """
-    chosen = set(catalog.select(only))
+    chosen = {e for e in catalog.select(only) if not e.is_project}
+    if not chosen:
+        raise KataError("a notebook holds no folders, and only projects were asked for; see `kata release`")
     atomic_write.expect_room(target)
     lacking = [e.slug for e in chosen if not e.file("solutions").is_file()]
     if lacking:
         raise KataError(
             f"there is no solution of {min(lacking)} here; make notebooks in a clone that was not released"
         )
-    starts.expect(catalog.select(only))
+    starts.expect(e for e in catalog.select(only) if e in chosen)
     made = []
     try:
         for section in catalog.assignments:
@@ -122,6 +126,8 @@ def _statement(exercise: Exercise) -> str:
 
 def _answer(exercise: Exercise) -> str:
     """The start, as students get it, and the reference in a region that nbgrader takes out."""
+    if exercise.is_project:  # in what formgrader shows
+        return ""
     start, reference = (split(exercise.file(tree))[1].strip("\n") for tree in ("exercises", "solutions"))
     return f"{start}\n### BEGIN SOLUTION\n{reference}\n### END SOLUTION"
 

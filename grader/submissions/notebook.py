@@ -30,7 +30,7 @@ _ANSWER = answer_cell("")
 
 
 def answers_in(notebook: bytes, catalog: Catalog) -> dict[str, bytes]:
-    """The text of every answer in a notebook, by slug.
+    """The text of every answer in a notebook, by slug; a project's is a folder, and no notebook holds it.
 
     Cells that have lost their metadata are known by the names that they define. A catalog that holds
     only the section which was to be handed in makes sure that no other's exercise is meant.
@@ -42,7 +42,7 @@ def answers_in(notebook: bytes, catalog: Catalog) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for section in _sections(cells, catalog):
         for exercise in section.exercises:
-            answer = gathered(exercise, cells)
+            answer = None if exercise.is_project else gathered(exercise, cells)
             if answer is not None:
                 found[exercise.slug] = answer.text.encode("utf-8", "replace")
     return found

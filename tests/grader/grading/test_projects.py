@@ -161,6 +161,15 @@ def test_the_solution_is_shown_file_by_file(clone):
     assert " # corpus.py" in lines and "+        return row / row.sum()" in lines
 
 
+def test_a_notebook_says_where_such_an_answer_is_written(clone):
+    code = "import grader; grader.check('next_word')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=clone.root, capture_output=True, text=True, check=False
+    )
+    told = "the answer to next_word is a folder: write it in exercises/e01_tensors/ex01_next_word"
+    assert told in done.stderr
+
+
 def test_a_new_one_works_and_says_what_is_to_be_written(tmp_path):
     clone = Clone(tmp_path)
     clone.add("double")
