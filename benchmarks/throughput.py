@@ -1,6 +1,6 @@
 """A class graded by this engine, by a pytest process per submission, and by nbgrader, side by side.
 
-    python benchmarks/throughput.py [--submissions 30] [--baseline 6] [--sizes 10,100,1000]
+    python benchmarks/throughput.py [--submissions 30] [--baseline 6] [--sizes 10,100,1000] [--suite]
 
 All judge the same submissions of one section by the same checks, on this machine and in turn: in each
 of three rounds the engine grades the whole class anew, and then the others grade the next third of the
@@ -8,6 +8,9 @@ first `--baseline` submissions. nbgrader's own autograder runs them as notebooks
 cells that call the checks in the kernel, as cheaply as can be, and with the cells of `kata notebooks`,
 which start an engine in each kernel. Then one exercise is graded for classes of growing size, in which no
 two files are alike.
+
+With `--suite` nothing of this, but the sample assignment, whose tests know nothing of torchkata: graded by
+the engine, and by a pytest process for each submission (`assignment.py`).
 
 Wall-clock times depend on what else the machine does, so that its load is told too.
 """
@@ -17,16 +20,14 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import assignment
+from contest import ROUNDS, Spent, run, show, warn_of_load
 from engine import make_class
 
 from grader.course import paths
@@ -34,10 +35,7 @@ from grader.course.catalog import Exercise, load
 from grader.nbgrader import source_notebooks
 from grader.nbgrader.gradebook import answer_cell
 
-ROUNDS = 3
 GROWN = "merge_heads"
-BUSY = 0.5
-"""Of the machine's cores, how many may be busy beforehand."""
 
 CONFIG = """c = get_config()
 c.Execute.timeout = 300
@@ -47,44 +45,6 @@ sys.path[:0] = [{str(paths.ROOT)!r}, {str(Path(__file__).parent)!r}]
 import in_kernel
 in_kernel.prepare()
 """
-
-
-@dataclass
-class Spent:
-    """What one contestant has needed so far."""
-
-    submissions: int = 0
-    seconds: float = 0.0
-    laps: list[float] = field(default_factory=list)
-
-    @contextmanager
-    def on(self, submissions: int) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        seconds = time.perf_counter() - started
-        self.laps.append(seconds / submissions)
-        self.seconds += seconds
-        self.submissions += submissions
-
-    @property
-    def each(self) -> float:
-        return self.seconds / self.submissions
-
-
-def run(
-    command: Sequence[str | Path], folder: Path = paths.ROOT, *, may_fail: bool = False, **environment: str
-) -> None:
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        cwd=folder,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode and not may_fail:
-        sys.exit(f"{' '.join(map(str, command[:4]))} failed:\n{done.stdout[-3000:]}")
 
 
 def with_engine(work: Path, only: str, jobs: int, out: Path) -> None:
@@ -189,15 +149,14 @@ def compare(scratch: Path, section: str, count: int, baseline: int, jobs: int) -
         print(f"  round {number + 1} of {ROUNDS} done", file=sys.stderr)
     exercises = [e for e in load().select([section]) if not e.is_step]
     print(f"{count} different submissions of {section}, {len(exercises)} answers each; start-up included\n")
-    print(f"{'seconds for each submission':42}  mean   ratio   rounds")
-    for name, spent in (
-        (f"this engine, {jobs} at a time, confined", engine),
-        ("a pytest process for each", pytest),
-        ("nbgrader autograde, checks in the kernel", plain),
-        ("nbgrader autograde, kata notebooks", generated),
-    ):
-        laps = " ".join(f"{lap:.2f}" for lap in spent.laps)
-        print(f"{name:42}  {spent.each:5.2f}  {spent.each / engine.each:5.1f}   {laps}")
+    show(
+        [
+            (f"this engine, {jobs} at a time, confined", engine),
+            ("a pytest process for each", pytest),
+            ("nbgrader autograde, checks in the kernel", plain),
+            ("nbgrader autograde, kata notebooks", generated),
+        ]
+    )
     full = _full_marks(scratch / "results0", {student.name for student in chosen})
     print(f"\nfull marks for {len(full)} of {len(chosen) * len(exercises)} answers", end="")
     for one in courses:
@@ -239,14 +198,6 @@ def make_alike(work: Path, exercise: Exercise, count: int) -> None:
         file.write_text(f"{solution}\n# student {number}\n", "utf-8")
 
 
-def warn_of_load() -> None:
-    load_before, cores = os.getloadavg()[0], os.cpu_count() or 1
-    print(f"load average {load_before:.1f} on {cores} cores")
-    if load_before > BUSY * cores:
-        print("warning: the machine is busy; of wall-clock times, at most the ratios mean anything now")
-    print()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -256,9 +207,13 @@ def main() -> None:
     parser.add_argument("--section", default="e01_tensors")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="answers at a time")
     parser.add_argument("--sizes", default="10,100,1000", help="classes for the cost of an answer; or none")
+    parser.add_argument("--suite", action="store_true", help="the sample assignment instead of a section")
     options = parser.parse_args()
     warn_of_load()
     with tempfile.TemporaryDirectory() as scratch:
+        if options.suite:
+            assignment.compare(Path(scratch), options.submissions, options.baseline, options.jobs)
+            return
         if options.submissions:
             baseline = min(options.baseline, options.submissions)
             compare(Path(scratch), options.section, options.submissions, baseline, options.jobs)

@@ -11,7 +11,7 @@ from grader.course.paths import SOURCE
 
 SAMPLE = SOURCE / "samples" / "assignment1"
 TESTS = SAMPLE / "handout" / "tests"
-ROWS = re.findall(r"^\| (\w+) \| [^|]+ \| (\d+)(?:: \*(\w+)\*)? \|", (SAMPLE / "README.md").read_text(), re.M)
+ROWS = re.findall(r"^\| (\w+) \| [^|]+ \| (\d+)(?:: \*([\w ]+)\*)? \|", (SAMPLE / "README.md").read_text(), re.M)
 STATUSES = {  # of attention, layers and text
     "alma": ("passed", "passed", "passed"),
     "bela": ("passed", "passed", "passed"),
