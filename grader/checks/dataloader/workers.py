@@ -52,6 +52,9 @@ def imported_anew(answer: ModuleType, what: str, *values: Any) -> tuple[Any, ...
     spec = importlib.util.spec_from_file_location(answer.__name__, str(answer.__file__))
     assert spec and spec.loader
     anew = importlib.util.module_from_spec(spec)
+    anew.__class__ = answer.__class__  # of a project, which imports its files when they are named
     with mock.patch.dict(sys.modules, {answer.__name__: anew}):
+        for part in [name for name in sys.modules if name.startswith(f"{answer.__name__}.")]:
+            del sys.modules[part]
         spec.loader.exec_module(anew)
         return anew, *pickle.loads(pickled)

@@ -32,6 +32,7 @@ class RankPlace(NamedTuple):
 
     wait: str
     line: int
+    file: str = ""
 
 
 def of_traceback(trace: TracebackType | None) -> tuple[Frame, ...]:
@@ -48,11 +49,18 @@ def of_dump(text: str) -> tuple[Frame, ...]:
     return tuple(Frame(m[1], int(m[2]), m[3]) for m in reversed(found) if m)
 
 
+def is_in(file: str, answer: str) -> bool:
+    """Whether a file is the answer, or one of its files: of a package, `answer` is the first one."""
+    place = Path(answer)
+    return file == answer or (place.name == "__init__.py" and Path(file).is_relative_to(place.parent))
+
+
 def locate(frames: Sequence[Frame], answer: str) -> RankPlace:
     """The innermost line of the answer, and what was called from there."""
-    mine = [number for number, frame in enumerate(frames) if frame.file == answer]
+    mine = [number for number, frame in enumerate(frames) if is_in(frame.file, answer)]
     inner = frames[mine[-1] + 1 :] if mine else frames
-    return RankPlace(_waiting_in(frames, inner), frames[mine[-1]].line if mine else 0)
+    at = frames[mine[-1]] if mine else Frame("", 0, "")
+    return RankPlace(_waiting_in(frames, inner), at.line, at.file)
 
 
 def _waiting_in(frames: Sequence[Frame], inner: Sequence[Frame]) -> str:

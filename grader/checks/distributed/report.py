@@ -75,17 +75,17 @@ class _Same:
             return f"{self.waits} at `{wait}`" if "(" in wait and "." in wait else f"{self.waits} in {wait}"
         return "are still running" if many else "is still running"
 
-    def where(self, answer: str) -> Where:
-        source = linecache.getline(answer, self.place.line).strip()
-        return Where(paths.shown(Path(answer)), self.place.line, source)
+    def where(self) -> Where:
+        source = linecache.getline(self.place.file, self.place.line).strip()
+        return Where(paths.shown(Path(self.place.file)), self.place.line, source)
 
 
 def failure_of(endings: Sequence[Ending], answer: str, timeout: float) -> RankFailure | RankTodo | None:
     """What to raise for a run, or None where every rank returned. `answer` is the answer's file."""
     if all(ending.state == "left" for ending in endings):
         return None
-    if any(ending.todo for ending in endings):
-        return RankTodo(f"{Path(answer).name} is not written yet")
+    if todo := next((ending for ending in endings if ending.todo), None):
+        return RankTodo(f"{Path(todo.frames[-1].file).name} is not written yet")
     for rank, ending in enumerate(endings):
         if ending.check:
             return RankFailure(ending.check.prefixed(f"rank {rank}: "))
@@ -93,7 +93,7 @@ def failure_of(endings: Sequence[Ending], answer: str, timeout: float) -> RankFa
     culprit = next((g for g in groups if g.ending.state == "died"), None) or next(
         (g for g in groups if g.ending.state == "raised" and not _is_lost(g.ending)), None
     )
-    return RankFailure(_fault(culprit, groups, answer) if culprit else _hang(groups, answer, timeout))
+    return RankFailure(_fault(culprit, groups) if culprit else _hang(groups, timeout))
 
 
 def _grouped(endings: Sequence[Ending], answer: str) -> list[_Same]:
@@ -105,7 +105,7 @@ def _grouped(endings: Sequence[Ending], answer: str) -> list[_Same]:
     return list(groups.values())
 
 
-def _fault(culprit: _Same, groups: list[_Same], answer: str) -> Feedback:
+def _fault(culprit: _Same, groups: list[_Same]) -> Feedback:
     """One rank raised or died: that first, then what the others did."""
     others = []
     for group in groups:
@@ -120,17 +120,17 @@ def _fault(culprit: _Same, groups: list[_Same], answer: str) -> Feedback:
         f"{culprit.who} {culprit.does}",
         tuple(others),
         likely=_ABORTED if is_aborted else "",
-        where=culprit.where(answer) if culprit.place.line else None,
+        where=culprit.where() if culprit.place.line else None,
     )
 
 
-def _hang(groups: list[_Same], answer: str, timeout: float) -> Feedback:
+def _hang(groups: list[_Same], timeout: float) -> Feedback:
     """Nobody did anything wrong by itself: who waits, and who is gone."""
     ordered = sorted(groups, key=lambda g: g.ending.state == "left")
     is_stuck = all(g.place.wait for g in groups if g.ending.state == "stopped")
     late = "" if is_stuck else f"not finished after {timeout:.0f} s: "
     said = late + "; ".join(f"{g.who} {g.does}" for g in ordered)
-    facts = tuple(Fact("", f"{g.who}{g.where(answer).lines[0]}") for g in ordered if g.place.line)
+    facts = tuple(Fact("", f"{g.who}{g.where().lines[0]}") for g in ordered if g.place.line)
     return Feedback(said, facts, likely=_likely(groups) if is_stuck else "")
 
 

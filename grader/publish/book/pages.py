@@ -88,7 +88,7 @@ def _chapter(catalog: Catalog, section: Section) -> Page:
 
 def _statement(catalog: Catalog, exercise: Exercise) -> Page:
     file = exercise.file("exercises")
-    source = file.read_text("utf-8") if file.is_file() else ""
+    source = exercise.text(exercise.content("exercises")) if file.is_file() else ""
     said = Statement.of(source)
     parts = [f"# {escaped(exercise.title)}", _about(catalog, exercise), f"**{escaped(said.title)}**"]
     parts.append(prose(said.job))
