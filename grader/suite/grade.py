@@ -74,19 +74,22 @@ def grade(
             for done, (job, found) in enumerate(pool.judge(missing.values()), start=1):
                 _keep(addresses, job, found, store)
                 progress(done, len(missing))
-    tests = priced(addresses.tests, suite)
-    write(settings.out / inventory.FILE, tests.to_json())
-    records = [_student(s, tests, addresses, store, settings.out) for s in submissions]
+    write(settings.out / inventory.FILE, addresses.tests.to_json())
+    records = [_student(submission, addresses, store, settings.out) for submission in submissions]
     for record in records:
         write(settings.out / f"{record.student}.json", student_to_json(record))
-    return records, tests
+    return records, addresses.tests
 
 
 class _Addresses:
-    """Where the verdict of each file of tests on each submission is kept."""
+    """Where the verdict of each file of tests on each submission is kept.
+
+    Raises:
+        KataError: the suite's settings name a test that there is not.
+    """
 
     def __init__(self, suite: Suite, tests: Inventory, settings: Settings) -> None:
-        self.tests = tests
+        self.tests = priced(tests, suite)
         self.seconds = suite.settings.seconds
         beside = suite.digest([file.path for file in tests.files])
         self._of = {
@@ -114,20 +117,19 @@ def _keep(addresses: _Addresses, job: Job, found: Transcript, store: Store) -> N
     file = addresses.tests.file(job.slug)
     record = verdict(job.exercise, file, found)
     key = addresses.of(file, job.answer)
-    if record.needs_manual_grade:  # the next run may have what this one lacks
+    if record.status == "grader_fault":  # the next run may do better
         store.unjudged[key] = record
     else:
         store.put(key, record)
 
 
-def _student(
-    submission: Submission, tests: Inventory, addresses: _Addresses, store: Store, out: Path
-) -> StudentRecord:
+def _student(submission: Submission, addresses: _Addresses, store: Store, out: Path) -> StudentRecord:
     earlier = read_student(out / f"{submission.student}.json") if submission.kept else None
     if earlier is not None:
         return earlier
     answer, problem = submission.answers.get(ANSWER), submission.problems.get(ANSWER)
     found: dict[str, ExerciseRecord] = {}
+    tests = addresses.tests
     for exercise, file in zip(tests.catalog.exercises, tests.files, strict=True):
         if problem is not None:
             found[file.slug] = unreadable(exercise, problem)

@@ -102,7 +102,7 @@ class Watch:
         )
 
     def _is_of_suite(self, plugin: object) -> bool:
-        return isinstance(plugin, ModuleType) and getattr(plugin, "__file__", None) in self._suite
+        return isinstance(plugin, ModuleType) and vars(plugin).get("__file__") in self._suite
 
 
 class _Laid:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
-from grader import report
+from grader import cli, report
 from grader.cli import suite as by_suite
 from grader.core.errors import KataError
 from grader.export import export
@@ -227,3 +228,31 @@ def test_the_report_shows_tests_and_what_they_are_worth(graded, tmp_path):
     assert "test_area (3 points)" in page and "assert 5.0 == 6.0" in page
     assert UNVERIFIED.replace("'", "&#39;") in page
     assert (tmp_path / "index.html").read_text().count(UNVERIFIED.replace("'", "&#39;")) == 1
+
+
+def test_who_handed_in_nothing_is_a_row(course, graded, tmp_path):
+    shutil.copytree(graded[0], tmp_path / "results")
+    (tmp_path / "roster.csv").write_text("student,name\nada,Ada Lovelace\nzoe,Zoe\n")
+    _, out, err = grade(course, tmp_path / "results", roster=tmp_path / "roster.csv", as_json=True)
+    told = json.loads(out)
+    records = {student["student"]: student for student in told["students"]}
+    assert records["zoe"]["exercises"]["shapes"]["status"] == "todo"
+    assert records["zoe"]["notes"] == ["handed in nothing"]
+    assert told["exercises"] == {"shapes": {"section": "", "title": "tests/test_shapes.py", "points": 6.0}}
+    assert "not in the roster, kept under this name: bob" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--suite", "tests", "--only", "e01"], "--only does not go with --suite"),
+        (["--suite", "tests", "--gradebook", "sqlite:///x.db"], "--gradebook does not go with --suite"),
+        (["--adapter", "tests/adapters.py"], "--adapter is of use with --suite alone"),
+        (["--suite", "tests"], "--suite tests is no folder"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    told = CliRunner().invoke(cli.app, ["grade", str(tmp_path), *options])
+    assert isinstance(told.exception, KataError) and message in str(told.exception)
+    assert not [*tmp_path.iterdir()]
