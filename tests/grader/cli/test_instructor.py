@@ -23,6 +23,8 @@ PAGE = ROOT / "docs" / "instructors.md"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 BY_HAND = [block for block in BLOCKS if block.startswith("# by hand\n")]
 SOME = ("ada", "dora", "hana", "ivan", "jun")
+OWN = ("handout", "solution", *(f"submissions/{student}" for student in ("alma", "dina", "ines")))
+"""Of the assignment with tests of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,8 @@ def walked(tmp_path_factory):
     place = home / "torchkata"
     for student in SOME:
         shutil.copytree(ROOT / "samples/class" / student, place / "samples/class" / student)
+    for part in OWN:
+        shutil.copytree(ROOT / "samples/assignment1" / part, place / "samples/assignment1" / part)
     (place / "course.toml").touch()  # in a clone, the roster is found without
     environment = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
     path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
@@ -108,6 +112,19 @@ def test_an_assignment_of_the_course_has_its_points(walked):
         rows = {row["student"]: row for row in csv.DictReader(stream)}
     assert {row["points"] for row in rows.values()} == {"20"}
     assert rows["ada"]["total"] == rows["ada"]["week1"] == "20"
+
+
+@pytest.mark.slow
+def test_an_assignment_s_own_tests_have_their_points(walked):
+    own = walked / "samples/assignment1"
+    with (own / "scores.csv").open(newline="") as stream:
+        before = {row["student"]: float(row["total"]) for row in csv.DictReader(stream)}
+    assert [before[who] for who in ("alma", "dina", "ines")] == [19, 15, 0]
+    after = {who: json.loads((own / f"results/{who}.json").read_text()) for who in ("alma", "dina", "ines")}
+    assert {record["points"] for record in after.values()} == {20 + 6 + 8}
+    assert after["alma"]["score"] == 34 and after["ines"]["score"] == 0
+    assert after["dina"]["score"] == pytest.approx(20 * 6 / 7 + 6 + 1 + 5 * 2 / 3, abs=1e-3)
+    assert "test_attention_with_mask" in (own / "report/students/dina.html").read_text()
 
 
 def test_what_is_tried_by_hand_is_little():
