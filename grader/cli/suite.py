@@ -74,9 +74,11 @@ def expect_none(options: Mapping[str, object], why: str) -> None:
 
 
 def _wanted(suite: Suite) -> Wanted:
-    """A student's repository is where the first adapter lies, else where the suite's folder does."""
-    landmark = (*suite.adapters, suite.place)[0]
-    return Wanted(landmark, suite.is_students, is_needed=bool(suite.adapters))
+    """A repository is where the first adapter lies, else where something lies as in the instructor's."""
+    if suite.adapters:
+        return Wanted(suite.adapters[:1], suite.is_students)
+    names = (path.name for path in suite.root.iterdir() if path.name != suite.place)
+    return Wanted((suite.place, *sorted(names)), suite.is_students, is_needed=False)
 
 
 def _solution(folder: Path, suite: Suite) -> Reference:

@@ -54,12 +54,12 @@ class Trees:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What makes a repository: the `landmark` lies in it. `counts` says of a path there whether it is read.
+    """What makes a repository: one of the `landmarks` lies in it; the first that is anywhere tells where.
 
-    Where the landmark need not be there, a folder will do that holds more than another folder.
+    Where none need be there, all that was handed in is one. `counts` says whether a path in it is read.
     """
 
-    landmark: str
+    landmarks: Sequence[str]
     counts: Callable[[str], bool]
     is_needed: bool = True
 
@@ -141,7 +141,8 @@ def _class(top: Folder, place: Path, shown: str, wanted: Wanted, progress: Progr
 
 def _is_repository(top: Folder, wanted: Wanted) -> bool:
     """Whether a landmark lies just there: a class's folder has it below each student's."""
-    return any(path == wanted.landmark for path, _ in _names(top, "", wanted.landmark.count("/")))
+    first = wanted.landmarks[0]
+    return any(path == first for path, _ in _names(top, "", first.count("/")))
 
 
 def _student(student: str, parts: Sequence[Belonging], wanted: Wanted) -> Tree:
@@ -193,15 +194,15 @@ class _Reading:
             return
         names = dict(_names(home, "", _MAX_DEPTH))
         loose = [name for name in names if "/" not in name and archives.is_archive(name)]
-        top = _top(names, self._wanted.landmark)
+        tops = (_top(names, landmark) for landmark in self._wanted.landmarks)
+        top = next((top for top in tops if top is not None), None)
         if top is None and (self._wanted.is_needed or loose):
             for name in loose:
                 self._archive(home, name)
             return
-        top = _inmost(names) if top is None else top
         self._files = {}
         with ExitStack() as stack:
-            for folder in filter(None, top.split("/")):
+            for folder in filter(None, (top or "").split("/")):
                 home = stack.enter_context(home.entered(folder))
             self._gather(home, "")
 
@@ -256,13 +257,3 @@ def _top(names: Mapping[str, str], landmark: str) -> str | None:
     if not ends:
         return None
     return min(ends, key=lambda path: (path.count("/"), path)).removesuffix(landmark).rstrip("/")
-
-
-def _inmost(names: Mapping[str, str]) -> str:
-    """The folder that holds more than one other folder."""
-    inside = {path: kind for path, kind in names.items() if "/" not in path}
-    if [*inside.values()] != [FOLDER]:
-        return ""
-    (name,) = inside
-    below = {path.removeprefix(f"{name}/"): kind for path, kind in names.items() if path != name}
-    return f"{name}/{_inmost(below)}".rstrip("/")

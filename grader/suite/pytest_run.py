@@ -34,7 +34,9 @@ def laid(court: Court, own: Files) -> Path:
     written(court.files, root)
     os.chdir(root)
     # As in a repository that is installed; last, so that nothing in it hides what is installed.
-    sys.path += [str(root), *([str(root / "src")] if (root / "src").is_dir() else [])]
+    homes = [str(home) for home in (root, root / "src") if home.is_dir()]
+    sys.path += homes
+    os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *homes])
     return root
 
 

@@ -13,7 +13,7 @@ from grader.submissions.trees import Wanted, alone, collect
 ADAPTER = "tests/adapters.py"
 FILES = {ADAPTER: b"1", "pkg/model.py": b"2", "pkg/data/vocab.json": b"{}", "tests/test_x.py": b"3"}
 OWN = {path: content for path, content in FILES.items() if path != "tests/test_x.py"}
-WANTED = Wanted(ADAPTER, lambda path: path != "tests/test_x.py")
+WANTED = Wanted([ADAPTER], lambda path: path != "tests/test_x.py")
 
 
 def laid(folder, files=FILES):
@@ -78,11 +78,18 @@ def test_what_is_no_repository_is_nobodys_zero(tmp_path):
     assert "is no archive that can be read" in bob.notes[0]
 
 
-def test_without_a_landmark_the_folders_around_are_left_out(tmp_path):
-    laid(tmp_path / "ada" / "a" / "b", {"pkg/x.py": b"", "more/y.py": b""})
-    laid(tmp_path / "bob", {"solve.py": b""})
-    ada, bob = collect(tmp_path, Wanted("tests", lambda path: True, is_needed=False)).students
-    assert {*ada.files} == {"pkg/x.py", "more/y.py"} and {*bob.files} == {"solve.py"}
+def test_a_landmark_that_need_not_be_there(tmp_path):
+    laid(tmp_path / "ada" / "a" / "b", {"src/pkg/x.py": b"", "more/y.py": b""})
+    laid(tmp_path / "bob", {"src/pkg/x.py": b""})
+    laid(tmp_path / "cyn" / "c", {"solve.py": b""})
+    zipped(tmp_path / "dan.zip", "d/")
+    wanted = Wanted(["tests", "src"], lambda path: True, is_needed=False)
+    assert [{*tree.files} for tree in collect(tmp_path, wanted).students] == [
+        {"src/pkg/x.py", "more/y.py"},
+        {"src/pkg/x.py"},
+        {"c/solve.py"},
+        {*FILES},
+    ]
 
 
 def test_links_large_files_and_what_tools_leave_are_not_read(tmp_path):
