@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from grader.course.catalog import Catalog, Exercise
 from grader.learner import listing
 from grader.learner.watch.room import LEAST, Fitted, Room
+from grader.learner.watch.window import Window
 from grader.records.rungs import State
 
 KEYS = "↑ ↓ (k j) move   ← → section   [enter] open   [l]ist off   [q]uit"
@@ -15,11 +16,20 @@ _TURNS = {"left": -1, "right": 1}
 
 
 class Browser:
-    """A place in the catalog, moved by keys; `at` is the exercise under the cursor."""
+    """A place in the catalog, moved by keys; `at` is the exercise under the cursor.
 
-    def __init__(self, catalog: Catalog, at: Exercise) -> None:
+    It lies over what the window showed, `behind`, and has keys of its own until it is closed.
+    """
+
+    def __init__(self, catalog: Catalog, at: Exercise, window: Window) -> None:
         self._catalog = catalog
+        self._window = window
+        self._keys, window.keys = window.keys, KEYS
+        self.behind = window.body
         self.at = at
+
+    def close(self) -> None:
+        self._window.keys = self._keys
 
     def press(self, key: str) -> bool:
         """Move, where the key is one that moves."""

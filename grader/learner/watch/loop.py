@@ -11,14 +11,15 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Catalog, Exercise
-from grader.learner import again, commands, course_map
-from grader.learner.watch import browser, keyboard, screen
+from grader.learner import again, commands
+from grader.learner.watch import keyboard, screen
+from grader.learner.watch.asked import Asked
 from grader.learner.watch.browser import Browser
 from grader.learner.watch.events import Event, Key, Resized, Saved
 from grader.learner.watch.keyboard import Keyboard
@@ -53,13 +54,11 @@ class Watcher:
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.places = {e.place("exercises"): e for e in catalog.exercises}
         self.started = 0.0  # when the run of the focus began
-        self.asked: Callable[[], None] | None = None  # what is done if the answer is yes
+        self.asked = Asked(self.walk, self._say, self._draw)
         self.is_map = False  # the map of the course is shown, while all are checked
         has_keys = self.keyboard.is_heard
         told = screen.ready(self.walk.focus, has_keys=has_keys)
-        self.keys = screen.KEYS if has_keys else screen.NO_KEYS
-        self.window = Window(out, catalog, path, told, self.keys)
-        self.behind = told  # what the list hides
+        self.window = Window(out, catalog, path, told, screen.KEYS if has_keys else screen.NO_KEYS)
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
@@ -100,8 +99,8 @@ class Watcher:
             self._saved(event.files)
         elif isinstance(event, JudgedVersion):
             self._judged(event)
-        elif self.asked is not None:
-            self._answer(event.letter, self.asked)
+        elif self.asked.is_open:
+            self.asked.answer(event.letter)
         elif event.letter == "q":
             return False
         elif self.browser is None or not self._browse(self.browser, event.letter):
@@ -116,7 +115,8 @@ class Watcher:
         there = [e for e in exercises if e.file("exercises").exists()]
         if len(there) == 1:  # several at once: git, not the learner's editor
             self.walk.focus = there[0]
-        self.is_map, self.asked = False, None
+        self.is_map = False
+        self.asked.drop()
         self._close_list()
         self.window.note = self.window.note if self.is_news else None
         self.is_news = False
@@ -134,7 +134,7 @@ class Watcher:
             self._tell_gone()
         elif exercise is self.walk.focus and not self.is_map:
             self.started = monotonic()
-            self._draw(Text(f"checking {exercise.slug} …", "dim"))
+            self._draw(screen.checking(exercise))
 
     def _judged(self, event: JudgedVersion) -> None:
         exercise, state = event.lesson.exercise, event.lesson.mark
@@ -147,10 +147,10 @@ class Watcher:
             self._draw(self.browser.shown(self.walk.states))
         elif is_latest and exercise is self.walk.focus:
             before = self.walk.step_before() if state == "failing" else None
-            lesson = replace(event.lesson, before=before)
+            lesson, note = replace(event.lesson, before=before), ""
             if state in SOLVED and (once := practice.begun()) and once.slug == exercise.slug:
-                self.window.note = Text("done again; t shows then and now, side by side", "yellow")
-            self._draw(screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard))
+                note = "done again; t shows then and now, side by side"
+            self._draw(screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard), note)
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -159,20 +159,18 @@ class Watcher:
 
     def _tick(self) -> None:
         """The focus takes its time: say how long, and how long it may."""
-        seconds, most = monotonic() - self.started, self.walk.focus.seconds
-        told = f"it may take {most:g} s; save again at any time"
-        self._draw(Text(f"checking {self.walk.focus.slug} … {seconds:.0f} s ({told})", "dim"))
+        self._draw(screen.checking(self.walk.focus, monotonic() - self.started))
 
     def _press(self, letter: str) -> None:
         keys = {
-            "n": self._next,
-            "p": self._previous,
-            "b": self._step_before,
+            "n": lambda: self._go(self.walk.go_on),
+            "p": lambda: self._go(self.walk.go_to_previous),
+            "b": lambda: self._go(self.walk.go_back),
             "h": lambda: self._say(commands.hint(self.walk.focus.slug, reveal="s")),
-            "s": self._solve,
+            "s": self.asked.solve,
             "l": self._list,
             "a": self._check_all,
-            "r": self._restart,
+            "r": self.asked.restart,
             "e": self._edit,
             "t": self._then_and_now,
         }
@@ -186,25 +184,13 @@ class Watcher:
         except KataError as error:
             self._say(str(error))
 
-    def _next(self) -> None:
-        """Go on to the next exercise of this round; only ever on demand."""
-        self.walk.go_on()
-        self.runs.begin(self.walk.focus)
-
-    def _previous(self) -> None:
-        """Go back to what comes before on the path."""
-        self.walk.go_to_previous()
-        self.runs.begin(self.walk.focus)
-
-    def _step_before(self) -> None:
-        """Go back to the step that the focus builds on; `n` then leads back to what was left."""
-        self.walk.go_back()
+    def _go(self, move: Callable[[], None]) -> None:
+        """Put another exercise in focus; only ever on demand."""
+        move()
         self.runs.begin(self.walk.focus)
 
     def _list(self) -> None:
-        self.behind = self.window.body
-        self.browser = Browser(self.catalog, self.walk.focus)
-        self.window.keys = browser.KEYS
+        self.browser = Browser(self.catalog, self.walk.focus, self.window)
         self._draw(self.browser.shown(self.walk.states))
 
     def _browse(self, shown: Browser, key: str) -> bool:
@@ -219,11 +205,13 @@ class Watcher:
             self.walk.focus = shown.at
             self.runs.begin(shown.at)
         else:
-            self._draw(self.behind)
+            self._draw(shown.behind)
         return True
 
     def _close_list(self) -> None:
-        self.browser, self.window.keys = None, self.keys
+        if self.browser is not None:
+            self.browser.close()
+        self.browser = None
 
     def _then_and_now(self) -> None:
         done = again.finished(self.catalog)
@@ -237,54 +225,18 @@ class Watcher:
         self._draw(self._map())
 
     def _map(self) -> RenderableType:
-        left = self.runs.left()
-        told = f"checking all, {left} to go …" if left else "all are checked"
-        return Group(course_map.course(self.catalog, self.walk.states), Text(f"\n{told}", "dim"))
-
-    def _solve(self) -> None:
-        """Show the reference, or offer to where all hints were given."""
-        if commands.may_reveal(self.walk.focus):
-            told = (
-                f"Show the solution of {self.walk.focus.slug}? `kata status` will say that you saw it. y / n"
-            )
-            self._ask(told, self._reveal)
-        else:
-            self._reveal()
-
-    def _reveal(self) -> None:
-        text = commands.solution(self.walk.focus.slug, reveal=True)
-        file = paths.shown(self.walk.focus.file("solutions"))
-        self.window.note = Text(f"all of it: {file}, or `kata solution {self.walk.focus.slug}`", "yellow")
-        self._draw(Text(text))
-
-    def _restart(self) -> None:
-        def restart() -> None:
-            self._say(commands.reset(self.walk.focus.slug))
-            self.is_news = True
-
-        file = paths.shown(self.walk.focus.file("exercises"))
-        self._ask(f"Put the start of {file} back? Your version is kept. y / n", restart)
-
-    def _ask(self, question: str, asked: Callable[[], None]) -> None:
-        self.asked = asked
-        self._say(question)
-
-    def _answer(self, letter: str, asked: Callable[[], None]) -> None:
-        self.asked = None
-        try:
-            asked() if letter == "y" else self._say("nothing was changed")
-        except KataError as error:
-            self._say(str(error))
+        return screen.checking_all(self.catalog, self.walk.states, self.runs.left())
 
     def _edit(self) -> None:
         with self.keyboard.lent():
             keyboard.edit(self.walk.focus.file("exercises"))
         self.runs.begin(self.walk.focus)
 
-    def _say(self, note: str) -> None:
-        """Show a note below the verdict, until the next save."""
-        self.window.note = Text(note, "yellow")
-        self._draw(self.window.body)
+    def _say(self, note: str, *, is_news: bool = False) -> None:
+        """Show a note below the verdict, until the next save; news outlive the next one, which is our own."""
+        self.is_news = is_news
+        self._draw(self.window.body, note)
 
-    def _draw(self, body: RenderableType) -> None:
+    def _draw(self, body: RenderableType, note: str = "") -> None:
+        self.window.note = Text(note, "yellow") if note else self.window.note
         self.window.draw(body, self.walk.focus, self.walk.states)

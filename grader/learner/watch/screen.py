@@ -6,12 +6,13 @@ room is short, titles become a count before anything is cut that says how to go 
 
 from collections.abc import Mapping, Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.course import paths
-from grader.course.catalog import Exercise
+from grader.course.catalog import Catalog, Exercise
 from grader.course.statement import Statement
+from grader.learner import course_map
 from grader.learner.course_map import HIDDEN, counted
 from grader.learner.outcome import Lesson
 from grader.learner.watch.room import LEAST, Fitted, Room
@@ -44,6 +45,19 @@ def lesson(found: Lesson, following: Exercise | None, *, has_keys: bool = True) 
 def ready(exercise: Exercise, *, has_keys: bool = True) -> RenderableType:
     """What is asked first, when all is warm."""
     return Fitted(lambda room: _asked(exercise, has_keys, room, room.rows))
+
+
+def checking(exercise: Exercise, seconds: float | None = None) -> Text:
+    """That a verdict is to come; of what takes its time, how long it has taken and how long it may."""
+    told = f"it may take {exercise.seconds:g} s; save again at any time"
+    taken = "" if seconds is None else f" {seconds:.0f} s ({told})"
+    return Text(f"checking {exercise.slug} …{taken}", "dim")
+
+
+def checking_all(catalog: Catalog, states: Mapping[str, State], left: int) -> RenderableType:
+    """The map of the course while all are judged, of which so many are left."""
+    told = f"checking all, {left} to go …" if left else "all are checked"
+    return Group(course_map.course(catalog, states), Text(f"\n{told}", "dim"))
 
 
 def _todo(found: Lesson, has_keys: bool, room: Room) -> list[RenderableType]:

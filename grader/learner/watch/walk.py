@@ -63,7 +63,7 @@ class Walk:
         self.focus = order[place - 1]
 
     def go_back(self) -> None:
-        """Go to the step before; raises KataError where there is none."""
+        """Go to the step before, from which `following` leads back; raises KataError where there is none."""
         step = self.step_before()
         if step is None:
             raise KataError(f"no step that {self.focus.slug} builds on is left to do")
