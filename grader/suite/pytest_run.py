@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -43,7 +43,8 @@ def laid(court: Court, own: Files) -> Path:
 def start(court: Court, root: Path, what: Sequence[str], *plugins: object, collect_only: bool = False) -> str:
     """Run pytest on files or folders of the suite, with the suite's settings and conftests and nobody else's.
 
-    Asserts are rewritten. Of plugins there are pytest's own, those that a conftest names, and `plugins`.
+    Asserts are rewritten, in all of the suite's files. Of plugins there are pytest's own, those that a
+    conftest names, and `plugins`.
 
     Returns:
         Why pytest did not come to collect anything: a conftest does not import, say.
@@ -57,8 +58,21 @@ def start(court: Court, root: Path, what: Sequence[str], *plugins: object, colle
     ]
     said = io.StringIO()
     with redirect_stderr(said):
-        code = pytest.main(arguments, plugins=plugins)
+        code = pytest.main(arguments, plugins=[*plugins, _Rewriting(court.files)])
     if code not in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
         return ""
     lines = said.getvalue().strip().splitlines()
     return lines[-1].removeprefix("E").strip() if lines else "pytest does not start"
+
+
+class _Rewriting:
+    """A plugin that has asserts rewritten in what tests import of the suite, too."""
+
+    def __init__(self, files: Files) -> None:
+        paths = [PurePosixPath(path).with_suffix("") for path in files if path.endswith(".py")]
+        names = {".".join(path.parts) for path in paths} | {path.name for path in paths}  # as it is imported
+        self._names = names - sys.modules.keys()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self) -> None:
+        pytest.register_assert_rewrite(*self._names)
