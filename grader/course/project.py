@@ -60,10 +60,10 @@ def _files(folder: Path, *, at_top: bool = False) -> Iterator[Path]:
 
 def plain(answer: bytes) -> bytes:
     """What of an answer's files no editor and no git changes, for a digest."""
-    files = unpacked(answer)
-    return b"".join(
-        b"%s\n%s\n" % (path.encode(), files[path].replace(b"\r\n", b"\n").strip()) for path in sorted(files)
-    )
+    lines = []
+    for path, held in sorted(unpacked(answer).items()):
+        lines += [path.encode("utf-8", "surrogateescape"), held.replace(b"\r\n", b"\n").strip()]
+    return b"\n".join(lines)
 
 
 def text(answer: bytes) -> str:

@@ -86,7 +86,8 @@ class Worker:
     def __init__(self, court: Court, channel: socket.socket) -> None:
         self.court = court
         self.channel = channel
-        hide = [*sources.each("tests"), paths.PACKAGED]
+        packaged = (paths.PACKAGED / name for name in ("tests", "solutions"))  # not the data of projects
+        hide = dict.fromkeys([*sources.each("tests"), *packaged])
         self.sandbox: sandbox.Sandbox = (
             sandbox.Confinement(hide=hide) if court.confined else sandbox.Unconfined()
         )

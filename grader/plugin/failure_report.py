@@ -137,7 +137,15 @@ def import_trouble(cause: BaseException, place: Path | None) -> Feedback:
         source, said = linecache.getline(str(file), line), error_line(cause)
     where = Where(paths.shown(file) if file else "the answer", line, source.strip())
     rest = "nothing" if file == place else "nothing that needs it"
-    return Feedback(f"the file does not import, so {rest} can be judged", (Fact("", said),), where=where)
+    headline = f"the file does not import, so {rest} can be judged"
+    return Feedback(headline, (Fact("", said),), likely=_flat_import(cause, place), where=where)
+
+
+def _flat_import(cause: BaseException, place: Path | None) -> str:
+    """What to write where a file of the folder is imported as if it stood alone."""
+    name = (cause.name or "").partition(".")[0] if isinstance(cause, ModuleNotFoundError) else ""
+    is_own = bool(name) and place is not None and (place / f"{name}.py").is_file()
+    return f"files of the folder import one another with a dot: `from .{name} import …`" if is_own else ""
 
 
 def _last_line_in(error: BaseException, place: Path | None) -> tuple[Path | None, int]:

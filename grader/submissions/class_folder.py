@@ -18,7 +18,7 @@ from grader.core.progress_bar import Progress, silent
 from grader.course import paths, sources
 from grader.course.catalog import STEPS, Catalog
 from grader.course.roster import NOBODY, Roster
-from grader.submissions import platforms
+from grader.submissions import platforms, project_answer
 from grader.submissions.decode import MAX_BYTES
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FOLDER, LINK, Directory, Folder, Refused, escaped, why
@@ -91,7 +91,7 @@ def collect(
     if folder.resolve() in (*sources.each(), *sources.each("exercises")):
         raise KataError(f"{shown} is this clone itself; name a folder that holds one folder per student")
     try:
-        with top_of(folder) as top:
+        with top_of(folder, project_answer.limits(archives.CLASS, catalog)) as top:
             place = folder.absolute() if folder.name not in ("", "..") else folder.resolve()
             return _class(top, place, shown, catalog, progress, roster)
     except Refused as refused:
@@ -105,10 +105,10 @@ def collect(
 
 
 @contextmanager
-def top_of(folder: Path) -> Iterator[Folder]:
+def top_of(folder: Path, limits: archives.Limits = archives.CLASS) -> Iterator[Folder]:
     """A folder, or what an archive holds, to read from."""
     if archives.is_archive(folder.name) and folder.is_file():
-        with folder.open("rb") as file, archives.opened(file, archives.CLASS) as top:
+        with folder.open("rb") as file, archives.opened(file, limits) as top:
             yield top
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,11 +1,14 @@
 """The answer that a folder of somebody's holds: its files, as far as they are a person's work."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from grader.core.packed import packed
 from grader.course import project
+from grader.course.catalog import Catalog
 from grader.submissions.decode import text
+from grader.submissions.io import archives
 from grader.submissions.io.folders import FOLDER, Folder, Refused, why
 
 MOST_FILES = 200
@@ -15,6 +18,12 @@ _MOST_DEPTH = 8
 
 Content = Callable[[Folder, str, int], bytes]
 """Reads a file of a folder, of at most so many bytes."""
+
+
+def limits(usual: archives.Limits, catalog: Catalog) -> archives.Limits:
+    """What an archive may cost: where there are projects, any file of a tarball may be a part of one."""
+    is_needed = any(exercise.is_project for exercise in catalog.exercises)
+    return replace(usual, kept=project.MOST_BYTES) if is_needed else usual
 
 
 def read(home: Folder, content: Content, left_out: list[str]) -> bytes:
@@ -42,6 +51,9 @@ def _gather(
     for name, kind in home.kinds().items():
         path = f"{prefix}{name}"
         if not project.counts(name, at_top=not prefix):
+            continue
+        if not name.isprintable():
+            left_out.append(f"{path} has a name that is no text")
             continue
         if kind == FOLDER:
             if path.count("/") >= _MOST_DEPTH:

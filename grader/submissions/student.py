@@ -1,10 +1,9 @@
 """One student's work: which file in it answers which exercise."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 
-from grader.course import project, sources
+from grader.course import sources
 from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise
 from grader.submissions import project_answer
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
@@ -16,7 +15,6 @@ from grader.submissions.platforms import TIMESTAMP, of_file, original
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
 _MAX_NESTED = 3
-_ARCHIVE = replace(archives.ONE, kept=project.MOST_BYTES)
 _MAX_ARCHIVES = 12
 _MAX_READ = 256 << 20
 """Bytes of one student's answers and notebooks: each may be as large as it may, but not all of them."""
@@ -40,6 +38,7 @@ class Homework:
         self._catalog = catalog
         self._sections = {one.name: one for one in (*catalog.assignments, *catalog.sections)}
         self._files = {exercise.name: exercise for exercise in catalog.exercises}
+        self._limits = project_answer.limits(archives.ONE, catalog)
         self._folders = 0
         self._archives = 0
         self._left = _MAX_READ
@@ -237,7 +236,7 @@ class Homework:
                 raise Refused("is an archive in an archive in an archive")
             if self._archives > _MAX_ARCHIVES:
                 raise Refused("is one archive too many; hand in your answers in one")
-            with home.stream(name) as stream, archives.opened(stream, _ARCHIVE) as content:
+            with home.stream(name) as stream, archives.opened(stream, self._limits) as content:
                 self.refused += [f"{short(where)}: {oddity}" for oddity in content.oddities]
                 exercise = self._project(archives.stem(_own(name)))
                 if exercise and self._is_project(content):

@@ -16,6 +16,8 @@ FILES = {
     "parts/layers.py": "def twice(x):\n    return x.foo * 2\n",
     "broken.py": "x = 1\ndef f(:\n",
     "raising.py": "from . import model\n\nraise ValueError('no')\n",
+    "flat.py": "from model import double\n",
+    "foreign.py": "import no_such_library\n",
 }
 
 
@@ -58,6 +60,14 @@ def test_a_file_that_does_not_import_is_named_and_the_others_are_of_use(
     assert told.headline == "the file does not import, so nothing that needs it can be judged"
     assert (told.where.file.rpartition("/")[2], told.where.line) == (f"{name}.py", line)
     assert callable(answer.model.double)
+
+
+@pytest.mark.parametrize(("name", "likely"), [("flat", "`from .model import …`"), ("foreign", "")])
+def test_an_import_that_lacks_its_dot_is_told(answer, tmp_path, name, likely):
+    with pytest.raises(DoesNotImport) as broken:
+        getattr(answer, name)
+    told = failure_report.import_trouble(broken.value.cause, tmp_path / "answer")
+    assert told.likely.endswith(likely) and bool(told.likely) == bool(likely)
 
 
 def test_the_innermost_file_of_the_answer_is_told(answer, exercise, tmp_path):

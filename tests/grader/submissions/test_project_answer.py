@@ -111,6 +111,21 @@ def test_a_file_that_is_no_text_is_left_out(tmp_path):
     assert "notes.py is not UTF-8, but perhaps cp1252" in one(tmp_path).notes[0]
 
 
+def test_a_tarball_of_the_class_is_read(tmp_path):
+    for student in ("ada", "bob"):
+        hand_in(tmp_path / "class" / student / "ex02_small_lm")
+    shutil.make_archive(str(tmp_path / "class"), "gztar", tmp_path / "class")
+    found = collect(tmp_path / "class.tar.gz", CATALOG).submissions
+    assert [answered(one) for one in found] == [FILES, FILES]
+
+
+def test_a_name_that_is_no_text_is_left_out(tmp_path):
+    hand_in(tmp_path / "ada/ex02_small_lm")
+    (tmp_path / "ada/ex02_small_lm" / os.fsdecode(b"\xff.txt")).write_text("x")
+    assert answered(one(tmp_path)) == FILES
+    assert one(tmp_path).notes == (r"not read: ex02_small_lm/\udcff.txt has a name that is no text",)
+
+
 def test_an_archive_that_leads_out_is_told(tmp_path):
     hand_in(tmp_path / "made")
     (tmp_path / "class/ada").mkdir(parents=True)
