@@ -29,14 +29,13 @@ OWN = ("handout", "solution", *(f"submissions/{student}" for student in ("alma",
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory):
-    """Where an instructor's clone would be, after all commands of the page."""
+    """An instructor's course, after all commands of the page, and beside it where the clone would be."""
     home = tmp_path_factory.mktemp("term")
     place = home / "torchkata"
     for student in SOME:
         shutil.copytree(ROOT / "samples/class" / student, place / "samples/class" / student)
     for part in OWN:
         shutil.copytree(ROOT / "samples/assignment1" / part, place / "samples/assignment1" / part)
-    (place / "course.toml").touch()  # in a clone, the roster is found without
     environment = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
     path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     environment |= {"PATH": path, "HOME": str(home), "PYTHONPATH": str(ROOT)}
@@ -47,7 +46,7 @@ def walked(tmp_path_factory):
         ["bash", "-exc", script], cwd=place, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return place
+    return home / "my-course"
 
 
 @pytest.mark.slow
@@ -57,7 +56,7 @@ def test_a_term_ends_with_the_same_totals_everywhere(walked):
     assert totals["ada"] > totals["dora"] > totals["hana"] > 0
     with (walked / "grades.csv").open(newline="") as stream:
         rows = {(r["student_id"], r["assignment"]): float(r["score"]) for r in csv.DictReader(stream)}
-    in_gradebook = {who: rows[who, "e01_tensors"] for who in SOME}
+    in_gradebook = {who: rows[who, "week1"] for who in SOME}
     assert in_gradebook == pytest.approx(totals, abs=1e-9)  # nbgrader adds the scores up as they are
     for file in ("scores.json", "graded.json"):
         students = json.loads((walked / file).read_text())["students"]
@@ -85,7 +84,7 @@ def test_a_term_knows_its_roster_and_when_work_came(walked):
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{walked / 'course/gradebook.db'}") as book:
-        ada, dora = (book.find_submission("e01_tensors", who) for who in ("ada", "dora"))
+        ada, dora = (book.find_submission("week1", who) for who in ("ada", "dora"))
         assert (dora.student.first_name, dora.student.last_name) == ("Dora", "Marsden")
         assert str(dora.timestamp) == "2026-11-22 19:00:00" > str(dora.assignment.duedate)
         assert (dora.total_seconds_late, ada.total_seconds_late) == (0, 0), "extensions count"
@@ -97,26 +96,26 @@ def test_a_term_knows_its_roster_and_when_work_came(walked):
 @pytest.mark.slow
 def test_a_term_leaves_what_the_page_promises(walked):
     promised = ["report/index.html", "report/students/ada.html", "similar.html", "scores.csv", "canvas.csv"]
-    promised += ["course/feedback/ada/e01_tensors/e01_tensors.html", "../kata-for-students/Makefile"]
-    promised += ["course/release/e01_tensors/e01_tensors.ipynb"]
-    promised += ["../my-course/roster.csv", "../my-course/report/students/ada.html"]
-    promised += ["course/autograded/hana/e01_tensors/e01_tensors.ipynb"]
+    promised += ["course/feedback/ada/week1/week1.html", "../kata-for-students/Makefile"]
+    promised += ["course/release/week1/week1.ipynb", "course/autograded/hana/week1/week1.ipynb"]
+    promised += ["solutions/e20_own/ex01_shares.py"]
     assert [name for name in promised if not (walked / name).is_file()] == []
-    feedback = (walked / "course/feedback/hana/e01_tensors/e01_tensors.html").read_text()
+    feedback = (walked / "course/feedback/hana/week1/week1.html").read_text()
     assert "tampered" in feedback and "HIDDEN" not in feedback
 
 
 @pytest.mark.slow
-def test_an_assignment_of_the_course_has_its_points(walked):
-    with (walked / "../my-course/week1.csv").open(newline="") as stream:
+def test_what_nobody_handed_in_yet_is_not_asked_of_them(walked):
+    with (walked / "week1.csv").open(newline="") as stream:
         rows = {row["student"]: row for row in csv.DictReader(stream)}
-    assert {row["points"] for row in rows.values()} == {"20"}
-    assert rows["ada"]["total"] == rows["ada"]["week1"] == "20"
+    points = {row["points"] for row in rows.values()}
+    assert rows["ada"]["total"] == rows["ada"]["week1"] and {rows["ada"]["total"]} == points
+    assert "shares" not in json.loads((walked / "results/ada.json").read_text())["exercises"]
 
 
 @pytest.mark.slow
 def test_an_assignment_s_own_tests_have_their_points(walked):
-    own = walked / "samples/assignment1"
+    own = walked / "../torchkata/samples/assignment1"
     with (own / "scores.csv").open(newline="") as stream:
         before = {row["student"]: float(row["total"]) for row in csv.DictReader(stream)}
     assert [before[who] for who in ("alma", "dina", "ines")] == [19, 15, 0]
