@@ -187,7 +187,9 @@ class Exercise:
     @property
     def beside(self) -> tuple[Path, ...]:
         """What its suites rely on beside their own files: shared fixtures, and a project's data."""
-        shared = (self.file(tree).with_name("conftest.py") for tree in self.suites)
+        around = ((self.file(tree), self.root / _FOLDERS[tree]) for tree in self.suites)
+        folders = (above for file, top in around for above in file.parents if above.is_relative_to(top))
+        shared = (folder / "conftest.py" for folder in folders)
         return (*filter(Path.is_file, shared), *(project.files(self.data) if self.is_project else ()))
 
 
@@ -312,6 +314,8 @@ class Catalog:
 
     def _meant(self, name: str) -> list[Exercise]:
         *folders, last = _parts(name)
+        if inside := [e for e in self.exercises if e.is_project and e.stem in folders]:
+            return inside
         if STEPS in folders:
             folders.remove(STEPS)
         stem = re.sub(r"^test_(?=(ex|s)\d)", "", last.removesuffix(".py"))

@@ -7,7 +7,7 @@ import pytest
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked
 from grader.course import catalog, project
-from grader.course.catalog import Exercise
+from grader.course.catalog import Catalog, Exercise, Section
 from grader.course.specimen import Right, Wrong
 from tests.grader.support.project import RIGHT, START, content, write
 
@@ -25,6 +25,13 @@ def test_its_places(exercise, tmp_path):
     assert exercise.place("solutions") == tmp_path / "solutions/e01_one/ex03_next_word"
     assert exercise.file("exercises") == tmp_path / "exercises/e01_one/ex03_next_word/__init__.py"
     assert exercise.file("hidden") == tmp_path / "tests/hidden/e01_one/test_ex03_next_word.py"
+
+
+@pytest.mark.parametrize(
+    "name", ["next_word", "ex03", "e01/ex03_next_word/", "e01_one/ex03_next_word/model.py"]
+)
+def test_a_file_of_it_means_it(exercise, name):
+    assert Catalog((Section("e01_one", "One", (exercise,)),)).find(name) is exercise
 
 
 def test_only_what_a_person_wrote_counts(exercise):
@@ -64,11 +71,11 @@ def test_as_a_text_the_statement_comes_first(exercise):
 
 
 def test_data_and_shared_fixtures_are_what_its_suites_rely_on(exercise):
-    write(exercise.file("hidden").parent, {"conftest.py": ""})
-    assert exercise.beside == (
-        exercise.file("hidden").with_name("conftest.py"),
-        exercise.data / "corpus.txt",
-    )
+    write(exercise.root, {name: "" for name in ("conftest.py", "tests/conftest.py")})
+    shared = [exercise.root / "tests" / name / "conftest.py" for name in ("public", "hidden/e01_one")]
+    for file in shared:
+        write(file.parent, {file.name: ""})
+    assert exercise.beside == (*shared, exercise.data / "corpus.txt")
 
 
 def test_an_edit_is_made_where_its_text_occurs(exercise):

@@ -95,11 +95,11 @@ def test_scores_are_handed_back(clone, graded):
 def test_in_the_sandbox_data_is_for_reading_and_no_suite_is_there(clone, confines, tmp_path):
     data, tests = (str(clone.root / name) for name in ("exercises/e01_tensors/ex01_next_word/data", "tests"))
     asking = READ_ONLY.format(data=data) + NO_SUITE.format(tests=tests)
-    for student, text in {"ada": asking, "bob": "raise RuntimeError"}.items():
-        write(tmp_path / "in" / student / "ex01_next_word", {**RIGHT, "__init__.py": text})
+    for student, texts in {**CLASS, "gus": {**RIGHT, "__init__.py": asking}}.items():
+        write(tmp_path / "in" / student / "ex01_next_word", texts)
     code, lines = clone.kata("grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"))
     assert code == 0, lines
-    assert statuses(tmp_path / "out") == {"ada": "passed", "bob": "broken"}
+    assert statuses(tmp_path / "out") == {**FOUND, "gus": "passed"}
 
 
 def test_another_verdict_is_asked_for_where_data_or_shared_fixtures_change(clone, graded):
@@ -170,14 +170,51 @@ def test_a_notebook_says_where_such_an_answer_is_written(clone):
     assert told in done.stderr
 
 
-def test_a_new_one_works_and_says_what_is_to_be_written(tmp_path):
+def test_a_new_one_works_and_once_it_is_written_the_audit_finds_nothing(tmp_path):
     clone = Clone(tmp_path)
     clone.add("double")
     code, lines = clone.kata("new", "e01", "small_lm", "--kind", "project")
     assert code == 0, lines
     _, told = clone.kata("audit", "--only", "small_lm")
     assert len(told) > 10 and all("to do in " in line or line.startswith("audit:") for line in told)
+    for file in clone.root.rglob("*ex02_small_lm*"):
+        for part in file.rglob("*.py") if file.is_dir() else [file]:
+            part.write_text(part.read_text().replace("TODO: ", ""))
+    row = clone.catalog.read_text().replace("concepts = []", 'concepts = ["mul"]')
+    row = row.replace("hints = []", 'hints = ["Multiply."]').replace(
+        'reading = ""', 'reading = "https://x.org"'
+    )
+    clone.catalog.write_text(row)
+    code, told = clone.kata("audit", "--write-starts", "--only", "small_lm")
+    assert (code, told[-1]) == (0, "audit: 1 exercises, no problems")
+
+
+def test_a_step_is_one_file(clone):
     assert clone.kata("new", "e01", "small_step", "--kind", "project", "--step") == (
         2,
         ["kata: a first step is one file; leave out --step, or --kind project"],
     )
+
+
+WITHOUT_FORK = """
+import os, sys, sysconfig
+from grader.cli import main
+
+sysconfig.get_config_vars()
+sys.platform = "darwin"
+del os.fork
+main()
+"""
+
+
+def test_without_fork_the_verdicts_are_the_same(clone, graded):
+    line = ["grade", graded / "in", "--out", graded / "fresh", "--sandbox", "off"]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_FORK, *line],
+        cwd=clone.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert statuses(graded / "fresh") == FOUND

@@ -12,8 +12,9 @@ from rich.console import Console
 from grader import similar
 from grader.authoring import specimen
 from grader.core.errors import KataError
+from grader.core.packed import packed
 from grader.course import paths
-from grader.course.catalog import load
+from grader.course.catalog import Exercise, load
 from grader.report import render
 from grader.similar.compare import FEWEST, Reader, compare, together
 from grader.similar.page import Piece, page, pieces
@@ -352,3 +353,16 @@ def test_a_page_that_cannot_be_written_is_told_first(tmp_path):
     for to, words in ((tmp_path, "is a folder"), (tmp_path / "mine.html", "no page of ours")):
         with pytest.raises(KataError, match=words):
             run(tmp_path / "class", to)
+
+
+def test_answers_of_many_files_are_compared_as_one(tmp_path):
+    project = Exercise("tools", "e01_tensors", 99, "", "project", "core", 2, 1, (), (), (), "", root=tmp_path)
+
+    def answer(*seeds):
+        return packed({f"part{place}.py": program(seed).encode() for place, seed in enumerate(seeds)})
+
+    texts = {"ada": answer(1, 2), "bob": answer(3, 4), "eve": answer(5, 1)}
+    work = [Submission(student, {"tools": text}) for student, text in texts.items()]
+    (found,) = similar.likenesses(work, [project])
+    shown = page(["ada", "bob", "eve"], [found], 0.3, 9)
+    assert [{pair.first, pair.second} for pair in shown.pairs] == [{"ada", "eve"}]
