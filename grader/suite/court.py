@@ -12,6 +12,7 @@ class Court:
     """What is judged with: `tests` holds the ids of each file's tests, in their order.
 
     `reference` is what the tests are collected with: a solution, or the adapters as the suite brings them.
+    `talks`: a child gets a network, in which there is nobody else.
     """
 
     files: Files
@@ -20,5 +21,6 @@ class Court:
     seconds: float
     confined: bool
     place: str
+    talks: bool = False
     guard: Guard | None = None
     tests: dict[str, Sequence[str]] = field(default_factory=dict)

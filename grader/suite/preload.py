@@ -16,6 +16,8 @@ from grader.suite import pytest_run
 from grader.suite.tree import Files
 
 _OPTIMIZERS = b"optim"
+_TALKING = ("torch.distributed", "torch.multiprocessing", "socket", "socketserver", "http", "urllib")
+"""Modules by which processes talk over a network, if only with each other."""
 
 
 def warm_up(files: Files) -> None:
@@ -52,6 +54,11 @@ def imported(files: Files) -> Iterator[str]:
                     yield from (name.name for name in node.names)
                 elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                     yield node.module
+
+
+def talks(files: Files) -> bool:
+    """Whether what these files import talks over a network: to make one takes longer than many tests."""
+    return any(f"{name}.".startswith(f"{talking}.") for name in imported(files) for talking in _TALKING)
 
 
 def _import(name: str) -> None:

@@ -16,7 +16,7 @@ from grader.engine import hugepages
 from grader.suite import tree
 from grader.suite.collecting import collect
 from grader.suite.court import Court
-from grader.suite.preload import warm_up
+from grader.suite.preload import talks, warm_up
 from grader.suite.watch import guard_of
 from grader.suite.worker import serve
 
@@ -35,7 +35,9 @@ def main() -> None:
     )
     if court.confined:
         sandbox.prepare()
-    warm_up({**court.reference, **court.files})
+    every = {**court.reference, **court.files}
+    court.talks = talks(every)
+    warm_up(every)
     with os.fdopen(settings["control"], "w") as control:
         try:
             checks = collect(court)

@@ -71,7 +71,7 @@ class Worker:
         beats, beat = os.pipe()
         trouble = ""
         seconds = told["seconds"]
-        limits = sandbox.Limits(cpu_seconds=math.ceil(seconds))
+        limits = sandbox.Limits(cpu_seconds=math.ceil(seconds), network=self.court.talks)
         try:
             pid = self.sandbox.fork(limits, keep=(answer, results, beginning.writer, beat))
         except (KataError, OSError) as error:
