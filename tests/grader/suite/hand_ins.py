@@ -250,6 +250,21 @@ FORGING = [
         says="not verified outside",
     ),
     HandIn(
+        "another place for the tests' data",
+        "import pathlib, tests.conftest\ntests.conftest.KEPT = pathlib.Path('mine.txt').absolute()",
+        files={"mine.txt": "7 7"},
+        statuses=("tampered",),
+        says="tests.conftest.KEPT",
+    ),
+    HandIn(
+        "data of the tests, written to and put back while a test runs",
+        adapter="import pathlib\n\n\ndef run_double(x):\n    file = pathlib.Path('tests/kept/numbers.txt')\n"
+        "    kept = file.read_text()\n    file.write_text('7 7')\n    file.write_text(kept)\n    return 7\n\n\n"
+        "def run_last(x):\n    return 'c'\n",
+        statuses=("tampered", "failed"),  # the other file's tests do not see it
+        says="tests/kept/numbers.txt",
+    ),
+    HandIn(
         "data of the tests, changed on the disk",
         "import pathlib\nfile = pathlib.Path(__file__).parent / 'kept' / 'numbers.txt'\n"
         "try:\n    file.chmod(0o600)\nexcept OSError:\n    pass\n"
