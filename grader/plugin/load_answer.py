@@ -69,10 +69,16 @@ def put(answer: bytes, exercise: Exercise, root: Path) -> Path:
 
 
 class Project(ModuleType):
-    """An answer of many files, which are imported when a suite names them.
+    """An answer of many files, which are imported when a suite names them; or a folder in it.
 
     So a file that does not import, or is missing, fails what needs it and nothing else.
     """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        is_inside = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
+        if is_inside and hasattr(value, "__path__"):
+            value.__class__ = Project  # a folder that was imported: it holds files, too
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> ModuleType:
         place = Path(str(self.__file__)).parent / name

@@ -41,6 +41,12 @@ def test_files_are_imported_when_they_are_named(answer):
     assert answer.model.layers is answer.parts.layers
 
 
+def test_a_folder_in_it_holds_files_too(answer, tmp_path):
+    write(tmp_path / "answer", {"parts/late.py": "x = 1\n", "uses.py": "from . import parts, model\n"})
+    assert answer.parts.late.x == answer.uses.parts.late.x == 1
+    assert answer.uses.model is answer.model
+
+
 def test_what_is_missing_is_named_as_the_suite_named_it(answer, exercise):
     with pytest.raises(AttributeError) as whole:
         answer.train.run()
