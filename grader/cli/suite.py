@@ -8,6 +8,7 @@ from rich.console import Console
 
 from grader.cli.class_table import show, tell
 from grader.core.errors import KataError
+from grader.core.packed import packed
 from grader.core.progress_bar import bar
 from grader.course import paths
 from grader.course import roster as rosters
@@ -22,7 +23,6 @@ from grader.suite.grade import grade as run
 from grader.suite.inventory import Inventory
 from grader.suite.reference import Reference
 from grader.suite.suite import Suite
-from grader.suite.tree import packed
 
 
 def grade(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from grader.core.packed import Files
 from grader.engine.integrity.guard import Guard
-from grader.suite.tree import Files
 
 
 @dataclass

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 import numpy as np
 import torch
 
+from grader.core.packed import Files
 from grader.engine._compat import COMPILER
 from grader.engine.quiet import quiet
 from grader.suite import pytest_run
-from grader.suite.tree import Files
 
 _OPTIMIZERS = b"optim"
 _TALKING = ("torch.distributed", "torch.multiprocessing", "socket", "socketserver", "http", "urllib")

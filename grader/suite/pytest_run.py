@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from grader.core.packed import Files, written
 from grader.suite.court import Court
-from grader.suite.tree import Files, written
 
 _ARGUMENTS = (
     *("-q", "--tb=no", "--capture=sys", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml"),

@@ -12,8 +12,8 @@ from dataclasses import asdict
 
 from grader import sandbox
 from grader.core.errors import KataError
+from grader.core.packed import unpacked
 from grader.engine import hugepages
-from grader.suite import tree
 from grader.suite.collecting import collect
 from grader.suite.court import Court
 from grader.suite.preload import talks, warm_up
@@ -56,4 +56,4 @@ def main() -> None:
 
 def _files(descriptor: int) -> dict[str, bytes]:
     with os.fdopen(descriptor, "rb") as file:
-        return tree.unpacked(file.read())
+        return unpacked(file.read())

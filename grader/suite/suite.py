@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import KataError
+from grader.core.packed import Files
 from grader.course import paths
 from grader.suite.settings import FILE, Settings
 from grader.suite.settings import read as settings_in
-from grader.suite.tree import Files
 
 MOST_BYTES = 256 << 20
 _LEFT_OUT = ("__pycache__", ".pytest_cache", ".git", ".venv", FILE)

@@ -14,12 +14,12 @@ from typing import NoReturn
 
 import pytest
 
+from grader.core.packed import Files
 from grader.engine.integrity import lookout, words
 from grader.engine.integrity.guard import Guard, space_of_module
 from grader.engine.integrity.spaces import Look
 from grader.suite.court import Court
 from grader.suite.preload import imported
-from grader.suite.tree import Files
 
 _ROOTS = ("grader.suite.child", "grader.engine.integrity.guard")
 """Where judging starts."""
