@@ -19,7 +19,7 @@ from grader.records.records import UNVERIFIED, ExerciseRecord, StudentRecord, re
 from grader.submissions.class_folder import Submission
 from grader.suite import inventory
 from grader.suite.inventory import Inventory, TestFile
-from grader.suite.part import Part, part
+from grader.suite.part import Part, Told, part
 from grader.suite.points import priced
 from grader.suite.reference import Reference, tried
 from grader.suite.running import SuitePool
@@ -34,7 +34,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Settings:
-    """How to grade: where results go, files of tests at a time, confined or not."""
+    """How to grade: where results go, submissions at a time, confined or not."""
 
     out: Path
     jobs: int
@@ -71,7 +71,7 @@ def grade(
             if addresses is None:
                 addresses = _Addresses(suite, tried(pool, suite, reference, digest), settings)
             missing = _unknown(addresses, answers, store)
-            for done, (job, found) in enumerate(pool.judge(missing.values()), start=1):
+            for done, (job, found) in enumerate(pool.judge(missing), start=1):
                 _keep(addresses, job, found, store)
                 progress(done, len(missing))
     write(settings.out / inventory.FILE, addresses.tests.to_json())
@@ -101,26 +101,25 @@ class _Addresses:
         return _digest(self._of[file.path], answer)
 
 
-def _unknown(addresses: _Addresses, answers: Sequence[bytes], store: Store) -> dict[str, Part]:
-    """What is still to be judged, by its address."""
-    every = (
-        (addresses.of(file, answer), file, answer) for answer in answers for file in addresses.tests.files
-    )
-    return {
-        key: part(addresses.tests, file, answer, addresses.seconds)
-        for key, file, answer in every
-        if store.get(key) is None
+def _unknown(addresses: _Addresses, answers: Sequence[bytes], store: Store) -> list[Part]:
+    """What is still to be judged: for each submission, the files of tests without a verdict."""
+    tests = addresses.tests
+    missing = {
+        answer: [file for file in tests.files if store.get(addresses.of(file, answer)) is None]
+        for answer in answers
     }
+    return [part(tests, files, answer, addresses.seconds) for answer, files in missing.items() if files]
 
 
 def _keep(addresses: _Addresses, job: Job, found: Transcript, store: Store) -> None:
-    file = addresses.tests.file(job.slug)
-    record = verdict(job.exercise, file, found)
-    key = addresses.of(file, job.answer)
-    if record.status == "grader_fault":  # the next run may do better
-        store.unjudged[key] = record
-    else:
-        store.put(key, record)
+    assert isinstance(job, Part) and isinstance(found, Told)
+    for file in job.files:
+        record = verdict(addresses.tests.catalog.exercise(file.slug), file, found.files[file.path])
+        key = addresses.of(file, job.answer)
+        if record.status == "grader_fault":  # the next run may do better
+            store.unjudged[key] = record
+        else:
+            store.put(key, record)
 
 
 def _student(submission: Submission, addresses: _Addresses, store: Store, out: Path) -> StudentRecord:

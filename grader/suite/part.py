@@ -1,9 +1,11 @@
-"""What is asked of a suite's engine: one file of tests on one submission."""
+"""What is asked of a suite's engine, files of tests on one submission, and what comes back."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.protocol.job import Job
+from grader.protocol.transcript import Transcript
 from grader.suite.inventory import Inventory, TestFile
 
 GRACE = 2.0
@@ -14,20 +16,45 @@ IMPORT = 3.0
 
 @dataclass(frozen=True)
 class Part(Job):
-    """One file of tests to run on one submission: `tests` by their ids, from the one numbered `first`."""
+    """Files of tests to run on one submission, from the test numbered `first`, each in `each` seconds."""
 
-    file: str = ""
+    files: tuple[TestFile, ...] = ()
+    each: float = 0.0
     first: int = 0
-    tests: tuple[str, ...] = ()
+
+    @property
+    def tests(self) -> list[str]:
+        """How pytest calls the tests, in their order."""
+        return [f"{file.path}::{check.id}" for file in self.files for check in file.checks]
+
+    @property
+    def seconds(self) -> float:
+        """How long they may take together."""
+        return (len(self.tests) + IMPORT) * self.each + GRACE
 
     def told(self) -> dict[str, Any]:
         """What the engine does not know."""
-        return {"file": self.file, "first": self.first, "seconds": self.exercise.seconds}
+        return {"files": [file.path for file in self.files], "first": self.first, "seconds": self.seconds}
 
 
-def part(tests: Inventory, file: TestFile, answer: bytes, seconds: float) -> Part:
-    """The tests of a file, each of which may take so many seconds, to be run on a submission's own files."""
-    most = (len(file.checks) + IMPORT) * seconds + GRACE
-    exercise = replace(tests.catalog.exercise(file.slug), seconds=most)
-    ids = tuple(check.id for check in file.checks)
-    return Part(exercise, answer, 0, mode="check", file=file.path, tests=ids)
+@dataclass(frozen=True)
+class Told(Transcript):
+    """What came of a part, as a whole, and for each file by its path with the tests' own ids."""
+
+    files: Mapping[str, Transcript] = field(default_factory=dict)
+
+
+def part(tests: Inventory, files: Sequence[TestFile], answer: bytes, seconds: float) -> Part:
+    """These files of tests, of which each test may take so many seconds, on a submission's own files."""
+    found = Part(tests.catalog.exercises[0], answer, 0, "check", files=tuple(files), each=seconds)
+    return replace(found, exercise=replace(found.exercise, seconds=found.seconds))
+
+
+def of_file(found: Transcript, file: TestFile) -> Transcript:
+    """Of a transcript what is about one file of tests."""
+    checks = {
+        check.id: found.checks[id]
+        for check in file.checks
+        if (id := f"{file.path}::{check.id}") in found.checks
+    }
+    return replace(found, checks=checks)

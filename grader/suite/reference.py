@@ -6,6 +6,7 @@ What a solution does not pass, or a test that is skipped here, counts for nobody
 from dataclasses import dataclass, replace
 
 from grader.core.errors import KataError
+from grader.core.packed import Files, packed
 from grader.core.sanitize import one_line
 from grader.protocol.check import CheckSpec
 from grader.protocol.transcript import Transcript
@@ -14,7 +15,6 @@ from grader.suite.inventory import Inventory
 from grader.suite.part import part
 from grader.suite.running import SuitePool
 from grader.suite.suite import Suite
-from grader.suite.tree import Files, packed
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ def tried(pool: SuitePool, suite: Suite, reference: Reference, digest: str) -> I
     tests = inventory.listed(suite.name, digest, pool.inventory)
     files = []
     for file in tests.files:
-        found = pool.reference(part(tests, file, reference.packed, suite.settings.seconds))
+        asked = part(tests, [file], reference.packed, suite.settings.seconds)
+        found = pool.reference(asked).files[file.path]
         if found.ended.lost:
             raise KataError(f"{file.path} could not be tried: {found.ended.lost}; nothing was graded")
         checks = (replace(spec, lacks=_lacks(spec, found, reference)) for spec in file.checks)

@@ -18,14 +18,12 @@ class Reporter:
 
     def __init__(
         self,
-        file: str,
         tests: Sequence[str],
         court: Court,
         root: Path,
         tell: Callable[..., None],
         begins: Callable[[], None],
     ) -> None:
-        self._file = file
         self._tests = frozenset(tests)
         self._seconds = court.seconds
         self._places = failure.Places(root, court)
@@ -43,7 +41,7 @@ class Reporter:
             return (yield)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if self._id(item) in self._tests]
+        items[:] = filter(self._id, items)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(
@@ -144,8 +142,8 @@ class Reporter:
             self._tell(done=True)
 
     def _id(self, item: pytest.Item) -> str:
-        file, _, id = item.nodeid.partition("::")
-        return id if file == self._file else ""
+        """How pytest calls a test that is asked for; "" for another one."""
+        return item.nodeid if item.nodeid in self._tests else ""
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import IO
 
 from grader import sandbox
+from grader.core.packed import Files, packed
 from grader.course import paths
 from grader.course.catalog import Exercise
 from grader.engine.pool import Pool
@@ -20,13 +21,14 @@ from grader.engine.running import Running
 from grader.protocol.check import Finding
 from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
-from grader.protocol.transcript import Transcript
-from grader.suite.part import Part
+from grader.protocol.transcript import Ended, Transcript
+from grader.suite.part import Part, Told, of_file
 from grader.suite.suite import Suite
-from grader.suite.tree import Files, packed
 
 MOST_RESTARTS = 8
 """So many tests of a file may end their process before the rest is left alone."""
+
+_Ask = Callable[[Job], Transcript]
 
 _ENGINE = "import gc; gc.disable(); from grader.suite.server import main; main()"
 
@@ -37,18 +39,49 @@ class SuitePool(Pool):
     def __init__(self, suite: Suite, reference: Files, *, jobs: int, confined: bool) -> None:
         super().__init__((), jobs=jobs, confined=confined, running=partial(_Engine, suite, reference))
 
-    def judge_one(self, job: Job) -> Transcript:
-        """Run a file's tests. Where one ends the process, another process goes on with those after it."""
+    def judge_one(self, job: Job) -> Told:
+        """Run the tests of some files."""
         assert isinstance(job, Part)
-        return _whole(super().judge_one, job)
+        return _told(super().judge_one, job)
 
-    def reference(self, job: Job) -> Transcript:
+    def reference(self, job: Job) -> Told:
+        """Run them on the reference, in a worker that sees no submission."""
         assert isinstance(job, Part)
-        return _whole(super().reference, job)
+        return _told(super().reference, job)
 
 
-def _whole(ask: Callable[[Job], Transcript], job: Part) -> Transcript:
-    last = ask(job)
+def _told(ask: _Ask, job: Part) -> Told:
+    """Run all files in one process; where anything but tests comes in the way, each in one of its own."""
+    found = ask(job)
+    if _is_whole(job, found):
+        each = dict.fromkeys(job.files, found)
+    elif len(job.files) == 1:
+        each = {job.files[0]: _gone_on(ask, job, found)}
+    else:
+        alone = (replace(job, files=(file,)) for file in job.files)
+        each = {one.files[0]: _gone_on(ask, one, ask(one)) for one in alone}
+    files = {file.path: _said(of_file(whole, file)) for file, whole in each.items()}
+    cut = any(one.cut_short for one in files.values())
+    lost = next((one.ended.lost for one in files.values() if one.ended.lost), "")
+    return Told(last_word="" if cut else "done", ended=Ended(lost=lost), files=files)
+
+
+def _is_whole(job: Part, found: Transcript) -> bool:
+    """Whether all tests were run, one after the other, in one process that ended as it should."""
+    is_sound = found.last_word in ("done", "stopped") and not found.memory and not found.fault
+    return is_sound and not found.forged and not found.ended.exit and found.checks.keys() == {*job.tests}
+
+
+def _said(found: Transcript) -> Transcript:
+    """A file's part of what was told: another file's tests may have taken too long."""
+    if found.last_word != "stopped" or found.broken:
+        return found
+    late = any(finding.outcome == "timeout" for finding in found.checks.values())
+    return replace(found, last_word="stopped" if late else "done")
+
+
+def _gone_on(ask: _Ask, job: Part, last: Transcript) -> Transcript:
+    """Where one of a file's tests has ended its process, other processes go on with those after it."""
     found = _blamed(job, last)
     for _ in range(MOST_RESTARTS):
         first = next((place for place, test in enumerate(job.tests) if test not in found.checks), None)

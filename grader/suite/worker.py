@@ -1,4 +1,4 @@
-"""A process that forks a child for each submission and file of tests, and says how the child ended.
+"""A process that forks a child for each submission, and says how the child ended.
 
 Like `grader.engine.worker`, it never holds what a student wrote: only the child reads that. The child says
 when a test begins, and has the time of one test until it says so again: whatever hangs ends with it.
@@ -78,7 +78,7 @@ class Worker:
             pid, trouble = -1, str(error)
         if pid == 0:
             self._judge(
-                Child(self.court, told["file"], told["first"], mark, results, beat), answer, beginning
+                Child(self.court, told["files"], told["first"], mark, results, beat), answer, beginning
             )
         for descriptor in (answer, results, beat):
             os.close(descriptor)
