@@ -42,15 +42,15 @@ class SuitePool(Pool):
     def judge_one(self, job: Job) -> Told:
         """Run the tests of some files."""
         assert isinstance(job, Part)
-        return _told(super().judge_one, job)
+        return judged_by(super().judge_one, job)
 
     def reference(self, job: Job) -> Told:
         """Run them on the reference, in a worker that sees no submission."""
         assert isinstance(job, Part)
-        return _told(super().reference, job)
+        return judged_by(super().reference, job)
 
 
-def _told(ask: _Ask, job: Part) -> Told:
+def judged_by(ask: _Ask, job: Part) -> Told:
     """Run all files in one process; where anything but tests comes in the way, each in one of its own."""
     found = ask(job)
     if _is_whole(job, found):
