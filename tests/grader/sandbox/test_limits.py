@@ -187,6 +187,31 @@ def test_a_fork_bomb_is_stopped(worker):
         assert (result.signal, result.timed_out) == (9, False)
 
 
+def grow_without_end():
+    import os
+
+    held = bytearray(100 << 20)  # copying its page tables takes a while
+    while held:
+        os.fork()
+
+
+def wait_for_a_while():
+    import time
+
+    time.sleep(1.0)
+    return "slept"
+
+
+@pytest.mark.parametrize("worker", ["caller"], indirect=True)
+def test_who_forks_without_end_ends_with_all_of_it_and_nobody_else(worker):
+    before = worker.ask("state")
+    sibling = worker.start(wait_for_a_while)
+    result = worker.run(grow_without_end, processes=20)
+    assert worker.ordinary or (result.signal, result.timed_out) == (9, False)
+    assert worker.finish(sibling).value == "slept"
+    assert worker.ask("state") == before
+
+
 @pytest.mark.parametrize("worker", ["caller"], indirect=True)
 def test_computing_time_is_limited(worker):
     result = worker.run(compute, 4, cpu_seconds=1)
