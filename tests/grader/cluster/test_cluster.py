@@ -16,6 +16,7 @@ import pytest
 
 from grader import sandbox
 from grader.core.errors import KataError
+from grader.core.packed import packed
 from grader.course import paths
 from grader.course.catalog import load
 from grader.engine.pool import Pool
@@ -29,7 +30,7 @@ from grader.submissions.class_folder import Submission
 
 pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[class]")
 
-from grader.cluster import facts, member, parent, plain, replies, roster
+from grader.cluster import facts, member, parent, plain, replies, roster, worker
 from tests.grader.support.misbehaving import Touching, answer_with_an_object
 
 pytestmark = pytest.mark.slow
@@ -266,6 +267,11 @@ class Unlucky:
     def replies(self):
         for batch in self.judged:
             yield self.worker, batch, {"transcripts": [transcript.to_json(EXITED)] * len(batch)}
+
+
+def test_an_answer_of_any_bytes_arrives_as_it_is():
+    job = Job(EXERCISES[0], packed({"model.py": "å = 1\n".encode(), "vocabulary.bin": bytes(range(256))}), 3)
+    assert worker._job(**json.loads(json.dumps(parent._text(job)))) == job
 
 
 def test_an_answer_that_takes_workers_along_is_judged_alone_and_left_to_a_person():
