@@ -96,7 +96,7 @@ def _classwork(found: Trees, suite: Suite) -> Classwork:
 
 
 def _submission(tree: Tree, suite: Suite) -> Submission:
-    if tree.files is None:
+    if tree.files is None or (suite.adapters and tree.files.keys().isdisjoint(suite.adapters)):
         problem = f"{suite.adapters[0]} is not in it" if suite.adapters else "holds no files"
         return Submission(tree.student, {}, {ANSWER: problem}, (problem, *tree.notes), late=tree.late)
     return Submission(tree.student, {ANSWER: packed(suite.own(tree.files))}, {}, tree.notes, late=tree.late)

@@ -11,10 +11,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from grader.core.packed import Files, written
+from grader.engine.printed import Printed
 from grader.suite.court import Court
 
 _ARGUMENTS = (
-    *("-q", "--tb=no", "--capture=sys", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml"),
+    *("-q", "--tb=no", "--capture=no", "-pno:cacheprovider", "-pno:faulthandler", "-pno:junitxml"),
     *("-pno:unraisableexception", "-pno:threadexception"),  # which gather garbage again and again
     *("-oaddopts=", "-otruncation_limit_lines=0", "-otruncation_limit_chars=0"),  # feedback is cut anyway
 )
@@ -56,12 +57,12 @@ def start(court: Court, root: Path, what: Sequence[str], *plugins: object, colle
         *("-c", str(root / court.config), f"--rootdir={root}", f"--confcutdir={root / court.place}"),
         *what,
     ]
-    said = io.StringIO()
-    with redirect_stderr(said):
+    said = Printed()  # keeps little: what a student prints without end would fill what pytest captures
+    with redirect_stdout(Printed()), redirect_stderr(said):
         code = pytest.main(arguments, plugins=[*plugins, _Rewriting(court.files)])
     if code not in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
         return ""
-    lines = said.getvalue().strip().splitlines()
+    lines = said.take().strip().splitlines()
     return lines[-1].removeprefix("E").strip() if lines else "pytest does not start"
 
 

@@ -10,7 +10,7 @@ SUITE = {
     "conftest.py": "import pytest\n\nfrom .common import KEPT\n\n\n@pytest.fixture\ndef kept():\n"
     "    return [int(word) for word in KEPT.read_text().split()]\n",
     "kept/numbers.txt": "6 8\n",
-    "suite.toml": "seconds = 2\n",
+    "suite.toml": "seconds = 4\n",
     "test_double.py": "from .adapters import run_double\n\n\ndef test_two():\n    assert run_double(2) == 4\n\n\n"
     "def test_kept(kept):\n    assert [run_double(3), run_double(4)] == kept\n",
     "test_last.py": "import numpy as np\n\nfrom .adapters import run_last\n\n\n"

@@ -43,6 +43,8 @@ class Graded:
                     tree = {name: text.replace(place, str(path)) for name, text in tree.items()}
                 lay(self.work / f"{family}{number:02}", tree)
         lay(self.work / "neighbour", {"tests/adapters.py": f"# {LOOT}\n{RIGHT}"})
+        lay(self.work / "link", {"tests/__init__.py": ""})
+        (self.work / "link/tests/adapters.py").symlink_to(home / "solution/tests/adapters.py")
         self.before = self.outside()
         command = ["kata", "grade", self.work, "--suite", self.suite, "--out", self.out]
         command[:1] = [sys.executable, "-m", "grader"]
@@ -96,6 +98,12 @@ def test_an_honest_answer_loses_nothing(graded, number):
 
 def test_neighbours_get_their_marks(graded):
     assert passed(graded.records["neighbour"]) == TESTS
+
+
+def test_a_link_to_the_reference_is_no_adapter(graded):
+    record = graded.records["link"]
+    assert {e["status"] for e in record["exercises"].values()} == {"not_graded"} and passed(record) == []
+    assert "is a link, which is not followed" in graded.shown and LOOT not in json.dumps(record)
 
 
 def test_every_student_has_a_record_of_the_same_tests(graded):
