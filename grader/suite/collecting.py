@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -15,7 +16,11 @@ from grader.suite import pytest_run
 from grader.suite.court import Court
 from grader.suite.failure import Places
 
-_SECONDS = 120.0
+_SECONDS = 120
+_NOTHING = {
+    "tests": {},
+    "problems": ["what the tests import ends the process, or takes more than two minutes"],
+}
 
 
 def collect(court: Court) -> dict[str, list[CheckSpec]]:
@@ -28,6 +33,7 @@ def collect(court: Court) -> dict[str, list[CheckSpec]]:
     reader, writer = os.pipe()
     pid = box.fork(sandbox.Limits(), keep=(writer,))
     if pid == 0:
+        signal.alarm(_SECONDS)
         try:
             _tell(court, writer)
         finally:
@@ -36,7 +42,7 @@ def collect(court: Court) -> dict[str, list[CheckSpec]]:
     with os.fdopen(reader) as told:
         text = told.read()
     box.wait(pid, _SECONDS)
-    found: dict[str, Any] = json.loads(text or '{"problems": ["it ends the process that imports it"]}')
+    found: dict[str, Any] = json.loads(text) if text else _NOTHING
     if found["problems"]:
         raise KataError(f"{found['problems'][0]} (tests are collected with what --solution names)")
     if not found["tests"]:

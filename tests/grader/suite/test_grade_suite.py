@@ -193,12 +193,19 @@ def test_an_unknown_test_is_told_with_the_nearest(course, tmp_path):
             points.write_text(before)
 
 
-@pytest.mark.parametrize("name", ["adapters", "conftest"])
-def test_a_suite_that_needs_a_solution_to_import_says_so(course, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("adapters", "import geometry\n", r"No module named 'geometry'.*--solution"),
+        ("conftest", "import geometry\n", r"No module named 'geometry'.*--solution"),
+        ("conftest", "import os\nos._exit(0)\n", "what the tests import ends the process"),
+    ],
+)
+def test_a_suite_that_does_not_import_says_so(course, tmp_path, name, text, told):
     shutil.copytree(course / "geometry", tmp_path / "geometry")
     shutil.copytree(course / "class", tmp_path / "class")
-    (tmp_path / f"geometry/tests/{name}.py").write_text("import geometry\n")
-    with pytest.raises(KataError, match=r"No module named 'geometry'.*--solution"):
+    (tmp_path / f"geometry/tests/{name}.py").write_text(text)
+    with pytest.raises(KataError, match=told):
         grade(tmp_path, tmp_path / "results")
 
 
