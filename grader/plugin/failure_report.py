@@ -59,7 +59,8 @@ def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, ans
     if isinstance(error, Untouched):
         return Told("todo", Feedback(f"todo: {exercise.relative} is as it was"))
     if is_todo(excinfo, file):
-        name, place = _unwritten(excinfo, file), paths.shown(file) if file else exercise.relative
+        name, at = _unwritten(excinfo, file)
+        place = paths.shown(at) if at else exercise.relative
         return Told("todo", Feedback(f"todo: {place}{f', {name}' if name else ''}"), unwritten=name)
     feedback = _feedback(excinfo, exercise, file)
     if file and not feedback.where and f"{file.name}:" not in feedback.text:
@@ -88,13 +89,14 @@ def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> 
     return type(excinfo.value).__name__ == "RankTodo"
 
 
-def _unwritten(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> str:
-    """The function of the answer that is still to write; "" where it was called on a rank."""
+def _unwritten(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> tuple[str, Path | None]:
+    """The function of the answer that is still to write, and its file; "" where it was called on a rank."""
     last = excinfo.traceback[-1]
     if not _is_in(last.path, file):
-        return ""
+        return "", file
     code = last.frame.code.raw
-    return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")  # Python 3.10 has none
+    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has none
+    return name.replace("<locals>.", ""), Path(last.path)
 
 
 def _feedback(

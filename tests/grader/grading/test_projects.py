@@ -218,3 +218,11 @@ def test_without_fork_the_verdicts_are_the_same(clone, graded):
     )
     assert done.returncode == 0, done.stderr
     assert statuses(graded / "fresh") == FOUND
+
+
+def test_what_is_still_to_write_is_named(clone, tmp_path):
+    write(tmp_path / "ex01_next_word", {**START, "corpus.py": RIGHT["corpus.py"]})
+    command = [sys.executable, "-m", "pytest", "-q", "--answers", tmp_path / "ex01_next_word"]
+    done = subprocess.run(command, cwd=clone.root, capture_output=True, text=True, check=False)
+    assert "1 passed, 2 todo" in done.stdout
+    assert "Bigrams.__init__" in done.stdout

@@ -76,6 +76,15 @@ def test_an_import_that_lacks_its_dot_is_told(answer, tmp_path, name, likely):
     assert told.likely.endswith(likely) and bool(told.likely) == bool(likely)
 
 
+def test_what_is_to_write_is_named_with_its_file(answer, tmp_path):
+    write(tmp_path / "answer", {"stub.py": "def train():\n    raise NotImplementedError\n"})
+    with pytest.raises(NotImplementedError) as raised:
+        answer.stub.train()
+    assert failure_report.is_todo(raised, tmp_path / "answer")
+    told = failure_report._unwritten(raised, tmp_path / "answer")
+    assert told == ("train", tmp_path / "answer/stub.py")
+
+
 def test_the_innermost_file_of_the_answer_is_told(answer, exercise, tmp_path):
     with pytest.raises(AttributeError) as raised:
         answer.model.double(1)
