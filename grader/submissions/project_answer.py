@@ -32,7 +32,7 @@ def read(home: Folder, content: Content, left_out: list[str]) -> bytes:
     A folder that holds nothing but another one was unpacked into it.
 
     Raises:
-        Refused: it holds more than any answer would, or no Python file.
+        Refused: it holds more than any answer would, no Python file, or one that cannot be read.
     """
     kinds = {name: kind for name, kind in home.kinds().items() if project.counts(name, at_top=True)}
     if [*kinds.values()] == [FOLDER]:
@@ -63,10 +63,13 @@ def _gather(
             continue
         if len(found) >= MOST_FILES:
             raise Refused(f"holds more than {MOST_FILES} files; hand in your code alone")
+        is_code = PurePosixPath(name).suffix == ".py"
         try:
             held = content(home, name, project.MOST_BYTES)
-            found[path] = text(held)[0] if PurePosixPath(name).suffix == ".py" else held
+            found[path] = text(held)[0] if is_code else held
         except Refused as reason:
+            if is_code:  # without it the rest would be judged for what nobody wrote
+                raise Refused(f"holds {path}, which {why(reason)}") from None
             left_out.append(f"{path} {why(reason)}")
         if sum(map(len, found.values())) > MOST_BYTES:
             raise Refused(f"holds more than {MOST_BYTES >> 20} MiB; hand in your code alone")

@@ -78,9 +78,9 @@ def test_what_is_too_large_is_told_and_the_rest_is_read(tmp_path):
 def test_no_link_is_followed(tmp_path):
     secret = put(tmp_path / "secret.py", b"secret = 1\n")
     hand_in(tmp_path / "class/ada/ex02_small_lm")
-    (tmp_path / "class/ada/ex02_small_lm/stolen.py").symlink_to(secret)
+    (tmp_path / "class/ada/ex02_small_lm/stolen.txt").symlink_to(secret)
     assert answered(one(tmp_path / "class")) == FILES
-    assert "stolen.py is a link" in one(tmp_path / "class").notes[0]
+    assert "stolen.txt is a link" in one(tmp_path / "class").notes[0]
 
 
 def refused(files):
@@ -95,6 +95,14 @@ def refused(files):
         (lambda home: (home / "ex02_small_lm").mkdir(parents=True), "holds no Python file"),
         (refused({f"f{n}.py": b"" for n in range(project_answer.MOST_FILES + 1)}), "more than 200 files"),
         (refused({f"f{n}.py": b"#" * MAX_BYTES for n in range(17)}), "holds more than 16 MiB"),
+        (
+            refused({**FILES, "parts/layer.py": "å".encode("cp1252")}),
+            "holds parts/layer.py, which is not UTF-8, but perhaps cp1252",
+        ),
+        (
+            refused({**FILES, "model.py": b"#" * (MAX_BYTES + 1)}),
+            "holds model.py, which is larger than 1 MiB",
+        ),
         (refused({"/".join("abcdefghij") + ".py": b"", "x.py": b""}), "folders that lie too deep"),
     ],
 )
@@ -105,10 +113,9 @@ def test_what_is_no_answer_is_left_to_a_person(tmp_path, hand_in, why):
     assert why in found.problems["small_lm"]
 
 
-def test_a_file_that_is_no_text_is_left_out(tmp_path):
-    hand_in(tmp_path / "ada/ex02_small_lm", {**FILES, "notes.py": "å".encode("cp1252")})
-    assert answered(one(tmp_path)) == FILES
-    assert "notes.py is not UTF-8, but perhaps cp1252" in one(tmp_path).notes[0]
+def test_code_in_utf_16_is_read(tmp_path):
+    hand_in(tmp_path / "ada/ex02_small_lm", {**FILES, "model.py": "x = 'å'\n".encode("utf-16")})
+    assert answered(one(tmp_path)) == {**FILES, "model.py": "x = 'å'\n".encode()}
 
 
 def test_a_tarball_of_the_class_is_read(tmp_path):
