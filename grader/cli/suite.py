@@ -16,7 +16,8 @@ from grader.engine import backend
 from grader.export import document
 from grader.submissions import roll_call, trees
 from grader.submissions.class_folder import Classwork, Submission, listed
-from grader.submissions.trees import Tree, Trees, Wanted
+from grader.submissions.repository import Tree, Wanted
+from grader.submissions.trees import Trees
 from grader.suite import suite as suites
 from grader.suite.grade import ANSWER, Settings
 from grader.suite.grade import grade as run

@@ -1,11 +1,9 @@
 """What a class handed in, where each student hands in a whole repository: a folder or an archive of files.
 
-As in `class_folder`, platforms tell whose it is, and nothing is trusted: no link is followed, and what is
-large is not read. The repository may lie in a folder, or in an archive, of what the student handed in.
+As in `class_folder`, platforms tell whose it is, and nothing is trusted.
 """
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,28 +17,13 @@ from grader.submissions import platforms
 from grader.submissions.class_folder import listed, safe_name, top_of
 from grader.submissions.decode import MAX_BYTES
 from grader.submissions.io import archives
-from grader.submissions.io.folders import FOLDER, LINK, Folder, Refused, escaped, short, why
+from grader.submissions.io.folders import Folder, Refused, escaped, why
 from grader.submissions.owners import Belonging, expect_no_download, hidden, parts_in, unwrapped, whose
-from grader.submissions.student import FOREIGN
+from grader.submissions.platforms import Origin
+from grader.submissions.repository import Reading, Tree, Wanted, is_repository
 
-_MOST_FILES = 5000
-_MOST_READ = 64 << 20
-_MAX_DEPTH = 16
-_LONGEST_NAME, _LONGEST_PATH = 255, 1000
-"""Bytes: what Linux allows of a name, and leaves room for of a path."""
 _NOTHING = Catalog(())
-ONE = archives.Limits(**{**vars(archives.ONE), "kept": MAX_BYTES})
-CLASS = archives.Limits(**{**vars(archives.CLASS), "kept": MAX_BYTES})
-
-
-@dataclass(frozen=True)
-class Tree:
-    """One student's files, by their paths from the repository's top; None where there is no repository."""
-
-    student: str
-    files: Mapping[str, bytes] | None
-    notes: tuple[str, ...] = ()
-    late: bool | None = None
+_CLASS = archives.Limits(**{**vars(archives.CLASS), "kept": MAX_BYTES})
 
 
 @dataclass(frozen=True)
@@ -50,18 +33,6 @@ class Trees:
     students: tuple[Tree, ...]
     notes: tuple[str, ...] = ()
     is_one: bool = False
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What makes a repository: one of the `landmarks` lies in it; the first that is anywhere tells where.
-
-    Where none need be there, all that was handed in is one. `counts` says whether a path in it is read.
-    """
-
-    landmarks: Sequence[str]
-    counts: Callable[[str], bool]
-    is_needed: bool = True
 
 
 def collect(folder: Path, wanted: Wanted, progress: Progress = silent, roster: Roster = NOBODY) -> Trees:
@@ -86,7 +57,7 @@ def alone(folder: Path, wanted: Wanted) -> Tree:
     Raises:
         KataError: it cannot be read.
     """
-    reading = _Reading(wanted)
+    reading = Reading(wanted)
     try:
         with _opened(folder) as top:
             reading.read(top)
@@ -98,7 +69,7 @@ def alone(folder: Path, wanted: Wanted) -> Tree:
 @contextmanager
 def _opened(folder: Path) -> Iterator[Folder]:
     if archives.is_archive(folder.name) and folder.is_file():
-        with folder.open("rb") as file, archives.opened(file, CLASS) as top:
+        with folder.open("rb") as file, archives.opened(file, _CLASS) as top:
             yield top
     else:
         with top_of(folder) as top:
@@ -107,12 +78,8 @@ def _opened(folder: Path) -> Iterator[Folder]:
 
 def _class(top: Folder, place: Path, shown: str, wanted: Wanted, progress: Progress, roster: Roster) -> Trees:
     origin = whose(place)
-    if origin.platform or _is_repository(top, wanted):
-        student = roster.id_of(safe_name(origin.student))
-        found = _Reading(wanted)
-        found.read(top)
-        told = f"{shown} is one student's work; graded as {student}"
-        return Trees((found.tree(student, [origin.late]),), (told,), is_one=True)
+    if origin.platform or is_repository(top, wanted):
+        return _one(top, origin, shown, wanted, roster)
     if platforms.is_course({*top.kinds()}):
         with top.entered(platforms.SUBMITTED) as inner:
             return _class(inner, place / platforms.SUBMITTED, shown, wanted, progress, roster)
@@ -123,6 +90,8 @@ def _class(top: Folder, place: Path, shown: str, wanted: Wanted, progress: Progr
         else:
             inside, parent = top, place.name
             expect_no_download(top, shown)
+        if is_repository(inside, wanted):
+            return _one(inside, origin, shown, wanted, roster)
         held: dict[str, list[Belonging]] = {}
         for part in parts_in(inside, parent, strays):
             held.setdefault(roster.id_of(safe_name(part.origin.student)), []).append(part)
@@ -139,121 +108,21 @@ def _class(top: Folder, place: Path, shown: str, wanted: Wanted, progress: Progr
     return Trees(tuple(students), notes)
 
 
-def _is_repository(top: Folder, wanted: Wanted) -> bool:
-    """Whether a landmark lies just there: a class's folder has it below each student's."""
-    first = wanted.landmarks[0]
-    return any(path == first for path, _ in _names(top, "", first.count("/")))
+def _one(top: Folder, origin: Origin, shown: str, wanted: Wanted, roster: Roster) -> Trees:
+    student = roster.id_of(safe_name(origin.student))
+    found = Reading(wanted)
+    found.read(top)
+    told = f"{shown} is one student's work; graded as {student}"
+    return Trees((found.tree(student, [origin.late]),), (told,), is_one=True)
 
 
 def _student(student: str, parts: Sequence[Belonging], wanted: Wanted) -> Tree:
     """What is newest counts; a part without a repository is told of, and the next one is tried."""
-    reading = _Reading(wanted)
-    newest = sorted(
-        parts, key=lambda part: (-part.origin.upload, -platforms.original(part.name)[1], part.name)
-    )
-    for part in newest:
+    reading = Reading(wanted)
+    for part in sorted(parts, key=_newest):
         reading.part(part)
     return reading.tree(student, [part.origin.late for part in parts])
 
 
 def _newest(part: Belonging) -> tuple[int, int, str]:
     return (-part.origin.upload, -platforms.original(part.name)[1], part.name)
-
-
-class _Reading:
-    """Looks for a student's repository in one place after another; the first that there is counts."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-        self._files: dict[str, bytes] | None = None
-        self._refused: list[str] = []
-        self._left = _MOST_READ
-
-    def tree(self, student: str, late: Sequence[bool | None]) -> Tree:
-        told = [one for one in late if one is not None]
-        notes = listed("not read", self._refused) + (("handed in late",) if any(told) else ())
-        return Tree(student, self._files, notes, any(told) if told else None)
-
-    def part(self, part: Belonging) -> None:
-        own = part.origin.own or part.name
-        try:
-            if part.kind in (FOLDER, LINK):
-                with part.home.entered(part.name) as home:
-                    self.read(home)
-            elif archives.is_archive(own):
-                self._archive(part.home, part.name)
-            else:
-                self._refused.append(f"{short(own)} is neither a folder nor an archive")
-        except (Refused, OSError) as reason:
-            self._refused.append(f"{short(own)} {why(reason)}")
-
-    def read(self, home: Folder) -> None:
-        """The repository in a folder, or in the archives that lie at its top."""
-        self._refused += getattr(home, "oddities", ())
-        if self._files is not None:
-            return
-        names = dict(_names(home, "", _MAX_DEPTH))
-        loose = [name for name in names if "/" not in name and archives.is_archive(name)]
-        tops = (_top(names, landmark) for landmark in self._wanted.landmarks)
-        top = next((top for top in tops if top is not None), None)
-        if top is None and (self._wanted.is_needed or loose):
-            for name in loose:
-                self._archive(home, name)
-            return
-        self._files = {}
-        with ExitStack() as stack:
-            for folder in filter(None, (top or "").split("/")):
-                home = stack.enter_context(home.entered(folder))
-            self._gather(home, "")
-
-    def _archive(self, home: Folder, name: str) -> None:
-        try:
-            with home.stream(name) as stream, archives.opened(stream, ONE) as content:
-                self.read(content)
-        except (Refused, OSError) as reason:
-            self._refused.append(f"{short(name)} {why(reason)}")
-
-    def _gather(self, home: Folder, prefix: str) -> None:
-        assert self._files is not None
-        for name, kind in _visible(home):
-            path = f"{prefix}{name}"
-            try:
-                if kind == FOLDER and path.count("/") < _MAX_DEPTH:
-                    with home.entered(name) as folder:
-                        self._gather(folder, f"{path}/")
-                elif self._wanted.counts(path):
-                    if self._left <= 0 or len(self._files) >= _MOST_FILES:
-                        raise Refused("comes after too much else; hand in your code alone")
-                    if len(os.fsencode(name)) > _LONGEST_NAME or len(os.fsencode(path)) > _LONGEST_PATH:
-                        raise Refused("has too long a name")
-                    self._files[path] = home.content(name, MAX_BYTES)
-                    self._left -= len(self._files[path])
-            except (Refused, OSError) as reason:
-                self._refused.append(f"{short(path)} {why(reason)}")
-
-
-def _visible(home: Folder) -> Iterator[tuple[str, str]]:
-    """The entries that are somebody's work, not what tools leave."""
-    for name, kind in home.kinds().items():
-        if not name.startswith(".") and name not in FOREIGN:
-            yield name, kind
-
-
-def _names(home: Folder, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The paths of all entries, and what they are, those of a folder before those in it."""
-    for name, kind in _visible(home):
-        yield f"{prefix}{name}", kind
-        if kind == FOLDER and depth > 0:
-            try:
-                with home.entered(name) as folder:
-                    yield from _names(folder, f"{prefix}{name}/", depth - 1)
-            except (Refused, OSError):
-                continue  # told of when it is read
-
-
-def _top(names: Mapping[str, str], landmark: str) -> str | None:
-    """The folder in which the landmark lies, the least deep one; None where there is none."""
-    ends = [path for path in names if f"/{path}".endswith(f"/{landmark}")]
-    if not ends:
-        return None
-    return min(ends, key=lambda path: (path.count("/"), path)).removesuffix(landmark).rstrip("/")

@@ -49,10 +49,6 @@ class Inventory:
         exercises = (_exercise(self.name, order, file) for order, file in enumerate(self.files, start=1))
         return Catalog((Section(self.name, self.name, tuple(exercises)),))
 
-    def file(self, slug: str) -> TestFile:
-        """The file that the exercise of this slug stands for."""
-        return next(file for file in self.files if file.slug == slug)
-
     def to_json(self) -> dict[str, Any]:
         files = [{**vars(file), "checks": [vars(check) for check in file.checks]} for file in self.files]
         return {"name": self.name, "digest": self.digest, "files": files}

@@ -104,12 +104,12 @@ def _blamed(job: Part, found: Transcript) -> Transcript:
     if test is None or not found.collected or not _is_cut(found):
         return found
     late = found.ended.timed_out
-    said = "took too long, and did not listen to the alarm" if late else f"ended the process ({how(found)})"
+    said = "took too long, and did not listen to the alarm" if late else f"ended the process ({_how(found)})"
     blamed = Finding("timeout" if late else "failed", Feedback(said))
     return replace(found, checks={**found.checks, test: blamed})
 
 
-def how(found: Transcript) -> str:
+def _how(found: Transcript) -> str:
     """How a process ended that said nothing."""
     ended = found.ended
     if ended.signal == signal.SIGKILL:

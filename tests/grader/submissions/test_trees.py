@@ -8,7 +8,8 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course.roster import Roster, Student
-from grader.submissions.trees import Wanted, alone, collect
+from grader.submissions.repository import Wanted
+from grader.submissions.trees import alone, collect
 
 ADAPTER = "tests/adapters.py"
 FILES = {ADAPTER: b"1", "pkg/model.py": b"2", "pkg/data/vocab.json": b"{}", "tests/test_x.py": b"3"}
@@ -67,6 +68,9 @@ def test_a_download_of_canvas_and_the_roster(tmp_path):
 def test_one_student_is_named_by_the_folder(tmp_path):
     found = collect(laid(tmp_path / "ada"), WANTED)
     assert found.is_one and [tree.student for tree in found.students] == ["ada"]
+    zipped(tmp_path / "cyn.zip", "hw1-main/")
+    (cyn,) = collect(tmp_path / "cyn.zip", WANTED).students
+    assert (cyn.student, cyn.files) == ("cyn", OWN)
     assert alone(laid(tmp_path / "bob" / "inner").parent, WANTED).files == OWN
 
 
@@ -116,7 +120,7 @@ def test_names_that_lead_elsewhere_are_left_out(tmp_path, name):
 
 
 def test_too_many_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("grader.submissions.trees._MOST_FILES", 2)
+    monkeypatch.setattr("grader.submissions.repository._MOST_FILES", 2)
     laid(tmp_path / "ada")
     (tree,) = collect(tmp_path, WANTED).students
     assert len(tree.files) == 2 and "comes after too much else" in tree.notes[0]
