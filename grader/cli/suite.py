@@ -57,10 +57,11 @@ def grade(
     settings = Settings(results, jobs or os.cpu_count() or 1, confined)
     with bar(err, "running tests") as progress:
         records, tests = run(work.submissions, asked, reference, settings, progress)
-    for note in _for_nobody(tests):
+    for_nobody = _for_nobody(tests)
+    for note in for_nobody:
         tell(f"note: {note}", err)
     if as_json:
-        places = {"results": str(results), "notes": work.notes}
+        places = {"results": str(results), "notes": [*work.notes, *for_nobody]}
         out.print_json(data={**document(records, tests.catalog), **places}, ensure_ascii=True)
     else:
         show(records, results, out, tests.catalog)

@@ -247,6 +247,7 @@ def test_who_handed_in_nothing_is_a_row(course, graded, tmp_path):
     assert records["zoe"]["notes"] == ["handed in nothing"]
     assert told["exercises"] == {"shapes": {"section": "", "title": "tests/test_shapes.py", "points": 6.0}}
     assert "not in the roster, kept under this name: bob" in err
+    assert any(note.startswith("graded for nobody, skipped: amigas alone") for note in told["notes"])
 
 
 @pytest.mark.parametrize(
