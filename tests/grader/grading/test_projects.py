@@ -226,3 +226,12 @@ def test_what_is_still_to_write_is_named(clone, tmp_path):
     done = subprocess.run(command, cwd=clone.root, capture_output=True, text=True, check=False)
     assert "1 passed, 2 todo" in done.stdout
     assert "Bigrams.__init__" in done.stdout
+
+
+def test_notebooks_leave_it_out_and_say_so(tmp_path):
+    clone = Clone(tmp_path / "clone")
+    clone.add("double")
+    add_project(clone)
+    code, lines = clone.kata("notebooks", str(tmp_path / "course"))
+    assert code == 0
+    assert "left out, as answers are folders: next_word; hand these out by `kata release`" in lines
