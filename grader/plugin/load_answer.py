@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,10 @@ def put(answer: bytes, exercise: Exercise, root: Path) -> Path:
     place.mkdir()
     written({project.START: b"", **unpacked(answer)}, place)
     if exercise.data.is_dir():
-        (place / project.DATA).symlink_to(exercise.data, target_is_directory=True)
+        try:
+            (place / project.DATA).symlink_to(exercise.data, target_is_directory=True)
+        except OSError:  # on Windows not everybody may make links
+            shutil.copytree(exercise.data, place / project.DATA)
     return place
 
 

@@ -1,6 +1,7 @@
 """An answer of many files as a suite meets it."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -109,7 +110,14 @@ def test_where_it_is_looked_for(exercise, tmp_path):
     assert Answers(found[1]).path(exercise) == found[1]
 
 
-def test_it_finds_the_authors_data_beside_it(exercise, tmp_path):
+def _no_links(*_given, **_told):
+    raise OSError("a required privilege is not held by the client")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_it_finds_the_authors_data_beside_it(exercise, tmp_path, monkeypatch, links):
+    if not links:
+        monkeypatch.setattr(Path, "symlink_to", _no_links)
     write(exercise.data, {"corpus.txt": "a b\n"})
     place = load_answer.put(content(RIGHT), exercise, tmp_path / "work")
     assert (place / "data/corpus.txt").read_text() == "a b\n"
