@@ -87,7 +87,7 @@ def course(tmp_path_factory):
     write(home / "geometry", tests__adapters=ADAPTERS, tests__conftest=CONFTEST, tests__test_shapes=TESTS)
     (home / "geometry/tests/__init__.py").touch()
     (home / "geometry/tests/suite.toml").write_text(
-        'seconds = 1\n[points]\n"test_shapes.py::test_area" = 3\n'
+        'seconds = 2\n[points]\n"test_shapes.py::test_area" = 3\n'
     )
     for student, text in CLASS.items():
         write(home / "class" / student, tests__adapters=text, tests__conftest="raise SystemExit")
