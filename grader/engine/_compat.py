@@ -15,6 +15,8 @@ from _pytest.runner import runtestprotocol
 
 COMPILER = "torch._dynamo"
 """Takes half a second to import, and more."""
+REWRITING = "_pytest.assertion.rewrite"
+"""Where the importer is defined that rewrites asserts."""
 WATCHED = (
     "torch.utils._python_dispatch",
     "torch.utils._pytree",

@@ -15,6 +15,7 @@ from typing import NoReturn
 import pytest
 
 from grader.core.packed import Files
+from grader.engine._compat import REWRITING
 from grader.engine.integrity import lookout, words
 from grader.engine.integrity.guard import Guard, space_of_module
 from grader.engine.integrity.spaces import Look
@@ -71,6 +72,7 @@ class Watch:
         self._found = found
         self._looks: list[_Look] = [_Laid(root, court.files), _Classes()]
         self._changed: lookout.Changed = lambda: None
+        self._rewriting: object = None
 
     def begin(self, *ours: object) -> None:
         """Remember these objects, and all that the guard knows, as they are now."""
@@ -90,10 +92,16 @@ class Watch:
     def pytest_collection(self, session: pytest.Session) -> None:
         """The suite's conftest is there, and none of the student's code unless that imports it."""
         self._looks += _Hooks(session.config, self._is_of_suite), self._modules()
+        importers = (each for each in sys.meta_path if type(each).__module__ == REWRITING)
+        self._rewriting = next(importers, None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """The student's code was imported: tests are made after it."""
+        for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+            loader = getattr(module.__spec__, "loader", None)
+            if loader is not self._rewriting:  # somebody has put it there, or makes modules by that name
+                self._found(f"replaces {module.__name__}")
         self._looks += self._modules(), _Tests(session.items)
 
     def _modules(self) -> Look:

@@ -250,6 +250,23 @@ FORGING = [
         says="not verified outside",
     ),
     HandIn(
+        "a file of tests that is there before it is read",
+        "import pathlib, sys, types\nmine = types.ModuleType('tests.test_last')\n"
+        "mine.__file__ = str(pathlib.Path(__file__).with_name('test_last.py'))\nmine.test_last = lambda: None\n"
+        "sys.modules['tests.test_last'] = mine",
+        statuses=("tampered", "failed"),
+    ),
+    HandIn(
+        "another importer for the tests to come",
+        "import importlib.util, sys\n\n\nclass Mine:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'tests.test_last':\n"
+        "            return importlib.util.spec_from_file_location(name, path[0] + '/test_last.py', loader=self)\n\n"
+        "    def create_module(self, spec):\n        return None\n\n"
+        "    def exec_module(self, module):\n        module.test_last = lambda: None\n\n\n"
+        "sys.meta_path.insert(0, Mine())",
+        statuses=("tampered", "failed"),
+    ),
+    HandIn(
         "another place for the tests' data",
         "import pathlib, tests.conftest\ntests.conftest.KEPT = pathlib.Path('mine.txt').absolute()",
         files={"mine.txt": "7 7"},
