@@ -19,7 +19,7 @@ from grader.course.catalog import Exercise, load
 from grader.engine import hugepages
 from grader.engine.oracle_side import OracleSide
 from grader.engine.preload import warm_up
-from grader.engine.worker import Court, serve
+from grader.engine.worker import Court, Worker, serve
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def _serve(side: Court, sockets: list[int]) -> None:
     gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()
     hugepages.collapse()
-    serve(side, sockets)
+    serve(lambda channel: Worker(side, channel).run(), sockets)
 
 
 if __name__ == "__main__":

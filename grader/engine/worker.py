@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, NoReturn, Protocol
 
@@ -54,22 +55,22 @@ class Court(Protocol):
         """What a child does about `job`; it writes to the descriptor `results`, each line after `mark`."""
 
 
-def serve(court: Court, sockets: list[int]) -> None:
-    """Keep one worker alive per socket until the other side closes them all."""
-    workers = {_worker(court, fd): fd for fd in sockets}
+def serve(work: Callable[[socket.socket], None], sockets: list[int]) -> None:
+    """Keep one process at `work` per socket until the other side closes them all."""
+    workers = {_worker(work, fd): fd for fd in sockets}
     while workers:
         pid, status = os.wait()
         fd = workers.pop(pid, None)
         if fd is not None and status != 0:
-            workers[_worker(court, fd)] = fd
+            workers[_worker(work, fd)] = fd
 
 
-def _worker(court: Court, fd: int) -> int:
+def _worker(work: Callable[[socket.socket], None], fd: int) -> int:
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
-            Worker(court, socket.socket(fileno=fd)).run()
+            work(socket.socket(fileno=fd))
             status = 0
         finally:
             os._exit(status)

@@ -14,11 +14,12 @@ from grader import sandbox
 from grader.core.errors import KataError
 from grader.core.packed import unpacked
 from grader.engine import hugepages
+from grader.engine.worker import serve
 from grader.suite.collecting import collect
 from grader.suite.court import Court
 from grader.suite.preload import talks, warm_up
 from grader.suite.watch import guard_of
-from grader.suite.worker import serve
+from grader.suite.worker import Worker
 
 
 def main() -> None:
@@ -50,7 +51,7 @@ def main() -> None:
     gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()
     hugepages.collapse()
-    serve(court, settings["checks"])
+    serve(lambda channel: Worker(court, channel).run(), settings["checks"])
     os._exit(0)  # nothing is left to be written, and taking torch down takes half a second
 
 

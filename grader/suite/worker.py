@@ -25,28 +25,6 @@ from grader.suite.part import GRACE, IMPORT
 _MOST_TOLD = 65536
 
 
-def serve(court: Court, sockets: list[int]) -> None:
-    """Keep one worker alive per socket until the other side closes them all."""
-    workers = {_worker(court, fd): fd for fd in sockets}
-    while workers:
-        pid, status = os.wait()
-        fd = workers.pop(pid, None)
-        if fd is not None and status != 0:
-            workers[_worker(court, fd)] = fd
-
-
-def _worker(court: Court, fd: int) -> int:
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            Worker(court, socket.socket(fileno=fd)).run()
-            status = 0
-        finally:
-            os._exit(status)
-    return pid
-
-
 class Worker:
     """Forks a child for each job that arrives on its socket."""
 
