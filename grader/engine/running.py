@@ -37,7 +37,8 @@ class Workers(NamedTuple):
 class Running:
     """An engine with `jobs` pairs of workers, and one more that only ever sees reference solutions.
 
-    `free` holds the pairs that wait for an answer, `trusted` is the other one.
+    `free` holds the pairs that wait for an answer, `trusted` is the other one; `stderr` takes what it
+    complains of.
     """
 
     def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
@@ -47,7 +48,7 @@ class Running:
         for workers in others:
             self.free.put(workers)
         self._sockets = [ours for ours, _ in (*oracles, *checks)]
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
+        self.stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
         self._control, inventory = os.pipe()
         theirs = {
             "oracles": [other.fileno() for _, other in oracles],
@@ -76,7 +77,7 @@ class Running:
             pass_fds=[*sockets["oracles"], *sockets["checks"], control],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=self._stderr,
+            stderr=self.stderr,
             env={**os.environ, **sandbox.ENVIRONMENT, **sources.environment()},
             cwd=paths.ROOT,
         )
@@ -110,10 +111,10 @@ class Running:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._stderr.close()
+        self.stderr.close()
 
     def _last_words(self) -> str:
         self._process.wait()
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        self.stderr.seek(0)
+        lines = self.stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"exit status {self._process.returncode}"

@@ -164,7 +164,7 @@ class _Engine(Running):
                 pass_fds=[*sockets["checks"], control, suite.fileno(), reference.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=self._stderr,
+                stderr=self.stderr,
                 env={**os.environ, **sandbox.ENVIRONMENT},
             )
 
