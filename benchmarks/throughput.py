@@ -31,7 +31,8 @@ from contest import ROUNDS, Spent, run, show, warn_of_load
 from engine import make_class
 
 from grader.course import paths
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.nbgrader import source_notebooks
 from grader.nbgrader.gradebook import answer_cell
 

@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 
 from grader.course import paths
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 
 PARTS = (
     "conftest.py",

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from grader.course.catalog import Catalog, Exercise, load
+from grader.course.catalog import Catalog, load
+from grader.course.exercise import Exercise
 from grader.engine.pool import Pool
 from grader.learner.outcome import learn
 from grader.learner.watch import question, screen

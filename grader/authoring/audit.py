@@ -16,7 +16,8 @@ from grader.authoring.specimen import Right, Specimen, Works, Wrong
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.engine.pool import Pool
 from grader.grading.score import Wanted, verdict
 from grader.protocol.check import CheckSpec

@@ -8,7 +8,9 @@ from typing import Literal
 
 from grader.authoring import statement
 from grader.course import paths, project, sources, starts
-from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise, Section, Tree, row_file
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import STEPS, Exercise, Tree
+from grader.course.rows import SECTION, STEPS_FILE, row_file
 
 _HOUSEKEEPING = {"__init__.py", "__pycache__", "conftest.py", "README.md", SECTION, STEPS, STEPS_FILE}
 _PATHS = ("first", "core", "further")

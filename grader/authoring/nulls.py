@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from grader.authoring._compat import PYTREE
 from grader.course import project
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KINDS = {

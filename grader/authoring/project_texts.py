@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grader.course.catalog import Tree
+from grader.course.exercise import Tree
 
 STATEMENT = '''"""TODO: what it is about, in a line.
 

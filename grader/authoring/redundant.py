@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.authoring import specimen
 from grader.authoring.specimen import Wrong
 from grader.core.progress_bar import Progress, silent
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine.pool import Pool
 from grader.protocol.job import Job
 from grader.protocol.transcript import Transcript

@@ -8,7 +8,9 @@ from typing import Literal
 from grader.authoring import project_texts, texts
 from grader.core.errors import KataError
 from grader.course import chapter, paths
-from grader.course.catalog import KINDS, STEPS, Exercise, Kind, Section, Tree, load, row_file, section_file
+from grader.course.catalog import Section, load
+from grader.course.exercise import KINDS, STEPS, Exercise, Kind, Tree
+from grader.course.rows import row_file, section_file
 from grader.publish import shipped
 
 

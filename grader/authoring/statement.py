@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 
 MOST_WORDS = 120

@@ -4,7 +4,8 @@ from rich.console import Console
 
 from grader.core.progress_bar import bar
 from grader.course import paths, starts
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 
 
 def audit(

@@ -12,7 +12,8 @@ from grader.core.errors import KataError
 from grader.core.progress_bar import bar
 from grader.course import policy
 from grader.course import roster as rosters
-from grader.course.catalog import Catalog, Exercise, load
+from grader.course.catalog import Catalog, load
+from grader.course.exercise import Exercise
 from grader.export import document
 from grader.records.corrections import Corrections
 from grader.records.records import StudentRecord, read_student

@@ -12,7 +12,7 @@ from grader.cluster import worker as remote
 from grader.cluster.member import Worker
 from grader.cluster.replies import NO_REPLY, Refused
 from grader.cluster.roster import Roster
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.protocol.job import Job
 from grader.protocol.transcript import Transcript, from_json, lost
 

@@ -28,7 +28,7 @@ from grader.cluster.replies import (
 )
 from grader.core.errors import KataError
 from grader.core.sanitize import plain
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine.pool import Pool
 
 CONNECT = 10.0

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
 from grader.course.course_file import Assignment, CourseFile, near
+from grader.course.exercise import Exercise
 
 
 def arranged(catalog: Catalog, course: CourseFile) -> Catalog:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.course import chapter
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 
 _QUOTED = re.compile(r"\braises? \"(?P<text>[^\"]+)\"")

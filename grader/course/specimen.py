@@ -14,7 +14,7 @@ from typing import Literal
 
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 
 Edits = Sequence[tuple[str, str]]
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Exercise, row_file, rows_of
+from grader.course.exercise import Exercise
+from grader.course.rows import row_file, rows_of
 
 _START = re.compile(r"^start *=.*$", re.MULTILINE)
 

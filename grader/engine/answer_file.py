@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.plugin.load_answer import put
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.protocol.judge import Judge
 
 

@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from typing import IO, Any
 
-from grader.course.catalog import SLOW_SECONDS
+from grader.course.exercise import SLOW_SECONDS
 from grader.protocol import transcript
 from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from grader.checks import devices
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine import collection
 from grader.engine.child import Child
 from grader.engine.collection import Suites

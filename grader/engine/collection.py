@@ -13,7 +13,7 @@ import pytest
 
 from grader.checks import devices, rng
 from grader.core.timeout import TooSlow
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine import _compat
 from grader.plugin import failure_report, plugin, process_state
 from grader.plugin.markers import spec_of

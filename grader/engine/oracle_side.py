@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from grader.core.errors import KataError
-from grader.course.catalog import SLOW_SECONDS, Exercise
+from grader.course.exercise import SLOW_SECONDS, Exercise
 from grader.engine import oracle
 from grader.engine.oracle_child import OracleChild
 from grader.engine.telling import Telling

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from grader import sandbox
 from grader.core.errors import KataError
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine.channel import GONE, ask
 from grader.engine.running import Running, Workers
 from grader.protocol.check import CheckSpec

@@ -9,7 +9,7 @@ from importlib import import_module
 import torch
 
 from grader.checks import devices
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine._compat import COMPILER
 from grader.engine.quiet import quiet
 from grader.plugin import load_answer

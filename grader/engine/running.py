@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 from grader import sandbox
 from grader.core.errors import KataError
 from grader.course import paths, sources
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine.channel import GRACE
 from grader.protocol.check import CheckSpec
 

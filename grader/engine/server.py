@@ -15,7 +15,8 @@ import threading
 from typing import Any
 
 from grader import sandbox
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.engine import hugepages
 from grader.engine.oracle_side import OracleSide
 from grader.engine.preload import warm_up

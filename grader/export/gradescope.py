@@ -11,7 +11,8 @@ from typing import Any
 
 from grader.core.errors import KataError
 from grader.core.sanitize import plain
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.export.tables import number
 from grader.records.comments import comment
 from grader.records.records import ExerciseRecord, StudentRecord, write_json

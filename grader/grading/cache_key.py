@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from grader.course import paths
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 
 
 def of(exercise: Exercise, answer: bytes, seed: int, *, confined: bool) -> str:

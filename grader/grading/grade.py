@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.core.progress_bar import Progress, silent
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.course.policy import USUAL, Policy
 from grader.engine import backend
 from grader.grading import cache_key, oracle_match

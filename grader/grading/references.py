@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.core.sanitize import one_line
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.grading import cache_key
 from grader.grading.score import NOTHING, Wanted, unjudged, verdict
 from grader.protocol.check import CheckSpec

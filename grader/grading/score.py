@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.core.sanitize import message, one_line
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.course.policy import USUAL, Policy
 from grader.grading.oracle_match import compared
 from grader.protocol.check import CheckSpec, Outcome

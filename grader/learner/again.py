@@ -8,7 +8,8 @@ from rich.table import Table
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, load
+from grader.course.catalog import Catalog, load
+from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 from grader.learner import commands
 from grader.learner.watch.statement import python

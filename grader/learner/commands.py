@@ -11,7 +11,8 @@ from pathlib import Path
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked, written
 from grader.course import paths, project, specimen, starts
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.records import progress, route
 from grader.records.rungs import SETTLED
 

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
+from grader.course.exercise import Exercise
 from grader.records import practice, progress
 from grader.records.rungs import LEGEND, MARKS, SETTLED, State
 

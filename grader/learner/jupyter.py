@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from grader.core.errors import KataError
 from grader.core.source_names import python
 from grader.course import paths, policy
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.diagnose.svg import squares
 from grader.engine.backend import judge
 from grader.learner.outcome import Failure, Lesson, learn

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from grader.core.errors import KataError
 from grader.course import index
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
+from grader.course.exercise import Exercise
 from grader.records import progress
 from grader.records.rungs import MARKS, State
 

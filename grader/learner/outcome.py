@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.protocol.check import CheckSpec, Finding
 from grader.protocol.feedback import Feedback
 from grader.protocol.transcript import Transcript

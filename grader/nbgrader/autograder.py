@@ -20,7 +20,8 @@ from traitlets import Enum, Integer
 
 from grader.core.errors import KataError
 from grader.course import policy
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
+from grader.course.exercise import Exercise
 from grader.engine.pool import Pool
 from grader.grading.references import References
 from grader.grading.score import scored, unreadable, untouched

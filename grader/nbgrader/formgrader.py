@@ -15,8 +15,9 @@ from typing import Any
 
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
 from grader.course.cell_names import answer_cell
+from grader.course.exercise import Exercise
 from grader.nbgrader import source_notebooks
 from grader.records.comments import comment
 from grader.records.records import ExerciseRecord, StudentRecord, read_json, write_json

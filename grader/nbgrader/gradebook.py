@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from grader.core.progress_bar import Progress, silent
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
 from grader.course.cell_names import answer_cell
+from grader.course.exercise import Exercise
 from grader.course.roster import NOBODY, Roster
 from grader.course.roster import Student as Entry
 from grader.nbgrader.connection import first_line, one_students, opened, place

@@ -16,8 +16,9 @@ from typing import Any
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import chapter, markdown, sources, starts
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
 from grader.course.cell_names import answer_cell
+from grader.course.exercise import Exercise
 from grader.grading.grade import MOST_SEEDS
 from grader.submissions.notebook_answer import split
 

@@ -15,7 +15,7 @@ from grader.checks.error_words import error_line, likely, unusable
 from grader.checks.failure import BrokenRule, CheckFailure
 from grader.core.timeout import TooSlow
 from grader.course import paths
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.diagnose.describe import describe
 from grader.plugin.load_answer import Answers, DoesNotImport
 from grader.protocol.feedback import Fact, Feedback, Where

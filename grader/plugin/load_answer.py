@@ -11,8 +11,8 @@ from types import ModuleType
 from grader.core.errors import KataError
 from grader.core.packed import unpacked, written
 from grader.course import paths, project
-from grader.course.catalog import Exercise
 from grader.course.catalog import load as load_catalog
+from grader.course.exercise import Exercise
 
 
 class DoesNotImport(Exception):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.course.catalog import SLOW_SECONDS, STEPS
+from grader.course.exercise import SLOW_SECONDS, STEPS
 from grader.protocol.check import CheckSpec
 
 MARKERS = {

@@ -14,7 +14,8 @@ from grader.checks import devices, rng
 from grader.core.errors import KataError
 from grader.core.timeout import TooSlow, within
 from grader.course import paths
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.plugin import failure_report, gpu_process, load_answer, process_state
 from grader.plugin.answers_option import no_garbage_collected
 from grader.plugin.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for, title_of

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.course import paths
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 
 
 def exercise_of(path: Path) -> Exercise | None:

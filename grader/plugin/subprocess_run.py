@@ -19,7 +19,7 @@ import pytest
 
 from grader.core.sanitize import MOST_CHARACTERS
 from grader.course import paths, sources
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.plugin.load_answer import put
 from grader.protocol import transcript
 from grader.protocol.check import CheckSpec

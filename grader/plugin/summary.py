@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, load
+from grader.course.catalog import Catalog, load
+from grader.course.exercise import Exercise
 from grader.course.starts import is_untouched
 from grader.plugin import leftovers
 from grader.plugin.failures import shorten

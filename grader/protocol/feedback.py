@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grader.core.sanitize import MOST_CHARACTERS, MOST_LINES, plain
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 
 ROOM = MOST_LINES - 2
 """Lines of feedback itself: the check's sentence stands above them, the way to a hint below."""

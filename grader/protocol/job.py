@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths, starts
-from grader.course.catalog import read
+from grader.course.rows import read
 from grader.publish.shipped import pytest_settings, without_chapters
 
 _WHOLE = (

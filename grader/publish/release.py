@@ -8,7 +8,9 @@ from pathlib import Path
 from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths, sources, starts
-from grader.course.catalog import Exercise, Tree, load, row_file, rows_of, section_file
+from grader.course.catalog import load
+from grader.course.exercise import Exercise, Tree
+from grader.course.rows import row_file, rows_of, section_file
 from grader.publish.shipped import pytest_settings, without_chapters
 
 _WHOLE = (

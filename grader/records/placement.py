@@ -3,7 +3,8 @@
 from itertools import combinations
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.records import progress, route
 
 OFFERED = 2

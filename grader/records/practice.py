@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from grader.core.errors import KataError
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.records import progress
 from grader.records.rungs import SOLVED, State
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.records import route
 from grader.records.records import read_json, write_json
 from grader.records.route import Route

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 
 Name = Literal["first", "core", "section"]
 WAYS: dict[Name, str] = {

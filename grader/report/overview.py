@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.records.records import ExerciseRecord, StudentRecord
 from grader.report import statistics
 from grader.report.review import Failed, Review, Shared, failed, review

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.records.records import ExerciseRecord, Status, StudentRecord
 from grader.report.words import MARKS, percent
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.records.records import CheckRecord, ExerciseRecord, Status, StudentRecord
 from grader.report.words import KINDS, MARKS, Part, advice, by_hand, number, parts, percent
 

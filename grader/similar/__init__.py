@@ -16,7 +16,8 @@ from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, bar, silent
 from grader.course import paths, roster
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.report import expect_ours, render
 from grader.similar.compare import Prints, Reader, compare
 from grader.similar.page import Compared, page

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.report.words import percent
 from grader.similar.compare import Likeness, Prints, Reader, Together, together
 

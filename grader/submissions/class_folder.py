@@ -16,7 +16,8 @@ from pathlib import Path
 from grader.core.errors import KataError
 from grader.core.progress_bar import Progress, silent
 from grader.course import paths, sources
-from grader.course.catalog import STEPS, Catalog
+from grader.course.catalog import Catalog
+from grader.course.exercise import STEPS
 from grader.course.roster import NOBODY, Roster
 from grader.submissions import platforms, project_answer
 from grader.submissions.decode import MAX_BYTES

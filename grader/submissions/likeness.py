@@ -3,7 +3,8 @@
 import re
 from pathlib import PurePath
 
-from grader.course.catalog import Catalog, Exercise, unnumbered
+from grader.course.catalog import Catalog, unnumbered
+from grader.course.exercise import Exercise
 
 _ENDING = re.compile(r"\.py(\.txt)?$", re.IGNORECASE)
 _NOISE = re.compile(

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.core.source_names import STAR, Statement, asked_for, binds, statements
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 
 
 @dataclass(frozen=True)

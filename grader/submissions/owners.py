@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import KataError
-from grader.course.catalog import STEPS, Catalog
+from grader.course.catalog import Catalog
+from grader.course.exercise import STEPS
 from grader.submissions import platforms
 from grader.submissions.io import archives
 from grader.submissions.io.folders import FILE, FOLDER, LINK, Folder, Refused, escaped

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from grader.course import sources
-from grader.course.catalog import SECTION, STEPS, STEPS_FILE, Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import STEPS, Exercise
+from grader.course.rows import SECTION, STEPS_FILE
 from grader.submissions import project_answer
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives

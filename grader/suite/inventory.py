@@ -11,7 +11,8 @@ from typing import Any
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
+from grader.course.exercise import Exercise
 from grader.protocol.check import CheckSpec
 from grader.records.records import read_json
 

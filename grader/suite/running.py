@@ -15,7 +15,7 @@ from typing import IO
 from grader import sandbox
 from grader.core.packed import Files, packed
 from grader.course import paths
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.engine.pool import Pool
 from grader.engine.running import Running
 from grader.protocol.check import Finding

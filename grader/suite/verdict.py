@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.grading.score import check_of, flags_of, status_of, unjudged
 from grader.protocol.transcript import Transcript
 from grader.records.records import CheckRecord, ExerciseRecord

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from rich.console import RenderableType
 
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.learner import listing
 from grader.learner.watch.room import LEAST, Fitted, Room
 from grader.learner.watch.window import Window

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.learner import again, commands
 from grader.learner.watch import keyboard, screen
 from grader.learner.watch.asked import Asked

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.course.starts import is_untouched
 from grader.learner.outcome import Lesson, learn
 from grader.protocol import transcript

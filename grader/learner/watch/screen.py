@@ -10,7 +10,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 from grader.learner import course_map
 from grader.learner.course_map import HIDDEN, counted

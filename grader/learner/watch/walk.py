@@ -1,7 +1,8 @@
 """Where a learner is: the exercise in focus, what was seen of all, and which one is next."""
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.records import progress, route
 from grader.records.route import Route
 from grader.records.rungs import SETTLED, State

@@ -6,7 +6,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from grader.course import paths
-from grader.course.catalog import Catalog, Exercise
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
 from grader.learner.watch import screen
 from grader.learner.watch.room import LEAST, Room
 from grader.records.route import Route

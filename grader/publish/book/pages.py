@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grader.course import chapter, index
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.course.markdown import escaped, fenced, linked, prose
 from grader.course.statement import FINE, Statement
 

@@ -9,7 +9,7 @@ from grader.checks import distributed
 from grader.checks.dataloader.workers import imported_anew
 from grader.checks.distributed import RankFailure, run_ranks
 from grader.checks.distributed.report import RankTodo
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.plugin import load_answer
 from tests.grader.support.project import write
 

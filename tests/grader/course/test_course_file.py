@@ -7,8 +7,9 @@ import pytest
 from grader.core.errors import KataError
 from grader.course import course_file, paths
 from grader.course.assignments import arranged
-from grader.course.catalog import Catalog, read
+from grader.course.catalog import Catalog
 from grader.course.policy import Policy
+from grader.course.rows import read
 
 SHIPPED = read(paths.EXERCISES)
 FIRST = SHIPPED.sections[0]

@@ -6,8 +6,10 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked
-from grader.course import catalog, project
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course import project
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
+from grader.course.rows import read
 from grader.course.specimen import Right, Wrong
 from tests.grader.support.project import RIGHT, START, content, write
 
@@ -97,4 +99,4 @@ def test_code_holds_files_in_the_place_of_the_solutions(exercise):
 def test_a_kind_that_is_none_is_told(tmp_path):
     write(tmp_path / "e01_one", {"section.toml": 'title = "One"\n[exercise.first]\nkind = "projct"\n'})
     with pytest.raises(KataError, match=r"has kind = .projct.; say one of build, fix, project"):
-        catalog.read(tmp_path)
+        read(tmp_path)

@@ -10,7 +10,9 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course import paths, sources
-from grader.course.catalog import Catalog, Exercise, Section, joined, read
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
+from grader.course.rows import joined, read
 from tests.grader.support.clone import HIDDEN, PUBLIC, SOLUTION, STUB, Clone
 
 OWN = {

@@ -9,7 +9,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from grader.core import timeout
-from grader.course.catalog import SLOW_SECONDS, load
+from grader.course.catalog import load
+from grader.course.exercise import SLOW_SECONDS
 from grader.engine import preload
 from grader.engine.check_side import CheckSide
 from grader.plugin import plugin

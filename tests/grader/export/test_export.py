@@ -5,7 +5,8 @@ import math
 import pytest
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.course.roster import Roster, Student
 from grader.export import load_results, to_csv
 from grader.records.records import ExerciseRecord, StudentRecord, student_to_json, write_json

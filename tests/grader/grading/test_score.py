@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.course.policy import Policy
 from grader.engine.integrity import canary
 from grader.grading.score import Wanted, scored, verdict

@@ -7,8 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.course import catalog, paths
+from grader.course import paths
 from grader.course.catalog import load
+from grader.course.exercise import FOLDERS, digest
+from grader.course.rows import read
 from grader.course.statement import Statement
 from grader.learner.watch import question, screen, statement, terminal
 from grader.learner.watch.events import Saved
@@ -50,10 +52,10 @@ class Keys:
 def folder(tmp_path, monkeypatch):
     """Two steps, of which the second is optional, and two exercises, of which the first needs both."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(terminal, "here", lambda: "a terminal")
     monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
-    start = catalog.digest(STUB.encode())
+    start = digest(STUB.encode())
     section, steps = tmp_path / "e01_tensors", tmp_path / "e01_tensors" / "steps"
     steps.mkdir(parents=True)
     rows = [
@@ -66,7 +68,7 @@ def folder(tmp_path, monkeypatch):
         for n, slug in enumerate(STEPS, 1)
     ]
     (steps / "steps.toml").write_text("\n".join(rows))
-    for exercise in catalog.read(tmp_path).exercises:
+    for exercise in read(tmp_path).exercises:
         exercise.file("exercises").write_text(STUB)
     return tmp_path
 
@@ -89,7 +91,7 @@ class StepLoop(Loop):
 
 def asked(folder, *pressed):
     out = Console(file=io.StringIO(), width=80, height=24)
-    return question.ask(out, Keys(*pressed), catalog.read(folder)), out.file.getvalue()
+    return question.ask(out, Keys(*pressed), read(folder)), out.file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_one_question_has_three_answers(folder, pressed, wanted):
 
 
 def path(folder, may_ask=True):
-    course = catalog.read(folder)
+    course = read(folder)
     out = Console(file=io.StringIO(), width=80, height=24)
     states = progress.states(course)
     return question.path(out, course, states, may_ask=may_ask), out.file.getvalue()
@@ -145,7 +147,7 @@ def test_who_leaves_at_the_question_is_asked_again(folder, monkeypatch):
     for keys in (Keys("q"), Interrupted()):
         monkeypatch.setattr(terminal, "here", lambda keys=keys: keys)
         assert path(folder)[0] is None
-        assert progress.chosen(catalog.read(folder)) is None
+        assert progress.chosen(read(folder)) is None
 
 
 def test_what_is_asked_first_stands_on_the_screen(folder):

@@ -9,7 +9,8 @@ import pytest
 import grader
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.learner.jupyter import NotPassed
 from grader.protocol import transcript
 from grader.records import progress

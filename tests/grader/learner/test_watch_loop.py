@@ -10,7 +10,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.course import catalog
+from grader.course import rows
+from grader.course.exercise import FOLDERS, digest
 from grader.learner import commands
 from grader.learner.watch import screen, terminal
 from grader.learner.watch.events import Key, Resized, Saved
@@ -56,7 +57,7 @@ class Loop:
         self.judge = Judge()
         out = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
         self.out = out
-        self.watcher = Watcher(out, catalog.read(folder), self.judge, 3, SimpleQueue(), path, fine)
+        self.watcher = Watcher(out, rows.read(folder), self.judge, 3, SimpleQueue(), path, fine)
         self.open = []
 
     def file(self, number):
@@ -89,10 +90,10 @@ class Loop:
 @pytest.fixture
 def loop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(terminal, "here", lambda: "a terminal")
     monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
-    start = catalog.digest(STUB.encode())
+    start = digest(STUB.encode())
     rows = [
         ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]', start=start)
         for order, slug in enumerate(SLUGS, start=1)
@@ -191,7 +192,7 @@ def test_hints_are_shown_below_the_verdict(loop, monkeypatch):
 
 def test_after_the_last_hint_s_offers_to_reveal(loop, monkeypatch):
     monkeypatch.setattr(commands, "load", lambda: loop.watcher.catalog)
-    monkeypatch.setitem(catalog._FOLDERS, "solutions", loop.folder / "solutions")
+    monkeypatch.setitem(FOLDERS, "solutions", loop.folder / "solutions")
     (loop.folder / "solutions" / "e01_tensors").mkdir(parents=True)
     (loop.folder / "solutions" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
     loop.press("s")
@@ -390,7 +391,7 @@ def test_what_does_its_job_is_told_so_and_n_goes_on(loop):
 
 
 def test_a_second_round_goes_through_what_works(loop):
-    known = catalog.read(loop.folder).exercises
+    known = rows.read(loop.folder).exercises
     progress.remember(dict(zip(known, ("done", "works", "works"), strict=True)))
     again = Loop(loop.folder, fine=True)
     again.judge.inventory["twice"] = FINE

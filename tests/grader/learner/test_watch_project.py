@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.course import catalog
+from grader.course.exercise import FOLDERS, digest
 from grader.learner.watch import terminal
 from grader.learner.watch.events import Saved
 from grader.records import progress
@@ -17,11 +17,11 @@ PROJECT = ROW.replace('kind = "build"', 'kind = "project"')
 def loop(tmp_path, monkeypatch):
     """The second exercise is a project."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(terminal, "here", lambda: "a terminal")
     monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
     rows = [
-        row.format(slug=slug, order=order, needs="[]", hints="[]", start=catalog.digest(STUB.encode()))
+        row.format(slug=slug, order=order, needs="[]", hints="[]", start=digest(STUB.encode()))
         for order, (slug, row) in enumerate(zip(SLUGS, (ROW, PROJECT), strict=False), start=1)
     ]
     write(tmp_path / "e01_tensors", {"section.toml": 'title = "Tensors"\n' + "".join(rows)})

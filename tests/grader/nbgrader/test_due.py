@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.nbgrader import connection, gradebook
 from grader.records.records import ExerciseRecord, StudentRecord
 

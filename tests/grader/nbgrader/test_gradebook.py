@@ -14,7 +14,8 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course import cell_names
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.course.paths import ROOT
 from grader.nbgrader import connection, gradebook
 from grader.records import comments

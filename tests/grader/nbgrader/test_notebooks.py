@@ -19,8 +19,9 @@ from grader.authoring import specimen
 from grader.authoring.specimen import Wrong
 from grader.core.errors import KataError
 from grader.course import cell_names, paths
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
 from grader.course.chapter import text_of
+from grader.course.exercise import Exercise
 from grader.grading.grade import Settings, grade
 from grader.nbgrader import gradebook, source_notebooks
 from grader.records.records import ExerciseRecord

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
+from grader.course.exercise import Exercise
 from grader.nbgrader import formgrader, gradebook, source_notebooks
 from grader.records.records import ExerciseRecord, StudentRecord
 from grader.submissions.class_folder import Submission

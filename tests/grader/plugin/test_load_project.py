@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.catalog import Exercise
+from grader.course.exercise import Exercise
 from grader.plugin import failure_report, load_answer
 from grader.plugin.load_answer import Answers, DoesNotImport
 from tests.grader.support.project import RIGHT, content, write

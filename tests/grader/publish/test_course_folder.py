@@ -11,8 +11,8 @@ import pytest
 from grader.core.errors import KataError
 from grader.course import course_file, paths, roster
 from grader.course.assignments import arranged
-from grader.course.catalog import read
 from grader.course.policy import Policy
+from grader.course.rows import read
 from grader.publish import course_folder
 from tests.grader.support.clone import SOLUTION, Clone
 

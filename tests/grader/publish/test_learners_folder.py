@@ -6,7 +6,8 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import load, read
+from grader.course.catalog import load
+from grader.course.rows import read
 from grader.publish import learners_folder
 from tests.grader.support.clone import SOLUTION, Clone
 

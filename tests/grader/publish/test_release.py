@@ -12,7 +12,8 @@ from rich.console import Console
 
 from grader.core.errors import KataError
 from grader.course import paths
-from grader.course.catalog import load, read
+from grader.course.catalog import load
+from grader.course.rows import read
 from grader.learner.outcome import Lesson
 from grader.learner.watch import screen
 from grader.publish.release import release

@@ -2,7 +2,8 @@
 
 import pytest
 
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.records.corrections import NONE, Corrections, corrected
 from grader.records.records import ByHand, ExerciseRecord, StudentRecord, student_from_json, student_to_json
 

@@ -6,7 +6,8 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course import catalog, paths
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import FOLDERS, Exercise
 from grader.records import progress, route
 from grader.records.route import Route
 
@@ -47,7 +48,7 @@ TODO = dict.fromkeys((e.slug for e in COURSE.exercises), "todo")
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
-    monkeypatch.setitem(catalog._FOLDERS, "exercises", tmp_path)
+    monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     for exercise in COURSE.exercises:
         exercise.file("exercises").parent.mkdir(parents=True, exist_ok=True)
         exercise.file("exercises").write_text("")

@@ -12,7 +12,8 @@ from rich.console import Console
 from grader import report
 from grader.core import atomic_write
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise, Section, load
+from grader.course.catalog import Catalog, Section, load
+from grader.course.exercise import Exercise
 from grader.protocol.feedback import Fact, Feedback, Heatmap, Where
 from grader.records.records import (
     ByHand,

@@ -14,7 +14,8 @@ from grader.authoring import specimen
 from grader.core.errors import KataError
 from grader.core.packed import packed
 from grader.course import paths
-from grader.course.catalog import Exercise, load
+from grader.course.catalog import load
+from grader.course.exercise import Exercise
 from grader.report import render
 from grader.similar.compare import FEWEST, Reader, compare, together
 from grader.similar.page import Piece, page, pieces

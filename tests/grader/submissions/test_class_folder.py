@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Exercise, Section
+from grader.course.catalog import Catalog, Section
+from grader.course.exercise import Exercise
 from grader.nbgrader.lateness import arrival
 from grader.submissions.class_folder import MAX_BYTES, Classwork, Submission, collect, escaped
 

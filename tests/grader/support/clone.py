@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from grader.course import paths
-from grader.course.catalog import digest
+from grader.course.exercise import digest
 
 STUB = '''"""Double a tensor."""
 

@@ -1,7 +1,7 @@
 """An exercise whose answer is a folder, for a `Clone`: count words, and say which comes next."""
 
 from grader.core.packed import packed
-from grader.course.catalog import digest
+from grader.course.exercise import digest
 from grader.course.project import plain
 from tests.grader.support.clone import Clone
 
