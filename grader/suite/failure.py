@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.checks.error_words import error_line
+from grader.core.sanitize import one_line
 from grader.core.timeout import TooSlow
 from grader.protocol.feedback import Fact, Feedback, Where
 from grader.suite.court import Court
@@ -50,6 +51,11 @@ class Places:
         path = self._inside(str(last.path))
         source = linecache.getline(str(last.path), last.lineno + 1)
         return path is not None and source.strip().startswith("raise NotImplementedError")
+
+    def todo(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Feedback:
+        """Where that is, and in which words."""
+        said = one_line(str(excinfo.value))
+        return Feedback(f"not written yet: {said}" if said else "not written yet", where=self._where(excinfo))
 
     def _where(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Where | None:
         """The innermost line of the student's, else the test's own."""

@@ -2,15 +2,20 @@
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.core.sanitize import one_line
 from grader.core.timeout import TooSlow, within
-from grader.protocol.feedback import Feedback
+from grader.protocol.feedback import Fact, Feedback
 from grader.suite import failure
 from grader.suite.court import Court
+
+_SUBTEST = "context"
+"""What a subtest's report has, and no other."""
 
 
 class Reporter:
@@ -33,6 +38,7 @@ class Reporter:
         self._found: dict[str, dict[str, Any]] = {}
         self._is_late = False
         self._is_collected = False
+        self._is_calling = False
         self._waiting: set[str] = set()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -78,6 +84,8 @@ class Reporter:
         result = yield
         if found := self._found.pop(id := self._id(item), None):
             self._waiting.discard(id)
+            if told := found.get("feedback"):
+                found["feedback"] = told.to_json()
             self._tell(check=id, seconds=round(time.perf_counter() - self._started, 4), **found)
         return result
 
@@ -88,8 +96,12 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self) -> Generator[None, None, None]:
-        with within(self._left()):
-            return (yield)
+        self._is_calling = True
+        try:
+            with within(self._left()):
+                return (yield)
+        finally:
+            self._is_calling = False
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self) -> Generator[None, None, None]:
@@ -105,25 +117,34 @@ class Reporter:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        if self._is_calling and not report.failed:  # a subtest: the test that it is a part of has not ended
+            return report
         id, passed = self._id(item), {"outcome": "passed"}
         if report.when == "call" and report.passed:
-            self._found[id] = passed
+            self._found.setdefault(id, passed)
         elif not report.passed and self._found.get(id, passed) == passed:  # what fails first is told
             self._found[id] = self._finding(report, call)
         return report
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Of a subtest that failed, what it is called: pytest adds that late."""
+        context, found = getattr(report, _SUBTEST, None), self._found.get(report.nodeid, {})
+        told: Feedback | None = found.get("feedback")
+        if context and report.failed and told and not any(fact.name == "subtest" for fact in told.facts):
+            found["feedback"] = replace(told, facts=(Fact("subtest", _called(context)), *told.facts))
+
     def _finding(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:
         if report.skipped:
-            return {"outcome": "not_graded", "feedback": Feedback(f"skipped: {_reason(report)}").to_json()}
+            return {"outcome": "not_graded", "feedback": Feedback(f"skipped: {_reason(report)}")}
         if call.excinfo is None:  # a test that was to fail, and passes
-            return {"outcome": "failed", "feedback": Feedback(str(report.longrepr)).to_json()}
+            return {"outcome": "failed", "feedback": Feedback(str(report.longrepr))}
         error = call.excinfo.value
         if self._places.is_todo(call.excinfo):
-            return {"outcome": "todo"}
+            return {"outcome": "todo", "feedback": self._places.todo(call.excinfo)}
         self._is_late = self._is_late or isinstance(error, TooSlow)
         return {
             "outcome": "timeout" if isinstance(error, TooSlow) else "failed",
-            "feedback": self._places.feedback(call.excinfo, call.when).to_json(),
+            "feedback": self._places.feedback(call.excinfo, call.when),
             "memory": isinstance(error, MemoryError),
         }
 
@@ -144,6 +165,12 @@ class Reporter:
     def _id(self, item: pytest.Item) -> str:
         """How pytest calls a test that is asked for; "" for another one."""
         return item.nodeid if item.nodeid in self._tests else ""
+
+
+def _called(context: Any) -> str:
+    """A subtest's message and parameters."""
+    parameters = [f"{name}={value}" for name, value in dict(context.kwargs).items()]
+    return one_line(", ".join([*([str(context.msg)] if context.msg else []), *parameters]))
 
 
 def _reason(report: pytest.TestReport) -> str:
