@@ -1,6 +1,7 @@
-"""Which exercise a file means that is called nearly as it should be: a bare slug, a copy, a final version."""
+"""What a file means that is called nearly as it should be: a bare slug, a copy, a final version."""
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from grader.course.catalog import Catalog, unnumbered
@@ -15,16 +16,15 @@ _NOISE = re.compile(
 
 def meant(name: str, catalog: Catalog) -> Exercise | None:
     """The exercise that a file's name means, whatever its number, case, spaces and additions."""
-    if not _ENDING.search(name):
-        return None
-    plain = re.sub(r"[\s-]+", "_", _ENDING.sub("", PurePath(name).name).casefold())
     slugs = {e.slug: e for e in catalog.exercises}
-    while plain:
-        bare = unnumbered(plain)
-        if bare in slugs:
-            return slugs[bare]
-        shorter = _NOISE.sub("", plain)
-        if shorter == plain:
-            return None
-        plain = shorter
-    return None
+    return next((slugs[bare] for plain in spellings(name) if (bare := unnumbered(plain)) in slugs), None)
+
+
+def spellings(name: str) -> Iterator[str]:
+    """What a module's name may stand for, with ever fewer additions: `hw_1_final`, `hw_1`, `hw`."""
+    if not _ENDING.search(name):
+        return
+    plain, shorter = "", re.sub(r"[\s-]+", "_", _ENDING.sub("", PurePath(name).name).casefold())
+    while shorter and shorter != plain:
+        yield shorter
+        plain, shorter = shorter, _NOISE.sub("", shorter)

@@ -1,7 +1,7 @@
 """One student's repository: where it lies in what was handed in, and the files in it.
 
 Nothing is trusted: no link is followed, and what is large is not read. The repository may lie in a folder or
-an archive in what the student handed in.
+an archive in what the student handed in, or be a few loose files of it.
 """
 
 import os
@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from grader.submissions import landmarks, platforms
 from grader.submissions.class_folder import listed
 from grader.submissions.decode import MAX_BYTES
 from grader.submissions.io import archives
-from grader.submissions.io.folders import FOLDER, LINK, Folder, Refused, short, why
+from grader.submissions.io.folders import FILE, FOLDER, LINK, Folder, Refused, short, why
+from grader.submissions.landmarks import Place
 from grader.submissions.owners import Belonging
 from grader.submissions.student import FOREIGN
 
@@ -38,7 +40,8 @@ class Tree:
 class Wanted:
     """What makes a repository: one of the `landmarks` lies in it; the first that is anywhere tells where.
 
-    Where none need be there, all that was handed in is one. `counts` says whether a path in it is read.
+    Where they are needed they are files that students write, and may be called nearly so; else all that was
+    handed in is a repository. `counts` says whether a path in it is read.
     """
 
     landmarks: Sequence[str]
@@ -49,7 +52,9 @@ class Wanted:
 def is_repository(top: Folder, wanted: Wanted) -> bool:
     """Whether a landmark lies just there: a class's folder has it below each student's."""
     first = wanted.landmarks[0]
-    return any(path == first for path, _ in _names(top, "", first.count("/")))
+    kinds = dict(_names(top, "", first.count("/")))
+    is_plain = wanted.is_needed and FOLDER not in kinds.values() and not any(map(archives.is_archive, kinds))
+    return first in kinds or (is_plain and first.rpartition("/")[2] in kinds)
 
 
 class Reading:
@@ -58,13 +63,17 @@ class Reading:
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._files: dict[str, bytes] | None = None
+        self._loose: dict[str, bytes] = {}
         self._refused: list[str] = []
+        self._guessed: list[str] = []
         self._left = _MOST_READ
 
     def tree(self, student: str, late: Sequence[bool | None]) -> Tree:
-        """What was found, with notes of what was not read."""
+        """What was found, with notes of what was not read, or was read as something else."""
+        self._read_loose()
         told = [one for one in late if one is not None]
-        notes = listed("not read", self._refused) + (("handed in late",) if any(told) else ())
+        notes = listed("read", self._guessed) + listed("not read", self._refused)
+        notes += ("handed in late",) if any(told) else ()
         return Tree(student, self._files, notes, any(told) if told else None)
 
     def part(self, part: Belonging) -> None:
@@ -76,6 +85,8 @@ class Reading:
                     self.read(home)
             elif archives.is_archive(own):
                 self._archive(part.home, part.name)
+            elif self._wanted.is_needed and own.endswith(".py"):
+                self._loose.setdefault(platforms.original(own)[0], part.home.content(part.name, MAX_BYTES))
             else:
                 self._refused.append(f"{short(own)} is neither a folder nor an archive")
         except (Refused, OSError) as reason:
@@ -86,19 +97,43 @@ class Reading:
         self._refused += getattr(home, "oddities", ())
         if self._files is not None:
             return
-        names = dict(_names(home, "", _MAX_DEPTH))
-        loose = [name for name in names if "/" not in name and archives.is_archive(name)]
-        tops = (_top(names, landmark) for landmark in self._wanted.landmarks)
-        top = next((top for top in tops if top is not None), None)
-        if top is None and (self._wanted.is_needed or loose):
+        kinds = dict(_names(home, "", _MAX_DEPTH))
+        loose = [name for name in kinds if "/" not in name and archives.is_archive(name)]
+        place = self._place(kinds, is_alone=not loose)
+        if place is None:
             for name in loose:
                 self._archive(home, name)
             return
         self._files = {}
         with ExitStack() as stack:
-            for folder in filter(None, (top or "").split("/")):
+            for folder in filter(None, place.top.split("/")):
                 home = stack.enter_context(home.entered(folder))
-            self._gather(home, "")
+            self._gather(home, "", place)
+
+    def _place(self, kinds: Mapping[str, str], is_alone: bool) -> Place | None:
+        """Where the repository lies; None where it is not there, or may be in an archive beside."""
+        place = landmarks.found(kinds, self._wanted.landmarks)
+        if place is None and is_alone:
+            is_needed = self._wanted.is_needed
+            place = landmarks.meant(kinds, self._wanted.landmarks) if is_needed else Place()
+        if place is not None:
+            self._guessed += place.told()
+        return place
+
+    def _path(self, place: Place, path: str) -> str:
+        """What a path below the place counts as; what does not belong there counts where it lies."""
+        there = place.path(path)
+        return path if not self._wanted.counts(there) and self._wanted.counts(path) else there
+
+    def _read_loose(self) -> None:
+        """The files that came each by itself, where nothing else holds a repository."""
+        if self._files is not None:
+            self._refused += (f"{short(name)} lies beside all the rest" for name in self._loose)
+        elif self._loose and (place := self._place(dict.fromkeys(self._loose, FILE), is_alone=True)):
+            read = {self._path(place, name): content for name, content in self._loose.items()}
+            self._files = {path: content for path, content in read.items() if self._wanted.counts(path)}
+        else:
+            self._refused += map(short, self._loose)
 
     def _archive(self, home: Folder, name: str) -> None:
         try:
@@ -107,14 +142,14 @@ class Reading:
         except (Refused, OSError) as reason:
             self._refused.append(f"{short(name)} {why(reason)}")
 
-    def _gather(self, home: Folder, prefix: str) -> None:
+    def _gather(self, home: Folder, below: str, place: Place) -> None:
         assert self._files is not None
         for name, kind in _visible(home):
-            path = f"{prefix}{name}"
+            path = self._path(place, f"{below}{name}")
             try:
                 if kind == FOLDER and path.count("/") < _MAX_DEPTH:
                     with home.entered(name) as folder:
-                        self._gather(folder, f"{path}/")
+                        self._gather(folder, f"{below}{name}/", place)
                 elif self._wanted.counts(path):
                     if self._left <= 0 or len(self._files) >= _MOST_FILES:
                         raise Refused("comes after too much else; hand in your code alone")
@@ -143,11 +178,3 @@ def _names(home: Folder, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
                     yield from _names(folder, f"{prefix}{name}/", depth - 1)
             except (Refused, OSError):
                 continue  # told of when it is read
-
-
-def _top(names: Mapping[str, str], landmark: str) -> str | None:
-    """The folder in which the landmark lies, the least deep one; None where there is none."""
-    ends = [path for path in names if f"/{path}".endswith(f"/{landmark}")]
-    if not ends:
-        return None
-    return min(ends, key=lambda path: (path.count("/"), path)).removesuffix(landmark).rstrip("/")

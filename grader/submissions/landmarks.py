@@ -1,0 +1,94 @@
+"""Where in what a student handed in the repository lies, and which file of it is meant by another name."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from grader.submissions.io.folders import FILE, short
+from grader.submissions.likeness import spellings
+from grader.submissions.platforms import original
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folder `top` of what was handed in is the repository's folder `prefix`; "" stands for all of it.
+
+    `renamed` has what a file in it is read as instead.
+    """
+
+    top: str = ""
+    prefix: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def path(self, path: str) -> str:
+        """What a path below `top` is in the repository."""
+        return self.renamed.get(path) or _joined(self.prefix, path)
+
+    def told(self) -> Iterator[str]:
+        """What somebody may wonder at."""
+        yield from (f"{short(name)} as {path}" for name, path in self.renamed.items())
+        if self.prefix and self.top and not self.renamed:
+            yield f"{short(self.top)}/ as {self.prefix}/"
+
+
+def found(kinds: Mapping[str, str], landmarks: Sequence[str]) -> Place | None:
+    """Where one of the landmarks lies as it should; the first that is anywhere tells, the least deep one.
+
+    Args:
+        kinds: all that was handed in, by its path, and what it is.
+    """
+    for landmark in landmarks:
+        if (top := _least_deep(_ending(kinds, landmark))) is not None:
+            return Place(_without(top, landmark))
+    return None
+
+
+def meant(kinds: Mapping[str, str], landmarks: Sequence[str]) -> Place | None:
+    """Where a file lies that is meant to be one of the landmarks, if that is certain.
+
+    It may lie in fewer folders, or have what people, platforms and browsers add to its name.
+    """
+    files = [path for path, kind in kinds.items() if kind == FILE]
+    for landmark in landmarks:
+        for prefix, tail in _tails(landmark):
+            if len(held := _ending(files, tail)) == 1:
+                return Place(_without(held[0], tail), prefix)
+    for landmark in landmarks:
+        name = PurePosixPath(landmark).stem.casefold().replace("-", "_")
+        copies = [path for path in files if name in spellings(path)]
+        if copies:
+            return _as(max(copies, key=lambda path: (-path.count("/"), _number(path))), landmark)
+    return None
+
+
+def _as(path: str, landmark: str) -> Place:
+    file, home = PurePosixPath(path), str(PurePosixPath(landmark).parent)
+    top = str(file.parent)
+    return Place("" if top == "." else top, "" if home == "." else home, {file.name: landmark})
+
+
+def _tails(landmark: str) -> Iterator[tuple[str, str]]:
+    """The ways to split a path, the longest tail first: `a` and `b/c.py`, `a/b` and `c.py`."""
+    parts = landmark.split("/")
+    for place in range(1, len(parts)):
+        yield "/".join(parts[:place]), "/".join(parts[place:])
+
+
+def _ending(paths: Iterable[str], tail: str) -> list[str]:
+    return [path for path in paths if f"/{path}".endswith(f"/{tail}")]
+
+
+def _least_deep(paths: Iterable[str]) -> str | None:
+    return min(paths, key=lambda path: (path.count("/"), path), default=None)
+
+
+def _without(path: str, tail: str) -> str:
+    return path.removesuffix(tail).rstrip("/")
+
+
+def _number(path: str) -> int:
+    return original(PurePosixPath(path).name)[1]
+
+
+def _joined(prefix: str, path: str) -> str:
+    return f"{prefix}/{path}" if prefix else path
