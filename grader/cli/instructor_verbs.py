@@ -62,7 +62,15 @@ def grade(
         typer.Option(
             "--adapter",
             metavar="FILE",
-            help="with --suite: of its files, one that students write; repeat it for more",
+            help="with --suite: a file that students write, if it lies among the tests; repeat it for more",
+        ),
+    ] = None,
+    handout: Annotated[
+        Path | None,
+        typer.Option(
+            "--handout",
+            metavar="DIR",
+            help="with --suite: the repository that it lies in, as students get it, laid under each hand-in",
         ),
     ] = None,
     solution: Annotated[
@@ -79,7 +87,8 @@ def grade(
 
     confined = sandbox is Sandbox.required
     if suite is None:
-        by_suite.expect_none({"--adapter": adapter, "--solution": solution}, "is of use with --suite alone")
+        of_suites: dict[str, object] = {"--adapter": adapter, "--handout": handout, "--solution": solution}
+        by_suite.expect_none(of_suites, "is of use with --suite alone")
         done = instructor.grade(
             submissions,
             results=results,
@@ -103,6 +112,7 @@ def grade(
             submissions,
             suite,
             adapters=adapter or (),
+            handout=handout,
             solution=solution,
             results=results,
             jobs=jobs,

@@ -31,6 +31,7 @@ def grade(
     suite: Path,
     *,
     adapters: Sequence[Path],
+    handout: Path | None,
     solution: Path | None,
     results: Path,
     jobs: int | None,
@@ -46,12 +47,14 @@ def grade(
     """
     if not backend.is_warm():
         raise KataError("--suite forks a process for each submission, which needs Linux; grade there")
-    asked = suites.read(suite, adapters)
+    asked = suites.read(suite, adapters, handout)
     students = rosters.load(roster)
     reference = Reference(asked.stubs) if solution is None else _solution(solution, asked)
     with bar(err, "reading submissions") as progress:
         found = trees.collect(submissions, _wanted(asked), progress, students)
-    work = roll_call.called(_classwork(found, asked), students, results)
+    handed_in = _classwork(found, asked)
+    _expect_some(handed_in, asked)
+    work = roll_call.called(handed_in, students, results)
     for note in work.notes:
         tell(f"note: {note}", err)
     settings = Settings(results, jobs or os.cpu_count() or 1, confined)
@@ -64,7 +67,7 @@ def grade(
         places = {"results": str(results), "notes": [*work.notes, *for_nobody]}
         out.print_json(data={**document(records, tests.catalog), **places}, ensure_ascii=True)
     else:
-        show(records, results, out, tests.catalog)
+        show(records, results, out, tests.catalog, of_suite=True)
     return not any(e.status == "grader_fault" for record in records for e in record.exercises.values())
 
 
@@ -78,8 +81,8 @@ def expect_none(options: Mapping[str, object], why: str) -> None:
 def _wanted(suite: Suite) -> Wanted:
     """A repository is where the first adapter lies, else where something lies as in the instructor's."""
     if suite.adapters:
-        return Wanted(suite.adapters[:1], suite.is_students)
-    names = (path.name for path in suite.root.iterdir() if path.name != suite.place)
+        return Wanted(suite.adapters, suite.is_students)
+    names = (path.name for path in suite.root.iterdir() if path.name != suite.place.split("/")[0])
     return Wanted((suite.place, *sorted(names)), suite.is_students, is_needed=False)
 
 
@@ -98,10 +101,21 @@ def _classwork(found: Trees, suite: Suite) -> Classwork:
 
 
 def _submission(tree: Tree, suite: Suite) -> Submission:
-    if tree.files is None or (suite.adapters and tree.files.keys().isdisjoint(suite.adapters)):
-        problem = f"{suite.adapters[0]} is not in it" if suite.adapters else "holds no files"
+    own = suite.own(tree.files or {})
+    if suite.adapters and own.keys().isdisjoint(suite.adapters):
+        problem = f"{suite.adapters[0]} is not in it"
+    else:
+        problem = suite.unused(own) if tree.files else "holds no files"
+    if problem:
         return Submission(tree.student, {}, {ANSWER: problem}, (problem, *tree.notes), late=tree.late)
-    return Submission(tree.student, {ANSWER: packed(suite.own(tree.files))}, {}, tree.notes, late=tree.late)
+    return Submission(tree.student, {ANSWER: packed(own)}, {}, tree.notes, late=tree.late)
+
+
+def _expect_some(work: Classwork, suite: Suite) -> None:
+    """Raises KataError where nothing of anybody's would count, as where --adapter was forgotten."""
+    problems = [each.problems.get(ANSWER, "") for each in work.submissions]
+    if not suite.adapters and problems and all(problems):
+        raise KataError(f"{problems[0]}: name each file that students write with --adapter")
 
 
 def _for_nobody(tests: Inventory) -> tuple[str, ...]:

@@ -11,11 +11,14 @@ from grader.engine.integrity.guard import Guard
 class Court:
     """What is judged with: `tests` holds the ids of each file's tests, in their order.
 
+    `given` is what students were handed out, and lies below what is theirs.
+
     `reference` is what the tests are collected with: a solution, or the adapters as the suite brings them.
     `talks`: a child gets a network, in which there is nobody else.
     """
 
     files: Files
+    given: Files
     reference: Files
     config: str
     seconds: float

@@ -60,7 +60,7 @@ def grade(
             judged is kept.
     """
     expect_writable(settings.out)
-    inventory.expect_only(settings.out, suite.name)
+    inventory.expect_only(settings.out, suite.folder)
     store = Store(settings.out)
     answers = list(dict.fromkeys(s.answers[ANSWER] for s in submissions if ANSWER in s.answers))
     digest = _digest(settings.address, suite.digest(), str(reference.is_solution), reference.packed)

@@ -38,9 +38,10 @@ class TestFile:
 
 @dataclass(frozen=True)
 class Inventory:
-    """The tests of a suite, file by file, as they were collected from the suite of this digest."""
+    """The tests of a suite, file by file, as they were collected from `folder` when it had this digest."""
 
     name: str
+    folder: str
     digest: str
     files: tuple[TestFile, ...]
 
@@ -52,7 +53,7 @@ class Inventory:
 
     def to_json(self) -> dict[str, Any]:
         files = [{**vars(file), "checks": [vars(check) for check in file.checks]} for file in self.files]
-        return {"name": self.name, "digest": self.digest, "files": files}
+        return {"name": self.name, "folder": self.folder, "digest": self.digest, "files": files}
 
 
 def kept(results: Path) -> Inventory | None:
@@ -63,7 +64,7 @@ def kept(results: Path) -> Inventory | None:
             TestFile(f["path"], f["slug"], tuple(CheckSpec(**c) for c in f["checks"]), f["points"])
             for f in data["files"]
         )
-        return Inventory(data["name"], data["digest"], files)
+        return Inventory(data["name"], data["folder"], data["digest"], files)
     except (TypeError, KeyError):
         return None
 
@@ -74,21 +75,22 @@ def catalog_of(results: Path) -> Catalog:
     return load() if tests is None else tests.catalog
 
 
-def expect_only(results: Path, name: str | None) -> None:
-    """Raises KataError where a folder has results of anything but this suite; None stands for exercises."""
+def expect_only(results: Path, folder: Path | None) -> None:
+    """Raises KataError where a folder has results of anything but the suite there; None: of exercises."""
     tests = kept(results)
-    other = "" if tests is None else f"the suite {tests.name}"
-    if tests is None and name is not None and any(results.glob("[!.]*.json")):
-        other = "exercises"
-    if other and other != f"the suite {name}":
+    if tests is None:
+        other = "exercises" if folder is not None and any(results.glob("[!.]*.json")) else ""
+    else:
+        other = f"the suite in {tests.folder}" if str(folder) != tests.folder else ""
+    if other:
         raise KataError(f"{paths.shown(results)} holds results of {other}; choose another folder with --out")
 
 
-def listed(name: str, digest: str, checks: Mapping[str, Sequence[CheckSpec]]) -> Inventory:
+def listed(name: str, folder: str, digest: str, checks: Mapping[str, Sequence[CheckSpec]]) -> Inventory:
     """The inventory of the tests of each file."""
     slugs = _slugs([*checks])
     files = (TestFile(path, slugs[path], tuple(own)) for path, own in checks.items())
-    return Inventory(name, digest, tuple(files))
+    return Inventory(name, folder, digest, tuple(files))
 
 
 def _slugs(files: Sequence[str]) -> dict[str, str]:

@@ -28,9 +28,10 @@ def warm_up() -> None:
 
 
 def laid(court: Court, own: Files) -> Path:
-    """A folder below the current one that holds somebody's own files, and the suite over them."""
+    """A folder below the current one: what was handed out, somebody's own files, and the suite over them."""
     root = Path.cwd() / "submission"
     root.mkdir()
+    written(_left(court.given, own), root)
     written(own, root)
     written(court.files, root)
     os.chdir(root)
@@ -39,6 +40,18 @@ def laid(court: Court, own: Files) -> Path:
     sys.path += homes
     os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *homes])
     return root
+
+
+def _left(given: Files, own: Files) -> Files:
+    """Of what was handed out that in whose place nothing of somebody's own lies."""
+    if not given:
+        return given
+    folders = {str(parent) for path in own for parent in PurePosixPath(path).parents}
+    return {
+        path: content
+        for path, content in given.items()
+        if path not in folders and not any(str(parent) in own for parent in PurePosixPath(path).parents)
+    }
 
 
 def start(court: Court, root: Path, what: Sequence[str], *plugins: object, collect_only: bool = False) -> str:

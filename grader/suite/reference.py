@@ -35,7 +35,7 @@ def tried(pool: SuitePool, suite: Suite, reference: Reference, digest: str) -> I
     Raises:
         KataError: the tests could not be tried.
     """
-    tests = inventory.listed(suite.name, digest, pool.inventory)
+    tests = inventory.listed(suite.name, str(suite.folder), digest, pool.inventory)
     files = []
     for file in tests.files:
         asked = part(tests, [file], reference.packed, suite.settings.seconds)
@@ -44,6 +44,11 @@ def tried(pool: SuitePool, suite: Suite, reference: Reference, digest: str) -> I
             raise KataError(f"{file.path} could not be tried: {found.ended.lost}; nothing was graded")
         checks = (replace(spec, lacks=_lacks(spec, found, reference)) for spec in file.checks)
         files.append(replace(file, checks=tuple(checks)))
+    why = [check.lacks for file in files for check in file.checks]
+    if reference.is_solution and all(why):
+        raise KataError(
+            f"no test would count: {why[0]}; is --solution whole, and what students write named by --adapter?"
+        )
     return replace(tests, files=tuple(files))
 
 

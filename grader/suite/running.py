@@ -25,8 +25,9 @@ from grader.protocol.transcript import Ended, Transcript
 from grader.suite.part import Part, Told, of_file
 from grader.suite.suite import Suite
 
-MOST_RESTARTS = 8
-"""So many tests of a file may end their process before the rest is left alone."""
+MOST_RESTARTS = 100
+MOST_HANGING = 8
+"""So many tests of a file may end their process, or be ended with it, before the rest is left alone."""
 
 _Ask = Callable[[Job], Transcript]
 
@@ -83,13 +84,20 @@ def _said(found: Transcript) -> Transcript:
 def _gone_on(ask: _Ask, job: Part, last: Transcript) -> Transcript:
     """Where one of a file's tests has ended its process, other processes go on with those after it."""
     found = _blamed(job, last)
-    for _ in range(MOST_RESTARTS):
-        first = next((place for place, test in enumerate(job.tests) if test not in found.checks), None)
-        if first is None or not last.collected or not _is_cut(last):
-            break
+    restarts = hanging = 0
+    while (first := _first_missing(job, found)) is not None and last.collected and _is_cut(last):
+        hanging += last.ended.timed_out
+        if restarts == MOST_RESTARTS or hanging > MOST_HANGING:
+            left = Finding("missing", Feedback("not run: too many tests before it have ended their process"))
+            return replace(found, checks={**found.checks, job.tests[first]: left})
+        restarts += 1
         last = ask(replace(job, first=first))
         found = _joined(found, _blamed(replace(job, first=first), last))
     return found
+
+
+def _first_missing(job: Part, found: Transcript) -> int | None:
+    return next((place for place, test in enumerate(job.tests) if test not in found.checks), None)
 
 
 def _is_cut(found: Transcript) -> bool:
@@ -143,14 +151,12 @@ class _Engine(Running):
         self, exercises: Sequence[Exercise], sockets: dict[str, list[int]], control: int, confined: bool
     ) -> subprocess.Popen[bytes]:
         with ExitStack() as stack:
-            suite, reference = (
-                stack.enter_context(_file(packed(files))) for files in (self._suite.files, self._reference)
-            )
+            held = {"suite": self._suite.files, "given": self._suite.given, "reference": self._reference}
+            files = {name: stack.enter_context(_file(packed(own))).fileno() for name, own in held.items()}
             settings = {
                 "checks": sockets["checks"],
                 "control": control,
-                "suite": suite.fileno(),
-                "reference": reference.fileno(),
+                **files,
                 "place": self._suite.place,
                 "config": self._suite.config,
                 "seconds": self._suite.settings.seconds,
@@ -161,7 +167,7 @@ class _Engine(Running):
                 argv = sandbox.command(argv, readable=[paths.PACKAGE])
             return subprocess.Popen(
                 argv,
-                pass_fds=[*sockets["checks"], control, suite.fileno(), reference.fileno()],
+                pass_fds=[*sockets["checks"], control, *files.values()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self.stderr,

@@ -28,6 +28,7 @@ def main() -> None:
     sys.path[:] = filter(None, sys.path)  # "" would be the student's folder
     court = Court(
         files=_files(settings["suite"]),
+        given=_files(settings["given"]),
         reference=_files(settings["reference"]),
         place=settings["place"],
         config=settings["config"],
@@ -36,7 +37,7 @@ def main() -> None:
     )
     if court.confined:
         sandbox.prepare()
-    every = {**court.reference, **court.files}
+    every = {**court.given, **court.reference, **court.files}
     court.talks = talks(every)
     warm_up(every)
     with os.fdopen(settings["control"], "w") as control:

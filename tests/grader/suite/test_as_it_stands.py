@@ -132,6 +132,7 @@ def records(tmp_path_factory):
         home / "class",
         home / "hw/tests",
         adapters=(),
+        handout=None,
         solution=home / "hw",
         results=home / "results",
         jobs=2,

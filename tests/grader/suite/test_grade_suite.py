@@ -97,7 +97,15 @@ def course(tmp_path_factory):
 
 def grade(course: Path, results: Path, suite: str = "geometry", **options):
     out, err = (Console(file=io.StringIO(), width=200) for _ in range(2))
-    settings = {"solution": None, "jobs": 2, "confined": False, "as_json": False, "roster": None, **options}
+    settings = {
+        "solution": None,
+        "handout": None,
+        "jobs": 2,
+        "confined": False,
+        "as_json": False,
+        "roster": None,
+        **options,
+    }
     tests = course / suite / "tests"
     where = {"adapters": [tests / "adapters.py"], "results": results}
     done = by_suite.grade(course / "class", tests, **where, out=out, err=err, **settings)
@@ -145,6 +153,14 @@ def test_an_assert_shows_both_sides(graded):
     (wrong,) = [check for check in checks if check.outcome == "failed"]
     assert (wrong.id, wrong.title) == ("test_area", "test_area (3 points)")
     assert wrong.message.startswith("assert 5.0 == 6.0 ± 6.0e-06\n  tests/test_shapes.py:16 ")
+
+
+def test_the_table_has_the_tests_that_pass_of_each_file(graded):
+    rows = {line.split()[0]: line.split()[3:] for line in graded[2].splitlines() if line.strip()}
+    assert rows["student"] == ["shapes"]
+    assert (
+        rows["ada"] == ["4", "of", "4"] and rows["bob"] == ["3", "of", "4"] and rows["hal"] == ["not_graded"]
+    )
 
 
 def test_why_nothing_ran_is_said_once(graded):
@@ -213,9 +229,11 @@ def test_results_of_a_suite_are_no_place_for_others(course, graded, tmp_path):
     results, *_ = graded
     shutil.copytree(course / "geometry", tmp_path / "algebra")
     shutil.copytree(course / "class", tmp_path / "class")
-    with pytest.raises(KataError, match="holds results of the suite geometry; choose another folder"):
+    with pytest.raises(
+        KataError, match=r"holds results of the suite in .*geometry.tests; choose another folder"
+    ):
         grade(tmp_path, results, suite="algebra")
-    with pytest.raises(KataError, match="holds results of the suite geometry"):
+    with pytest.raises(KataError, match="holds results of the suite in"):
         expect_only(results, None)
 
 

@@ -22,7 +22,7 @@ def worth(tmp_path, text, lacks=""):
         path: [CheckSpec(id, id, "not here" if id == lacks else None) for id in ids]
         for path, ids in TESTS.items()
     }
-    return priced(inventory.listed("hw", "", checks), suite)
+    return priced(inventory.listed("hw", "", "", checks), suite)
 
 
 def points(tmp_path, text):
@@ -80,5 +80,7 @@ def test_what_nobody_is_graded_on_is_worth_nothing(tmp_path):
 
 
 def test_files_of_one_name_are_told_apart():
-    tests = inventory.listed("hw", "", dict.fromkeys(["t/test_a.py", "t/x/test_b.py", "t/y/test_b.py"], ()))
+    tests = inventory.listed(
+        "hw", "", "", dict.fromkeys(["t/test_a.py", "t/x/test_b.py", "t/y/test_b.py"], ())
+    )
     assert [file.slug for file in tests.files] == ["a", "x_b", "y_b"]

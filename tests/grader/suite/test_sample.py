@@ -36,6 +36,7 @@ def graded(tmp_path_factory):
         SAMPLE / "submissions",
         TESTS,
         adapters=[TESTS / "adapters.py"],
+        handout=None,
         solution=SAMPLE / "solution",
         results=out,
         jobs=2,

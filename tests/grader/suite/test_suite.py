@@ -46,11 +46,13 @@ def test_settings_of_pytest_are_carried_along(home, file, text):
 
 def test_what_students_hand_in_counts_outside_the_suite_alone(home):
     found = suite(home)
-    theirs = ["pkg/model.py", "tests/adapters.py", "tests_of_mine/test_x.py"]
+    theirs = ["pkg/model.py", "tests/adapters.py", "tests/beside.py", "tests_of_mine/test_x.py"]
     ours = [
         "tests/test_x.py",
         "tests/conftest.py",
+        "tests/test_mine.py",
         "tests/sub/conftest.py",
+        "tests/sub/below.py",
         "pytest.ini",
         "pytest.ini/x",
         "tests",

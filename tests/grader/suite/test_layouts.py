@@ -1,0 +1,135 @@
+"""However an assignment lies in its folders, and however students hand it in, their own code counts."""
+
+import pytest
+
+from grader.core.errors import KataError
+from tests.grader.suite.courses import grade, lay, messages, outcomes
+
+TESTS = "from linalg import dot\n\n\ndef test_dot():\n    assert dot([1, 2], [3, 4]) == 11\n"
+RIGHT = "from helper import times\n\n\ndef dot(a, b):\n    return sum(map(times, a, b))\n"
+HELPER = "def times(a, b):\n    return a * b\n"
+WRONG = "def dot(a, b):\n    return 0\n"
+BESIDE = {"hw1/test_linalg.py": TESTS, "hw1/linalg.py": "def dot(a, b):\n    raise NotImplementedError\n"}
+SOLVED = {"solution/linalg.py": RIGHT, "solution/helper.py": HELPER}
+
+
+def test_tests_may_lie_beside_the_code(tmp_path):
+    hand_ins = {
+        "class/ada/linalg.py": RIGHT,
+        "class/ada/helper.py": HELPER,
+        "class/bob/linalg.py": WRONG,
+        "class/cyn/hw1/linalg.py": RIGHT,
+        "class/cyn/hw1/helper.py": HELPER,
+        "class/cyn/hw1/test_linalg.py": "def test_dot():\n    pass\n",
+        "class/dan/linalg (1).py": RIGHT.replace("helper", "numbers"),
+        "class/eve/notes.txt": "",
+    }
+    lay(tmp_path, {**BESIDE, **SOLVED, **hand_ins})
+    records, _ = grade(tmp_path, "hw1", ("hw1/linalg.py",), solution="solution")
+    found = {name: (record.score, record.exercises["linalg"].status) for name, record in records.items()}
+    assert found == {
+        "ada": (1.0, "passed"),
+        "bob": (0.0, "failed"),
+        "cyn": (1.0, "passed"),
+        "dan": (0.0, "broken"),
+        "eve": (0.0, "not_graded"),
+    }
+    assert "read: linalg (1).py as hw1/linalg.py" in records["dan"].notes
+
+
+def test_who_forgets_the_adapter_grades_nobody_by_the_teachers_own_file(tmp_path):
+    lay(tmp_path, {**BESIDE, "hw1/linalg.py": RIGHT, "hw1/helper.py": HELPER, "class/ada/linalg.py": WRONG})
+    lay(tmp_path, {"class/bob/linalg.py": WRONG})
+    with pytest.raises(KataError, match=r"linalg.py that lies among them.*name each file.*with --adapter"):
+        grade(tmp_path, "hw1")
+    lay(tmp_path, {"class/bob/other.py": ""})
+    records, _ = grade(tmp_path, "hw1")
+    assert records["ada"].exercises["linalg"].status == "not_graded"
+
+
+def test_a_solution_that_passes_nothing_is_told_of(tmp_path):
+    lay(tmp_path, {**BESIDE, "solution/linalg.py": WRONG, "class/ada/other.py": ""})
+    with pytest.raises(KataError, match=r"no test would count: .*named by --adapter"):
+        grade(tmp_path, "hw1", solution="solution")
+
+
+def test_files_that_a_platform_hands_out_each_by_itself_are_read(tmp_path):
+    hand_ins = {
+        "class/lovelaceada_12345_678_linalg.py": WRONG,
+        "class/lovelaceada_12345_680_linalg-1.py": RIGHT,
+        "class/lovelaceada_12345_679_helper.py": HELPER,
+        "class/noetheremmy_LATE_12346_681_my linalg.py": "",
+        "class/hopper_12347_682_linalg_final.py": WRONG,
+    }
+    lay(tmp_path, {**BESIDE, **SOLVED, **hand_ins})
+    records, _ = grade(tmp_path, "hw1", ("hw1/linalg.py",), solution="solution")
+    statuses = {name: record.exercises["linalg"].status for name, record in records.items()}
+    assert statuses == {
+        "hopper_12347": "failed",
+        "lovelaceada_12345": "passed",
+        "noetheremmy_12346": "not_graded",
+    }
+    assert "read: linalg_final.py as hw1/linalg.py" in records["hopper_12347"].notes
+    assert any("my linalg.py" in note for note in records["noetheremmy_12346"].notes)
+
+
+PACKAGE = {
+    "hw/tests/test_model.py": "from pathlib import Path\n\nfrom pkg.model import rows\n\n\n"
+    "def test_rows():\n    assert rows(Path('data/rows.txt')) == 2\n",
+    "hw/pkg/__init__.py": "",
+    "hw/pkg/given.py": "def lines(path):\n    return path.read_text().splitlines()\n",
+    "hw/pkg/model.py": "def rows(path):\n    raise NotImplementedError('count the rows')\n",
+    "hw/data/rows.txt": "a\nb\n",
+}
+COUNTS = "from .given import lines\n\n\ndef rows(path):\n    return len(lines(path))\n"
+HAND_INS = {
+    "class/ada/pkg/model.py": COUNTS,
+    "class/bob/pkg/model.py": COUNTS,
+    "class/bob/pkg/given.py": "def lines(path):\n    return [1]\n",
+    "class/cyn/pkg/given/x.py": "",
+    "class/cyn/data": "",
+    "class/dan/pkg/other.py": "",
+}
+
+
+def test_what_was_handed_out_lies_under_what_is_handed_in(tmp_path):
+    lay(tmp_path, {**PACKAGE, **HAND_INS, "solution/pkg/model.py": COUNTS})
+    records, _ = grade(tmp_path, handout="hw", solution="solution")
+    assert {name: record.exercises["model"].status for name, record in records.items()} == {
+        "ada": "passed",
+        "bob": "failed",
+        "cyn": "todo",
+        "dan": "todo",
+    }
+    assert messages(records["dan"])["test_rows"] == (
+        "not written yet: count the rows\n  pkg/model.py:2   raise NotImplementedError('count the rows')"
+    )
+
+
+def test_a_changed_handout_is_judged_anew(tmp_path):
+    lay(tmp_path, {**PACKAGE, "class/ada/pkg/model.py": COUNTS, "solution/pkg/model.py": COUNTS})
+    assert outcomes(grade(tmp_path, handout="hw")[0]["ada"]) == {"test_rows": "passed"}
+    lay(tmp_path, {"hw/data/rows.txt": "a\n"})
+    assert outcomes(grade(tmp_path, handout="hw")[0]["ada"]) == {"test_rows": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("handout", "message"),
+    [
+        ("nowhere", "is no folder; name the repository as students get it"),
+        ("hw/tests", "is --suite itself"),
+        ("class", "is not in --handout"),
+    ],
+)
+def test_mistakes_in_a_handout_are_told_in_a_line(tmp_path, handout, message):
+    lay(tmp_path, {**PACKAGE, "class/ada/pkg/model.py": COUNTS})
+    with pytest.raises(KataError, match=message):
+        grade(tmp_path, handout=handout)
+
+
+def test_results_of_another_suite_are_kept(tmp_path):
+    lay(tmp_path, {f"course/{name}": text.replace("hw1", "") for name, text in BESIDE.items()})
+    lay(tmp_path, {"course/hw2/tests/test_x.py": "def test_x():\n    pass\n", "class/ada/linalg.py": WRONG})
+    grade(tmp_path, "course/hw1", ("course/hw1/linalg.py",))
+    with pytest.raises(KataError, match=r"holds results of the suite in .*course/hw1; choose another folder"):
+        grade(tmp_path, "course/hw2/tests")
