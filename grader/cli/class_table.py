@@ -1,7 +1,7 @@
 """What an instructor sees after a run: a line for each student, and what to look at."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -14,9 +14,12 @@ from grader.records.records import UNVERIFIED, ExerciseRecord, StudentRecord
 from grader.submissions import roll_call
 
 
-def show(records: list[StudentRecord], results: Path, out: Console, catalog: Catalog) -> None:
+def show(
+    records: list[StudentRecord], results: Path, out: Console, catalog: Catalog, *, of_suite: bool = False
+) -> None:
     """The table, what stands out, and where the rest lies."""
-    out.print(class_table(records, catalog), crop=False)
+    is_narrow = of_suite and len(catalog.exercises) <= _MOST_FILES
+    out.print((tests_table if is_narrow else class_table)(records, catalog), crop=False)
     for line in remarks(records):
         tell(line, out)
     out.print(f"results: {paths.shown(results)}/<student>.json", markup=False)
@@ -39,8 +42,30 @@ def class_table(records: list[StudentRecord], catalog: Catalog) -> Table:
         counts = [sum(one == status for one in found.values()) for status in statuses]
         cells = [str(count) if count else "" for count in counts] + ([steps_done] if any(done) else [])
         rows.append((record.student, f"{record.score:.4g}", f"{record.points:g}", *cells))
-    names = ("student", "score", "points", *statuses, *(["steps"] if any(done) else []))
-    rows += [("mean", *mean(records), *[""] * (len(names) - 3))] if records else []
+    return _table((*statuses, *(["steps"] if any(done) else [])), rows, records)
+
+
+def tests_table(records: list[StudentRecord], catalog: Catalog) -> Table:
+    """One line per student: total, and of each file of a suite how many of its tests pass."""
+    files = [exercise.slug for exercise in catalog.exercises]
+    rows = []
+    for record in records:
+        cells = [_tests_passed(record.exercises[slug]) if slug in record.exercises else "" for slug in files]
+        rows.append((record.student, f"{record.score:.4g}", f"{record.points:g}", *cells))
+    return _table(files, rows, records)
+
+
+def _tests_passed(record: ExerciseRecord) -> str:
+    judged = [check.outcome == "passed" for check in record.checks if check.outcome != "not_graded"]
+    if not judged or record.status == "tampered":
+        return record.status
+    return f"{sum(judged)} of {len(judged)}"
+
+
+def _table(columns: Sequence[str], rows: list[tuple[str, ...]], records: list[StudentRecord]) -> Table:
+    """The rows, a student each, and the mean of them."""
+    names = ("student", "score", "points", *columns)
+    rows += [("mean", *mean(records), *[""] * len(columns))] if records else []
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name, *column in zip(names, *rows, strict=True):
         widest = max(map(len, [name, *column]))  # nothing is cut off where the table is wider than its page
@@ -69,6 +94,8 @@ def mean(records: list[StudentRecord]) -> tuple[str, str]:
     return f"{mean:.4g}", f"{sum(found[0].points for found in judged.values()):g}"
 
 
+_MOST_FILES = 10
+"""Files of tests that have a column each."""
 _MOST_NAMED = 5
 _REMARKABLE = ("tampered", "crashed", "timeout", "memory", "broken")
 

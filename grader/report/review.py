@@ -154,4 +154,7 @@ def _urgency(note: _Note) -> int:
 
 
 def _first_reason(judged: ExerciseRecord) -> str:
+    """Why nothing could be judged, where the checks say so."""
+    if judged.status != "not_graded":
+        return ""
     return next((c.message for c in judged.checks if c.outcome == "not_graded" and c.message), "")

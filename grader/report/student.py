@@ -114,6 +114,11 @@ class Page:
     notes: tuple[str, ...]
     sections: list[Section]
 
+    @property
+    def is_of_suite(self) -> bool:
+        """Whether files of tests were judged, not exercises, which have a file of the student's."""
+        return not any(exercise.file for section in self.sections for exercise in section.exercises)
+
 
 def page(record: StudentRecord, catalog: Catalog) -> Page:
     """Everything that a student's page shows. Holds nothing of other students or of the suites' code."""

@@ -34,12 +34,12 @@ KINDS: dict[Outcome, tuple[str, str]] = {
 """The same for a check, the gravest first."""
 
 _ADVICE: dict[Status, str] = {
-    "broken": "The file does not import, so none of its checks could run.",
+    "broken": "The code does not import, so none of the checks could run.",
     "timeout": "The answer was still running when its time was over: an endless loop, or far too much work?",
-    "crashed": "The answer ended the process that judged it, so only the checks before that count.",
+    "crashed": "The answer ended the process that judged it: only checks known to have passed count.",
     "memory": "The answer asked for more memory than it may use.",
     "tampered": "The answer changed what judges it, so nothing of it counts.",
-    "not_graded": "This machine could not run the checks. They neither earn nor cost points.",
+    "not_graded": "The checks could not be run here. They neither earn nor cost points.",
     "grader_fault": "The grader failed, not the answer: nothing is earned or lost until it is judged.",
 }
 
