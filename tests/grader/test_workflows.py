@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from grader.course import paths
-from grader.course.catalog import tomllib
+from grader.course.rows import tomllib
 from grader.plugin.markers import MARKERS
 from tests.grader.conftest import NEEDS
 
