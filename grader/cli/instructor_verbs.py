@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.options import AsJson, Gradebook, Only, Results, Roster, Set
+from grader.cli.options import (
+    Adapters,
+    AsJson,
+    Gradebook,
+    Handout,
+    Only,
+    Results,
+    Roster,
+    Set,
+    Solution,
+    Suite,
+)
 from grader.cli.program import app, err, out
 
 
@@ -53,32 +64,10 @@ def grade(
             "--times", metavar="FILE", help="when work came: a CSV of student, assignment (optional), time"
         ),
     ] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option("--suite", metavar="DIR", help="judge by an assignment's own pytest suite instead"),
-    ] = None,
-    adapter: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--adapter",
-            metavar="FILE",
-            help="with --suite: a file that students write, if it lies among the tests; repeat it for more",
-        ),
-    ] = None,
-    handout: Annotated[
-        Path | None,
-        typer.Option(
-            "--handout",
-            metavar="DIR",
-            help="with --suite: the repository that it lies in, as students get it, laid under each hand-in",
-        ),
-    ] = None,
-    solution: Annotated[
-        Path | None,
-        typer.Option(
-            "--solution", metavar="DIR", help="with --suite: a repository that is to pass all of its tests"
-        ),
-    ] = None,
+    suite: Suite = None,
+    adapter: Adapters = None,
+    handout: Handout = None,
+    solution: Solution = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade a class's submissions. Exercises that this run does not judge keep their results."""
@@ -87,8 +76,7 @@ def grade(
 
     confined = sandbox is Sandbox.required
     if suite is None:
-        of_suites: dict[str, object] = {"--adapter": adapter, "--handout": handout, "--solution": solution}
-        by_suite.expect_none(of_suites, "is of use with --suite alone")
+        by_suite.expect_with_suite(adapter, handout, solution)
         done = instructor.grade(
             submissions,
             results=results,
@@ -217,9 +205,21 @@ def similar(
     most: Annotated[int, typer.Option("--most", min=1, help="pairs on the page")] = 50,
     only: Only = None,
     assignment: Set = None,
+    suite: Suite = None,
+    adapter: Adapters = None,
+    handout: Handout = None,
+    solution: Solution = None,
 ) -> None:
     """Show which students' answers are alike where those of others are not."""
     from grader import similar as comparing
     from grader.cli import instructor
+    from grader.cli import suite as by_suite
 
-    comparing.run(submissions, to, threshold, most, instructor.asked_for(only, assignment), out, err)
+    asked, own = None, None
+    if suite is None:
+        by_suite.expect_with_suite(adapter, handout, solution)
+        asked = instructor.asked_for(only, assignment)
+    else:
+        by_suite.expect_none({"--only": only, "--assignment": assignment}, "does not go with --suite")
+        own = by_suite.assignment(suite, adapter or (), handout, solution)
+    comparing.run(submissions, to, threshold, most, asked, out, err, own)

@@ -30,4 +30,30 @@ Gradebook = Annotated[
         help="take its corrections and late penalties (default: the one that `kata grade` wrote)",
     ),
 ]
+Suite = Annotated[
+    Path | None,
+    typer.Option("--suite", metavar="DIR", help="an assignment's own pytest suite instead of exercises"),
+]
+Adapters = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--adapter",
+        metavar="FILE",
+        help="with --suite: a file that students write, if it lies among the tests; repeat it for more",
+    ),
+]
+Handout = Annotated[
+    Path | None,
+    typer.Option(
+        "--handout",
+        metavar="DIR",
+        help="with --suite: the repository that it lies in, as students get it, laid under each hand-in",
+    ),
+]
+Solution = Annotated[
+    Path | None,
+    typer.Option(
+        "--solution", metavar="DIR", help="with --suite: a repository that is to pass all of its tests"
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]

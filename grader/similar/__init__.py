@@ -4,7 +4,7 @@ What comes out is a page to look at, never a verdict: pairs of students, the mos
 codes side by side and with how alike any two answers to the same exercise are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -19,13 +19,21 @@ from grader.course import paths, roster
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
 from grader.report import expect_ours, render
+from grader.similar.assignment import Assignment
 from grader.similar.compare import Prints, Reader, compare
 from grader.similar.page import Compared, page
 from grader.submissions.class_folder import Submission, collect
 
 
 def run(
-    submissions: Path, to: Path, threshold: int, most: int, only: list[str] | None, out: Console, err: Console
+    submissions: Path,
+    to: Path,
+    threshold: int,
+    most: int,
+    only: list[str] | None,
+    out: Console,
+    err: Console,
+    by_suite: Assignment | None = None,
 ) -> None:
     """The verb: compare what a class handed in, write a page, and say how many pairs are on it.
 
@@ -34,15 +42,20 @@ def run(
     Raises:
         KataError: there are no submissions, or the page cannot be written.
     """
-    catalog = load()
     enrolled = roster.load()
-    work = collect(submissions, catalog, roster=enrolled)
+    everybodys: Callable[[Exercise], list[str]]
+    if by_suite is None:
+        catalog = load()
+        work = collect(submissions, catalog, roster=enrolled)
+        # A step is too short to be anybody's own.
+        exercises, everybodys = [e for e in catalog.select(only) if not e.is_step], _everybodys
+    else:
+        work = by_suite.collect(submissions, enrolled)
+        exercises, everybodys = [by_suite.exercise], by_suite.everybodys
     named = [replace(s, student=enrolled.label(s.student)) for s in work.submissions]
     _expect_writable(to)
     with bar(err, "comparing answers") as progress:
-        # A step is too short to be anybody's own.
-        exercises = [e for e in catalog.select(only) if not e.is_step]
-        compared = likenesses(named, exercises, progress)
+        compared = likenesses(named, exercises, progress, everybodys)
     if not compared:
         few = "holds no two answers with enough code of their own to compare"
         out.print(f"similar: {paths.shown(submissions)} {few}; no page was written", markup=False)
@@ -67,8 +80,12 @@ def likenesses(
     submissions: Sequence[Submission],
     exercises: Iterable[Exercise],
     progress: Progress = silent,
+    everybodys: Callable[[Exercise], list[str]] | None = None,
 ) -> list[Compared]:
-    """Compare the answers of each exercise; those that nobody or one student wrote are left out."""
+    """Compare the answers of each exercise; those that nobody or one student wrote are left out.
+
+    What `everybodys` returns of it anybody may have written.
+    """
     reader = Reader()
     handed_in = [(e, _answers(e, submissions)) for e in exercises]
     total, done = sum(len(answers) for _, answers in handed_in), 0
@@ -77,7 +94,7 @@ def likenesses(
         if len(answers) < 2:
             done += len(answers)
             continue
-        boilerplate = reader.boilerplate(_everybodys(exercise))
+        boilerplate = reader.boilerplate((everybodys or _everybodys)(exercise))
         known: dict[str, Prints] = {}
         prints = {}
         for student, code in answers.items():

@@ -18,6 +18,7 @@ from grader.protocol.transcript import Transcript
 from grader.records.records import UNVERIFIED, ExerciseRecord, StudentRecord, read_student, student_to_json
 from grader.submissions.class_folder import Submission
 from grader.suite import inventory
+from grader.suite.hand_ins import ANSWER
 from grader.suite.inventory import Inventory, TestFile
 from grader.suite.part import Part, Told, part
 from grader.suite.points import priced
@@ -26,8 +27,6 @@ from grader.suite.running import SuitePool
 from grader.suite.suite import Suite
 from grader.suite.verdict import verdict, weighed
 
-ANSWER = "repository"
-"""What a submission's own files are called among its answers: packed, all of them."""
 SEED = 0
 """In records, where others have the seed of what is drawn: a suite draws nothing of ours."""
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from grader import similar
 from grader.authoring import specimen
+from grader.cli import suite as by_suite
 from grader.core.errors import KataError
 from grader.core.packed import packed
 from grader.course import paths
@@ -21,6 +22,7 @@ from grader.similar.compare import FEWEST, Reader, compare, together
 from grader.similar.page import Piece, page, pieces
 from grader.similar.tokens import Alphabet, Symbol, symbols
 from grader.submissions.class_folder import Submission
+from tests.grader.suite.courses import lay
 
 EXERCISES = tuple(e for e in load().select(["e01"]) if not e.is_step)[:4]
 OPERATIONS = [
@@ -367,3 +369,16 @@ def test_answers_of_many_files_are_compared_as_one(tmp_path):
     (found,) = similar.likenesses(work, [project])
     shown = page(["ada", "bob", "eve"], [found], 0.3, 9)
     assert [{pair.first, pair.second} for pair in shown.pairs] == [{"ada", "eve"}]
+
+
+def test_hand_ins_to_a_suite_are_compared_without_what_all_were_given(tmp_path):
+    given = program(7)
+    lay(tmp_path, {"hw/tests/test_a.py": "import a\n", "hw/given.py": given, "solution/a.py": program(8)})
+    for student, seed in {"ada": 1, "bob": 2, "eve": 1}.items():
+        own = {"a.py": program(seed) + program(8), "given.py": given}
+        lay(tmp_path / "class" / student, own)
+    out = Console(quiet=True)
+    own = by_suite.assignment(tmp_path / "hw/tests", (), tmp_path / "hw", tmp_path / "solution")
+    similar.run(tmp_path / "class", tmp_path / "page.html", 30, 9, None, out, out, own)
+    text = (tmp_path / "page.html").read_text()
+    assert "ada" in text and "eve" in text and "bob" not in text
