@@ -132,14 +132,17 @@ def test_a_course_of_its_exercises_and_its_own(programs, tmp_path):
     mine, exercise = tmp_path / "mine", load().exercise(SLUG)
     own = Path("e20_own") / "ex01_shares.py"
     assert run(tmp_path, programs / "kata", "init", "--course", mine)[0] == 0
-    code, said = run(mine, programs / "kata", "new", "e20_own", "shares")
-    assert code == 0, said
+    for new in (("shares",), ("tools", "--kind", "project")):
+        code, said = run(mine, programs / "kata", "new", "e20_own", *new)
+        assert code == 0, said
     with (mine / "course.toml").open("a") as file:
-        file.write(f'[assignment.week1]\nexercises = ["{SLUG}", "shares"]\npoints = 7\n')
+        file.write(f'[assignment.week1]\nexercises = ["{SLUG}", "shares", "tools"]\npoints = 7\n')
     solutions = {exercise.relative: exercise.file("solutions"), own: mine / "solutions" / own}
+    project = Path("e20_own") / "ex02_tools"
+    shutil.copytree(mine / "solutions" / project, mine / "submissions" / "ada" / project)
     for name, solution in solutions.items():
         answer = mine / "submissions" / "ada" / name
-        answer.parent.mkdir(parents=True)
+        answer.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(solution, answer)
     command = ("grade", "submissions", "--assignment", "week1", "--sandbox", "off")
     code, said = run(mine, programs / "kata", *command)
@@ -147,7 +150,7 @@ def test_a_course_of_its_exercises_and_its_own(programs, tmp_path):
     assert said.splitlines()[1].split()[:3] == ["ada", "7", "7"]
     students = tmp_path / "students"
     code, said = run(mine, programs / "kata", "release", students, "--assignment", "week1")
-    assert code == 0 and "2 exercises" in said, said
+    assert code == 0 and "3 exercises" in said, said
     assert "pip install torchkata" in (students / "README.md").read_text()
     code, said = run(students, programs / "python", "-m", "pytest", "-q", "-p", "no:randomly")
     assert code == 0 and "e20_own " in said and "e01_tensors " in said, said
