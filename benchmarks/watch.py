@@ -8,6 +8,7 @@ most 1.6 times as long as `import torch`; with the two files named it is no fast
 """
 
 import argparse
+import os
 import shutil
 import statistics
 import subprocess
@@ -41,6 +42,10 @@ def copy_clone(target: Path) -> None:
             shutil.copy(source, copy)
 
 
+LAST = "no single keys can be read here"
+"""What `kata watch` says last each time, where it has no terminal."""
+
+
 def watch(clone: Path, exercise: Exercise, rounds: int) -> list[float]:
     """Seconds from each save to its verdict."""
     solution = exercise.file("solutions").read_text("utf-8")
@@ -48,10 +53,15 @@ def watch(clone: Path, exercise: Exercise, rounds: int) -> list[float]:
     file = clone / exercise.file("exercises").relative_to(paths.ROOT)
     command = [sys.executable, "-u", "-m", "grader", "watch"]
     with subprocess.Popen(
-        command, cwd=clone, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+        command,
+        cwd=clone,
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
     ) as process:
         assert process.stdout is not None
-        _read_until(process.stdout, "[q]uit")
+        _read_until(process.stdout, LAST)
         seconds = []
         for number in range(rounds):
             right = number % 2 == 0
@@ -59,7 +69,7 @@ def watch(clone: Path, exercise: Exercise, rounds: int) -> list[float]:
             file.write_text(f"{solution if right else stub}\n# {number}\n", "utf-8")
             _read_until(process.stdout, f"✓ {exercise.slug}" if right else f"✗ {exercise.slug}")
             seconds.append(time.perf_counter() - started)
-            _read_until(process.stdout, "[q]uit")
+            _read_until(process.stdout, LAST)
         process.terminate()
     return seconds
 
