@@ -40,12 +40,14 @@ class Tree:
 class Wanted:
     """What makes a repository: one of the `landmarks` lies in it; the first that is anywhere tells where.
 
-    Where they are needed they are files that students write, and may be called nearly so; else all that was
-    handed in is a repository. `counts` says whether a path in it is read.
+    Else one of the files that students are to `write` tells, which may lie elsewhere or be called nearly so;
+    else all that was handed in is a repository, unless one is `needed`. `counts` says whether a path in it is
+    read.
     """
 
     landmarks: Sequence[str]
     counts: Callable[[str], bool]
+    write: Sequence[str] = ()
     is_needed: bool = True
 
 
@@ -53,8 +55,8 @@ def is_repository(top: Folder, wanted: Wanted) -> bool:
     """Whether a landmark lies just there: a class's folder has it below each student's."""
     first = wanted.landmarks[0]
     kinds = dict(_names(top, "", first.count("/")))
-    is_plain = wanted.is_needed and FOLDER not in kinds.values() and not any(map(archives.is_archive, kinds))
-    return first in kinds or (is_plain and first.rpartition("/")[2] in kinds)
+    is_plain = FOLDER not in kinds.values() and not any(map(archives.is_archive, kinds))
+    return first in kinds or (is_plain and any(path.rpartition("/")[2] in kinds for path in wanted.write))
 
 
 class Reading:
@@ -85,7 +87,7 @@ class Reading:
                     self.read(home)
             elif archives.is_archive(own):
                 self._archive(part.home, part.name)
-            elif self._wanted.is_needed and own.endswith(".py"):
+            elif self._wanted.write and own.endswith(".py"):
                 self._loose.setdefault(platforms.original(own)[0], part.home.content(part.name, MAX_BYTES))
             else:
                 self._refused.append(f"{short(own)} is neither a folder nor an archive")
@@ -114,8 +116,8 @@ class Reading:
         """Where the repository lies; None where it is not there, or may be in an archive beside."""
         place = landmarks.found(kinds, self._wanted.landmarks)
         if place is None and is_alone:
-            is_needed = self._wanted.is_needed
-            place = landmarks.meant(kinds, self._wanted.landmarks) if is_needed else Place()
+            place = landmarks.meant(kinds, self._wanted.write)
+            place = place or (None if self._wanted.is_needed else Place())
         if place is not None:
             self._guessed += place.told()
         return place

@@ -31,11 +31,12 @@ def collect(folder: Path, suite: Suite, roster: Roster = NOBODY, progress: Progr
 
 
 def _wanted(suite: Suite) -> Wanted:
-    """A repository is where the first adapter lies, else where something lies as in the instructor's."""
+    """A repository is where the first adapter lies, else where something lies as in the handout."""
     if suite.adapters:
-        return Wanted(suite.adapters, suite.is_students)
+        return Wanted(suite.adapters, suite.is_students, suite.adapters)
     names = (path.name for path in suite.root.iterdir() if path.name != suite.place.split("/")[0])
-    return Wanted((suite.place, *sorted(names)), suite.is_students, is_needed=False)
+    modules = [path for path in sorted(suite.given) if path.endswith(".py") and not path.endswith("__.py")]
+    return Wanted((suite.place, *sorted(names)), suite.is_students, modules, is_needed=False)
 
 
 def solution(folder: Path, suite: Suite) -> Reference:

@@ -44,7 +44,7 @@ class Suite:
         adapters: the files that are the student's, wherever they lie.
         stubs: the adapters as the suite brings them.
         config: the file with pytest's settings.
-        given: what else students are handed out: it counts where they have changed nothing.
+        given: the stubs, and what else students are handed out: it counts where they have changed nothing.
     """
 
     root: Path
@@ -128,12 +128,12 @@ def read(folder: Path, adapters: Sequence[Path], handout: Path | None = None) ->
     stubs = {path: _content(root / path) for path in inside}
     config, content = _config(root, place)
     files = {path: content for path, content in found.items() if path not in inside} | {config: content}
-    given: Files = {}
+    given = dict(stubs)
     if handout is not None:
         others = (file for file in root.rglob("*") if not file.is_relative_to(place))
         seen = (file for file in others if not any(p.startswith(".") for p in file.relative_to(root).parts))
         rest = _read(root, seen, paths.shown(handout))
-        given = {path: content for path, content in rest.items() if path not in files and path not in stubs}
+        given |= {path: content for path, content in rest.items() if path not in files}
     at = place.relative_to(root).as_posix()
     return Suite(root, at, files, inside, stubs, config, settings_in(place / FILE), given)
 

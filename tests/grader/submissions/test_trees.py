@@ -14,7 +14,7 @@ from grader.submissions.trees import alone, collect
 ADAPTER = "tests/adapters.py"
 FILES = {ADAPTER: b"1", "pkg/model.py": b"2", "pkg/data/vocab.json": b"{}", "tests/test_x.py": b"3"}
 OWN = {path: content for path, content in FILES.items() if path != "tests/test_x.py"}
-WANTED = Wanted([ADAPTER], lambda path: path != "tests/test_x.py")
+WANTED = Wanted([ADAPTER], lambda path: path != "tests/test_x.py", [ADAPTER])
 
 
 def laid(folder, files=FILES):

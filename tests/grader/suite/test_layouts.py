@@ -89,6 +89,8 @@ HAND_INS = {
     "class/cyn/pkg/given/x.py": "",
     "class/cyn/data": "",
     "class/dan/pkg/other.py": "",
+    "class/eve/model.py": COUNTS,
+    "class/fay/hw/pkg/model.py": COUNTS,
 }
 
 
@@ -100,10 +102,23 @@ def test_what_was_handed_out_lies_under_what_is_handed_in(tmp_path):
         "bob": "failed",
         "cyn": "todo",
         "dan": "todo",
+        "eve": "passed",
+        "fay": "passed",
     }
     assert messages(records["dan"])["test_rows"] == (
         "not written yet: count the rows\n  pkg/model.py:2   raise NotImplementedError('count the rows')"
     )
+
+
+def test_of_several_adapters_the_one_that_is_not_handed_in_is_as_it_was_handed_out(tmp_path):
+    one, other = (f"def {name}():\n    raise NotImplementedError\n" for name in ("one", "other"))
+    tests = "from one import one\nfrom other import other\n\n\n"
+    tests += "def test_one():\n    assert one()\n\n\ndef test_other():\n    assert other()\n"
+    texts = {"hw/one.py": one, "hw/other.py": other, "hw/test_hw.py": tests}
+    lay(tmp_path, {**texts, "class/ada/one.py": "def one():\n    return True\n"})
+    records, _ = grade(tmp_path, "hw", ("hw/one.py", "hw/other.py"))
+    assert outcomes(records["ada"]) == {"test_one": "passed", "test_other": "failed"}
+    assert messages(records["ada"])["test_other"].startswith("not written yet\n  hw/other.py:2")
 
 
 def test_a_changed_handout_is_judged_anew(tmp_path):
