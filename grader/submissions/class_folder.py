@@ -180,7 +180,7 @@ def _submission(student: str, parts: Sequence[Belonging], catalog: Catalog) -> S
         if part.kind in (FOLDER, LINK):
             read = partial(work.read, timed=part.timed)
             work.enter(part.name, part.home, "the student's folder", catalog.exercises, read)
-        elif exercise := work.exercise(part.name):
+        elif exercise := work.names.exercise(part.name):
             work.answer(part.name, part.home, own, exercise)
         elif own.endswith(".ipynb"):
             work.notebook(part.name, part.home, own)
@@ -194,7 +194,7 @@ def _submission(student: str, parts: Sequence[Belonging], catalog: Catalog) -> S
 def _rank(part: Belonging, work: Homework) -> tuple[int, int, int, str]:
     """Folders, answers, notebooks, archives; of each the newest first."""
     own = part.origin.own or part.name
-    kinds = (part.kind in (FOLDER, LINK), work.exercise(part.name), own.endswith(".ipynb"), True)
+    kinds = (part.kind in (FOLDER, LINK), work.names.exercise(part.name), own.endswith(".ipynb"), True)
     first = next(rank for rank, is_kind in enumerate(kinds) if is_kind)
     return (first, -part.origin.upload, -platforms.original(own)[1], part.name)
 

@@ -10,9 +10,9 @@ from grader.course.rows import SECTION, STEPS_FILE
 from grader.submissions import project_answer
 from grader.submissions.decode import MAX_BYTES, MAX_NOTEBOOK, cells, is_generated, text
 from grader.submissions.io import archives
-from grader.submissions.io.folders import FILE, FOLDER, LINK, Folder, Refused, escaped, short, why
-from grader.submissions.likeness import meant
-from grader.submissions.platforms import TIMESTAMP, of_file, original
+from grader.submissions.io.folders import FILE, FOLDER, Folder, Refused, escaped, short, why
+from grader.submissions.names import Names, newest, own
+from grader.submissions.platforms import TIMESTAMP, original
 
 _MAX_DEPTH = 6
 _MAX_FOLDERS = 2000
@@ -39,7 +39,7 @@ class Homework:
         self.kept: set[str] = set()
         self._catalog = catalog
         self._sections = {one.name: one for one in (*catalog.assignments, *catalog.sections)}
-        self._files = {exercise.name: exercise for exercise in catalog.exercises}
+        self.names = Names(catalog)
         self._limits = project_answer.limits(archives.ONE, catalog)
         self._folders = 0
         self._archives = 0
@@ -76,6 +76,10 @@ class Homework:
         if self._folders > _MAX_FOLDERS:
             raise Refused("lies behind too many folders")
         kinds = home.kinds()
+        if exercise := self.names.spilt(kinds):
+            where, taken = prefix.rstrip("/") or "all files", f"taken for {exercise.name}"
+            self._answer(exercise, where, lambda: (self._files_in(home, where), ""), taken)
+            return
 
         def enter(name: str, exercises: tuple[Exercise, ...]) -> None:
             deeper = partial(self.read, prefix=f"{prefix}{name}/", depth=depth + 1, nested=nested)
@@ -100,7 +104,7 @@ class Homework:
             rest = {name: kind for name, kind in rest.items() if not _is_shipped(name)}
         self._loose(rest, home, prefix, depth, nested, is_clone)
         for name, kind in rest.items():
-            if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self._answered(name, kind):
+            if kind == FOLDER and not is_clone and depth < _MAX_DEPTH and not self.names.answered(name, kind):
                 enter(name, self._steps_in(prefix) if name == STEPS else ())
             elif not self._is_ours(name, kind, is_clone):
                 self.unknown.append(short(prefix + name))
@@ -114,12 +118,12 @@ class Homework:
         self, rest: Mapping[str, str], home: Folder, prefix: str, depth: int, nested: int, is_clone: bool
     ) -> None:
         """Answers first, then notebooks, then archives; the newest of each first."""
-        for name in sorted(rest, key=lambda name: (rest[name] == FILE, *self._rank(name))):
-            if exercise := self._answered(name, rest[name]):
+        for name in sorted(rest, key=lambda name: (rest[name] == FILE, *self.names.rank(name))):
+            if exercise := self.names.answered(name, rest[name]):
                 self.answer(name, home, prefix + name, exercise, rest[name])
         if is_clone:
             return
-        files = [name for name in sorted(rest, key=_newest) if rest[name] != FOLDER]
+        files = [name for name in sorted(rest, key=newest) if rest[name] != FOLDER]
         for name in files:
             if name.endswith(".ipynb"):
                 self.notebook(name, home, prefix + name)
@@ -128,29 +132,9 @@ class Homework:
                 self.archive(name, home, prefix + name, depth, nested)
 
     def _is_ours(self, name: str, kind: str, is_clone: bool) -> bool:
-        if self._answered(name, kind) or name == TIMESTAMP:
+        if self.names.answered(name, kind) or name == TIMESTAMP:
             return True
         return kind != FOLDER and not is_clone and (name.endswith(".ipynb") or archives.is_archive(name))
-
-    def exercise(self, name: str) -> Exercise | None:
-        """The exercise that a file answers by its name, also if a platform or a person has changed that."""
-        return self._named(name) or meant(_own(name), self._catalog)
-
-    def _answered(self, name: str, kind: str) -> Exercise | None:
-        """The exercise that a file answers, or a folder if that is a project's."""
-        return (self._project(name) if kind in (FOLDER, LINK) else None) or self.exercise(name)
-
-    def _project(self, name: str) -> Exercise | None:
-        found = meant(f"{name}.py", self._catalog)
-        return found if found and found.is_project else None
-
-    def _named(self, name: str) -> Exercise | None:
-        """The exercise whose file's name this is, whatever a platform added."""
-        return self._files.get(name) or self._files.get(original(_own(name))[0])
-
-    def _rank(self, name: str) -> tuple[bool, tuple[int, int, str]]:
-        """Files by their names come before those that only mean one; the newest first."""
-        return self._named(name) is None, _newest(name)
 
     def answer(self, name: str, home: Folder, where: str, exercise: Exercise, kind: str = FILE) -> None:
         """Read one file as the answer to an exercise, or a folder as the answer to a project."""
@@ -163,7 +147,7 @@ class Homework:
             with home.entered(name) as folder:
                 return self._files_in(folder, where), ""
 
-        self._answer(exercise, where, read, "" if self._named(name) else f"taken for {exercise.name}")
+        self._answer(exercise, where, read, "" if self.names.exact(name) else f"taken for {exercise.name}")
 
     def _files_in(self, folder: Folder, where: str) -> bytes:
         left_out: list[str] = []
@@ -240,7 +224,7 @@ class Homework:
                 raise Refused("is one archive too many; hand in your answers in one")
             with home.stream(name) as stream, archives.opened(stream, self._limits) as content:
                 self.refused += [f"{short(where)}: {oddity}" for oddity in content.oddities]
-                exercise = self._project(archives.stem(_own(name)))
+                exercise = self.names.project(archives.stem(own(name)))
                 if exercise and self._is_project(content):
                     self._answer(exercise, where, lambda: (self._files_in(content, where), ""), "")
                 else:
@@ -251,7 +235,9 @@ class Homework:
     def _is_project(self, content: Folder) -> bool:
         """Whether a project's files lie here, and not the folder that holds them."""
         kinds = content.kinds()
-        is_there = any(name in self._sections or self._answered(name, kind) for name, kind in kinds.items())
+        is_there = any(
+            name in self._sections or self.names.answered(name, kind) for name, kind in kinds.items()
+        )
         return not is_there and any(name.endswith(".py") for name in kinds)
 
     def enter(
@@ -294,17 +280,6 @@ def _is_shipped(name: str) -> bool:
     return any(place.exists() for place in sources.each(name))
 
 
-def _own(name: str) -> str:
-    """A file's name as the student gave it."""
-    known = of_file(name)
-    return known.own if known else name
-
-
 def quiet(name: str) -> bool:
     """Names that come along without anybody meaning anything by it."""
     return name.startswith((".", "README", "LICENSE")) or name in _QUIET
-
-
-def _newest(name: str) -> tuple[int, int, str]:
-    known = of_file(name)
-    return (-known.upload if known else 0, -original(_own(name))[1], name)

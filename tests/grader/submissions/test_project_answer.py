@@ -12,6 +12,7 @@ from grader.course.catalog import Catalog, Section
 from grader.submissions import project_answer
 from grader.submissions.class_folder import MAX_BYTES, collect
 from tests.grader.submissions.test_class_folder import exercise, put
+from tests.grader.suite.courses import lay
 
 FILES = {"__init__.py": b"", "model.py": b"x = 1\n", "vocabulary.json": b"{}", "parts/layer.py": b"y = 2\n"}
 SMALL = replace(exercise("small_lm", "e01_one", 2), kind="project")
@@ -141,3 +142,17 @@ def test_an_archive_that_leads_out_is_told(tmp_path):
         archive.add(tmp_path / "made/model.py", "../../stolen.py")
     assert answered(one(tmp_path / "class")) == {"model.py": b"x = 1\n"}
     assert "leads out of the archive" in one(tmp_path / "class").notes[0]
+
+
+def test_files_without_their_folder_are_read_where_they_fit_one_project_alone(tmp_path):
+    start = {"__init__.py": "", "model.py": "", "reading.py": "", "parts/layer.py": ""}
+    lay(tmp_path / "exercises/e01_one/ex02_small_lm", start)
+    catalog = Catalog((Section("e01_one", "One", (replace(SMALL, root=tmp_path),)),))
+    whole = {"model.py": b"x = 1\n", "reading.py": b"y = 2\n", "helper.py": b""}
+    hand_in(tmp_path / "class/ada", whole)
+    hand_in(tmp_path / "class/Bob Bo_12_assignsubmission_file_", whole)
+    hand_in(tmp_path / "class/cyn", {"model.py": b"x = 1\n"})
+    ada, bob, cyn = sorted(collect(tmp_path / "class", catalog).submissions, key=lambda s: s.student.lower())
+    assert answered(ada) == answered(bob) == whole
+    assert ada.notes == ("read: all files taken for ex02_small_lm",)
+    assert not cyn.answers and "no exercise's file, ignored: model.py" in cyn.notes

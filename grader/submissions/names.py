@@ -1,0 +1,69 @@
+"""Which exercise the name of a file or folder means, in what a student handed in."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from grader.course import project
+from grader.course.catalog import Catalog
+from grader.course.exercise import Exercise
+from grader.submissions.io.folders import FILE, FOLDER, LINK
+from grader.submissions.likeness import meant
+from grader.submissions.platforms import of_file, original
+
+
+class Names:
+    """What names mean in a catalog."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._files = {exercise.name: exercise for exercise in catalog.exercises}
+
+    def exact(self, name: str) -> Exercise | None:
+        """The exercise whose file's name this is, whatever a platform added."""
+        return self._files.get(name) or self._files.get(original(own(name))[0])
+
+    def exercise(self, name: str) -> Exercise | None:
+        """The exercise that a file answers by its name, also if a platform or a person has changed that."""
+        return self.exact(name) or meant(own(name), self._catalog)
+
+    def project(self, name: str) -> Exercise | None:
+        """The project that a folder answers by its name."""
+        found = meant(f"{name}.py", self._catalog)
+        return found if found and found.is_project else None
+
+    def answered(self, name: str, kind: str) -> Exercise | None:
+        """The exercise that a file answers, or a folder if that is a project's."""
+        return (self.project(name) if kind in (FOLDER, LINK) else None) or self.exercise(name)
+
+    def rank(self, name: str) -> tuple[bool, tuple[int, int, str]]:
+        """Files by their names come before those that only mean one; the newest first."""
+        return self.exact(name) is None, newest(name)
+
+    def spilt(self, kinds: Mapping[str, str]) -> Exercise | None:
+        """The only project whose files all lie here by themselves, where nothing else is answered."""
+        if any(self.answered(name, kind) for name, kind in kinds.items()):
+            return None
+        held = {name for name, kind in kinds.items() if kind == FILE}
+        fitting = [
+            e for e in self._catalog.exercises if e.is_project and (own := _modules(e)) and own <= held
+        ]
+        return fitting[0] if len(fitting) == 1 else None
+
+
+def own(name: str) -> str:
+    """A file's name as the student gave it."""
+    known = of_file(name)
+    return known.own if known else name
+
+
+def newest(name: str) -> tuple[int, int, str]:
+    """By this, of files that a platform numbered, the newest comes first."""
+    known = of_file(name)
+    return (-known.upload if known else 0, -original(own(name))[1], name)
+
+
+def _modules(exercise: Exercise) -> set[str]:
+    """What lies at the top of a project as it is handed out, but for what every package has."""
+    start = exercise.place("exercises")
+    paths = (file.relative_to(start) for file in project.files(start) if file.suffix == ".py")
+    return {path.name for path in map(PurePosixPath, paths) if len(path.parts) == 1} - {project.START}
