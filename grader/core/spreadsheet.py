@@ -18,7 +18,8 @@ def rows(file: Path, columns: Mapping[str, Sequence[str]], needed: Sequence[str]
     columns are left out. A row's number in the file is `line`.
 
     Raises:
-        KataError: the file cannot be read, lacks a needed column, or has one that is misspelt.
+        KataError: the file cannot be read, lacks a needed column or has one that is misspelt, or a row is too
+            long.
     """
     first, body = table(file)
     header = [cell.strip().casefold() for cell in first]
@@ -29,10 +30,15 @@ def rows(file: Path, columns: Mapping[str, Sequence[str]], needed: Sequence[str]
     others = {*header} - {name for names in columns.values() for name in names}
     for ours in columns:
         like = [name for name in others if not name.startswith(f"{ours}_")]  # assignment_id is no assignment
-        close = difflib.get_close_matches(ours, like, cutoff=0.85)
+        close = difflib.get_close_matches(ours, like, cutoff=0.75)
         if place[ours] is None and (close or ours in needed):
             seen = f"; is {close[0]!r} meant?" if close else f": it begins with {','.join(first)[:80]!r}"
             raise KataError(f"{file}: its first row names no column {ours!r}{seen}")
+    for line, row in body:
+        if any(cell.strip() for cell in row[len(first) :]):
+            raise KataError(
+                f"{file}, line {line}: has more cells than the first row; quote what has a comma in it"
+            )
     return [
         {"line": str(line)}
         | {ours: row[at].strip() if at is not None and at < len(row) else "" for ours, at in place.items()}

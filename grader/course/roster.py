@@ -30,6 +30,8 @@ _COLUMNS = {
     "section": ("section",),
     "extension": ("extension",),
 }
+_TOLD = ("name", "email", "section")
+"""Columns that tables for other programs have, too."""
 _NUMBERED = re.compile(r"(?P<name>.+)_(?P<id>\d+)", re.DOTALL)
 """What Canvas (`lovelaceada_12345`) and Moodle (`Ada Lovelace_1234567`) call a student."""
 
@@ -95,13 +97,18 @@ class Roster:
         return f"{found.name} ({student})" if found and found.name else student
 
     @property
-    def has_sections(self) -> bool:
-        return any(student.section for student in self.students)
+    def told(self) -> list[str]:
+        """Which of name, e-mail and section the roster tells of anybody."""
+        return [column for column in _TOLD if any(getattr(student, column) for student in self.students)]
 
-    def section_of(self, student: str) -> str:
-        """The section of whom results call so; nothing of whoever has none, or is not in the roster."""
+    @property
+    def has_sections(self) -> bool:
+        return "section" in self.told
+
+    def of(self, student: str, column: str) -> str:
+        """What a column says of whom results call so; nothing of who is not in the roster."""
         found = self._by_key.get(_key(student))
-        return found.section if found else ""
+        return str(getattr(found, column)) if found else ""
 
     def nearest(self, called: str) -> Student | None:
         """Who may be meant by a name that nobody has."""
@@ -138,7 +145,9 @@ def load(file: Path | None = None) -> Roster:
 
 def _student(row: dict[str, str], where: str) -> Student:
     name = row["student"]
-    if not name or not name.isprintable() or "/" in name or name.startswith(".") or len(name.encode()) > 160:
+    if not name:
+        raise KataError(f"{where}: the column student is empty; say what results are to call them")
+    if not name.isprintable() or "/" in name or name.startswith(".") or len(name.encode()) > 160:
         raise KataError(
             f"{where}: {name[:40]!r} cannot be a student's name in files; take letters and digits"
         )

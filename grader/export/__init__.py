@@ -28,7 +28,8 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO, rost
     Holds the exercises that at least one record has, in the catalog's order, but no steps that weigh nothing:
     here are only scores. What was not judged is `not graded`, never 0, and counts for nothing in the totals.
     `points` are those that the student could earn. Late penalties are taken off in the totals; where anybody
-    has one, a column `late_penalty` says how much that is. Where the roster has sections, so has the table.
+    has one, a column `late_penalty` says how much that is. Names, e-mails and sections have a column each
+    where the roster has any.
     """
     students = list(records)
     held = {slug for student in students for slug in student.exercises}
@@ -37,14 +38,14 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO, rost
     sections = {name: held for name, held in sections.items() if held}
     writer = csv.writer(out, lineterminator="\n")
     late = ["late_penalty"] if any(student.penalties for student in students) else []
-    group = ["section"] if roster.has_sections else []
-    writer.writerow(["student", *group, *slugs, *sections, *late, "total", "points", "flags"])
+    known = roster.told
+    writer.writerow(["student", *known, *slugs, *sections, *late, "total", "points", "flags"])
     for student in students:
         flags = (f"{slug}: {flag}" for slug, e in student.exercises.items() for flag in e.flags)
         writer.writerow(
             [
                 text(student.student),
-                *(text(roster.section_of(student.student)) for _ in group),
+                *(text(roster.of(student.student, column)) for column in known),
                 *(score(student, [slug], NOT_GRADED) for slug in slugs),
                 *(score(student, held, NOT_GRADED, [name]) for name, held in sections.items()),
                 *(number(penalty(student, sections)) for _ in late),
@@ -58,7 +59,7 @@ def to_csv(records: Iterable[StudentRecord], catalog: Catalog, out: TextIO, rost
 def document(records: Iterable[StudentRecord], catalog: Catalog, roster: Roster = NOBODY) -> dict[str, Any]:
     """All records as one, as in `results/`, but the score of what was not judged is null.
 
-    Where the roster has sections, each student has theirs.
+    What the roster tells of names, e-mails and sections, each student has.
     """
     students = []
     for record in records:
@@ -66,8 +67,7 @@ def document(records: Iterable[StudentRecord], catalog: Catalog, roster: Roster 
         for slug, exercise in record.exercises.items():
             if exercise.needs_manual_grade:
                 data["exercises"][slug]["score"] = None
-        if roster.has_sections:
-            data["section"] = roster.section_of(record.student)
+        data |= {column: roster.of(record.student, column) for column in roster.told}
         students.append(data)
     slugs = {slug for student in students for slug in student["exercises"]}
     exercises = {

@@ -94,7 +94,7 @@ def test_numbers_have_no_noise(score, shown):
     assert row["first"] == row["total"] == shown
 
 
-def test_a_roster_with_sections_makes_a_column():
+def test_what_the_roster_tells_makes_columns():
     records = [StudentRecord("ada", 7, {"first": HALF}), StudentRecord("boole", 7, {"first": ZERO})]
     out = io.StringIO(newline="")
     to_csv(records, CATALOG, out, Roster((Student("ada", section="=A"), Student("cyd", section="B"))))
@@ -105,8 +105,14 @@ def test_a_roster_with_sections_makes_a_column():
     ]
     plain, without = io.StringIO(newline=""), io.StringIO(newline="")
     to_csv(records, CATALOG, plain)
-    to_csv(records, CATALOG, without, Roster((Student("ada", "Ada"),)))
+    to_csv(records, CATALOG, without, Roster((Student("ada"),)))
     assert plain.getvalue() == without.getvalue()
+    named = io.StringIO(newline="")
+    to_csv(records, CATALOG, named, Roster((Student("ada", "Ada", "ada@example.org"),)))
+    assert [row[:4] for row in csv.reader(named.getvalue().splitlines())][:2] == [
+        ["student", "name", "email", "first"],
+        ["ada", "Ada", "ada@example.org", "1.5"],
+    ]
 
 
 def save(folder, name: str, record: StudentRecord) -> None:
