@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -75,19 +75,28 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
                 yield exercise.slug, f"needs {need!r}, which does not come earlier"
 
 
+def unfinished(exercises: Iterable[Exercise]) -> Iterator[str]:
+    """A line for each exercise of which a part is not written that students or their grades need."""
+    for exercise in exercises:
+        if sum(1 for _ in _left_in(exercise, (*exercise.suites, "exercises", "solutions"))):
+            yield f"{exercise.slug} is unfinished: `kata audit --only {exercise.slug}` lists what is to do"
+
+
 def _to_do(exercise: Exercise) -> Iterator[tuple[str, str]]:
     """What `kata new` left to its author, in the order in which it is best written."""
-    for tree in _ORDER_OF_WORK:
-        for file in _sources(exercise.place(tree)) if tree in exercise.trees else ():
-            for line in _left(file):
-                yield exercise.slug, line
-    for line in _left_in_row(exercise):
+    for line in (*_left_in(exercise, _ORDER_OF_WORK), *_left_in_row(exercise)):
         yield exercise.slug, line
 
 
 def _sources(place: Path) -> list[Path]:
     """The Python files there: those of a project, the one with the statement first, or the file itself."""
     return [file for file in project.files(place) if file.suffix == ".py"] if place.is_dir() else [place]
+
+
+def _left_in(exercise: Exercise, trees: Iterable[Tree]) -> Iterator[str]:
+    for tree in trees:
+        for file in _sources(exercise.place(tree)) if tree in exercise.trees else ():
+            yield from _left(file)
 
 
 def _left(file: Path) -> Iterator[str]:

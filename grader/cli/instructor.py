@@ -1,6 +1,7 @@
 """The verbs of an instructor: `grade` and `export`, and what they are asked for."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +46,14 @@ def handed_out(only: list[str] | None, assignment: str | None) -> list[str] | No
     return asked_for(only, assignment) or own
 
 
+def tell_of_unfinished(only: list[str] | None, err: Console) -> None:
+    """A note for each exercise that is handed out with parts still to write."""
+    from grader.authoring.lint import unfinished
+
+    for line in unfinished(load().select(only)):
+        tell(f"note: {line}", err)
+
+
 def grade(
     submissions: Path,
     *,
@@ -86,9 +95,9 @@ def grade(
     settings = Settings(results, seed_of(results, seed), jobs or os.cpu_count() or 1, confined, judges, given)
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress)
-    if not as_json:
-        show(records, results, out, catalog)
     judged = {exercise.slug for exercise in chosen}
+    if not as_json:
+        show(records if only is None else [_part(r, judged) for r in records], results, out, catalog)
     problems: list[str] = []
     shown: str | None = None
     if gradebook is not None:
@@ -100,6 +109,12 @@ def grade(
         out.print(f"gradebook: {shown}", markup=False)
     faults = any(e.status == "grader_fault" for record in records for e in record.exercises.values())
     return not problems and not faults
+
+
+def _part(record: StudentRecord, judged: set[str]) -> StudentRecord:
+    """What was asked for of a record."""
+    kept = {slug: exercise for slug, exercise in record.exercises.items() if slug in judged}
+    return replace(record, exercises=kept, penalties={})
 
 
 def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudge":

@@ -124,7 +124,9 @@ def release(
     from grader.cli import instructor
     from grader.publish import release as releasing
 
-    count = releasing.release(target, instructor.handed_out(only, assignment))
+    chosen = instructor.handed_out(only, assignment)
+    instructor.tell_of_unfinished(chosen, err)
+    count = releasing.release(target, chosen)
     out.print(f"{target}: {count} exercise{'s' if count != 1 else ''} for students", markup=False)
 
 
@@ -140,6 +142,7 @@ def notebooks(
     from grader.nbgrader import source_notebooks
 
     chosen = instructor.handed_out(only, assignment)
+    instructor.tell_of_unfinished(chosen, err)
     made = source_notebooks.write(target, load(), chosen)
     out.print(f"{target}: {len(made)} notebook{'s' if len(made) != 1 else ''}", markup=False)
     if folders := ", ".join(e.slug for e in load().select(chosen) if e.is_project):

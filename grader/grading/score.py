@@ -134,6 +134,8 @@ def flags_of(transcript: Transcript) -> tuple[str, ...]:
         return (transcript.forged,)
     if broken := transcript.broken:
         return (one_line(broken.facts[-1].text if broken.facts else broken.headline),)
+    if ended.timed_out:
+        return ("still running when its time was over: an endless loop?",)
     if ended.signal == signal.SIGKILL and transcript.cut_short:
         return ("ended by signal 9: it held too many processes, or the machine ran out of memory",)
     if ended.signal:

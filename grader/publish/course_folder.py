@@ -8,7 +8,7 @@ from grader.course import paths, roster
 
 COURSE = """\
 # What this course sets, and how it grades: `kata` reads it in this folder and in all below it.
-# A line that it does not understand is told by every verb.
+# Every verb tells of a line that it does not understand.
 
 title = "Deep learning"
 

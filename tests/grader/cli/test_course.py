@@ -85,6 +85,24 @@ def test_what_is_handed_out_is_what_is_set(term, tmp_path):
     assert released("--only", "never") == ["never"]
 
 
+def test_who_hands_out_what_is_unfinished_is_told(term, tmp_path):
+    solution = term.root / "solutions/e01_tensors/ex01_double.py"
+    before = solution.read_text()
+    solution.write_text(f"{before}# TODO: the reference\n")
+    status, told = term.kata("release", str(tmp_path / "kata"), "--assignment", "week1")
+    solution.write_text(before)
+    note = "note: double is unfinished: `kata audit --only double` lists what is to do"
+    assert status == 0 and note in told
+
+
+@pytest.mark.usefixtures("graded")
+def test_the_table_has_what_was_asked_for(term):
+    status, told = term.kata("grade", "submissions", "--assignment", "week1", "--sandbox", "off")
+    ada = next(line for line in told if line.startswith("ada"))
+    assert status == 0 and ada.split()[:3] == ["ada", "10", "10"]
+    assert len(json.loads((term.root / "results/ada.json").read_text())["exercises"]) > 1
+
+
 def test_notebooks_are_of_assignments(term, tmp_path):
     pytest.importorskip("nbgrader.api", reason="an optional extra: torchkata[class]")
     assert term.kata("notebooks", str(tmp_path / "all"))[0] == 0

@@ -176,6 +176,11 @@ def test_how_it_ended_is_told(lines, ending, status):
     assert (record.status, record.score) == (status, 0.0)
 
 
+def test_a_loop_while_it_is_imported_is_no_matter_of_signals():
+    record = judged(timed_out=True, signal=9)
+    assert record.flags == ("still running when its time was over: an endless loop?",)
+
+
 def test_a_fault_of_the_grader_is_no_zero():
     record = judged(lost="a worker did not answer in time")
     assert record.status == "grader_fault"
