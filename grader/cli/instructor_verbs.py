@@ -224,5 +224,5 @@ def similar(
         asked = instructor.asked_for(only, assignment)
     else:
         by_suite.expect_none({"--only": only, "--assignment": assignment}, "does not go with --suite")
-        own = by_suite.assignment(suite, adapter or (), handout, solution)
+        own = by_suite.assignment(submissions, suite, adapter or (), handout, solution)
     comparing.run(submissions, to, threshold, most, asked, out, err, own)

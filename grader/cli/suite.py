@@ -44,7 +44,7 @@ def grade(
     """
     if not backend.is_warm():
         raise KataError("--suite forks a process for each submission, which needs Linux; grade there")
-    asked = suites.read(suite, adapters, handout)
+    asked = suites.read(suite, adapters, handout, (submissions, solution, results))
     students = rosters.load(roster)
     reference = Reference(asked.stubs) if solution is None else hand_ins.solution(solution, asked)
     with bar(err, "reading submissions") as progress:
@@ -67,14 +67,14 @@ def grade(
 
 
 def assignment(
-    suite: Path, adapters: Sequence[Path], handout: Path | None, solution: Path | None
+    submissions: Path, suite: Path, adapters: Sequence[Path], handout: Path | None, solution: Path | None
 ) -> Assignment:
     """The suite for `kata similar`.
 
     Raises:
         KataError: there is none, or no solution.
     """
-    asked = suites.read(suite, adapters, handout)
+    asked = suites.read(suite, adapters, handout, (submissions, solution))
     return Assignment(asked, {} if solution is None else hand_ins.solution(solution, asked).files)
 
 

@@ -1,7 +1,7 @@
 """Where in what a student handed in the repository lies, and which file of it is meant by another name."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from grader.submissions.io.folders import FILE, short
@@ -13,12 +13,13 @@ from grader.submissions.platforms import original
 class Place:
     """The folder `top` of what was handed in is the repository's folder `prefix`; "" stands for all of it.
 
-    `renamed` has what a file in it is read as instead.
+    `renamed` has what a file in it is read as instead; `left` are folders that could have been meant as well.
     """
 
     top: str = ""
     prefix: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
+    left: tuple[str, ...] = ()
 
     def path(self, path: str) -> str:
         """What a path below `top` is in the repository."""
@@ -29,6 +30,9 @@ class Place:
         yield from (f"{short(name)} as {path}" for name, path in self.renamed.items())
         if self.prefix and self.top and not self.renamed:
             yield f"{short(self.top)}/ as {self.prefix}/"
+        if self.left:
+            places = ", ".join(f"{short(folder)}/" if folder else "the top" for folder in self.left)
+            yield f"{f'{short(self.top)}/' if self.top else 'the top'}, not {places}"
 
 
 def found(kinds: Mapping[str, str], landmarks: Sequence[str]) -> Place | None:
@@ -59,6 +63,25 @@ def meant(kinds: Mapping[str, str], landmarks: Sequence[str]) -> Place | None:
         if copies:
             return _as(max(copies, key=lambda path: (-path.count("/"), _number(path))), landmark)
     return None
+
+
+def completed(place: Place, kinds: Mapping[str, str], wanted: Sequence[str]) -> Place:
+    """The place with what is meant by wanted files that are not there, and what lies elsewhere as well."""
+    files = [path for path, kind in kinds.items() if kind == FILE]
+    renamed, left = dict(place.renamed), []
+    for path in wanted:
+        there = _joined(place.top, path.removeprefix(f"{place.prefix}/" if place.prefix else ""))
+        left += [_without(other, path) for other in _ending(files, path) if other != there]
+        if there in files or path in renamed.values():
+            continue
+        home, name = PurePosixPath(there).parent, PurePosixPath(path).stem.casefold().replace("-", "_")
+        copies = [
+            other for other in files if PurePosixPath(other).parent == home and name in spellings(other)
+        ]
+        if copies:
+            newest = max(copies, key=_number)
+            renamed[newest.removeprefix(f"{place.top}/" if place.top else "")] = path
+    return replace(place, renamed=renamed, left=tuple(dict.fromkeys(left)))
 
 
 def _as(path: str, landmark: str) -> Place:

@@ -21,6 +21,7 @@ from grader.submissions.student import FOREIGN
 _MOST_FILES = 5000
 _MOST_READ = 64 << 20
 _MAX_DEPTH = 16
+_MAX_NESTED = 3
 _LONGEST_NAME, _LONGEST_PATH = 255, 1000
 """Bytes: what Linux allows of a name, and leaves room for of a path."""
 _ONE = archives.Limits(**{**vars(archives.ONE), "kept": MAX_BYTES})
@@ -82,7 +83,9 @@ class Reading:
         """Look in something of the student's."""
         own = part.origin.own or part.name
         try:
-            if part.kind in (FOLDER, LINK):
+            if self._files is not None and not own.endswith(".py"):
+                self._refused.append(f"{short(own)} comes beside what was read")
+            elif part.kind in (FOLDER, LINK):
                 with part.home.entered(part.name) as home:
                     self.read(home)
             elif archives.is_archive(own):
@@ -94,17 +97,17 @@ class Reading:
         except (Refused, OSError) as reason:
             self._refused.append(f"{short(own)} {why(reason)}")
 
-    def read(self, home: Folder) -> None:
-        """The repository in a folder, or in the archives that lie at its top."""
+    def read(self, home: Folder, nested: int = 0) -> None:
+        """The repository in a folder, or in the archives in it."""
         self._refused += getattr(home, "oddities", ())
-        if self._files is not None:
-            return
         kinds = dict(_names(home, "", _MAX_DEPTH))
-        loose = [name for name in kinds if "/" not in name and archives.is_archive(name)]
-        place = self._place(kinds, is_alone=not loose)
+        held = [path for path in kinds if archives.is_archive(path)] if nested < _MAX_NESTED else []
+        place = self._place(kinds, is_alone=not held)
         if place is None:
-            for name in loose:
-                self._archive(home, name)
+            for path in held:
+                self._archive(home, path, nested)
+            place = self._place(kinds, is_alone=True) if held and self._files is None else None
+        if place is None:
             return
         self._files = {}
         with ExitStack() as stack:
@@ -119,6 +122,7 @@ class Reading:
             place = landmarks.meant(kinds, self._wanted.write)
             place = place or (None if self._wanted.is_needed else Place())
         if place is not None:
+            place = landmarks.completed(place, kinds, self._wanted.write)
             self._guessed += place.told()
         return place
 
@@ -137,10 +141,18 @@ class Reading:
         else:
             self._refused += map(short, self._loose)
 
-    def _archive(self, home: Folder, name: str) -> None:
+    def _archive(self, home: Folder, name: str, nested: int = 0) -> None:
+        """Read an archive at this path as the folder that it was, if nothing was read yet."""
+        if self._files is not None:
+            self._refused.append(f"{short(name)} comes beside what was read")
+            return
+        *folders, file = name.split("/")
         try:
-            with home.stream(name) as stream, archives.opened(stream, _ONE) as content:
-                self.read(content)
+            with ExitStack() as stack:
+                for folder in folders:
+                    home = stack.enter_context(home.entered(folder))
+                content = stack.enter_context(archives.opened(stack.enter_context(home.stream(file)), _ONE))
+                self.read(content, nested + 1)
         except (Refused, OSError) as reason:
             self._refused.append(f"{short(name)} {why(reason)}")
 

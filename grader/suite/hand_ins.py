@@ -8,7 +8,7 @@ from grader.core.progress_bar import Progress, silent
 from grader.course import paths
 from grader.course.roster import NOBODY, Roster
 from grader.submissions import trees
-from grader.submissions.class_folder import Classwork, Submission
+from grader.submissions.class_folder import Classwork, Submission, listed
 from grader.submissions.repository import Tree, Wanted
 from grader.suite.reference import Reference
 from grader.suite.suite import Suite
@@ -58,10 +58,12 @@ def _submission(tree: Tree, suite: Suite) -> Submission:
     if suite.adapters and own.keys().isdisjoint(suite.adapters):
         problem = f"{suite.adapters[0]} is not in it"
     else:
-        problem = suite.unused(own) if tree.files else "holds no files"
+        problem = "holds no files" if tree.files is None else suite.unused(own)
     if problem:
         return Submission(tree.student, {}, {ANSWER: problem}, (problem, *tree.notes), late=tree.late)
-    return Submission(tree.student, {ANSWER: packed(own)}, {}, tree.notes, late=tree.late)
+    missing = [path for path in suite.adapters if path not in own]
+    notes = listed("not in it, and so as you hand it out", missing) + tuple(tree.notes)
+    return Submission(tree.student, {ANSWER: packed(own)}, {}, notes, late=tree.late)
 
 
 def _expect_some(work: Classwork, suite: Suite) -> None:

@@ -15,6 +15,7 @@ from grader.course.catalog import Catalog, Section, load
 from grader.course.exercise import Exercise
 from grader.protocol.check import CheckSpec
 from grader.records.records import read_json
+from grader.suite.suite import TESTS
 
 FILE = ".suite.json"
 
@@ -98,9 +99,13 @@ def _slugs(files: Sequence[str]) -> dict[str, str]:
     short = {path: PurePosixPath(path).stem.removeprefix("test_") for path in files}
     names = [*short.values()]
     return {
-        path: name if names.count(name) == 1 else "_".join([*PurePosixPath(path).parts[1:-1], name])
+        path: name if names.count(name) == 1 else "_".join([*_folders(path), name])
         for path, name in short.items()
     }
+
+
+def _folders(path: str) -> list[str]:
+    return [folder for folder in PurePosixPath(path).parts[:-1] if folder not in TESTS]
 
 
 def _exercise(assignment: str, order: int, file: TestFile) -> Exercise:

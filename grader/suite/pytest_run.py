@@ -12,6 +12,7 @@ import pytest
 
 from grader.core.packed import Files, written
 from grader.engine.printed import Printed
+from grader.suite import metadata
 from grader.suite.court import Court
 
 _ARGUMENTS = (
@@ -29,7 +30,7 @@ def warm_up() -> None:
 
 def laid(court: Court, own: Files) -> Path:
     """A folder below the current one: what was handed out, somebody's own files, and the suite over them."""
-    root = Path.cwd() / "submission"
+    root, installed = (Path.cwd() / name for name in ("submission", "installed"))
     root.mkdir()
     written(_left(court.given, own), root)
     written(own, root)
@@ -37,6 +38,7 @@ def laid(court: Court, own: Files) -> Path:
     os.chdir(root)
     # As in a repository that is installed; last, so that nothing in it hides what is installed.
     homes = [str(home) for home in (root, root / "src") if home.is_dir()]
+    homes += [str(installed)] if metadata.written(root, installed) else []
     sys.path += homes
     os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *homes])
     return root
@@ -67,7 +69,7 @@ def start(court: Court, root: Path, what: Sequence[str], *plugins: object, colle
     arguments = [
         *_ARGUMENTS,
         *(["--collect-only"] if collect_only else []),
-        *("-c", str(root / court.config), f"--rootdir={root}", f"--confcutdir={root / court.place}"),
+        *("-c", str(root / court.config), f"--rootdir={root}", f"--confcutdir={root}"),
         *what,
     ]
     said = Printed()  # keeps little: what a student prints without end would fill what pytest captures

@@ -5,11 +5,11 @@ wrote of it; in this folder only the adapters count, in which they call their ow
 put beside those. What else students are handed out lies under what they hand in.
 """
 
-import fnmatch
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import KataError
@@ -20,9 +20,8 @@ from grader.suite.settings import read as settings_in
 
 MOST_BYTES = 256 << 20
 _LEFT_OUT = ("__pycache__", ".pytest_cache", ".git", ".venv", FILE)
-_TESTS = ("tests", "test")
-"""Names of folders that tell nothing of an assignment."""
-_PYTESTS_OWN = ("conftest.py", "test_*.py", "*_test.py")
+TESTS = ("tests", "test")
+"""Names of folders that tell nothing of an assignment: they lie in its repository, and are not all of it."""
 _CONFIGS = {
     "pytest.ini": b"[pytest]",
     ".pytest.ini": b"[pytest]",
@@ -64,7 +63,7 @@ class Suite:
     def name(self) -> str:
         """What the assignment is called: as the folder of its tests, where that says more than "tests"."""
         name = self.folder.name
-        return self.folder.parent.name or name if name in _TESTS else name
+        return self.folder.parent.name or name if name in TESTS else name
 
     def own(self, files: Files) -> dict[str, bytes]:
         """Of a student's files those that count: the adapters, and what lies outside the suite's folder."""
@@ -72,32 +71,37 @@ class Suite:
 
     def is_students(self, path: str) -> bool:
         """Whether a file of this path is the student's."""
-        inside = path == self.place or path.startswith(f"{self.place}/")
-        is_below = any(str(parent) in self.files for parent in PurePosixPath(path).parents)
-        if path in self.adapters or path in self.files or is_below:
-            return path in self.adapters
-        return not inside or self._is_beside(PurePosixPath(path))
+        if path in self.adapters:
+            return True
+        file, place = PurePosixPath(path), PurePosixPath(self.place)
+        if (
+            path in self.files
+            or path == self.place
+            or any(str(above) in self.files for above in file.parents)
+        ):
+            return False
+        if file.name == "conftest.py" and file.parent in self._around:
+            return False
+        inside = self.place != "." and file.is_relative_to(place)
+        return not inside or (file.suffix == ".py" and file.parent in self._homes)
 
-    def _is_beside(self, path: PurePosixPath) -> bool:
-        """Whether it is a module in an adapter's folder, and none that pytest looks for."""
-        folders = {PurePosixPath(adapter).parent for adapter in self.adapters}
-        is_pytests = any(fnmatch.fnmatch(path.name, pattern) for pattern in _PYTESTS_OWN)
-        return path.suffix == ".py" and path.parent in folders and not is_pytests
+    @cached_property
+    def _homes(self) -> set[PurePosixPath]:
+        """The folders of adapters: modules beside them are the student's."""
+        return {PurePosixPath(adapter).parent for adapter in self.adapters}
+
+    @cached_property
+    def _around(self) -> set[PurePosixPath]:
+        """The folders in which pytest looks for a conftest."""
+        return {folder for path in self.files for folder in PurePosixPath(path).parents}
 
     def unused(self, own: Files) -> str:
-        """Why nothing of these files of a student's can count; empty where something can.
-
-        Tests import the module beside them: one of the same name elsewhere is never seen.
-        """
+        """Why nothing of these files of a student's can count; empty where something can."""
         if not own:
-            return f"nothing in it counts: all of it lies where the tests do, in {self.place}/"
-        modules = {PurePosixPath(path).name for path in own if path.endswith(".py")} - {"__init__.py"}
-        beside = {PurePosixPath(path).name for path in self.files if path.endswith(".py")}
-        if self.adapters or not modules or modules - beside:
-            return ""
-        return (
-            f"the tests use the {' and '.join(sorted(modules))} that lies among them, not the one handed in"
-        )
+            return "nothing in it counts: all that is in it lies among the tests"
+        is_code = any(path.endswith(".py") for path in own)
+        was_code = any(path.endswith(".py") for path in self.given)
+        return "" if is_code or not was_code else "no module is in it"
 
     def digest(self, but: Sequence[str] = ()) -> str:
         """Of all that a verdict depends on, without the files `but`. Points are no part of it."""
@@ -110,8 +114,12 @@ class Suite:
         return digest.hexdigest()
 
 
-def read(folder: Path, adapters: Sequence[Path], handout: Path | None = None) -> Suite:
+def read(
+    folder: Path, adapters: Sequence[Path], handout: Path | None = None, without: Iterable[Path | None] = ()
+) -> Suite:
     """The suite in a folder, and the rest of the repository that students get, if it is named.
+
+    What lies in one of the folders `without` is no part of it.
 
     Raises:
         KataError: there is none, an adapter lies elsewhere, or its settings say what is not understood.
@@ -120,22 +128,37 @@ def read(folder: Path, adapters: Sequence[Path], handout: Path | None = None) ->
     shown = paths.shown(folder)
     if not place.is_dir():
         raise KataError(f"--suite {shown} is no folder; name the one with the assignment's tests")
-    root = place.parent if handout is None else _root(handout, place, shown)
+    root = _around(place) if handout is None else _root(handout, place, shown)
     inside = _adapters(adapters, root, shown)
-    found = _read(root, place.rglob("*"), shown)
+    apart = [each.resolve() for each in without if each is not None]
+    found = _read(root, _below(place, apart), shown)
     if not any(path.endswith(".py") for path in found):
         raise KataError(f"--suite {shown} holds no tests; name the folder with the assignment's tests")
     stubs = {path: _content(root / path) for path in inside}
     config, content = _config(root, place)
-    files = {path: content for path, content in found.items() if path not in inside} | {config: content}
+    files = {path: content for path, content in found.items() if path not in inside}
+    files |= {config: content, **_conftests(root, place)}
     given = dict(stubs)
     if handout is not None:
-        others = (file for file in root.rglob("*") if not file.is_relative_to(place))
+        others = _below(root, [*apart, place])
         seen = (file for file in others if not any(p.startswith(".") for p in file.relative_to(root).parts))
         rest = _read(root, seen, paths.shown(handout))
         given |= {path: content for path, content in rest.items() if path not in files}
     at = place.relative_to(root).as_posix()
-    return Suite(root, at, files, inside, stubs, config, settings_in(place / FILE), given)
+    settings = next((each for each in (place / FILE, root / FILE) if each.exists()), place / FILE)
+    return Suite(root, at, files, inside, stubs, config, settings_in(settings), given)
+
+
+def _around(place: Path) -> Path:
+    """The repository, where nobody has named it: around `tests/`; else tests and code lie in one folder."""
+    tests = next((folder for folder in (place, place.parent) if folder.name in TESTS), None)
+    return place if tests is None else tests.parent
+
+
+def _conftests(root: Path, place: Path) -> dict[str, bytes]:
+    """Those above the suite: pytest reads them for its tests."""
+    above = (folder / "conftest.py" for folder in place.parents if folder.is_relative_to(root))
+    return {file.relative_to(root).as_posix(): _content(file) for file in above if file.is_file()}
 
 
 def _root(handout: Path, place: Path, shown: str) -> Path:
@@ -175,6 +198,12 @@ def _read(root: Path, files: Iterable[Path], shown: str) -> dict[str, bytes]:
         if left < 0:
             raise KataError(f"{shown} holds more than {MOST_BYTES >> 20} MiB; keep data elsewhere")
     return found
+
+
+def _below(folder: Path, apart: Sequence[Path]) -> Iterator[Path]:
+    for file in folder.rglob("*"):
+        if not any(file.is_relative_to(other) and other != folder for other in apart):
+            yield file
 
 
 def _kept(root: Path, files: Iterable[Path]) -> Iterator[Path]:

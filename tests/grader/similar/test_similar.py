@@ -378,7 +378,9 @@ def test_hand_ins_to_a_suite_are_compared_without_what_all_were_given(tmp_path):
         own = {"a.py": program(seed) + program(8), "given.py": given}
         lay(tmp_path / "class" / student, own)
     out = Console(quiet=True)
-    own = by_suite.assignment(tmp_path / "hw/tests", (), tmp_path / "hw", tmp_path / "solution")
+    own = by_suite.assignment(
+        tmp_path / "class", tmp_path / "hw/tests", (), tmp_path / "hw", tmp_path / "solution"
+    )
     similar.run(tmp_path / "class", tmp_path / "page.html", 30, 9, None, out, out, own)
     text = (tmp_path / "page.html").read_text()
     assert "ada" in text and "eve" in text and "bob" not in text

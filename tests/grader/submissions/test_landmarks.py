@@ -3,7 +3,7 @@
 import pytest
 
 from grader.submissions.io.folders import FILE
-from grader.submissions.landmarks import Place, found, meant
+from grader.submissions.landmarks import Place, completed, found, meant
 
 
 def kinds(*paths):
@@ -40,3 +40,11 @@ def test_a_place_says_what_a_path_is_in_the_repository():
     assert [place.path(path) for path in ("linalg (1).py", "sub/x.py")] == ["hw/linalg.py", "hw/sub/x.py"]
     assert [*place.told()] == ["linalg (1).py as hw/linalg.py"]
     assert [*Place("mine", "hw").told()] == ["mine/ as hw/"]
+
+
+def test_each_file_that_is_meant_is_read_as_it_should_be_called():
+    held = kinds("hw/Model.py", "hw/train (1).py", "hw/train (2).py", "hw/data.py", "old/model.py")
+    place = completed(Place("hw"), held, ["model.py", "train.py", "data.py"])
+    assert place.renamed == {"Model.py": "model.py", "train (2).py": "train.py"}
+    assert [*place.told()][-1] == "hw/, not old/"
+    assert completed(Place("", "hw"), kinds("a.py"), ["hw/a.py"]) == Place("", "hw")

@@ -62,7 +62,7 @@ def test_a_download_of_canvas_and_the_roster(tmp_path):
     roster = Roster((Student("ada", aliases=("lovelaceada_12",)),))
     (tree,) = collect(tmp_path / "submissions.zip", WANTED, roster=roster).students
     assert (tree.student, tree.files, tree.late) == ("ada", {ADAPTER: b"9"}, True)
-    assert tree.notes == ("handed in late",)
+    assert tree.notes == ("not read: old.zip comes beside what was read", "handed in late")
 
 
 def test_one_student_is_named_by_the_folder(tmp_path):
@@ -131,3 +131,23 @@ def test_nothing_to_read(tmp_path):
         collect(tmp_path, WANTED)
     with pytest.raises(KataError, match="cannot be read"):
         collect(tmp_path / "nowhere", WANTED)
+
+
+def archive(**texts):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as file:
+        for name, text in texts.items():
+            file.writestr(name, text)
+    return inner.getvalue()
+
+
+def test_an_archive_is_found_where_it_lies(tmp_path):
+    (tmp_path / "ada/deep/er").mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "ada/deep/er/hw.zip", "w") as outer:
+        outer.writestr("hw/inner.zip", archive(**{ADAPTER: "1"}))
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob/a.zip").write_bytes(archive(**{ADAPTER: "1"}))
+    (tmp_path / "bob/b.zip").write_bytes(archive(other=""))
+    ada, bob = collect(tmp_path, WANTED).students
+    assert ada.files == bob.files == {ADAPTER: b"1"}
+    assert (ada.notes, bob.notes) == ((), ("not read: b.zip comes beside what was read",))

@@ -34,13 +34,13 @@ def test_tests_may_lie_beside_the_code(tmp_path):
         "dan": (0.0, "broken"),
         "eve": (0.0, "not_graded"),
     }
-    assert "read: linalg (1).py as hw1/linalg.py" in records["dan"].notes
+    assert "read: linalg (1).py as linalg.py" in records["dan"].notes
 
 
 def test_who_forgets_the_adapter_grades_nobody_by_the_teachers_own_file(tmp_path):
     lay(tmp_path, {**BESIDE, "hw1/linalg.py": RIGHT, "hw1/helper.py": HELPER, "class/ada/linalg.py": WRONG})
     lay(tmp_path, {"class/bob/linalg.py": WRONG})
-    with pytest.raises(KataError, match=r"linalg.py that lies among them.*name each file.*with --adapter"):
+    with pytest.raises(KataError, match=r"lies among the tests: name each file.*with --adapter"):
         grade(tmp_path, "hw1")
     lay(tmp_path, {"class/bob/other.py": ""})
     records, _ = grade(tmp_path, "hw1")
@@ -69,7 +69,7 @@ def test_files_that_a_platform_hands_out_each_by_itself_are_read(tmp_path):
         "lovelaceada_12345": "passed",
         "noetheremmy_12346": "not_graded",
     }
-    assert "read: linalg_final.py as hw1/linalg.py" in records["hopper_12347"].notes
+    assert "read: linalg_final.py as linalg.py" in records["hopper_12347"].notes
     assert any("my linalg.py" in note for note in records["noetheremmy_12346"].notes)
 
 
@@ -118,7 +118,7 @@ def test_of_several_adapters_the_one_that_is_not_handed_in_is_as_it_was_handed_o
     lay(tmp_path, {**texts, "class/ada/one.py": "def one():\n    return True\n"})
     records, _ = grade(tmp_path, "hw", ("hw/one.py", "hw/other.py"))
     assert outcomes(records["ada"]) == {"test_one": "passed", "test_other": "failed"}
-    assert messages(records["ada"])["test_other"].startswith("not written yet\n  hw/other.py:2")
+    assert messages(records["ada"])["test_other"].startswith("not written yet\n  other.py:2")
 
 
 def test_a_changed_handout_is_judged_anew(tmp_path):
@@ -148,3 +148,30 @@ def test_results_of_another_suite_are_kept(tmp_path):
     grade(tmp_path, "course/hw1", ("course/hw1/linalg.py",))
     with pytest.raises(KataError, match=r"holds results of the suite in .*course/hw1; choose another folder"):
         grade(tmp_path, "course/hw2/tests")
+
+
+def test_a_package_knows_its_version_and_pytest_the_conftest_at_the_top(tmp_path):
+    package = "import importlib.metadata\n\n__version__ = importlib.metadata.version('my-pkg')\n"
+    texts = {
+        "hw/pyproject.toml": "[project]\nname = 'my-pkg'\nversion = '0.3'\n",
+        "hw/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef v():\n    return '0.3'\n",
+        "hw/src/my_pkg/__init__.py": package,
+        "hw/tests/test_it.py": "import my_pkg\n\n\ndef test_it(v):\n    assert v == my_pkg.__version__\n",
+        "class/ada/src/my_pkg/__init__.py": package,
+        "class/bob/src/my_pkg/__init__.py": "__version__ = '1'\n",
+        "class/bob/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef v():\n    return '1'\n",
+    }
+    records, _ = grade(lay(tmp_path, texts), handout="hw", solution="class/ada")
+    statuses = {name: record.exercises["it"].status for name, record in records.items()}
+    assert statuses == {"ada": "passed", "bob": "failed"}
+
+
+def test_tests_beside_the_code_run_in_their_folder(tmp_path):
+    tests = "from one import one\n\n\ndef test_one():\n    assert one() == open('poem.txt').read()\n"
+    texts = {"hw/one.py": "", "hw/poem.txt": "ah", "hw/test_one.py": tests}
+    texts |= {
+        "hw/solution/one.py": "def one():\n    return 'ah'\n",
+        "class/ada/one.py": "def one():\n    return 'ah'\n",
+    }
+    records, _ = grade(lay(tmp_path, texts), "hw", ("hw/one.py",), solution="hw/solution")
+    assert outcomes(records["ada"]) == {"test_one": "passed"}

@@ -81,6 +81,6 @@ def test_what_nobody_is_graded_on_is_worth_nothing(tmp_path):
 
 def test_files_of_one_name_are_told_apart():
     tests = inventory.listed(
-        "hw", "", "", dict.fromkeys(["t/test_a.py", "t/x/test_b.py", "t/y/test_b.py"], ())
+        "hw", "", "", dict.fromkeys(["tests/test_a.py", "tests/x/test_b.py", "tests/y/test_b.py"], ())
     )
     assert [file.slug for file in tests.files] == ["a", "x_b", "y_b"]

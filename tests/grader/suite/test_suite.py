@@ -50,7 +50,6 @@ def test_what_students_hand_in_counts_outside_the_suite_alone(home):
     ours = [
         "tests/test_x.py",
         "tests/conftest.py",
-        "tests/test_mine.py",
         "tests/sub/conftest.py",
         "tests/sub/below.py",
         "pytest.ini",
