@@ -17,7 +17,7 @@ from grader.submissions import roll_call
 from grader.submissions.class_folder import listed
 from grader.suite import hand_ins
 from grader.suite import suite as suites
-from grader.suite.grade import Settings
+from grader.suite.grade import Settings, judged_by_others
 from grader.suite.grade import grade as run
 from grader.suite.inventory import Inventory
 from grader.suite.reference import Reference
@@ -55,7 +55,10 @@ def grade(
     settings = Settings(results, jobs or os.cpu_count() or 1, confined)
     with bar(err, "running tests") as progress:
         records, tests = run(work.submissions, asked, reference, settings, progress)
-    for_nobody = _for_nobody(tests)
+    others = listed(
+        "judged by the tests as they were before, hand them in again", judged_by_others(results, asked)
+    )
+    for_nobody = (*_for_nobody(tests), *others)
     for note in for_nobody:
         tell(f"note: {note}", err)
     if as_json:

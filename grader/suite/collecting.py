@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -44,7 +44,9 @@ def collect(court: Court) -> dict[str, list[CheckSpec]]:
     box.wait(pid, _SECONDS)
     found: dict[str, Any] = json.loads(text) if text else _NOTHING
     if found["problems"]:
-        raise KataError(f"{found['problems'][0]} (tests are collected with what --solution names)")
+        raise KataError(
+            f"{found['problems'][0]} (tests are collected with --solution, or with what is handed out)"
+        )
     if not found["tests"]:
         raise KataError("pytest finds no tests there; name a folder with test_*.py in it")
     return {file: [CheckSpec(id, title) for id, title in held] for file, held in found["tests"].items()}
@@ -67,8 +69,8 @@ class _Collected:
         self.tests: dict[str, list[tuple[str, str]]] = {}
         self.problems: list[str] = []
 
-    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
-        for item in items:
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:
             file, _, id = item.nodeid.partition("::")
             self.tests.setdefault(file, []).append((id, title(item, id)))
 

@@ -27,9 +27,6 @@ from grader.suite.running import SuitePool
 from grader.suite.suite import Suite
 from grader.suite.verdict import verdict, weighed
 
-SEED = 0
-"""In records, where others have the seed of what is drawn: a suite draws nothing of ours."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -74,7 +71,8 @@ def grade(
                 _keep(addresses, job, found, store)
                 progress(done, len(missing))
     write(settings.out / inventory.FILE, addresses.tests.to_json())
-    records = [_student(submission, addresses, store, settings.out) for submission in submissions]
+    edition = edition_of(suite)
+    records = [_student(s, addresses, store, settings.out, edition) for s in submissions]
     for record in records:
         write(settings.out / f"{record.student}.json", student_to_json(record))
     return records, addresses.tests
@@ -121,7 +119,20 @@ def _keep(addresses: _Addresses, job: Job, found: Transcript, store: Store) -> N
             store.put(key, record)
 
 
-def _student(submission: Submission, addresses: _Addresses, store: Store, out: Path) -> StudentRecord:
+def edition_of(suite: Suite) -> int:
+    """What records have where those of exercises have the seed: by what they were judged."""
+    return int(suite.digest()[:8], 16)
+
+
+def judged_by_others(results: Path, suite: Suite) -> list[str]:
+    """The students in a folder of results who were judged when the suite was another."""
+    records = (read_student(file) for file in sorted(results.glob("[!.]*.json")))
+    return [record.student for record in records if record and record.seed != edition_of(suite)]
+
+
+def _student(
+    submission: Submission, addresses: _Addresses, store: Store, out: Path, edition: int
+) -> StudentRecord:
     earlier = read_student(out / f"{submission.student}.json") if submission.kept else None
     if earlier is not None:
         return earlier
@@ -137,7 +148,7 @@ def _student(submission: Submission, addresses: _Addresses, store: Store, out: P
             key = addresses.of(file, answer)
             found[file.slug] = weighed(store.get(key) or store.unjudged[key], file)
     notes = submission.notes if answer is None else (*submission.notes, UNVERIFIED)
-    return StudentRecord(submission.student, SEED, found, notes)
+    return StudentRecord(submission.student, edition, found, notes)
 
 
 def _digest(*parts: str | bytes) -> str:

@@ -89,7 +89,7 @@ def expect_only(results: Path, folder: Path | None) -> None:
 
 def listed(name: str, folder: str, digest: str, checks: Mapping[str, Sequence[CheckSpec]]) -> Inventory:
     """The inventory of the tests of each file."""
-    slugs = _slugs([*checks])
+    slugs = {path: f"test_{slug}" if slug == name else slug for path, slug in _slugs([*checks]).items()}
     files = (TestFile(path, slugs[path], tuple(own)) for path, own in checks.items())
     return Inventory(name, folder, digest, tuple(files))
 

@@ -1,6 +1,7 @@
 """What each test is worth: 1, or what `suite.toml` says of it, of its class or of its file.
 
-What is said of several together is shared evenly by those of them of which nothing narrower is said.
+What is said of several together is shared evenly by those of them that count and of which nothing narrower
+is said.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -25,7 +26,8 @@ def priced(tests: Inventory, suite: Suite) -> Inventory:
         for file in tests.files
         for check in file.checks
     }
-    worth = _shared([*called.values()], suite.settings)
+    idle = {called[file.path, check.id] for file in tests.files for check in file.checks if check.lacks}
+    worth = _shared([*called.values()], idle, suite.settings)
     files = (
         replace(file, points={check.id: worth[called[file.path, check.id]] for check in file.checks})
         for file in tests.files
@@ -33,8 +35,8 @@ def priced(tests: Inventory, suite: Suite) -> Inventory:
     return replace(tests, files=tuple(files))
 
 
-def _shared(tests: Sequence[str], settings: Settings) -> dict[str, float]:
-    """The points of each test, called as in `test_model.py::TestShape::test_heads[2]`.
+def _shared(tests: Sequence[str], idle: Collection[str], settings: Settings) -> dict[str, float]:
+    """The points of each test, called as in `test_model.py::TestShape::test_heads[2]`; none of an idle one.
 
     Raises:
         KataError: no test is called as the settings say, or the parts of a whole are worth more than it.
@@ -50,7 +52,7 @@ def _shared(tests: Sequence[str], settings: Settings) -> dict[str, float]:
     for test in tests:
         narrowest = _narrowest(test, said)
         if narrowest is None:
-            found[test] = 1.0
+            found[test] = 0.0 if test in idle else 1.0
         else:
             held[narrowest].append(test)
     for name, own in held.items():
@@ -58,7 +60,9 @@ def _shared(tests: Sequence[str], settings: Settings) -> dict[str, float]:
         rest = said[name] - sum(said[part] for part in parts)
         if rest < 0 or (rest > 0 and not own):
             raise KataError(f"{where}: {name} has {said[name]:g} points, and its parts other than that")
-        found |= {test: rest / len(own) for test in own}
+        counting = [test for test in own if test not in idle]
+        found |= {test: rest / len(counting) for test in counting}
+        found |= {test: 0.0 for test in own if test in idle}
     return found
 
 

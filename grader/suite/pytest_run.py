@@ -12,7 +12,7 @@ import pytest
 
 from grader.core.packed import Files, written
 from grader.engine.printed import Printed
-from grader.suite import metadata
+from grader.suite import addopts, metadata
 from grader.suite.court import Court
 
 _ARGUMENTS = (
@@ -69,6 +69,7 @@ def start(court: Court, root: Path, what: Sequence[str], *plugins: object, colle
     arguments = [
         *_ARGUMENTS,
         *(["--collect-only"] if collect_only else []),
+        *addopts.kept(root / court.config),
         *("-c", str(root / court.config), f"--rootdir={root}", f"--confcutdir={root}"),
         *what,
     ]

@@ -63,6 +63,8 @@ def read(file: Path) -> Settings:
     if not isinstance(points, dict):
         raise KataError(f'{where}: points is {points!r}; write a table [points], as "test_model.py" = 20')
     for name, value in points.items():
+        if isinstance(value, dict):
+            raise KataError(f'{where}: put quotes around the whole name of a test, as "{name}.py" = 20')
         if not is_number(value) or not 0 <= value <= MOST_POINTS:
             raise KataError(f"{where}: {name} has points {value!r}; say 0 to {MOST_POINTS}")
     return Settings(file, float(seconds), points)

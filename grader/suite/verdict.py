@@ -1,5 +1,6 @@
 """From a transcript to a record: points for the tests that are known to have passed, and for no others."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -25,7 +26,10 @@ def verdict(exercise: Exercise, file: TestFile, transcript: Transcript) -> Exerc
 
 def weighed(record: ExerciseRecord, file: TestFile) -> ExerciseRecord:
     """The record with the points of its tests as they are worth now."""
-    checks = tuple(replace(check, title=_titled(check, file)) for check in record.checks)
+    worth: dict[str, float] = defaultdict(float)
+    for check in record.checks:
+        worth[check.title] += file.points[check.id]
+    checks = tuple(replace(check, title=_titled(check, file, worth[check.title])) for check in record.checks)
     record = replace(record, points=file.worth, checks=checks)
     if record.status == "tampered":
         return record
@@ -34,12 +38,11 @@ def weighed(record: ExerciseRecord, file: TestFile) -> ExerciseRecord:
     return replace(record, score=round(earned, 4), job=round(share, 4))
 
 
-def _titled(check: CheckRecord, file: TestFile) -> str:
-    """The test's title, and what it is worth, where tests of its file are not worth the same."""
-    if check.outcome == "not_graded" or len({*file.points.values()}) == 1:
+def _titled(check: CheckRecord, file: TestFile, worth: float) -> str:
+    """The test's title, and what all of that title are worth, where tests of the file differ in that."""
+    if check.outcome == "not_graded" or len({file.points[c.id] for c in file.checks if not c.lacks}) == 1:
         return check.title
-    points = round(file.points[check.id], 2)
-    return f"{check.title} ({points:g} point{'s' if points != 1 else ''})"
+    return f"{check.title} ({round(worth, 2):g} point{'s' if worth != 1 else ''})"
 
 
 def _share(checks: tuple[CheckRecord, ...]) -> float:

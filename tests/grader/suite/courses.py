@@ -18,13 +18,14 @@ def lay(home: Path, texts: Mapping[str, str]) -> Path:
 
 
 def grade(home: Path, suite: str = "hw/tests", adapters: tuple[str, ...] = (), **options: object):
-    """Grade `class` by the suite; the records by student, and what is said on the way."""
+    """Grade `class` (or `work`) by the suite; the records by student, and what is said on the way."""
+    work = home / str(options.pop("work", "class"))
     err = Console(file=io.StringIO(), width=400)
     places = {name: home / str(options.pop(name)) for name in ("solution", "handout") if name in options}
     settings: dict[str, object] = {"solution": None, "handout": None, "results": home / "results", **places}
     settings |= {"jobs": 2, "confined": False, "as_json": False, "roster": None, **options}
     by_suite.grade(
-        home / "class",
+        work,
         home / suite,
         adapters=[home / adapter for adapter in adapters],
         out=Console(file=io.StringIO(), width=400),

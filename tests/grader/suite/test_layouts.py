@@ -175,3 +175,32 @@ def test_tests_beside_the_code_run_in_their_folder(tmp_path):
     }
     records, _ = grade(lay(tmp_path, texts), "hw", ("hw/one.py",), solution="hw/solution")
     assert outcomes(records["ada"]) == {"test_one": "passed"}
+
+
+def test_who_was_judged_by_other_tests_is_told(tmp_path):
+    lay(tmp_path, {**BESIDE, "class/ada/linalg.py": WRONG, "class/bob/linalg.py": WRONG})
+    assert "as they were before" not in grade(tmp_path, "hw1", ("hw1/linalg.py",))[1]
+    lay(tmp_path, {"hw1/test_linalg.py": TESTS.replace("11", "12")})
+    _, said = grade(tmp_path, "hw1", ("hw1/linalg.py",), work="class/bob")
+    assert "judged by the tests as they were before, hand them in again: ada" in said
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-q {}"\n'),
+        ("pytest.ini", "[pytest]\naddopts = -q {}\n"),
+    ],
+)
+def test_how_tests_are_found_is_the_suites_own_matter(tmp_path, file, text):
+    tests = "import pytest\n\n\ndef test_one():\n    import a\n\n\n"
+    tests += "@pytest.mark.nightly\ndef test_all():\n    assert 0\n"
+    texts = {f"hw/tests/{part}/test_it.py": tests for part in ("unit", "whole")}  # of one name, in no package
+    options = text.format("--import-mode=importlib -m 'not nightly' -x -n 4")
+    lay(tmp_path, {**texts, f"hw/{file}": options, "class/ada/a.py": "", "solution/a.py": ""})
+    records, _ = grade(tmp_path, solution="solution")
+    assert {name: e.status for name, e in records["ada"].exercises.items()} == {
+        "unit_it": "passed",
+        "whole_it": "passed",
+    }
+    assert {*outcomes(records["ada"])} == {"test_one"}

@@ -62,6 +62,7 @@ def test_points(tmp_path, text, expected):
             "has 3 points, and its parts",
         ),
         ('[points]\n"test_model.py" = -1', "say 0 to"),
+        ("[points]\ntest_model.py = 3", "put quotes around the whole name of a test"),
         ("points = 3", r"write a table \[points\]"),
         ("seconds = 0", "say up to 600 for a test"),
         ("second = 3", r"nothing is called 'second' \(did you mean 'seconds'"),
@@ -74,9 +75,11 @@ def test_mistakes_are_told_in_a_line(tmp_path, text, message):
     assert "suite.toml" in str(told.value) and "\n" not in str(told.value)
 
 
-def test_what_nobody_is_graded_on_is_worth_nothing(tmp_path):
+def test_what_nobody_is_graded_on_leaves_its_share_to_the_others(tmp_path):
     file, _ = worth(tmp_path, '[points]\n"test_model.py" = 8', lacks="test_linear").files
-    assert file.worth == 6
+    assert file.worth == 8 and file.points["test_linear"] == 0
+    file, _ = worth(tmp_path, "", lacks="test_linear").files
+    assert file.worth == 3
 
 
 def test_files_of_one_name_are_told_apart():
