@@ -201,8 +201,9 @@ def _read(root: Path, files: Iterable[Path], shown: str) -> dict[str, bytes]:
 
 
 def _below(folder: Path, apart: Sequence[Path]) -> Iterator[Path]:
+    inside = [other for other in apart if folder in other.parents]
     for file in folder.rglob("*"):
-        if not any(file.is_relative_to(other) and other != folder for other in apart):
+        if not any(file.is_relative_to(other) for other in inside):
             yield file
 
 
