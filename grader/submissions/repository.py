@@ -56,6 +56,8 @@ def is_repository(top: Folder, wanted: Wanted) -> bool:
     """Whether a landmark lies just there: a class's folder has it below each student's."""
     first = wanted.landmarks[0]
     kinds = dict(_names(top, "", first.count("/")))
+    if not wanted.is_needed and sum(name in kinds for name in wanted.landmarks) > 1:
+        return True
     is_plain = FOLDER not in kinds.values() and not any(map(archives.is_archive, kinds))
     return first in kinds or (is_plain and any(path.rpartition("/")[2] in kinds for path in wanted.write))
 

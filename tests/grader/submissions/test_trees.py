@@ -133,6 +133,14 @@ def test_nothing_to_read(tmp_path):
         collect(tmp_path / "nowhere", WANTED)
 
 
+def test_an_archive_of_one_student_is_known_by_what_lies_beside_the_tests(tmp_path):
+    (tmp_path / "ada-main.zip").write_bytes(archive(**{"ada-main/src/x.py": "", "ada-main/data/y": ""}))
+    found = collect(
+        tmp_path / "ada-main.zip", Wanted(["tests", "data", "src"], lambda _: True, is_needed=False)
+    )
+    assert found.is_one and {*found.students[0].files} == {"src/x.py", "data/y"}
+
+
 def archive(**texts):
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w") as file:
