@@ -128,7 +128,7 @@ def read(
     shown = paths.shown(folder)
     if not place.is_dir():
         raise KataError(f"--suite {shown} is no folder; name the one with the assignment's tests")
-    root = _around(place) if handout is None else _root(handout, place, shown)
+    root = _repository(place) if handout is None else _root(handout, place, shown)
     inside = _adapters(adapters, root, shown)
     apart = [each.resolve() for each in without if each is not None]
     found = _read(root, _below(place, apart), shown)
@@ -149,7 +149,7 @@ def read(
     return Suite(root, at, files, inside, stubs, config, settings_in(settings), given)
 
 
-def _around(place: Path) -> Path:
+def _repository(place: Path) -> Path:
     """The repository, where nobody has named it: around `tests/`; else tests and code lie in one folder."""
     tests = next((folder for folder in (place, place.parent) if folder.name in TESTS), None)
     return place if tests is None else tests.parent
