@@ -97,6 +97,8 @@ def expect_none(options: Mapping[str, object], why: str) -> None:
 def _for_nobody(tests: Inventory) -> tuple[str, ...]:
     """The tests that count for nobody, and why, a note for each reason."""
     why: dict[str, list[str]] = {}
+    for path, reason in tests.skipped.items():
+        why.setdefault(reason, []).append(path)
     for file in tests.files:
         for check in file.checks:
             if check.lacks:

@@ -14,7 +14,7 @@ from grader.core.sanitize import one_line
 from grader.protocol.check import CheckSpec
 from grader.suite import pytest_run
 from grader.suite.court import Court
-from grader.suite.failure import Places
+from grader.suite.failure import Places, why_skipped
 
 _SECONDS = 120
 _NOTHING = {
@@ -24,7 +24,7 @@ _NOTHING = {
 
 
 def collect(court: Court) -> dict[str, list[CheckSpec]]:
-    """The tests of each file, by the file's path.
+    """The tests of each file, by its path; of one that is skipped as a whole, a spec without id says why.
 
     Raises:
         KataError: a file does not import with the reference at hand, or there are no tests.
@@ -49,7 +49,9 @@ def collect(court: Court) -> dict[str, list[CheckSpec]]:
         )
     if not found["tests"]:
         raise KataError("pytest finds no tests there; name a folder with test_*.py in it")
-    return {file: [CheckSpec(id, title) for id, title in held] for file, held in found["tests"].items()}
+    skipped = {file: [CheckSpec("", file, lacks=why)] for file, why in found["skipped"].items()}
+    tests = {file: [CheckSpec(id, title) for id, title in held] for file, held in found["tests"].items()}
+    return {**skipped, **tests}
 
 
 def _tell(court: Court, writer: int) -> None:
@@ -58,7 +60,7 @@ def _tell(court: Court, writer: int) -> None:
     trouble = pytest_run.start(court, root, [court.place], found, collect_only=True)
     problems = found.problems or ([trouble] if trouble else [])
     with os.fdopen(writer, "w") as told:
-        json.dump({"tests": found.tests, "problems": problems}, told)
+        json.dump({"tests": found.tests, "skipped": found.skipped, "problems": problems}, told)
 
 
 class _Collected:
@@ -67,6 +69,7 @@ class _Collected:
     def __init__(self, places: Places) -> None:
         self._places = places
         self.tests: dict[str, list[tuple[str, str]]] = {}
+        self.skipped: dict[str, str] = {}
         self.problems: list[str] = []
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -83,6 +86,8 @@ class _Collected:
             told = self._places.import_trouble(report.call.excinfo)
             why = "; ".join(fact.text for fact in told.facts)
             self.problems.append(one_line(f"{collector.nodeid} does not import: {why}"))
+        if report.skipped:
+            self.skipped[collector.nodeid] = one_line(why_skipped(report))
         return report
 
 

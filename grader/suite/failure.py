@@ -85,3 +85,11 @@ def _of_assert(text: str, where: Where | None) -> Feedback:
     lines = [line.strip() for line in text.splitlines()]
     first, *rest = [line for line in lines if line and line != _ADVICE] or ["the assert does not hold"]
     return Feedback(first, tuple(Fact("", line) for line in rest), where=where)
+
+
+def why_skipped(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test or a file of them was skipped, or is known to fail."""
+    if isinstance(report.longrepr, tuple):
+        return f"skipped: {str(report.longrepr[2]).removeprefix('Skipped: ')}"
+    why = str(getattr(report, "wasxfail", ""))
+    return f"expected to fail: {why}" if why else "expected to fail"

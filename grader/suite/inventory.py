@@ -39,12 +39,16 @@ class TestFile:
 
 @dataclass(frozen=True)
 class Inventory:
-    """The tests of a suite, file by file, as they were collected from `folder` when it had this digest."""
+    """The tests of a suite, file by file, as they were collected from `folder` when it had this digest.
+
+    `skipped` has the files that are skipped as wholes, and why.
+    """
 
     name: str
     folder: str
     digest: str
     files: tuple[TestFile, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -54,7 +58,8 @@ class Inventory:
 
     def to_json(self) -> dict[str, Any]:
         files = [{**vars(file), "checks": [vars(check) for check in file.checks]} for file in self.files]
-        return {"name": self.name, "folder": self.folder, "digest": self.digest, "files": files}
+        told = {"name": self.name, "folder": self.folder, "digest": self.digest}
+        return {**told, "files": files, "skipped": dict(self.skipped)}
 
 
 def kept(results: Path) -> Inventory | None:
@@ -65,7 +70,7 @@ def kept(results: Path) -> Inventory | None:
             TestFile(f["path"], f["slug"], tuple(CheckSpec(**c) for c in f["checks"]), f["points"])
             for f in data["files"]
         )
-        return Inventory(data["name"], data["folder"], data["digest"], files)
+        return Inventory(data["name"], data["folder"], data["digest"], files, data["skipped"])
     except (TypeError, KeyError):
         return None
 
@@ -89,9 +94,11 @@ def expect_only(results: Path, folder: Path | None) -> None:
 
 def listed(name: str, folder: str, digest: str, checks: Mapping[str, Sequence[CheckSpec]]) -> Inventory:
     """The inventory of the tests of each file."""
-    slugs = {path: f"test_{slug}" if slug == name else slug for path, slug in _slugs([*checks]).items()}
-    files = (TestFile(path, slugs[path], tuple(own)) for path, own in checks.items())
-    return Inventory(name, folder, digest, tuple(files))
+    skipped = {path: own[0].lacks or "" for path, own in checks.items() if own and not own[0].id}
+    run = {path: own for path, own in checks.items() if path not in skipped}
+    slugs = {path: f"test_{slug}" if slug == name else slug for path, slug in _slugs([*run]).items()}
+    files = (TestFile(path, slugs[path], tuple(own)) for path, own in run.items())
+    return Inventory(name, folder, digest, tuple(files), skipped)
 
 
 def _slugs(files: Sequence[str]) -> dict[str, str]:

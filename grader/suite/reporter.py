@@ -135,7 +135,7 @@ class Reporter:
 
     def _finding(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:
         if report.skipped:
-            return {"outcome": "not_graded", "feedback": Feedback(_reason(report))}
+            return {"outcome": "not_graded", "feedback": Feedback(failure.why_skipped(report))}
         if call.excinfo is None:  # a test that was to fail, and passes
             return {"outcome": "failed", "feedback": Feedback(str(report.longrepr))}
         error = call.excinfo.value
@@ -171,11 +171,3 @@ def _called(context: Any) -> str:
     """A subtest's message and parameters."""
     parameters = [f"{name}={value}" for name, value in dict(context.kwargs).items()]
     return one_line(", ".join([*([str(context.msg)] if context.msg else []), *parameters]))
-
-
-def _reason(report: pytest.TestReport) -> str:
-    """Why a test was skipped, or is known to fail."""
-    if isinstance(report.longrepr, tuple):
-        return f"skipped: {str(report.longrepr[2]).removeprefix('Skipped: ')}"
-    why = str(getattr(report, "wasxfail", ""))
-    return f"expected to fail: {why}" if why else "expected to fail"

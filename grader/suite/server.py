@@ -47,7 +47,7 @@ def main() -> None:
             json.dump({"fault": str(error)}, control)
             return
         json.dump({"checks": {file: [asdict(c) for c in held] for file, held in checks.items()}}, control)
-    court.tests = {file: [check.id for check in held] for file, held in checks.items()}
+    court.tests = {file: [check.id for check in held if check.id] for file, held in checks.items()}
     court.guard = guard_of(court.files)
     gc.freeze()  # the collector keeps away from it, so that children share it
     gc.enable()

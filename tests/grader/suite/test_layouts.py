@@ -204,3 +204,14 @@ def test_how_tests_are_found_is_the_suites_own_matter(tmp_path, file, text):
         "whole_it": "passed",
     }
     assert {*outcomes(records["ada"])} == {"test_one"}
+
+
+def test_a_file_that_is_skipped_as_a_whole_is_told_and_costs_nobody(tmp_path):
+    skipped = "import pytest\n\npytest.importorskip('no_such_kernels')\n\n\ndef test_x():\n    pass\n"
+    lay(tmp_path, {**BESIDE, "hw1/test_gpu.py": skipped, "class/ada/linalg.py": WRONG})
+    for _ in range(2):
+        records, said = grade(tmp_path, "hw1", ("hw1/linalg.py",))
+        assert [*records["ada"].exercises] == ["linalg"]
+        assert (
+            "graded for nobody, skipped: could not import 'no_such_kernels'" in said and "test_gpu.py" in said
+        )
