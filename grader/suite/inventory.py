@@ -49,17 +49,18 @@ class Inventory:
     digest: str
     files: tuple[TestFile, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
 
     @cached_property
     def catalog(self) -> Catalog:
         """The suite as a section of a catalog, for all that reads results."""
         exercises = (_exercise(self.name, order, file) for order, file in enumerate(self.files, start=1))
-        return Catalog((Section(self.name, self.name, tuple(exercises)),))
+        return Catalog((Section(self.name, self.title or self.name, tuple(exercises)),))
 
     def to_json(self) -> dict[str, Any]:
         files = [{**vars(file), "checks": [vars(check) for check in file.checks]} for file in self.files]
         told = {"name": self.name, "folder": self.folder, "digest": self.digest}
-        return {**told, "files": files, "skipped": dict(self.skipped)}
+        return {**told, "files": files, "skipped": dict(self.skipped), "title": self.title}
 
 
 def kept(results: Path) -> Inventory | None:
@@ -70,7 +71,7 @@ def kept(results: Path) -> Inventory | None:
             TestFile(f["path"], f["slug"], tuple(CheckSpec(**c) for c in f["checks"]), f["points"])
             for f in data["files"]
         )
-        return Inventory(data["name"], data["folder"], data["digest"], files, data["skipped"])
+        return Inventory(data["name"], data["folder"], data["digest"], files, data["skipped"], data["title"])
     except (TypeError, KeyError):
         return None
 

@@ -16,7 +16,7 @@ from grader.suite.suite import Suite
 
 
 def priced(tests: Inventory, suite: Suite) -> Inventory:
-    """The inventory with what each test is worth by the suite's settings.
+    """The inventory with what each test is worth by the suite's settings, and their title.
 
     Raises:
         KataError: they name a test that there is not, or do not add up.
@@ -32,7 +32,7 @@ def priced(tests: Inventory, suite: Suite) -> Inventory:
         replace(file, points={check.id: worth[called[file.path, check.id]] for check in file.checks})
         for file in tests.files
     )
-    return replace(tests, files=tuple(files))
+    return replace(tests, files=tuple(files), title=suite.settings.title)
 
 
 def _shared(tests: Sequence[str], idle: Collection[str], settings: Settings) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """What an instructor says of a suite: `suite.toml` in its folder, if there is one.
 
+title = "Assignment 1"                    # on pages; else the name of its folder
 seconds = 10                              # for each test
 
 [points]                                  # without them, 1 for each test
@@ -31,11 +32,12 @@ MOST_SECONDS = 600
 
 @dataclass(frozen=True)
 class Settings:
-    """How long a test may take, and what tests are worth, by how they are called in `file`."""
+    """What the assignment is called, how long a test may take, and what tests are worth, as `file` says."""
 
     file: Path
     seconds: float = 10.0
     points: Mapping[str, float] = field(default_factory=dict)
+    title: str = ""
 
 
 def read(file: Path) -> Settings:
@@ -51,13 +53,16 @@ def read(file: Path) -> Settings:
         told: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise KataError(f"{where} cannot be read: {error}; mend it or take it away") from None
-    known = ("seconds", "points")
+    known = ("title", "seconds", "points")
     for key in told:
         if key not in known:
             raise KataError(
                 f"{where}: nothing is called {key!r}{near(key, known)}; known are {', '.join(known)}"
             )
     seconds, points = told.get("seconds", 10.0), told.get("points", {})
+    title = told.get("title", "")
+    if not isinstance(title, str):
+        raise KataError(f'{where}: title is {title!r}; write a text, as title = "Assignment 1"')
     if not is_number(seconds) or not 0 < seconds <= MOST_SECONDS:
         raise KataError(f"{where}: seconds is {seconds!r}; say up to {MOST_SECONDS} for a test")
     if not isinstance(points, dict):
@@ -67,4 +72,4 @@ def read(file: Path) -> Settings:
             raise KataError(f'{where}: put quotes around the whole name of a test, as "{name}.py" = 20')
         if not is_number(value) or not 0 <= value <= MOST_POINTS:
             raise KataError(f"{where}: {name} has points {value!r}; say 0 to {MOST_POINTS}")
-    return Settings(file, float(seconds), points)
+    return Settings(file, float(seconds), points, title)

@@ -64,6 +64,7 @@ def test_points(tmp_path, text, expected):
         ('[points]\n"test_model.py" = -1', "say 0 to"),
         ("[points]\ntest_model.py = 3", "put quotes around the whole name of a test"),
         ("points = 3", r"write a table \[points\]"),
+        ("title = 3", "title is 3; write a text"),
         ("seconds = 0", "say up to 600 for a test"),
         ("second = 3", r"nothing is called 'second' \(did you mean 'seconds'"),
         ("seconds = ", "mend it or take it away"),
@@ -80,6 +81,11 @@ def test_what_nobody_is_graded_on_leaves_its_share_to_the_others(tmp_path):
     assert file.worth == 8 and file.points["test_linear"] == 0
     file, _ = worth(tmp_path, "", lacks="test_linear").files
     assert file.worth == 3
+
+
+def test_a_title_is_that_of_the_section(tmp_path):
+    (section,) = worth(tmp_path, 'title = "Attention"').catalog.sections
+    assert (section.name, section.title) == ("hw", "Attention")
 
 
 def test_files_of_one_name_are_told_apart():
