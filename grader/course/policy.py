@@ -6,18 +6,13 @@ strict = false     # true: nothing counts but what passes the fine print, too
 steps = 0          # points for each of the first steps
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.core.errors import KataError
+from grader.core.toml import tomllib
 from grader.course import paths
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MOST_POINTS = 100
 """For a step. What is more was meant otherwise."""

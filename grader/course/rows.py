@@ -6,20 +6,15 @@ never read.
 """
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from grader.core.errors import KataError
+from grader.core.toml import tomllib
 from grader.course import paths
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import KINDS, STEPS, Exercise
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SECTION = "section.toml"
 STEPS_FILE = "steps.toml"

@@ -4,17 +4,12 @@ Others are for a person at a terminal, ask for plugins, or run tests in other pr
 """
 
 import shlex
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from iniconfig import IniConfig, ParseError
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from grader.core.toml import tomllib
 
 _KEPT = ("--import-mode", "-m")
 
@@ -31,15 +26,9 @@ def kept(config: Path) -> list[str]:
     found = []
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name not in _KEPT:
-            continue
-        found.append(f"{name}={value or _next(words, place)}" if name.startswith("--") else name)
-        found += [] if name.startswith("--") else [value if equals else _next(words, place)]
+        if name in _KEPT:
+            found += [name, *([value] if equals else words[place + 1 : place + 2])]
     return found
-
-
-def _next(words: Sequence[str], place: int) -> str:
-    return words[place + 1] if place + 1 < len(words) else ""
 
 
 def _addopts(config: Path) -> list[str]:

@@ -1,14 +1,10 @@
 """What a repository is installed as: code asks `importlib.metadata` for its own version."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from grader.core.toml import tomllib
 
 
 def written(root: Path, home: Path) -> bool:

@@ -8,21 +8,16 @@ seconds = 10                              # for each test
 "test_model.py::test_attention" = 5       # for one, or for all of its parameters together
 """
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grader.core.errors import KataError
+from grader.core.toml import tomllib
 from grader.course import paths
 from grader.course.course_file import near
 from grader.course.policy import is_number
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = "suite.toml"
 MOST_POINTS = 1000

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 import yaml
 
+from grader.core.toml import tomllib
 from grader.course import paths
-from grader.course.rows import tomllib
 from grader.plugin.markers import MARKERS
 from tests.grader.conftest import NEEDS
 
