@@ -38,21 +38,17 @@ def class_table(records: list[StudentRecord], catalog: Catalog) -> Table:
     statuses = sorted({status for found in own for status in found.values()})
     done = [_steps_done([e for slug, e in r.exercises.items() if slug in steps]) for r in records]
     rows = []
-    for record, found, steps_done in zip(records, own, done, strict=True):
+    for found, steps_done in zip(own, done, strict=True):
         counts = [sum(one == status for one in found.values()) for status in statuses]
-        cells = [str(count) if count else "" for count in counts] + ([steps_done] if any(done) else [])
-        rows.append((record.student, f"{record.score:.4g}", f"{record.points:g}", *cells))
-    return _table((*statuses, *(["steps"] if any(done) else [])), rows, records)
+        rows.append([str(count or "") for count in counts] + ([steps_done] if any(done) else []))
+    return _table([*statuses, *(["steps"] if any(done) else [])], rows, records)
 
 
 def tests_table(records: list[StudentRecord], catalog: Catalog) -> Table:
     """One line per student: total, and of each file of a suite how many of its tests pass."""
     files = [exercise.slug for exercise in catalog.exercises]
-    rows = []
-    for record in records:
-        cells = [_tests_passed(record.exercises[slug]) if slug in record.exercises else "" for slug in files]
-        rows.append((record.student, f"{record.score:.4g}", f"{record.points:g}", *cells))
-    return _table(files, rows, records)
+    found = [[record.exercises.get(slug) for slug in files] for record in records]
+    return _table(files, [[_tests_passed(one) if one else "" for one in row] for row in found], records)
 
 
 def _tests_passed(record: ExerciseRecord) -> str:
@@ -62,9 +58,13 @@ def _tests_passed(record: ExerciseRecord) -> str:
     return f"{sum(judged)} of {len(judged)}"
 
 
-def _table(columns: Sequence[str], rows: list[tuple[str, ...]], records: list[StudentRecord]) -> Table:
-    """The rows, a student each, and the mean of them."""
+def _table(columns: Sequence[str], cells: list[list[str]], records: list[StudentRecord]) -> Table:
+    """A row for each student, with the student's cells under these columns, and the mean of all."""
     names = ("student", "score", "points", *columns)
+    rows = [
+        (record.student, f"{record.score:.4g}", f"{record.points:g}", *own)
+        for record, own in zip(records, cells, strict=True)
+    ]
     rows += [("mean", *mean(records), *[""] * len(columns))] if records else []
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name, *column in zip(names, *rows, strict=True):

@@ -1,7 +1,6 @@
 """The verbs of an instructor: `grade` and `export`, and what they are asked for."""
 
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from grader.course.catalog import Catalog, load
 from grader.course.exercise import Exercise
 from grader.export import document
 from grader.records.corrections import Corrections
-from grader.records.records import StudentRecord, read_student
+from grader.records.records import StudentRecord, read_student, within
 from grader.submissions import roll_call
 from grader.submissions import times as clock
 from grader.submissions.class_folder import Classwork, Submission, collect
@@ -97,7 +96,8 @@ def grade(
         records = run(work.submissions, chosen, settings, progress)
     judged = {exercise.slug for exercise in chosen}
     if not as_json:
-        show(records if only is None else [_part(r, judged) for r in records], results, out, catalog)
+        asked = records if only is None else [within(r, (e.slug for e in chosen)) for r in records]
+        show(asked, results, out, catalog)
     problems: list[str] = []
     shown: str | None = None
     if gradebook is not None:
@@ -109,12 +109,6 @@ def grade(
         out.print(f"gradebook: {shown}", markup=False)
     faults = any(e.status == "grader_fault" for record in records for e in record.exercises.values())
     return not problems and not faults
-
-
-def _part(record: StudentRecord, judged: set[str]) -> StudentRecord:
-    """What was asked for of a record."""
-    kept = {slug: exercise for slug, exercise in record.exercises.items() if slug in judged}
-    return replace(record, exercises=kept, penalties={})
 
 
 def _workers(address: str, jobs: int | None, confined: bool, err: Console) -> "StartJudge":

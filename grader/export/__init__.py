@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,7 +16,7 @@ from grader.export.canvas import load_roster, to_canvas
 from grader.export.gradescope import to_gradescope
 from grader.export.tables import number, penalty, score, text
 from grader.records.corrections import NONE, Corrections, corrected
-from grader.records.records import SCHEMA, StudentRecord, read_student, rescaled, student_to_json
+from grader.records.records import SCHEMA, StudentRecord, read_student, rescaled, student_to_json, within
 
 NOT_GRADED = "not graded"
 
@@ -168,7 +167,8 @@ def load_results(
         if record is None:
             tell(f"{paths.shown(file)} is not a record of this version; left out (grade again to renew it)")
         else:
-            known = rescaled(_within(record, assignment), points)
+            asked = within(record, (e.slug for e in assignment.exercises)) if assignment else record
+            known = rescaled(asked, points)
             records.append(corrected(known, corrections, catalog))
     if not records:
         raise KataError(f"{paths.shown(folder)} holds no results; run `kata grade` first, or name its --out")
@@ -178,11 +178,3 @@ def load_results(
             f"run `kata grade --assignment {assignment.name}` first, or name its --out"
         )
     return records
-
-
-def _within(record: StudentRecord, assignment: Section | None) -> StudentRecord:
-    """What a record has of the assignment; all of it where none is named."""
-    if assignment is None:
-        return record
-    slugs = [exercise.slug for exercise in assignment.exercises]
-    return replace(record, exercises={s: record.exercises[s] for s in slugs if s in record.exercises})

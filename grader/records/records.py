@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -171,6 +171,11 @@ def read_student(path: Path) -> StudentRecord | None:
         return record if all(math.isfinite(n) for n in numbers) else None
     except (KeyError, TypeError, AttributeError):
         return None
+
+
+def within(record: StudentRecord, slugs: Iterable[str]) -> StudentRecord:
+    """What a record has of these exercises, in their order."""
+    return replace(record, exercises={s: record.exercises[s] for s in slugs if s in record.exercises})
 
 
 def rescaled(record: StudentRecord, points: Mapping[str, float]) -> StudentRecord:
