@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -12,7 +13,6 @@ from grader.core.progress_bar import bar
 from grader.course import roster as rosters
 from grader.engine import backend
 from grader.export import document
-from grader.similar.assignment import Assignment
 from grader.submissions import roll_call
 from grader.submissions.class_folder import listed
 from grader.suite import hand_ins
@@ -21,6 +21,9 @@ from grader.suite.grade import Settings, judged_by_others
 from grader.suite.grade import grade as run
 from grader.suite.inventory import Inventory
 from grader.suite.reference import Reference
+
+if TYPE_CHECKING:
+    from grader.similar.assignment import Assignment
 
 
 def grade(
@@ -56,7 +59,8 @@ def grade(
     with bar(err, "running tests") as progress:
         records, tests = run(work.submissions, asked, reference, settings, progress)
     others = listed(
-        "judged by the tests as they were before, hand them in again", judged_by_others(results, asked)
+        "judged by the tests as they were before, hand them in again",
+        judged_by_others(results, asked, records),
     )
     for_nobody = (*_for_nobody(tests), *others)
     for note in for_nobody:
@@ -71,12 +75,14 @@ def grade(
 
 def assignment(
     submissions: Path, suite: Path, adapters: Sequence[Path], handout: Path | None, solution: Path | None
-) -> Assignment:
+) -> "Assignment":
     """The suite for `kata similar`.
 
     Raises:
         KataError: there is none, or no solution.
     """
+    from grader.similar.assignment import Assignment
+
     asked = suites.read(suite, adapters, handout, (submissions, solution))
     return Assignment(asked, {} if solution is None else hand_ins.solution(solution, asked).files)
 

@@ -7,7 +7,7 @@ codes side by side and with how alike any two answers to the same exercise are.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
@@ -19,10 +19,12 @@ from grader.course import paths, roster
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
 from grader.report import expect_ours, render
-from grader.similar.assignment import Assignment
 from grader.similar.compare import Prints, Reader, compare
 from grader.similar.page import Compared, page
 from grader.submissions.class_folder import Submission, collect
+
+if TYPE_CHECKING:
+    from grader.similar.assignment import Assignment
 
 
 def run(
@@ -33,7 +35,7 @@ def run(
     only: list[str] | None,
     out: Console,
     err: Console,
-    by_suite: Assignment | None = None,
+    by_suite: "Assignment | None" = None,
 ) -> None:
     """The verb: compare what a class handed in, write a page, and say how many pairs are on it.
 

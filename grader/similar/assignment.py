@@ -32,6 +32,6 @@ class Assignment:
 
     def everybodys(self, _: Exercise) -> list[str]:
         """What anybody may have written: the solution, and all that students were handed out."""
-        held = (self.suite.files, self.suite.stubs, self.suite.given, self.solution)
+        held = (self.suite.files, self.suite.given, self.solution)
         sources = (content for files in held for path, content in files.items() if path.endswith(".py"))
         return [content.decode("utf-8", "replace") for content in sources]

@@ -124,10 +124,12 @@ def edition_of(suite: Suite) -> int:
     return int(suite.digest()[:8], 16)
 
 
-def judged_by_others(results: Path, suite: Suite) -> list[str]:
-    """The students in a folder of results who were judged when the suite was another."""
-    records = (read_student(file) for file in sorted(results.glob("[!.]*.json")))
-    return [record.student for record in records if record and record.seed != edition_of(suite)]
+def judged_by_others(results: Path, suite: Suite, judged: Sequence[StudentRecord]) -> list[str]:
+    """The students in a folder of results, beside those just judged, who were judged by another suite."""
+    now = {f"{record.student}.json" for record in judged}
+    earlier = (read_student(file) for file in sorted(results.glob("[!.]*.json")) if file.name not in now)
+    edition = edition_of(suite)
+    return [record.student for record in earlier if record and record.seed != edition]
 
 
 def _student(
