@@ -78,7 +78,7 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
 def unfinished(exercises: Iterable[Exercise]) -> Iterator[str]:
     """A line for each exercise of which a part is not written that students or their grades need."""
     for exercise in exercises:
-        if sum(1 for _ in _left_in(exercise, (*exercise.suites, "exercises", "solutions"))):
+        if any(_left_in(exercise, (*exercise.suites, "exercises", "solutions"))):
             yield f"{exercise.slug} is unfinished: `kata audit --only {exercise.slug}` lists what is to do"
 
 

@@ -96,7 +96,7 @@ class Roster:
         found = self._by_key.get(_key(student))
         return f"{found.name} ({student})" if found and found.name else student
 
-    @property
+    @cached_property
     def told(self) -> list[str]:
         """Which of name, e-mail and section the roster tells of anybody."""
         return [column for column in _TOLD if any(getattr(student, column) for student in self.students)]

@@ -58,9 +58,7 @@ def meant(kinds: Mapping[str, str], landmarks: Sequence[str]) -> Place | None:
             if len(held := _ending(files, tail)) == 1:
                 return Place(_without(held[0], tail), prefix)
     for landmark in landmarks:
-        name = PurePosixPath(landmark).stem.casefold().replace("-", "_")
-        copies = [path for path in files if name in spellings(path)]
-        if copies:
+        if copies := _copies(files, landmark):
             return _as(max(copies, key=lambda path: (-path.count("/"), _number(path))), landmark)
     return None
 
@@ -74,11 +72,8 @@ def completed(place: Place, kinds: Mapping[str, str], wanted: Sequence[str]) -> 
         left += [_without(other, path) for other in _ending(files, path) if other != there]
         if there in files or path in renamed.values():
             continue
-        home, name = PurePosixPath(there).parent, PurePosixPath(path).stem.casefold().replace("-", "_")
-        copies = [
-            other for other in files if PurePosixPath(other).parent == home and name in spellings(other)
-        ]
-        if copies:
+        home = PurePosixPath(there).parent
+        if copies := _copies((other for other in files if PurePosixPath(other).parent == home), path):
             newest = max(copies, key=_number)
             renamed[newest.removeprefix(f"{place.top}/" if place.top else "")] = path
     return replace(place, renamed=renamed, left=tuple(dict.fromkeys(left)))
@@ -95,6 +90,12 @@ def _tails(landmark: str) -> Iterator[tuple[str, str]]:
     parts = landmark.split("/")
     for place in range(1, len(parts)):
         yield "/".join(parts[:place]), "/".join(parts[place:])
+
+
+def _copies(paths: Iterable[str], landmark: str) -> list[str]:
+    """The files whose names mean the landmark's."""
+    name = PurePosixPath(landmark).stem.casefold().replace("-", "_")
+    return [path for path in paths if name in spellings(path)]
 
 
 def _ending(paths: Iterable[str], tail: str) -> list[str]:

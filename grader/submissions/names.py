@@ -1,7 +1,6 @@
 """Which exercise the name of a file or folder means, in what a student handed in."""
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from grader.course import project
 from grader.course.catalog import Catalog
@@ -17,6 +16,7 @@ class Names:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._files = {exercise.name: exercise for exercise in catalog.exercises}
+        self._projects = [exercise for exercise in catalog.exercises if exercise.is_project]
 
     def exact(self, name: str) -> Exercise | None:
         """The exercise whose file's name this is, whatever a platform added."""
@@ -41,13 +41,11 @@ class Names:
 
     def spilt(self, kinds: Mapping[str, str]) -> Exercise | None:
         """The only project whose files all lie here by themselves, where nothing else is answered."""
-        if any(self.answered(name, kind) for name, kind in kinds.items()):
-            return None
         held = {name for name, kind in kinds.items() if kind == FILE}
-        fitting = [
-            e for e in self._catalog.exercises if e.is_project and (own := _modules(e)) and own <= held
-        ]
-        return fitting[0] if len(fitting) == 1 else None
+        fitting = [e for e in self._projects if (own := _modules(e)) and own <= held]
+        if len(fitting) != 1 or any(self.answered(name, kind) for name, kind in kinds.items()):
+            return None
+        return fitting[0]
 
 
 def own(name: str) -> str:
@@ -65,5 +63,5 @@ def newest(name: str) -> tuple[int, int, str]:
 def _modules(exercise: Exercise) -> set[str]:
     """What lies at the top of a project as it is handed out, but for what every package has."""
     start = exercise.place("exercises")
-    paths = (file.relative_to(start) for file in project.files(start) if file.suffix == ".py")
-    return {path.name for path in map(PurePosixPath, paths) if len(path.parts) == 1} - {project.START}
+    top = (file for file in project.files(start) if file.parent == start and file.suffix == ".py")
+    return {file.name for file in top} - {project.START}
