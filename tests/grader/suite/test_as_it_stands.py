@@ -1,13 +1,8 @@
 """A suite that uses what suites use is judged as pytest alone would: nothing has to be changed for us."""
 
-import io
-import shutil
-
 import pytest
-from rich.console import Console
 
-from grader.cli import suite as by_suite
-from grader.records.records import read_student
+from tests.grader.suite.courses import grade, lay, outcomes
 
 SETTINGS = """
 [tool.pytest.ini_options]
@@ -121,32 +116,10 @@ def records(tmp_path_factory):
         "hw/src/pkg/__init__.py": "",
         "hw/src/pkg/model.py": RIGHT,
     }
-    for name, text in texts.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text)
     for student, text in (("ada", RIGHT), ("bob", WRONG), ("cyn", BROKEN)):
-        shutil.copytree(home / "hw/src", home / "class" / student / "src")
-        (home / "class" / student / "src/pkg/model.py").write_text(text)
-    quiet = Console(file=io.StringIO())
-    by_suite.grade(
-        home / "class",
-        home / "hw/tests",
-        adapters=(),
-        handout=None,
-        solution=home / "hw",
-        results=home / "results",
-        jobs=2,
-        confined=False,
-        as_json=False,
-        roster=None,
-        out=quiet,
-        err=quiet,
-    )
-    return {name: read_student(home / f"results/{name}.json") for name in ("ada", "bob", "cyn")}
-
-
-def outcomes(record):
-    return {check.id: check.outcome for check in record.exercises["all"].checks}
+        texts[f"class/{student}/src/pkg/__init__.py"] = ""
+        texts[f"class/{student}/src/pkg/model.py"] = text
+    return grade(lay(home, texts), solution="hw")[0]
 
 
 def test_what_is_right_passes(records):
