@@ -23,7 +23,8 @@ test: .venv/.dev sandbox browser database ## everything the project checks of it
 	  took="$$took  $$part $$(($$(date +%s) - began)) s"; \
 	done; echo "took$$took"
 
-check: lint test-suites test-quick ## what needs no system package, in three minutes
+check: .venv/.dev ## what is quick and needs no system package; mypy, which has one thread, beside the tests
+	@$(MAKE) --no-print-directory -j 2 lint test-suites test-quick
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

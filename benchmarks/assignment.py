@@ -64,8 +64,8 @@ def _laid_over(student: Path, folder: Path) -> Path:
 
 
 def _with_engine(work: Path, out: Path, jobs: int) -> None:
-    suite = ["--suite", TESTS, "--adapter", TESTS / ADAPTER.name]
-    run(["-m", "grader", "grade", work, *suite, "--jobs", str(jobs), "--out", out])
+    suite = [TESTS, work, "--adapter", TESTS / ADAPTER.name]
+    run(["-m", "grader", "grade-suite", *suite, "--jobs", str(jobs), "--out", out])
 
 
 def _with_pytest(folder: Path) -> str:

@@ -20,8 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader.authoring import specimen
-from grader.course import paths
+from grader.course import paths, specimens
 from grader.course.catalog import load
 
 
@@ -32,7 +31,7 @@ def make_class(folder: Path, section: str, count: int) -> None:
     for number in range(count):
         for exercise in exercises:
             solution = exercise.file("solutions").read_text("utf-8")
-            sources = [solution] + [s.source(solution) for s in specimen.read(exercise.file("specimens"))]
+            sources = [solution] + [s.source(solution) for s in specimens.read(exercise.file("specimens"))]
             target = folder / f"student{number:03d}" / exercise.relative
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(f"{draw.choice(sources)}\n# student {number}\n", "utf-8")

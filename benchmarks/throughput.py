@@ -30,11 +30,11 @@ import assignment
 from contest import ROUNDS, Spent, run, show, warn_of_load
 from engine import make_class
 
+from grader.classroom.nbgrader import source_notebooks
+from grader.classroom.nbgrader.gradebook import answer_cell
 from grader.course import paths
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
-from grader.nbgrader import source_notebooks
-from grader.nbgrader.gradebook import answer_cell
 
 GROWN = "merge_heads"
 

@@ -17,9 +17,9 @@ from grader.learner.outcome import learn
 from grader.learner.watch import question, screen
 from grader.learner.watch.window import Window
 from grader.protocol.job import Job
+from grader.protocol.statuses import State
 from grader.records import progress
 from grader.records.route import Route
-from grader.records.rungs import State
 
 HERE = Path(__file__).parent
 TITLE = "kata watch"
@@ -64,10 +64,10 @@ def first_minutes() -> None:
     wrong = solution.replace("torch.tensor([first, second])", "torch.tensor(first + second)")
     screens = [_console(80, 24) for _ in range(5)]
     screens[0].print(question.how_far())
-    _window(screens[1], catalog, path).draw(screen.ready(first), first, {})
+    _window(screens[1], catalog, path).draw(screen.asked(first), first, {})
     _judged(screens[2], catalog, path, first, wrong, {})
     _judged(screens[3], catalog, path, first, solution, {})
-    _window(screens[4], catalog, path).draw(screen.ready(second), second, {first.slug: "done"})
+    _window(screens[4], catalog, path).draw(screen.asked(second), second, {first.slug: "done"})
     (HERE / "watch_first.svg").write_text(_animated(screens), "utf-8")
 
 

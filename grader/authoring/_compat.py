@@ -1,4 +1,7 @@
-"""Private names of torch that null answers need. Tried with torch 2.11 and 2.13."""
+"""Private names of torch that answers made of a solution need. Tried with torch 2.11 and 2.13."""
 
-PYTREE = "torch.utils._pytree"
-"""Has `tree_map`, a function over nested data."""
+from torch.utils import _pytree
+
+tree_leaves = _pytree.tree_leaves
+tree_map = _pytree.tree_map
+tree_map_only = _pytree.tree_map_only

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -11,8 +12,21 @@ from grader.course import paths, project, sources, starts
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import STEPS, Exercise, Tree
 from grader.course.rows import SECTION, STEPS_FILE, row_file
+from grader.learner import seen
+from grader.records import route
 
-_HOUSEKEEPING = {"__init__.py", "__pycache__", "conftest.py", "README.md", SECTION, STEPS, STEPS_FILE}
+_HOUSEKEEPING = {
+    "__init__.py",
+    "__pycache__",
+    "conftest.py",
+    "README.md",
+    seen.FILE,
+    SECTION,
+    STEPS,
+    STEPS_FILE,
+}
+MOST_STEPS = 9
+"""In a row, before there is something to practise them on."""
 _PATHS = ("first", "core", "further")
 TODO = "TODO: "
 _WRITTEN: tuple[Literal["exercises"], Literal["solutions"]] = ("exercises", "solutions")
@@ -25,6 +39,7 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
         if any(e.section == section.name for e in exercises):
             yield from _section_problems(section)
             yield from _needs_problems(catalog, section)
+            yield from _reading_problems(catalog, section)
     for exercise in exercises:
         missing = [tree for tree in exercise.trees if not exercise.file(tree).is_file()]
         for tree in missing:
@@ -40,7 +55,7 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
 
 
 def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
-    if len({e.root for e in section.exercises}) == 1:  # of several sources, none knows the others' numbers
+    if len({e.root for e in section.exercises}) == 1:  # of several sources, none knows the others' order
         yield from _order_problems(section)
     chapters = list(filter(Path.is_file, sources.each("exercises", section.name, "README.md")))
     if not chapters:
@@ -56,10 +71,6 @@ def _section_problems(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _order_problems(section: Section) -> Iterator[tuple[str, str]]:
-    for kind in (True, False):
-        numbers = [e.order for e in section.exercises if e.is_step == kind]
-        if numbers != list(range(1, len(numbers) + 1)):
-            yield section.name, f"numbers are not 1 to {len(numbers)}: {numbers}"
     order = [_PATHS.index(e.path) for e in section.exercises]
     if order != sorted(order):
         yield section.name, "a core exercise comes after a further one"
@@ -73,6 +84,23 @@ def _needs_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, s
                 yield exercise.slug, f"needs {need!r}, which is no exercise"
             elif place[need] >= place[exercise.slug]:
                 yield exercise.slug, f"needs {need!r}, which does not come earlier"
+
+
+def _reading_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str, str]]:
+    """What a first reader, who meets easy exercises among the steps, would meet too early, or not at all."""
+    rows = {e.slug: e for e in catalog.exercises}
+    easy = [e for e in section.exercises if e.is_easy]
+    for exercise in easy if any(e.is_step for e in rows.values()) else ():
+        for need in filter(None, map(rows.get, exercise.needs)):
+            why = "is optional" if need.optional else "" if need.is_step or need.is_easy else "comes later"
+            if why:
+                yield exercise.slug, f"is easy (difficulty = 1) and needs {need.slug!r}, which {why}"
+    read = [e for e in route.like_a_book(catalog) if e.section == section.name and not e.optional]
+    for is_step, held in groupby(read, lambda e: e.is_step):
+        steps = [e.slug for e in held] if is_step else []
+        if len(steps) > MOST_STEPS or (steps and not easy):
+            told = f"no easy exercise (difficulty = 1) among {len(steps)} steps, {steps[0]} to {steps[-1]}"
+            yield section.name, f"{told}; name in its `needs` the step that it is to follow"
 
 
 def unfinished(exercises: Iterable[Exercise]) -> Iterator[str]:

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.authoring import specimen
-from grader.authoring.specimen import Wrong
 from grader.core.progress_bar import Progress, silent
+from grader.course import specimens
 from grader.course.exercise import Exercise
+from grader.course.specimen import Wrong
 from grader.engine.pool import Pool
 from grader.protocol.job import Job
 from grader.protocol.transcript import Transcript
@@ -17,7 +17,7 @@ Signature = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class Redundancy:
     """Wrong answers to one exercise, and the checks that fail on each of them with the same headlines."""
 
     where: str
@@ -29,12 +29,12 @@ class Group:
         return "\n".join([f"{self.where}: {told}", *(f"  {about}" for about in self.about)])
 
 
-def groups(exercises: tuple[Exercise, ...], progress: Progress = silent) -> Iterator[Group]:
+def groups(exercises: tuple[Exercise, ...], progress: Progress = silent) -> Iterator[Redundancy]:
     """Groups of two and more, of which one specimen says as much as all."""
     about: dict[int, str] = {}
     jobs = []
     for exercise in exercises:
-        for kept in specimen.read(exercise.file("specimens")):
+        for kept in specimens.read(exercise.file("specimens")):
             if isinstance(kept, Wrong):
                 jobs.append(Job(exercise, kept.content(exercise), 0, mode="check"))
                 about[id(jobs[-1])] = kept.about
@@ -45,7 +45,7 @@ def groups(exercises: tuple[Exercise, ...], progress: Progress = silent) -> Iter
             progress(done, len(jobs))
     for (slug, signature), same in sorted(alike.items()):
         if len(same) > 1:
-            yield Group(slug, tuple(sorted(same)), signature)
+            yield Redundancy(slug, tuple(sorted(same)), signature)
 
 
 def _signature(transcript: Transcript) -> Signature:

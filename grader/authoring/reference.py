@@ -20,19 +20,21 @@ PAGE = paths.ROOT / "docs" / "checks.md"
 GROUPS = {
     "Contracts": (
         "contract.contract",
-        "contract.call",
+        "contract.given",
         "contract.computed",
         "contract.variants",
         "contract.conduct",
+        "contract.layers",
+        "contract.steps",
     ),
     "Values": ("values", "numbers", "rounding", "failure"),
     "Gradients": ("gradients",),
     "Errors": ("raises",),
     "Side effects": ("side_effects",),
     "Views and memory": ("cost.memory",),
-    "Cost": ("cost.operations", "cost.dispatch"),
+    "Cost": ("cost.operations", "cost.steps", "cost.dispatch"),
     "Precision": ("cost.precision",),
-    "Modules": ("registered", "module_contract"),
+    "Modules": ("registered",),
     "Devices": ("devices", "devices.traffic"),
     "Ranks": ("distributed", "distributed.collectives", "distributed.report", "distributed.elsewhere"),
     "Data loaders": ("dataloader.workers",),
@@ -46,7 +48,7 @@ _INTRODUCTION = """\
 
 Suites import these names, and no others, from `grader.checks` and the modules named here. "Fail" means: raise
 `CheckFailure`, whose message is the feedback. `call` is the call as a learner would write it. Examples take
-the fixtures `answer`, `gen` and `device` ([CONTRIBUTING.md](../CONTRIBUTING.md)); the tests run each on an
+the fixtures `answer`, `gen` and `device` ([exercise.md](exercise.md#suites)); the tests run each on an
 answer that is right, and on one that it must tell apart. `python -m grader.authoring.reference` writes this
 page."""
 

@@ -26,10 +26,9 @@ def write(section: str, slug: str, named: str, *, step: bool = False) -> list[st
     _expect_new(slug)
     kind = _kind(named, step)
     found = _section(section)
-    order = max((e.order for e in found.exercises if e.is_step == step), default=0) + 1
-    words = {"slug": slug, "title": _title(slug), "order": order, "kind": kind}
+    words = {"slug": slug, "title": _title(slug), "kind": kind}
     path: Literal["first", "core"] = "first" if step else "core"
-    made = Exercise(slug, found.name, order, "", kind, path, 0, 1, (), (), (), "")
+    made = Exercise(slug, found.name, 0, "", kind, path, 0, 1, (), (), (), "")
     files = {file: text.format(**words) for file, text in _texts(made).items()}
     new = [*_begin(found), *_packages(made)]
     for file, text in files.items():
@@ -116,7 +115,8 @@ def _begin(section: Section) -> Iterator[Path]:
 
 def _packages(exercise: Exercise) -> Iterator[Path]:
     """Make what lets pytest tell suites of one name apart, where it is missing: an `__init__.py` a folder."""
-    folders = {folder for tree in exercise.trees for folder in _above(exercise.file(tree))}
+    trees = (tree for tree in exercise.trees if tree != "specimens")  # which are texts
+    folders = {folder for tree in trees for folder in _above(exercise.file(tree))}
     for folder in sorted(folders):
         made = folder / "__init__.py"
         suites = folder.is_relative_to(paths.PUBLIC)

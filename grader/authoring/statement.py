@@ -15,6 +15,9 @@ MOST_LINES = 12
 STEP_WORDS = 80
 """Of prose, for a step."""
 
+EXAMPLE_COLUMNS = 78
+"""For a line of a step's worked example, so that it is whole on any screen."""
+
 NEW = "New here:"
 """Begins the line of a step that gives the syntax of what it introduces."""
 
@@ -52,5 +55,9 @@ def _step_problems(said: Statement, count: int) -> Iterator[str]:
         yield f"the statement lacks a line {NEW!r} with the syntax that the step introduces"
     if not re.search(r"^    \S", said.job, re.MULTILINE):
         yield "the statement lacks a worked example, indented by four"
+    for line in said.job.splitlines():
+        if line.startswith("    ") and len(line) > EXAMPLE_COLUMNS:
+            told = f"{len(line)} columns, and {EXAMPLE_COLUMNS} fit on any screen"
+            yield f"the worked example has a line of {told}: put its remark below it: {line.strip()[:30]}…"
     if said.fine is not None:
         yield "a step has no fine print"

@@ -84,57 +84,58 @@ contract = Contract(
 )
 '''
 
-SPECIMENS = '''"""Answers to {slug} that people write."""
+SPECIMENS = """# Answers to {slug} that people write.
 
-from grader.authoring.specimen import Right, Works, Wrong
+wrong job test_values "is tripled": TODO: a mistake in the job, one of six to fifteen
+- x * 2
++ x * 3
 
-TWICE = "x * 2"
+wrong fine test_arguments_are_left_alone: TODO: a mistake in the fine print of just this exercise
+- x * 2
++ x.mul_(2)
 
-SPECIMENS = [
-    Wrong(
-        "TODO: a mistake in the job, one of six to fifteen",
-        edits=[(TWICE, "x * 3")],
-        rung="job",
-        check="test_values",
-        says="is tripled",
-    ),
-    Wrong(
-        "TODO: a mistake in the fine print",
-        edits=[(TWICE, "x.mul_(2)")],
-        rung="fine",
-        check="test_arguments_are_left_alone",
-    ),
-    Works("TODO: an answer as textbooks write it", edits=[(TWICE, "x.float() * 2")]),
-    Works("TODO: an answer as well-known code writes it", edits=[(TWICE, "x.float() + x.float()")]),
-    Right("TODO: a right answer, written differently", edits=[(TWICE, "x + x")]),
-    Right("TODO: the most unusual right answer that you can think of", edits=[(TWICE, "x.mul(2)")]),
-]
-'''
+works: TODO: an answer as textbooks write it
+- x * 2
++ x.float() * 2
 
-STEP_SPECIMENS = '''"""Answers to {slug}."""
+works: TODO: an answer as well-known code writes it
+- x * 2
++ x.float() + x.float()
 
-from grader.authoring.specimen import Right, Wrong
+right: TODO: a right answer, written differently
+- x * 2
++ x + x
 
-TWICE = "x * 2"
+right: TODO: the most unusual right answer that you can think of
+- x * 2
++ x.mul(2)
+"""
 
-SPECIMENS = [
-    Wrong(
-        "TODO: the pitfall, which the feedback is to name",
-        edits=[(TWICE, "x * 3")],
-        rung="job",
-        check="test_worked_example",
-        says="is tripled",
-    ),
-    Wrong("TODO: a second mistake", edits=[(TWICE, "(x * 2)[0]")], rung="job", check="test_values"),
-    Wrong("TODO: one of another kind", edits=[(TWICE, "(x * 2).int()")], rung="job", check="test_values"),
-    Right("TODO: right, by a beginner's detour", edits=[(TWICE, "x + x")]),
-    Right("TODO: right, by another function", edits=[(TWICE, "x.mul(2)")]),
-]
-'''
+STEP_SPECIMENS = """# Answers to {slug}.
+
+wrong job test_worked_example "is tripled": TODO: the pitfall, which the feedback is to name
+- x * 2
++ x * 3
+
+wrong job test_values: TODO: a second mistake
+- x * 2
++ (x * 2)[0]
+
+wrong job test_values: TODO: one of another kind
+- x * 2
++ (x * 2).int()
+
+right: TODO: right, by a beginner's detour
+- x * 2
++ x + x
+
+right: TODO: right, by another function
+- x * 2
++ x.mul(2)
+"""
 
 ROW = """
 [exercise.{slug}]
-order = {order}
 kind = "{kind}"
 path = "core"
 title = "{title}"
@@ -144,17 +145,18 @@ minutes = 10
 needs = []
 concepts = []
 hints = []
+why = ""
 reading = ""
 start = "{start}"
 """
 
 STEP_ROW = """
 [exercise.{slug}]
-order = {order}
 kind = "{kind}"
 title = "{title}"
 concepts = []
 hints = []
+why = ""
 start = "{start}"
 """
 

@@ -10,13 +10,16 @@ from itertools import combinations
 from typing import Any
 
 from grader.core.tolerance import resolution
-from grader.grading.oracle_match import array
+from grader.verdict.oracle_match import array
 
 LEAST = 64
 """Bits by which the results of any two seeds are to differ."""
 
 LEAST_OF_STEP = 8
 """A step's result may be a few small numbers, and nobody would forge one."""
+
+LEAST_CASES = 3
+"""Cases that differ from seed to seed: what repeats proves nothing."""
 
 _NUMBER, _TEXT, _FLAG = 8, 4, 1
 """Bits that a difference counts: of a number at most, of a text (as a rule one of a few names), of a bool."""
@@ -27,12 +30,37 @@ _CLOSE = resolution("float32")
 def problem(results: Sequence[Any], least: int = LEAST) -> str | None:
     """What is wrong with an oracle that gives these encoded results, one for each seed, or None."""
     found = bits(results)
-    if found >= least:
-        return None
-    return (
-        f"the oracle hardly depends on the seed: two results differ by {found} bits, and {least} are wanted; "
-        "draw its inputs and their sizes from gen, and return the numbers that the answer makes of them"
-    )
+    if found < least:
+        return (
+            f"the oracle hardly depends on the seed: two results differ by {found} bits, and {least} are "
+            "wanted; draw its inputs and their sizes from gen, and return the numbers that are made of them"
+        )
+    cases = _cases(results)
+    if same := [name for name, given in cases if not _differ(given)]:
+        return (
+            f"the oracle gives the same for every seed in {', '.join(map(repr, same))}: draw what it depends "
+            "on, such as which of some inputs are refused, or make it a part of another case"
+        )
+    if len(cases) < LEAST_CASES:
+        return (
+            f"the oracle has {len(cases)} of the {LEAST_CASES} cases that are wanted, each of its own inputs"
+        )
+    return None
+
+
+def _cases(results: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """What each case gave, seed by seed, with its name, which may tell of a size that was drawn."""
+    if any(result[0] != "d" for result in results):
+        return [("its only case", [*results])]
+    return [
+        (pairs[0][0], [given for _, given in pairs])
+        for pairs in zip(*(result[1] for result in results), strict=False)
+    ]
+
+
+def _differ(given: Sequence[Any]) -> bool:
+    pairs = combinations(range(len(given)), 2)
+    return any(_bits(column[one], column[other]) for one, other in pairs for column in set(_columns(given)))
 
 
 def bits(results: Sequence[Any]) -> int:

@@ -9,7 +9,8 @@ from grader.checks.cost.memory import (
     saved_bytes,
     shares_storage,
 )
-from grader.checks.cost.operations import count_operations, count_steps, expect_flat_cost, forbid
+from grader.checks.cost.operations import count_operations, expect_flat_cost, forbid, forbid_files
+from grader.checks.cost.steps import count_steps
 from grader.checks.failure import CheckFailure
 from grader.checks.gradients import expect_gradient, expect_gradients
 from grader.checks.numbers import expect_number
@@ -32,6 +33,7 @@ __all__ = [
     "expect_that",
     "expect_view",
     "forbid",
+    "forbid_files",
     "global_rng_untouched",
     "held_bytes",
     "hooks_of",

@@ -1,8 +1,11 @@
 """What a check raises when an answer is wrong."""
 
+from dataclasses import replace
+from typing import ClassVar
+
 import torch
 
-from grader.protocol.feedback import Feedback
+from grader.protocol.feedback import Fact, Feedback, Kind
 
 
 class CheckFailure(AssertionError):
@@ -20,16 +23,33 @@ class CheckFailure(AssertionError):
                 raise CheckFailure("wrong keys in options()", yours=", ".join(names), wanted="lr, momentum")
     """
 
+    kind: ClassVar[Kind] = ""
+
     def __init__(self, told: str | Feedback, *, likely: str = "", **facts: str) -> None:
-        self.feedback = told if isinstance(told, Feedback) else Feedback.of_text(told, likely, facts)
+        if isinstance(told, str):
+            named = tuple(Fact(name.replace("_", " "), value) for name, value in facts.items())
+            told = Feedback(told, named, likely=likely)
+        self.feedback = replace(told, kind=self.kind) if self.kind else told
         super().__init__(self.feedback)
 
     def __str__(self) -> str:
         return self.feedback.text
 
 
+class Misuse(ValueError):
+    """A suite uses a helper as it cannot be used: told as the suite's fault, whatever the answer does."""
+
+
 class BrokenRule(CheckFailure):
     """An answer is written in a way that the statement rules out: told before any wrong number."""
+
+    kind = "rule"
+
+
+class Mismatch(CheckFailure):
+    """Two values differ, and without a likely cause that is all there is to read."""
+
+    kind = "values"
 
 
 def why_cut(otherwise: str = "the graph is cut on the way") -> str:

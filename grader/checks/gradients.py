@@ -1,17 +1,25 @@
 """Compare an answer's gradients with those of a reference in float64."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from grader.checks.failure import CheckFailure, why_cut
+from grader.checks.failure import CheckFailure, Mismatch, Misuse, why_cut
 from grader.checks.values import tolerance
 from grader.diagnose.causes import Suspects
 from grader.diagnose.describe import describe
 from grader.diagnose.diff import explain, is_same
 
 Function = Callable[..., Tensor]
+
+CUT = "right values, so a part is cut from the graph (`.detach()`, `.data`), or a backward is wrong"
+"""What can make gradients wrong while the values are right."""
+
+NEARLY = 1e-9
+"""How far from a multiple of each other two gradients may be that are one."""
 
 
 def expect_gradients(
@@ -52,7 +60,7 @@ def expect_gradients(
     if not torch.is_grad_enabled():
         raise CheckFailure(f"no gradient flows through {call}, nor anything else", likely=why_cut())
     if not wanted_out.requires_grad:
-        raise ValueError("the reference has no gradient: this check cannot judge anything")
+        raise Misuse("the reference has no gradient: this check cannot judge anything")
     cotangent = torch.randn(wanted_out.shape, generator=gen, dtype=torch.float64)
     wanted = _gradients(wanted_out, exact, cotangent, create_graph=second_order)
 
@@ -60,7 +68,8 @@ def expect_gradients(
     out = fn(*leaves)
     _expect_graph(out, wanted_out, call)
     yours = _gradients(out, leaves, cotangent.to(out.dtype), create_graph=second_order)
-    _compare(yours, wanted, inputs, labels, f"through {call}", ulps, scale)
+    are_values_right = partial(_is_close, out, wanted_out)
+    _compare(yours, wanted, inputs, labels, f"through {call}", ulps, scale, are_values_right)
     if not second_order:
         return
 
@@ -124,11 +133,18 @@ def _gradients(
 
 def _expect_graph(out: object, wanted: Tensor, call: str) -> None:
     if not isinstance(out, Tensor) or out.shape != wanted.shape:
-        raise CheckFailure(f"wrong shape from {call}", yours=describe(out), wanted=describe(wanted.detach()))
+        raise Mismatch(f"wrong shape from {call}", yours=describe(out), wanted=describe(wanted.detach()))
     if not out.requires_grad:
         raise CheckFailure(
             f"no gradient flows through {call}", yours="a constant, without grad_fn", likely=why_cut()
         )
+
+
+def _is_close(out: Tensor, wanted: Tensor) -> bool:
+    """Whether the values are right, by and large."""
+    right = wanted.detach().to(out.dtype)
+    rtol, atol = tolerance(right)
+    return bool(torch.isclose(out.detach(), right, 8 * rtol, 8 * atol, equal_nan=True).all())
 
 
 def _combine(gradients: Sequence[Tensor | None], weights: Sequence[Tensor]) -> Tensor:
@@ -144,7 +160,11 @@ def _compare(
     where: str,
     ulps: float | None,
     scale: float | None,
+    are_values_right: Callable[[], bool] = bool,
 ) -> None:
+    # The gradient for a single number is a sum over all that it is used for. It may cancel, and so does not
+    # tell the size of what was added up.
+    largest = max((float(w.detach().abs().max()) for w in wanted if w is not None and w.numel()), default=0.0)
     for mine, right, x, label in zip(yours, wanted, inputs, labels, strict=True):
         if right is None:
             if mine is not None and bool(mine.ne(0).any()):
@@ -161,7 +181,21 @@ def _compare(
         mine, rounded = mine.detach(), right.to(x.dtype)
         if is_same(mine, rounded):
             continue
-        rtol, atol = tolerance(right, ulps=ulps, scale=scale, dtype=x.dtype)
+        size = largest if scale is None and right.numel() == 1 else scale
+        rtol, atol = tolerance(right, ulps=ulps, scale=size, dtype=x.dtype)
         difference = explain(mine, rounded, call=f"the gradient for {label} {where}", rtol=rtol, atol=atol)
-        if difference is not None:
-            raise CheckFailure(difference)
+        if difference is None:
+            continue
+        is_told = difference.names_cause and _is_told_by_numbers(mine, right)
+        if not is_told and are_values_right():
+            difference = replace(difference, likely=CUT, kind="values")
+        raise CheckFailure(difference)
+
+
+def _is_told_by_numbers(yours: Tensor, wanted: Tensor) -> bool:
+    """Whether NaN, or a factor, says more than that a part of the gradient is missing."""
+    if yours.shape != wanted.shape or yours.is_complex():
+        return True
+    mine, right = yours.double().flatten(), wanted.double().flatten()
+    lengths = mine.norm() * right.norm()
+    return not bool(torch.isfinite(lengths)) or bool((mine @ right).abs() > (1 - NEARLY) * lengths)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from grader.checks.failure import CheckFailure
+from grader.core.sanitize import message_of
 from grader.diagnose.describe import describe
 
 
@@ -29,11 +30,11 @@ def expect_raises(
     except kinds as raised:
         if type(raised) is NotImplementedError and NotImplementedError not in kinds:  # it is a RuntimeError
             raise
-        missing = [word for word in words.split() if word.lower() not in str(raised).lower()]
+        missing = [word for word in words.split() if word.lower() not in message_of(raised).lower()]
         if missing:
             raise CheckFailure(
                 f"the {type(raised).__name__} from {call} does not say enough",
-                yours=str(raised),
+                yours=message_of(raised),
                 wanted=f"a message that names {', '.join(missing)}",
             ) from None
         return
@@ -41,6 +42,8 @@ def expect_raises(
         raise
     except Exception as raised:
         raise CheckFailure(
-            f"wrong error from {call}", yours=f"{type(raised).__name__}: {str(raised)[:200]}", wanted=wanted
+            f"wrong error from {call}",
+            yours=f"{type(raised).__name__}: {message_of(raised)[:200]}",
+            wanted=wanted,
         ) from None
     raise CheckFailure(f"no error from {call}", yours=f"returned {describe(result)}", wanted=wanted)

@@ -7,9 +7,12 @@ from torch import Tensor, nn
 
 from grader.checks.devices import on_host
 from grader.checks.failure import CheckFailure
-from grader.checks.values import expect_close, expect_equal, expect_that
+from grader.checks.values import expect_equal, expect_that
 
-__all__ = ["expect_registered", "expect_weights", "randomize", "state_of"]
+__all__ = ["expect_registered", "randomize", "state_of"]
+
+
+UNREGISTERED = "not made at all, a plain attribute, or one in a list: a module only knows what is registered"
 
 
 def expect_registered(
@@ -35,9 +38,11 @@ def expect_registered(
     _expect_shapes(
         dict(module.named_buffers(remove_duplicate=False)), {**saved, **unsaved}, f"buffers of {call}"
     )
-    expect_equal(
-        sorted(module.state_dict()), sorted({**parameters, **saved}), f"the names in {call}.state_dict()"
-    )
+    kept = module.state_dict()
+    lacks = [name for name in saved if name not in kept]
+    told = f"{call}.state_dict() lacks {', '.join(lacks)}"
+    expect_that(not lacks, told, likely="persistent=False keeps a buffer out of it")
+    expect_equal(sorted(kept), sorted({**parameters, **saved}), f"the names in {call}.state_dict()")
     _expect_untied(module, call)
     for name, p in module.named_parameters():
         expect_that(p.requires_grad, f"the parameter {name} of {call} does not require a gradient")
@@ -46,41 +51,6 @@ def expect_registered(
     for name, t in tensors_of(module).items():
         if t.is_floating_point():
             expect_equal(t.dtype, dtype, f"the dtype of {name} in {call}")
-
-
-def expect_weights(
-    module: nn.Module,
-    wanted: nn.Module,
-    when: str,
-    *,
-    ulps: float | None = 1e4,
-    scale: float | None = 1.0,
-    before: Mapping[str, Tensor] | None = None,
-) -> None:
-    """Fail unless the parameters of `module` are those of `wanted`, which may lie on another device.
-
-    Several steps of training add up the rounding of each; the tolerance is for weights near one in float64.
-    `before` is the `state_of` the module before them.
-
-    Example:
-        def test_one_step(answer):
-            model, twin = nn.Linear(3, 1).double(), nn.Linear(3, 1).double()
-            twin.load_state_dict(model.state_dict())
-            for net in (model, twin):
-                net(torch.ones(2, 3).double()).sum().backward()
-            answer.sgd_step(model, lr=0.1)
-            torch.optim.SGD(twin.parameters(), lr=0.1).step()
-            expect_weights(model, twin, "sgd_step(model, lr=0.1)")
-    """
-    for (name, p), right in zip(module.named_parameters(), wanted.parameters(), strict=True):
-        expect_close(
-            p.detach(),
-            right.detach().to(p.device),
-            f"{name} after {when}",
-            ulps=ulps,
-            scale=scale,
-            before=(before or {}).get(name),
-        )
 
 
 def tensors_of(module: nn.Module) -> dict[str, Tensor]:
@@ -135,7 +105,10 @@ def _expect_shapes(found: Mapping[str, Tensor], wanted: Mapping[str, Sequence[in
             told = {"lacks": _listed(lacking)}
         elif not lacking:
             told = {"extra": _listed(mine)}
-        raise CheckFailure(f"wrong {what}", **told)
+        likely = "" if mine else UNREGISTERED
+        if sorted(map(sorted, mine.values())) == sorted(map(sorted, lacking.values())) and len(mine) == 1:
+            likely = "right sizes in the wrong order"
+        raise CheckFailure(f"wrong {what}", likely=likely, **told)
 
 
 def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:

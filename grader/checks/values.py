@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.checks.failure import CheckFailure
+from grader.checks.failure import CheckFailure, Mismatch
 from grader.checks.numbers import near, suspected
 from grader.core.tolerance import resolution
-from grader.diagnose.causes import Suspects, cause_of_tensor
+from grader.diagnose.causes import Pattern, Suspects, cause_of_plain
 from grader.diagnose.describe import describe
 from grader.diagnose.diff import explain, is_same
 
@@ -121,7 +121,7 @@ def expect_equal(
     except CheckFailure as failure:
         is_one = isinstance(wanted, (dict, list, tuple))
         if is_one and (told := suspected(suspects, lambda made: _holds(yours, made))):
-            raise CheckFailure(replace(failure.feedback, likely=told)) from None
+            raise CheckFailure(replace(failure.feedback, likely=told, kind="values")) from None
         raise
 
 
@@ -165,23 +165,23 @@ def _expect_equal(
                 _expect_equal(yours[index], value, call, f"{path}[{index}]")
         except CheckFailure:
             if (mine := _whole(yours)) and (right := _whole(wanted)) and mine != right:
-                raise _wrong(call, path, mine, right) from None
+                raise _wrong(call, path, mine, right, cause_of_plain(yours, wanted)) from None
             raise
     elif type(yours) is not type(wanted) or not _same(yours, wanted):
         told = suspected(suspects, lambda made: _is_equal(yours, made))
-        told = told or _multiple(yours, wanted) or cause_of_tensor(yours, wanted)
+        told = told or _multiple(yours, wanted) or cause_of_plain(yours, wanted)
         raise _wrong(call, path, describe(yours), describe(wanted), told)
 
 
-def _multiple(yours: Any, wanted: Any) -> str:
-    """How many times as large a count is as it should be; "" for small ones, where that may be chance."""
+def _multiple(yours: Any, wanted: Any) -> Pattern | None:
+    """How many times as large a count is as it should be; None for small ones, where that may be chance."""
     if type(yours) is not int or type(wanted) is not int or min(yours, wanted) < SMALL:
-        return ""
+        return None
     large, small = max(yours, wanted), min(yours, wanted)
     times = f"{large // small} times" if large // small > 2 else "twice"
     if large % small:
-        return ""
-    return f"{times} what is wanted" if yours == large else f"what is wanted is {times} as much"
+        return None
+    return Pattern(f"{times} what is wanted" if yours == large else f"what is wanted is {times} as much")
 
 
 def _is_equal(yours: object, guess: object) -> bool:
@@ -195,7 +195,9 @@ def _wrong(call: str, path: str, yours: str, wanted: str, cause: str = "") -> Ch
     what = where.removeprefix("the ") if where.startswith("the ") else f"result from {where}"
     if where.startswith(("whether ", "if ", "how ")):
         what = f"answer to {where}"
-    return CheckFailure(f"wrong {what}", yours=yours, wanted=wanted, likely=cause)
+    failure = Mismatch(f"wrong {what}", yours=yours, wanted=wanted, likely=str(cause))
+    is_pattern = isinstance(cause, Pattern)
+    return CheckFailure(replace(failure.feedback, kind="pattern")) if is_pattern else failure
 
 
 def _at(call: str, path: str) -> str:
@@ -241,19 +243,19 @@ def _same(yours: object, wanted: object) -> bool:
 def _expect_same_kind(yours: object, wanted: object, call: str, path: str, kind: type) -> None:
     # A torch.Size or a NamedTuple is as good as a tuple; a list is not.
     if not isinstance(yours, kind):
-        why = cause_of_tensor(yours, wanted)
+        why = cause_of_plain(yours, wanted)
         raise CheckFailure(
             f"wrong type from {_at(call, path)}", yours=describe(yours), wanted=describe(wanted), likely=why
         )
 
 
 def _expect_keys(yours: Any, wanted: dict[Any, Any], call: str, path: str) -> None:
-    if list(map(str, sorted(yours, key=str))) != list(map(str, sorted(wanted, key=str))):
-        raise CheckFailure(
-            f"wrong keys in {_at(call, path)}",
-            yours=str(sorted(yours, key=str)),
-            wanted=str(sorted(wanted, key=str)),
-        )
+    mine, right = (sorted(keys, key=str) for keys in (yours, wanted))
+    if list(map(str, mine)) != list(map(str, right)):
+        differing = {"lacks": [key for key in right if key not in mine]}
+        differing |= {"extra": [key for key in mine if key not in right]}
+        told = {name: ", ".join(map(repr, keys)) for name, keys in differing.items() if keys}
+        raise CheckFailure(f"wrong keys in {_at(call, path)}", yours=str(mine), wanted=str(right), **told)
 
 
 def _expect_length(yours: Any, wanted: Sequence[Any], call: str, path: str) -> None:
@@ -261,12 +263,10 @@ def _expect_length(yours: Any, wanted: Sequence[Any], call: str, path: str) -> N
         return
     if isinstance(wanted, torch.Size) and (mine := _whole(yours)):
         raise _wrong(call, path, mine, _whole(wanted))
-    raise CheckFailure(
-        f"wrong length of {_at(call, path)}",
-        yours=_items(yours),
-        wanted=_items(wanted),
-        **_parting(yours, wanted),
-    )
+    parting = _parting(yours, wanted)
+    wrong = Mismatch if "differ" in parting else CheckFailure
+    told = f"wrong length of {_at(call, path)}"
+    raise wrong(told, yours=_items(yours), wanted=_items(wanted), **parting)
 
 
 def _items(values: Sequence[Any]) -> str:

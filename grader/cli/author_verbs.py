@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.options import AsJson, Only
-from grader.cli.program import app, err, out
+from grader.program.app import app, err, out
+from grader.program.options import AsJson, Only
 
 
 @app.command()
@@ -17,6 +17,18 @@ def audit(
     redundant: Annotated[
         bool, typer.Option("--redundant", help="only list wrong specimens that fail as another does")
     ] = False,
+    feedback: Annotated[
+        bool,
+        typer.Option("--feedback", help="only list wrong specimens whose first message names no mistake"),
+    ] = False,
+    proportion: Annotated[
+        bool,
+        typer.Option("--proportion", help="only list wrong specimens that lose every case by one mistake"),
+    ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="take nothing from .kata/audit, where audits remember what they tried"),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Try every suite on stubs, null answers, solutions and specimens."""
@@ -25,7 +37,13 @@ def audit(
     if redundant:
         author.redundant(only, as_json, out, err)
         return
-    if not author.audit(only, as_json, out, err, write_starts=write_starts):
+    if proportion:
+        author.proportion(only, as_json, out, err)
+        return
+    if feedback:
+        author.feedback(only, as_json, out, err)
+        return
+    if not author.audit(only, as_json, out, err, write_starts=write_starts, fresh=fresh):
         raise typer.Exit(1)
 
 
@@ -40,5 +58,5 @@ def new(
     from grader.authoring import skeleton
 
     for path in skeleton.write(section, slug, kind, step=step):
-        out.print(f"made {path}", markup=False)
-    out.print(f"next: kata audit --only {slug}     (lists what is to be written)", markup=False)
+        out.print(f"made {path}")
+    out.print(f"next: kata audit --write-starts --only {slug}     (lists what is to be written)")

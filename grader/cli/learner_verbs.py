@@ -1,12 +1,14 @@
 """What a learner asks for."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from grader.cli.options import AsJson
-from grader.cli.program import app, out
+from grader.cli.verbs import Verbs
+from grader.program.app import app, err, out
+from grader.program.options import AsJson
 
 Name = Annotated[
     str,
@@ -14,7 +16,17 @@ Name = Annotated[
 ]
 
 
-@app.callback(invoke_without_command=True)
+def _settle() -> None:
+    """Find out what was lost of what is known of the answers, where something was."""
+    from grader.records import progress
+
+    if progress.lost():
+        from grader.learner import anew  # which needs what judges
+
+        anew.settle(err)
+
+
+@app.callback(cls=Verbs, invoke_without_command=True)
 def default(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         status()
@@ -25,6 +37,7 @@ def status(as_json: AsJson = False) -> None:
     """Show every section: what is done, what fails, what is to do; and what was solved this week."""
     from grader.learner import course_map
 
+    _settle()
     if as_json:
         out.print_json(data=course_map.data())
     else:
@@ -40,19 +53,35 @@ def list_(
     """List steps and exercises: all, those of a section, or those about something."""
     from grader.learner import listing
 
+    _settle()
     listing.show(out, " ".join(topic or ()))
 
 
 @app.command()
 def find(
     words: Annotated[
-        list[str], typer.Argument(help="a call, a concept, or an error's message as it was printed")
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="a symptom, a call, an idea, an error's message (default: a traceback, piped or pasted)"
+        ),
+    ] = None,
 ) -> None:
-    """Find where a call, a concept or an error's message is met."""
-    from grader.learner import listing
+    """Find what to look at for a symptom, what a message means, where a call or an idea is met."""
+    from grader.learner import found
 
-    listing.find(out, " ".join(words))
+    if not words and sys.stdin.isatty():
+        err.print("paste the error, or say what you see; Ctrl-D on a line of its own ends it", style="dim")
+    found.show(out, " ".join(words) if words else sys.stdin.read(found.MOST_PASTED))
+
+
+@app.command()
+def read(
+    name: Annotated[str, typer.Argument(help="a section, a call, a step or an exercise: e01, gather")],
+) -> None:
+    """Read the chapter of a section, at a call where one is named."""
+    from grader.learner import reading
+
+    reading.show(out, name)
 
 
 @app.command()
@@ -78,7 +107,19 @@ def watch(
     """Judge each exercise as you save it."""
     from grader.learner.watch import session
 
+    _settle()
     session.run(out, place, fine=fine, path=path, test_out=test_out)
+
+
+@app.command()
+def see(
+    section: Annotated[str, typer.Argument(help="a section (default: where you are)")] = "",
+) -> None:
+    """See a small thing that your own answers to a section make: a fitted line, a loss that falls."""
+    from grader.learner import seen
+
+    _settle()
+    seen.show(out, section)
 
 
 @app.command()
@@ -92,16 +133,17 @@ def again(
     from grader.learner import again as doing
     from grader.learner.watch import session, terminal
 
+    _settle()
     done = None if exercise else doing.finished(load())
     if done:
         out.print(doing.compared(done))
         return
     slug = doing.begin(exercise).slug
-    out.print(f"{slug} is back at its start; your answer is kept, for the end", markup=False)
+    out.print(f"{slug} is back at its start; your answer is kept, for the end")
     if terminal.here():
         session.run(out, slug)
     else:
-        out.print(f"next: kata watch {slug}", markup=False)
+        out.print(f"next: kata watch {slug}")
 
 
 @app.command()
@@ -109,7 +151,7 @@ def path(
     name: Annotated[
         str,
         typer.Argument(
-            help="first: all steps, then the exercises; core: the exercises; section: one section",
+            help="first: steps and easy exercises, then the others; core: exercises; section: one section",
             metavar="[first|core|section]",
         ),
     ] = "",
@@ -118,7 +160,7 @@ def path(
     """Show or change your path through steps and exercises."""
     from grader.learner import commands
 
-    out.print(commands.path(name, section), markup=False)
+    out.print(commands.path(name, section))
 
 
 @app.command()
@@ -126,7 +168,7 @@ def hint(exercise: Name) -> None:
     """Give the next hint for an exercise."""
     from grader.learner import commands
 
-    out.print(commands.hint(exercise), markup=False)
+    out.print(commands.hint(exercise))
 
 
 @app.command()
@@ -140,7 +182,7 @@ def reset(
     slug = load().find(exercise).slug
     if not yes and not typer.confirm(f"Put the start of {slug} back? Your file is kept under .kata/backups"):
         raise typer.Exit(1)
-    out.print(commands.reset(slug), markup=False)
+    out.print(commands.reset(slug))
 
 
 @app.command()
@@ -156,7 +198,21 @@ def solution(
     """Show how the reference differs from your answer, once yours does its job."""
     from grader.learner import commands
 
-    out.print(commands.solution(exercise, reveal), markup=False)
+    _settle()
+    out.print(commands.solution(exercise, reveal))
+
+
+@app.command()
+def update(
+    course: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="a release that was unpacked, or another clone"),
+    ] = None,
+) -> None:
+    """Bring in new statements, starts and checks; your answers stay."""
+    from grader.publish import update as updating
+
+    out.print("\n".join(updating.run(course)), markup=False)
 
 
 @app.command()
@@ -171,10 +227,10 @@ def init(
 
     if course:
         course_folder.write(target)
-        out.print(f"{target}: a course", markup=False)
-        out.print(f"next: cd {target}, and write what you set into course.toml", markup=False)
+        out.print(f"{target}: a course")
+        out.print(f"next: cd {target}, and write what you set into course.toml")
         return
     count = learners_folder.write(target)
-    out.print(f"{target}: {count} exercises", markup=False)
-    out.print(f"next: cd {target} && kata watch     (by uvx: uvx torchkata watch)", markup=False)
-    out.print("`pytest -k SLUG` judges in any shell; README.md there tells the rest", markup=False)
+    out.print(f"{target}: {count} exercises")
+    out.print(f"next: cd {target} && kata watch     (by uvx: uvx torchkata watch)")
+    out.print("`pytest -k SLUG` judges in any shell; README.md there tells the rest")

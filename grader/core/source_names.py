@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-_TIMING = ("%%time", "%%timeit", "%%capture", "%%prun")
-_MAGIC = re.compile(r"^([ \t]*)([%!].*|.*\?)$", re.MULTILINE)
-
 _CHECK = re.compile(r"(?:grader\.)?(?:check|score)\(\s*[\"']\w+[\"']\s*\)[;\s]*$")
 
 STAR = "*"
@@ -17,22 +14,35 @@ STAR = "*"
 
 
 @dataclass(frozen=True)
-class Statement:
+class CodeStatement:
     """A statement, or several that share a line, beginning on line `first` of the cell.
 
     `needs` are the names that must have a value when it runs, `uses` those that its functions look up
-    when they are called.
+    when they are called; `calls` are those of both that are called. Of what it `binds`, it `defines`
+    functions and classes, and `wraps` what it hands to a call: `f` in `f = faster(f)`.
     """
 
     text: str
     binds: frozenset[str]
     needs: frozenset[str]
     uses: frozenset[str]
+    calls: frozenset[str] = frozenset()
+    defines: frozenset[str] = frozenset()
+    wraps: frozenset[str] = frozenset()
+    is_stub: bool = False
     first: int = 1
 
     @property
     def is_future(self) -> bool:
         return self.text.startswith("from __future__ ")
+
+    @property
+    def imports(self) -> frozenset[str]:
+        """The packages that it imports, where that is all it does."""
+        nodes = ast.parse(self.text).body if self.text.startswith(("import ", "from ")) else []
+        named = (alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names)
+        origins = (node.module or "" for node in nodes if isinstance(node, ast.ImportFrom))
+        return frozenset(name.split(".")[0] for name in (*named, *origins))
 
     @property
     def is_check(self) -> bool:
@@ -41,15 +51,14 @@ class Statement:
 
 
 @lru_cache(maxsize=4096)
-def statements(text: str) -> tuple[Statement, ...]:
-    """What a cell's text consists of; nothing where it is not Python."""
-    text = python(text)
-    lines = text.splitlines()
+def statements(text: str) -> tuple[CodeStatement, ...]:
+    """What a text consists of; nothing where it is not Python."""
+    lines = lines_of(text)
     found = []
     try:
         for first, last in _spans(ast.parse(text)):
             part = "\n".join(lines[first - 1 : last])
-            found.append(Statement(part, *_names(part), first))
+            found.append(_statement(part, first))
     except _UNREADABLE:
         return ()
     return tuple(found)
@@ -71,25 +80,33 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises on text that is no program, on null bytes, and on what is nested too deep for it."""
 
 
-@lru_cache(maxsize=4096)
-def python(text: str) -> str:
-    """A cell's text without what only IPython understands: its magics, its shell commands, its help."""
-    text = text.removeprefix("\ufeff")  # that of a file
-    if _is_python(text):
-        return text
-    first = text.lstrip().split("\n", 1)[0]
-    if first.startswith("%%"):
-        return python(text.lstrip().removeprefix(first)) if first.startswith(_TIMING) else ""
-    plain = _MAGIC.sub(r"\1pass", text)
-    return plain if _is_python(plain) else text
+def defines(text: str) -> frozenset[str]:
+    """The functions and classes of a text; none where it is not Python."""
+    return frozenset[str]().union(*(statement.defines for statement in statements(text)))
 
 
-def _is_python(text: str) -> bool:
+def lines_of(text: str) -> list[str]:
+    """The lines as Python counts them: others take more for the end of one."""
+    return re.split(r"\r\n|\r|\n", text)
+
+
+def is_python(text: str) -> bool:
+    """Whether it is a program."""
     try:
         ast.parse(text)
     except _UNREADABLE:
         return False
     return True
+
+
+def is_blank(text: str) -> bool:
+    """Whether it is a program that does nothing: comments and texts alone."""
+    try:
+        body = ast.parse(text).body
+    except _UNREADABLE:
+        return False
+    values = (node.value if isinstance(node, ast.Expr) else None for node in body)
+    return all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in values)
 
 
 def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
@@ -106,8 +123,7 @@ def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The module's names that `text` gives a value or changes, those that it needs, and those it uses."""
+def _statement(text: str, first: int) -> CodeStatement:
     table = symtable.symtable(text, "<cell>", "exec")
     tree = ast.parse(text)
     needs = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
@@ -119,8 +135,17 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         found = {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
         (needs if is_run else uses).update(found)
         inner += [(child, is_run) for child in scope.get_children()]
-    # From Python 3.12 on, the variables of a comprehension seem to be the module's.
-    return frozenset(_bound(tree) | _changed(tree)), frozenset(needs - _looped(tree)), frozenset(uses)
+    return CodeStatement(
+        text,
+        frozenset(_bound(tree) | _changed(tree)),
+        frozenset(needs - _looped(tree)),  # from Python 3.12 on, these seem to be the module's
+        frozenset(uses),
+        frozenset(_called(tree)),
+        frozenset(node.name for node in _outside_of_functions(tree) if isinstance(node, _DEFINITIONS)),
+        frozenset(_wrapped(tree)),
+        all(isinstance(node, _DEFINITIONS) and _is_stub(node) for node in tree.body),
+        first,
+    )
 
 
 _RUN_AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr")
@@ -133,18 +158,53 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def _bound(tree: ast.Module) -> set[str]:
     """The module's names that get a value, wherever in a statement."""
     found: set[str | None] = set()
-    nodes: list[ast.AST] = [tree]
-    while nodes:
-        node = nodes.pop()
+    for node in _outside_of_functions(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             found |= {name.asname or name.name.split(".")[0] for name in node.names}
         elif isinstance(node, (*_DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
+    return {name for name in found if name is not None}
+
+
+def _outside_of_functions(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes that run as the module's own, and functions and classes without what is in them."""
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        yield node
         if not isinstance(node, (*_DEFINITIONS, *_COMPREHENSIONS, ast.Lambda)):
             nodes += ast.iter_child_nodes(node)
-    return {name for name in found if name is not None}
+
+
+def _called(tree: ast.Module) -> Iterator[str]:
+    """The names of what is called."""
+    functions = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return (function.id for function in functions if isinstance(function, ast.Name))
+
+
+def _wrapped(tree: ast.Module) -> Iterator[str]:
+    """What is handed to a call, whose result is called the same."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            given = {one.id for one in node.value.args if isinstance(one, ast.Name)}
+            yield from (one.id for one in node.targets if isinstance(one, ast.Name) and one.id in given)
+
+
+def _is_stub(node: ast.AST) -> bool:
+    """Whether a function or class holds nothing yet."""
+    if isinstance(node, ast.ClassDef):
+        return all(_is_stub(one) or _is_filler(one) for one in node.body)
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and all(map(_is_filler, node.body))
+
+
+def _is_filler(node: ast.stmt) -> bool:
+    """A docstring, `...`, `pass`, or that it is still to be written."""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _looped(tree: ast.Module) -> set[str]:

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,8 +17,12 @@ class TooSlow(BaseException):
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise TooSlow, at the line where it is, in what takes longer; not while it is being traced."""
-    if sys.gettrace() is not None or not hasattr(signal, "SIGALRM"):
+    """Raise TooSlow, at the line where it is, in what takes longer.
+
+    Not while it is being traced, and in the main thread alone: no other hears the alarm.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if sys.gettrace() is not None or not hasattr(signal, "SIGALRM") or not is_main:
         yield
         return
 

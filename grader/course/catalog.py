@@ -84,7 +84,7 @@ class Catalog:
     def find(self, name: str) -> Exercise:
         """The exercise that a person means: by its slug, its number, a file of it, or how these begin.
 
-        ``merge``, ``ex20``, ``e01/ex12``, ``ex12_merge_heads``, ``exercises/e01_tensors/ex12_merge_heads.py``
+        ``merge``, ``ex20``, ``e01/ex12``, ``exercises/e01_tensors/merge_heads.py``; older files' names
 
         Raises:
             KataError: it may be several, or none.
@@ -127,30 +127,26 @@ class Catalog:
 
     def _meant(self, name: str) -> list[Exercise]:
         *folders, last = _parts(name)
-        if inside := [e for e in self.exercises if e.is_project and e.stem in folders]:
+        if inside := [e for e in self.exercises if e.is_project and e.slug in map(unnumbered, folders)]:
             return inside
         if STEPS in folders:
             folders.remove(STEPS)
-        stem = re.sub(r"^test_(?=(ex|s)\d)", "", last.removesuffix(".py"))
-        number = re.fullmatch(r"(ex|s)(\d+)", stem)
-        begun = {
-            e for e in self.exercises if (e.stem if re.match(r"(ex|s)\d", stem) else e.slug).startswith(stem)
-        }
+        name = last.removesuffix(".py")
+        slug = unnumbered(name.removeprefix("test_")) or name
+        number = re.fullmatch(r"(ex|s)(\d+)", name)
         those = [e for s in self.sections if not folders or s.is_called(folders[-1]) for e in s.exercises]
         return (
-            [e for e in those if stem in (e.slug, e.stem)]
+            [e for e in those if e.slug in (name, slug)]
             or [e for e in those if number and (number[1] == "s", int(number[2])) == (e.is_step, e.order)]
-            or [e for e in those if stem and e in begun]
+            or [e for e in those if slug and e.slug.startswith(slug)]
         )
 
     def of_stem(self, stem: str) -> Exercise | None:
-        """The exercise a file name belongs to: ``ex12_merge_heads``, or the bare slug.
-
-        Whatever its number is: numbers are only the order, and change where an exercise is moved.
-        """
+        """The exercise a file name belongs to: its slug, or an older one with a number before it."""
         return next((e for e in self.exercises if e.slug in (stem, unnumbered(stem))), None)
 
     def _unknown(self, name: str) -> KataError:
+        name = name[:_MOST_LETTERS]
         slug = unnumbered(_parts(name)[-1].removesuffix(".py").removeprefix("test_"))
         known = [*(e.slug for e in self.exercises), *(s.name for s in self.sections)]
         return KataError(f"no exercise is called {name!r}{near(slug, known)}; `kata status` lists them all")
@@ -158,10 +154,12 @@ class Catalog:
 
 _MANY = 10
 """So many exercises are named where one could be any of them."""
+_MOST_LETTERS = 200
+"""Of a name that is nobody's, as it is told."""
 
 
 def unnumbered(stem: str) -> str:
-    """The slug in a file's name: ``merge_heads`` of ``ex12_merge_heads``, and of itself."""
+    """The slug in a file's name: ``merge_heads`` of an older ``merge_heads``, and of itself."""
     return re.sub(r"^(ex|s)\d+_", "", stem)
 
 

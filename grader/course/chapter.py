@@ -9,6 +9,8 @@ from grader.course import sources
 
 _CALL = re.compile(r"^\| `(?P<call>[^|]+)` \| (?P<gives>[^|]+) \| (?P<where>[^|]+) \|$", re.MULTILINE)
 _MESSAGE = re.compile(r"^\| \"(?P<text>[^|]+)\" \| (?P<means>[^|]+) \| (?P<where>[^|]+) \|$", re.MULTILINE)
+_WARNING = re.compile(r"^- (?:\*\*(?P<name>[^*]+)\*\* )?(?P<text>.+(?:\n  .+)*)$", re.MULTILINE)
+_SNIPPET = re.compile(r"^\*\*(?P<name>[^*]+?)\*\*(?P<text>.*(?:\n(?!```|\n).+)*)\n\n```pycon", re.MULTILINE)
 _PRINTED = re.compile(r"^[\w.]*(?:Error|Exception): (?P<text>.+?)[ .]*$", re.MULTILINE)
 
 
@@ -30,13 +32,23 @@ def text_of(section: str) -> str:
 def calls(text: str) -> Iterator[Row]:
     """The rows of *call | what comes back | where*."""
     for row in _CALL.finditer(text):
-        yield Row(row["call"], row["gives"], _slugs(row["where"]))
+        yield Row(row["call"], row["gives"], slugs(row["where"]))
 
 
 def messages(text: str) -> Iterator[Row]:
     """The rows of *message | what it means | where*."""
     for row in _MESSAGE.finditer(text):
-        yield Row(row["text"], row["means"], _slugs(row["where"]))
+        yield Row(row["text"], row["means"], slugs(row["where"]))
+
+
+def pitfalls(text: str) -> Iterator[Row]:
+    """The points that a chapter warns of, and what its snippets show; without its list of what to read."""
+    told, _, _ = text.partition("\n## What to read")
+    for pattern in (_WARNING, _SNIPPET):
+        for found in pattern.finditer(told):
+            body = " ".join(found["text"].split())
+            name, tells = (found["name"], body) if found["name"] else (body.rstrip(";."), "")
+            yield Row(" ".join(name.split()).rstrip("."), tells.lstrip(", "), slugs(body))
 
 
 def printed(text: str) -> Iterator[str]:
@@ -45,5 +57,6 @@ def printed(text: str) -> Iterator[str]:
         yield line["text"]
 
 
-def _slugs(where: str) -> tuple[str, ...]:
+def slugs(where: str) -> tuple[str, ...]:
+    """The names in backticks: steps and exercises, where they are some."""
     return tuple(re.findall(r"`(\w+)`", where))

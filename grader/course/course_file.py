@@ -21,14 +21,19 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import KataError
+from grader.core.file_names import is_portable
+from grader.core.sanitize import one_line
+from grader.core.toml import said
 from grader.course import paths, policy, sources
 from grader.course.policy import Policy, is_number
 
 _KEYS = ("title", sources.KEY, "grading", "assignment")
 _OF_ASSIGNMENT = ("title", "exercises", "extras", "points", "due")
 _AS = 'exercises = ["e01/steps", "merge_heads"]'
-MOST_POINTS = 1000
-"""For an assignment. What is more was meant otherwise."""
+MOST_POINTS, LEAST_POINTS = 1000, 0.01
+"""For an assignment. What is more was meant otherwise; points are shared out in hundredths."""
+_MOST_LETTERS = 200
+"""Of a title."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +77,16 @@ def load(root: Path = paths.COURSE) -> CourseFile:
     where = paths.shown(file)
     _expect_known(told, _KEYS, where)
     title, tables = told.get("title", ""), told.get("assignment", {})
-    if not isinstance(title, str):
-        raise KataError(f'{where}: title is {title!r}; write a text in quotes, as title = "Tensors"')
+    if not _is_title(title):
+        raise KataError(
+            f'{where}: title is {said(title)}; write a short text in quotes, as title = "Tensors"'
+        )
     if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
         raise KataError(f"{where}: assignment needs a name; write a table [assignment.week1]")
+    if twins := [name for name in tables if [*map(str.casefold, tables)].count(name.casefold()) > 1]:
+        raise KataError(f"{where}: {' and '.join(twins)} are one folder on some machines; rename one")
     assignments = tuple(
-        _assignment(name, one, f"{where}: [assignment.{name}]") for name, one in tables.items()
+        _assignment(name, one, f"{where}: [assignment.{one_line(name)}]") for name, one in tables.items()
     )
     return CourseFile(file, title, policy.load(root), assignments)
 
@@ -94,22 +103,27 @@ def _expect_known(told: Mapping[str, Any], keys: tuple[str, ...], where: str) ->
     for key in told:
         if key not in keys:
             raise KataError(
-                f"{where}: nothing is called {key!r}{near(key, keys)}; known are {', '.join(keys)}"
+                f"{where}: nothing is called {said(key)}{near(key, keys)}; known are {', '.join(keys)}"
             )
 
 
 def _assignment(name: str, told: Mapping[str, Any], where: str) -> Assignment:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise KataError(f"{where}: gradebooks know no such name; use letters, digits, - and _")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or not is_portable(name):
+        raise KataError(f"{where}: gradebooks know no such name; use a few letters, digits, - and _")
     _expect_known(told, _OF_ASSIGNMENT, where)
     title = told.get("title", name)
-    if not isinstance(title, str):
-        raise KataError(f"{where}: title is {title!r}; write a text in quotes")
+    if not _is_title(title):
+        raise KataError(f"{where}: title is {said(title)}; write a short text in quotes")
     exercises, extras = (_names(told.get(key, []), key, where) for key in ("exercises", "extras"))
     if not exercises:
         raise KataError(f"{where}: list its exercises and sections, as {_AS}")
     total, points = _points(told.get("points"), where)
     return Assignment(name, title, exercises, extras, total, points, _due(told.get("due"), where))
+
+
+def _is_title(told: object) -> bool:
+    """Whether it is a text that a terminal shows in one line as it stands."""
+    return isinstance(told, str) and told.isprintable() and len(told) <= _MOST_LETTERS
 
 
 def _names(told: object, key: str, where: str) -> tuple[str, ...]:
@@ -125,12 +139,12 @@ def _points(told: object, where: str) -> tuple[float | None, dict[str, float]]:
     single = told if isinstance(told, dict) else {}
     for what, value in single.items():
         if not is_number(value) or not 0 <= value <= policy.MOST_POINTS:
-            raise KataError(f"{where}: {what} has points {value!r}; say 0 to {policy.MOST_POINTS}")
+            raise KataError(f"{where}: {said(what)} has points {said(value)}; say 0 to {policy.MOST_POINTS}")
     if isinstance(told, dict):
         return None, single
-    if isinstance(told, bool) or not isinstance(told, (int, float)) or not 0 < told <= MOST_POINTS:
+    if not is_number(told) or not LEAST_POINTS <= told <= MOST_POINTS:
         raise KataError(
-            f"{where}: points is {told!r}; say what the whole is worth, up to {MOST_POINTS}, or "
+            f"{where}: points is {said(told)}; say what the whole is worth, up to {MOST_POINTS}, or "
             "points = { merge_heads = 3 }"
         )
     return float(told), {}
@@ -144,8 +158,8 @@ def _due(told: object, where: str) -> datetime | None:
         due = datetime.fromisoformat(re.sub(r"[Zz]$", "+00:00", told)) if isinstance(told, str) else told
     except ValueError:
         due = None
-    if not isinstance(due, datetime) or due.tzinfo is None:
+    if not isinstance(due, datetime) or due.tzinfo is None or not 1970 < due.year < 2500:
         raise KataError(
-            f"{where}: due is {str(told)!r}; say date, time and zone, as due = 2026-11-20T23:59:00+01:00"
+            f"{where}: due is {said(str(told))}; say date, time and zone, as due = 2026-11-20T23:59:00+01:00"
         )
     return due

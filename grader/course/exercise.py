@@ -11,6 +11,8 @@ Tree = Literal["exercises", "solutions", "public", "hidden", "specimens"]
 
 Kind = Literal["build", "fix", "project"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Way = Literal["first", "core", "further"]
+PATHS: tuple[Way, ...] = get_args(Way)
 
 FOLDERS: dict[Tree, Path] = {
     "exercises": Path("exercises"),
@@ -34,24 +36,25 @@ SLOW_SECONDS = 120.0
 class Exercise:
     """One row of the catalog.
 
+    ``order`` is its place among its section's steps or exercises, from 1 on, which a person may type.
     ``difficulty`` goes from 1 to 3, and ``minutes`` is what it takes somebody who has done what it ``needs``.
     ``seconds`` is the wall-clock limit for judging one answer; ``path`` tells whether it is a step, which
-    comes before the exercises of its section (first), or an exercise that a first reader works through (core)
+    comes before exercises of its section (first), or an exercise that a first reader works through (core)
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
     of what a learner begins with. ``set_in`` is the assignment of the course that it is in, if it is in one.
     ``root`` is the folder that its mirrored places lie in. The answer to a ``project`` is a folder of many
     files (`grader.course.project`), to all others one file.
 
-    No verdict depends on these, on ``minutes`` or on ``points``, so none is a part of the text that addresses
-    hold.
+    No verdict depends on the last two, on ``order``, ``minutes``, ``why`` or ``points``, so none is a part of
+    the text that addresses hold.
     """
 
     slug: str
     section: str
-    order: int
+    order: int = field(repr=False)
     title: str
     kind: Kind
-    path: Literal["first", "core", "further"]
+    path: Way
     points: float = field(repr=False)
     difficulty: int
     needs: tuple[str, ...]
@@ -61,7 +64,8 @@ class Exercise:
     seconds: float = 10.0
     minutes: int = field(default=0, repr=False)
     optional: bool = False
-    start: str = field(default="", repr=False)
+    why: str = field(default="", repr=False)
+    start: str = ""
     set_in: str = field(default="", repr=False)
     root: Path = field(default=paths.ROOT, repr=False)
 
@@ -84,6 +88,11 @@ class Exercise:
         return self.path == "first"
 
     @property
+    def is_easy(self) -> bool:
+        """Whether it is an exercise that a first reader meets among the steps, behind those that it needs."""
+        return self.path == "core" and self.difficulty == 1
+
+    @property
     def effort(self) -> str:
         """What an exercise asks of a learner: ``●●○ 20 min``. Of a step, nothing: all are small."""
         if self.is_step:
@@ -97,9 +106,9 @@ class Exercise:
         return not self.points and bool(self.is_step or self.set_in)
 
     @property
-    def stem(self) -> str:
-        """The name of its files, without what comes before and after: ``ex12_merge_heads``, ``s01_dice``."""
-        return f"{'s' if self.is_step else 'ex'}{self.order:02d}_{self.slug}"
+    def number(self) -> str:
+        """Its place in its section, as a person may type it: ``ex12``, ``s01``."""
+        return f"{'s' if self.is_step else 'ex'}{self.order:02d}"
 
     @property
     def folder(self) -> str:
@@ -108,12 +117,12 @@ class Exercise:
 
     @property
     def name(self) -> str:
-        """What its answer is called: ``ex12_merge_heads.py``, a project's folder ``ex13_small_lm``."""
-        return self.stem if self.is_project else f"{self.stem}.py"
+        """What its answer is called: ``merge_heads.py``, a project's folder ``small_lm``."""
+        return self.slug if self.is_project else f"{self.slug}.py"
 
     @property
     def relative(self) -> str:
-        """The answer's path inside a submission: ``e01_tensors/ex12_merge_heads.py``."""
+        """The answer's path inside a submission: ``e01_tensors/merge_heads.py``."""
         return f"{self.folder}/{self.name}"
 
     @property
@@ -133,8 +142,8 @@ class Exercise:
 
     @property
     def short(self) -> str:
-        """Its place and slug, as a person may type it: ``e01/ex12_merge_heads``."""
-        return f"{self.section.split('_')[0]}/{self.stem}"
+        """Its section and slug, as a person may type it: ``e01/merge_heads``."""
+        return f"{self.section.split('_')[0]}/{self.slug}"
 
     def file(self, tree: Tree) -> Path:
         """The exercise's file in one of the five mirrored places; of a project that with the statement."""
@@ -144,8 +153,9 @@ class Exercise:
     def place(self, tree: Tree) -> Path:
         """All of it in one of the five mirrored places: its file there, or the folder of a project."""
         prefix = "test_" if tree in ("public", "hidden") else ""
-        ending = "" if self.is_project and tree in ("exercises", "solutions") else ".py"
-        return self.root / FOLDERS[tree] / self.folder / f"{prefix}{self.stem}{ending}"
+        is_folder = self.is_project and tree in ("exercises", "solutions")
+        ending = ".txt" if tree == "specimens" else "" if is_folder else ".py"
+        return self.root / FOLDERS[tree] / self.folder / f"{prefix}{self.slug}{ending}"
 
     def content(self, tree: Literal["exercises", "solutions"]) -> bytes:
         """The answer in one of these places, as it is judged; raises OSError where it cannot be read."""

@@ -72,7 +72,6 @@ ROOT = _found()
 COURSE = _file_found(ROOT)
 """The folder with `course.toml`, where there is one: the exercises may lie elsewhere."""
 EXERCISES = ROOT / "exercises"
-SOLUTIONS = ROOT / "solutions"
 PUBLIC = ROOT / "tests" / "public"
 HIDDEN = ROOT / "tests" / "hidden"
 SPECIMENS = ROOT / "tests" / "specimens"

@@ -4,36 +4,39 @@ student,name,email,aliases,section,extension
 ada,Ada Lovelace,ada@example.org,countess;lovelaceada_12345,A,3
 
 `student` is what results and gradebook call somebody. Aliases are what platforms do, with `;` between. An
-extension is a number of days, or a date up to whose end (UTC) nothing is late.
+extension is a number of days, or a date up to whose end (UTC) nothing is late. Tables that platforms export
+are read, too. Nobody is guessed: a name is one student's for sure, or it is asked.
 """
 
-import difflib
 import re
 import unicodedata
-from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
-from grader.core import spreadsheet
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.core.file_names import is_portable
+from grader.course import paths, roster_tables
+from grader.course.near_names import NearNames
+from grader.course.person_names import folded, readings, spellings, visible, words
 
 FILE = "roster.csv"
 MOST_DAYS = 366
-_COLUMNS = {
-    "student": ("student",),
-    "name": ("name", "full name"),
-    "email": ("email", "e-mail", "mail", "email address"),
-    "aliases": ("aliases",),
-    "section": ("section",),
-    "extension": ("extension",),
-}
 _TOLD = ("name", "email", "section")
 """Columns that tables for other programs have, too."""
 _NUMBERED = re.compile(r"(?P<name>.+)_(?P<id>\d+)", re.DOTALL)
 """What Canvas (`lovelaceada_12345`) and Moodle (`Ada Lovelace_1234567`) call a student."""
+OF_CANVAS = re.compile(r"(?P<name>[^\W_A-Z]+)_(?P<id>\d+)")
+"""Canvas alone, whose number is the student's everywhere."""
+_COPIED = re.compile(r"(?P<name>.+?) ?\(\d{1,4}\)", re.DOTALL)
+"""What a browser makes of a name that is there already."""
+_CHOSEN = re.compile(r"[A-Za-z0-9-]+")
+"""What a GitHub user may be called, who chose that: it says nothing for sure of a name."""
+_MOST_LETTERS = 200
+_MOST_MEANT = 5
 
 
 @dataclass(frozen=True)
@@ -73,18 +76,75 @@ class Roster:
         return {key: student for student in self.students for key in _keys(student)}
 
     @cached_property
-    def _by_name(self) -> dict[str, Student]:
-        """Those whose names nobody else has."""
-        count = Counter(_key(student.name) for student in self.students)
-        return {_key(s.name): s for s in self.students if s.name and count[_key(s.name)] == 1}
+    def _by_spelling(self) -> dict[str, list[Student]]:
+        """Who has a name of these letters, in whichever order."""
+        return _index(self.students, lambda s: {one for name in _names(s) for one in spellings(name)})
 
     def find(self, called: str) -> Student | None:
-        """Who is called so, in the roster or by a platform: by id, alias or e-mail, then by an only name."""
-        if exact := self._by_key.get(_key(called)) or self._by_name.get(_key(called)):
+        """Who is called so for sure, in the roster or by a platform; None where it may be several, or nobody.
+
+        Found by id, alias or e-mail, then by a name that nobody else has: its words in any order, with or
+        without apostrophes, and as archives garble it that tell no encoding. A number at its end, as Canvas
+        and Moodle have it, is not that of another student.
+        """
+        if exact := self._by_key.get(folded(called)):
             return exact
+        claims = self._claims(called)
+        return claims[0] if len(claims) == 1 and self._is_sure(claims[0], called) else None
+
+    def meant(self, called: str) -> list[Student]:
+        """Who may be meant by a name that is nobody's for sure, the likeliest first."""
+        numbered, claims = _NUMBERED.fullmatch(called), self._claims(called)
+        name = numbered["name"] if numbered else called
+        ends = [] if claims else self._ending(name)
+        near = [] if ends or self._named(name) else [self._by_key[folded(one)] for one in self._near.of(name)]
+        return [*{student.id: student for student in (*claims, *ends, *near)}.values()][:_MOST_MEANT]
+
+    def _ending(self, name: str) -> list[Student]:
+        """Who is called what follows a hyphen, before which GitHub has an assignment, and Moodle a group."""
+        parts = name.split("-")
+        ends = ["-".join(parts[n:]).strip() for n in range(1, min(len(parts), 6))]
+        known = (self._by_key.get(folded(end)) for end in ends)
+        return [*filter(None, known), *(s for end in ends if " " in end for s in self._named(end))]
+
+    def _claims(self, called: str) -> list[Student]:
+        """All whose name this is, or whose number it ends with."""
         if numbered := _NUMBERED.fullmatch(called):
-            return self._by_name.get(_key(numbered["name"])) or self._by_key.get(numbered["id"])
-        return None
+            found = [*self._named(numbered["name"]), *self._numbered(numbered["id"])]
+        elif _CHOSEN.fullmatch(called):
+            found = [s for s in self._named(called) if folded(called) in map(folded, _names(s))]
+        else:
+            found = self._named(called)
+        if not found and (copied := _COPIED.fullmatch(called)):
+            own = self._by_key.get(folded(copied["name"]))
+            return [own] if own else self._claims(copied["name"])
+        return [*{student.id: student for student in found}.values()]
+
+    def _named(self, name: str) -> list[Student]:
+        """Who has this name; where nobody has, who has one that an archive may have garbled so."""
+        return self._spelled(name) or [s for reading in readings(name) for s in self._spelled(reading)]
+
+    def _spelled(self, name: str) -> list[Student]:
+        return [s for one in sorted(spellings(name)) for s in self._by_spelling.get(one, ())]
+
+    def _numbered(self, number: str) -> list[Student]:
+        found = (self._by_key.get(folded(one)) for one in (number, roster_tables.participant(number)))
+        return [student for student in found if student]
+
+    def _is_sure(self, student: Student, called: str) -> bool:
+        """Whether the number that a name ends with agrees, too; on Moodle each assignment has its own."""
+        numbered, keys = _NUMBERED.fullmatch(called), _keys(student)
+        if numbered is None or folded(roster_tables.participant(numbered["id"])) in keys:
+            return True
+        of_canvas = OF_CANVAS.fullmatch(called) is not None
+        if folded(numbered["id"]) in keys:
+            return of_canvas or student in self._named(numbered["name"])
+        numbers = (alias for alias in student.aliases if alias.isdigit() or OF_CANVAS.fullmatch(alias))
+        return not of_canvas or next(numbers, None) is None
+
+    @cached_property
+    def _near(self) -> NearNames:
+        return NearNames({student.id: student.names for student in self.students})
 
     def id_of(self, called: str) -> str:
         """What results call somebody; whoever is not in the roster keeps the name."""
@@ -93,7 +153,7 @@ class Roster:
 
     def label(self, student: str) -> str:
         """`Ada Lovelace (ada)`; of whom no name is known, what results call them."""
-        found = self._by_key.get(_key(student))
+        found = self._by_key.get(folded(student))
         return f"{found.name} ({student})" if found and found.name else student
 
     @cached_property
@@ -107,15 +167,8 @@ class Roster:
 
     def of(self, student: str, column: str) -> str:
         """What a column says of whom results call so; nothing of who is not in the roster."""
-        found = self._by_key.get(_key(student))
+        found = self._by_key.get(folded(student))
         return str(getattr(found, column)) if found else ""
-
-    def nearest(self, called: str) -> Student | None:
-        """Who may be meant by a name that nobody has."""
-        known = {**self._by_key, **self._by_name}
-        numbered = _NUMBERED.fullmatch(called)
-        close = difflib.get_close_matches(_key(numbered["name"] if numbered else called), known, n=1)
-        return known[close[0]] if close else None
 
 
 NOBODY = Roster()
@@ -131,29 +184,49 @@ def load(file: Path | None = None) -> Roster:
     if not named and not file.exists():
         return NOBODY
     found: dict[str, tuple[str, str]] = {}
+    rows = roster_tables.rows(file)
     students = []
-    for row in spreadsheet.rows(file, _COLUMNS, ["student"]):
+    for row in rows:
         where = f"{paths.shown(file)}, line {row['line']}"
         students.append(student := _student(row, where))
-        for key in _keys(student):
-            if key in found:
-                other, there = found[key]
-                raise KataError(f"{where}: {key!r} is {other!r} in {there} already; give each their own")
-        found |= dict.fromkeys(_keys(student), (student.id, f"line {row['line']}"))
+        keys = _keys(student)
+        for key in keys & found.keys():
+            other, there = found[key]
+            raise KataError(f"{where}: {key[:40]!r} is {other!r} in {there} already; give each their own")
+        found |= dict.fromkeys(keys, (student.id, f"line {row['line']}"))
+    _expect_own_names(students, paths.shown(file))
     return Roster(tuple(students))
 
 
-def _student(row: dict[str, str], where: str) -> Student:
-    name = row["student"]
+def _expect_own_names(students: Sequence[Student], where: str) -> None:
+    """Raises KataError where somebody's id or alias is the name of another."""
+    named = _index(students, lambda student: spellings(student.name))
+    for student in students:
+        own = spellings(student.name)
+        for alias in (student.id, *student.aliases):
+            others = {s.id for one in spellings(alias) - own for s in named.get(one, ())} - {student.id}
+            if others and len(words(alias)) > 1:
+                raise KataError(
+                    f"{where}: {alias[:40]!r} of {student.id!r} is the name of {min(others)!r}; "
+                    "give each their own"
+                )
+
+
+def _student(row: roster_tables.Row, where: str) -> Student:
+    name = unicodedata.normalize("NFC", row["student"])
     if not name:
         raise KataError(f"{where}: the column student is empty; say what results are to call them")
-    if not name.isprintable() or "/" in name or name.startswith(".") or len(name.encode()) > 160:
+    if not is_portable(name):
         raise KataError(
             f"{where}: {name[:40]!r} cannot be a student's name in files; take letters and digits"
         )
+    cells = {column: visible(row[column]) for column in ("name", "email", "section")}
+    for column, cell in cells.items():
+        if len(cell) > _MOST_LETTERS:
+            raise KataError(f"{where}: the {column} {cell[:40]!r}… has more than {_MOST_LETTERS} letters")
     aliases = tuple(alias.strip() for alias in row["aliases"].split(";") if alias.strip())
     extension = _extension(row["extension"], where)
-    return Student(name, row["name"], row["email"], aliases, row["section"], extension)
+    return Student(name, cells["name"], cells["email"], aliases, cells["section"], extension)
 
 
 def _extension(cell: str, where: str) -> timedelta | datetime | None:
@@ -170,9 +243,21 @@ def _extension(cell: str, where: str) -> timedelta | datetime | None:
 
 
 def _keys(student: Student) -> set[str]:
-    return {_key(name) for name in (student.id, student.email, *student.aliases) if name}
+    return {folded(name) for name in (student.id, student.email, *student.aliases) if name}
 
 
-def _key(name: str) -> str:
-    """How names are compared: case and the form of accents do not count."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+def _names(student: Student) -> Iterable[str]:
+    """What a person is called among people: no numbers, and an id where that is first and last name."""
+    ids = (student.id,) if " " in student.id else ()
+    return (name for name in (student.name, *student.aliases, *ids) if name and not re.search(r"\d", name))
+
+
+_Value = TypeVar("_Value")
+
+
+def _index(values: Iterable[_Value], keys: Callable[[_Value], Iterable[str]]) -> dict[str, list[_Value]]:
+    found: dict[str, list[_Value]] = {}
+    for value in values:
+        for key in keys(value):
+            found.setdefault(key, []).append(value)
+    return found

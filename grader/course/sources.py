@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.core.errors import KataError
+from grader.core.toml import said
 from grader.course import paths, policy
 
 KEY = "sources"
@@ -37,13 +38,26 @@ def roots() -> tuple[Path, ...]:
 
 
 def _source(name: str, where: str) -> Path:
-    folder = paths.SOURCE if name == OURS else (paths.COURSE / name).resolve()
-    if not paths.has_exercises(folder):
+    if (
+        not name.isprintable() or os.pathsep in name
+    ):  # which stands between the folders in what processes inherit
         raise KataError(
-            f"{where}: sources names {name!r}, and {folder} holds no exercises; name a folder with "
-            'exercises/e…/section.toml in it, or "torchkata"'
+            f"{where}: sources names {said(name)}; rename that folder, without {os.pathsep} in it"
+        )
+    folder = paths.SOURCE if name == OURS else (paths.COURSE / name).resolve()
+    if not _holds_exercises(folder):
+        raise KataError(
+            f"{where}: sources names {said(name)}, and {said(str(folder))} holds no exercises; name a folder "
+            'with exercises/e…/section.toml in it, or "torchkata"'
         )
     return folder
+
+
+def _holds_exercises(folder: Path) -> bool:
+    try:
+        return paths.has_exercises(folder)
+    except OSError:  # its name is too long, or it may not be entered
+        return False
 
 
 def environment() -> dict[str, str]:

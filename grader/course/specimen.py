@@ -1,57 +1,83 @@
 """Answers kept to try the suites on: wrong ones must fail, natural ones must work, right ones must pass.
 
-Each file under `tests/specimens/` defines `SPECIMENS`, a list of these. An answer is written out
-in `code`, or as edits to the reference solution in `edits`: pairs of a text that occurs in it
-exactly once and what stands there instead. Of a project `code` holds files by their names, each in
-the place of the solution's, and a text of `edits` occurs once in all of the solution's files.
+`tests/specimens/` has a text for each exercise: answers with a title, one below the other (`read` tells how).
 """
 
-import importlib.util
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Literal
 
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked
 from grader.course.exercise import Exercise
+from grader.course.patch import DoesNotApply, Hunk
 
-Edits = Sequence[tuple[str, str]]
+Change = str | tuple[Hunk, ...]
+"""What becomes of a file: it is written anew, or some places of the solution's differ."""
 
 
 @dataclass(frozen=True)
 class Specimen:
-    """An answer and what it stands for: the mistake, or the way in which it is right but different."""
+    """An answer and what it stands for: the mistake, or the way in which it is right but different.
+
+    `changes` holds what it does to the solution: of a project by the name of a file, else under "". Places
+    under "" of a project may be in any of its files.
+    """
 
     about: str
-    code: str | Mapping[str, str] = ""
-    edits: Edits = ()
+    changes: Mapping[str, Change]
+    where: str = field(default="", kw_only=True)
+    """The file and the line that it stands in, for people."""
 
     def content(self, exercise: Exercise) -> bytes:
-        """The whole answer to `exercise`."""
+        """The whole answer to `exercise`; raises KataError where its patch does not fit the solution."""
         solution = exercise.content("solutions")
         if not exercise.is_project:
             return self.source(solution.decode("utf-8")).encode()
-        return packed({name: text for name, text in self._made(unpacked(solution)).items()})
+        with self._placed():
+            return packed(self._project(unpacked(solution)))
 
     def source(self, solution: str) -> str:
         """The whole answer as text, given the text of the reference solution."""
-        return self._made({"": solution.encode()})[""].decode()
+        with self._placed():
+            return _changed(solution, self.changes[""])
 
-    def _made(self, solution: Mapping[str, bytes]) -> dict[str, bytes]:
-        if bool(self.code) == bool(self.edits):
-            raise KataError(f"specimen {self.about!r} needs either code or edits")
+    @contextmanager
+    def _placed(self) -> Iterator[None]:
+        try:
+            yield
+        except DoesNotApply as mismatch:
+            raise KataError(f"{self.where}: {mismatch}") from None
+
+    def _project(self, solution: Mapping[str, bytes]) -> dict[str, bytes]:
         files = dict(solution)
-        code = {"": self.code} if isinstance(self.code, str) else self.code
-        files |= {name: text.encode() for name, text in code.items()} if self.code else {}
-        for old, new in self.edits:
-            found = [name for name, content in files.items() for _ in range(content.count(old.encode()))]
-            if len(found) != 1:
-                raise KataError(
-                    f"specimen {self.about!r}: {old!r} occurs {len(found)} times in the solution, not once"
-                )
-            files[found[0]] = files[found[0]].replace(old.encode(), new.encode())
+        for name, change in self.changes.items():
+            if name or isinstance(change, str):
+                old = files.get(name, b"").decode("utf-8")
+                files[name] = _changed(old, change).encode()
+                continue
+            for hunk in change:
+                place = _holder(hunk, files)
+                files[place] = hunk.apply(files[place].decode("utf-8")).encode()
         return files
+
+
+def _changed(text: str, change: Change) -> str:
+    if isinstance(change, str):
+        return change
+    for hunk in change:
+        text = hunk.apply(text)
+    return text
+
+
+def _holder(hunk: Hunk, files: Mapping[str, bytes]) -> str:
+    counts = {name: hunk.occurs(content.decode("utf-8", "replace")) for name, content in files.items()}
+    if sum(counts.values()) != 1:
+        raise DoesNotApply(
+            f"{hunk.out[0]!r} occurs {sum(counts.values())} times in the solution's files, not once"
+        )
+    return max(counts, key=lambda name: counts[name])
 
 
 @dataclass(frozen=True)
@@ -78,13 +104,3 @@ class Works(Specimen):
 @dataclass(frozen=True)
 class Right(Specimen):
     """A right answer that is written differently: every check passes."""
-
-
-def read(file: Path) -> list[Specimen]:
-    """The specimens of one exercise."""
-    spec = importlib.util.spec_from_file_location(f"specimens_{file.stem}", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: list[Specimen] = module.SPECIMENS
-    return found

@@ -1,10 +1,16 @@
 """The starts that learners are given: each is known by the digest that its catalog row holds."""
 
+import ast
 import re
+import subprocess
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.core.packed import packed, unpacked
+from grader.course import paths, project
 from grader.course.exercise import Exercise
 from grader.course.rows import row_file, rows_of
 
@@ -14,6 +20,67 @@ _START = re.compile(r"^start *=.*$", re.MULTILINE)
 def is_untouched(exercise: Exercise) -> bool:
     """Whether the answer in `exercises/` is the start."""
     return exercise.file("exercises").is_file() and exercise.is_start(exercise.content("exercises"))
+
+
+@cache
+def content(exercise: Exercise) -> bytes:
+    """The start: what lies in `exercises/` or in the package, or else was committed, whichever is it.
+
+    Raises:
+        KataError: it is nowhere; a file in `exercises/` may hold a learner's work.
+    """
+    for source in (exercise, replace(exercise, root=paths.SOURCE)):
+        if source.file("exercises").is_file() and exercise.is_start(found := source.content("exercises")):
+            return found
+    place = exercise.place("exercises").relative_to(exercise.root).as_posix()
+    for commit in _git(exercise.root, "log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
+        if exercise.is_start(found := _content_at(commit, place, exercise)):
+            return found
+    raise KataError(
+        f"no commit here holds the start of {exercise.slug} that the catalog knows: "
+        f"take {place} from where you got this copy"
+    )
+
+
+def _content_at(commit: str, place: str, exercise: Exercise) -> bytes:
+    """The answer as it was committed."""
+    if not exercise.is_project:
+        return _git(exercise.root, "show", f"{commit}:./{place}")
+    listed = _git(exercise.root, "ls-tree", "-rz", "--name-only", commit, "--", f"{place}/").decode()
+    names = [name.removeprefix(f"{place}/") for name in listed.split("\0") if name]
+    parts = filter(project.is_part, names)
+    return packed({name: _git(exercise.root, "show", f"{commit}:./{place}/{name}") for name in parts})
+
+
+def _git(root: Path, *arguments: str) -> bytes:
+    try:
+        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise KataError(f"git cannot be asked about {root}; the start is in a clone's commits") from None
+    return done.stdout
+
+
+def is_same_code(exercise: Exercise, answer: bytes) -> bool:
+    """Whether an answer is the start but for comments, docstrings and layout; the start must be here."""
+    mine, given = (
+        unpacked(held) if exercise.is_project else {"": held} for held in (answer, content(exercise))
+    )
+    return mine.keys() == given.keys() and all(
+        mine[name] == given[name] or _code(mine[name]) == _code(given[name]) != "" for name in given
+    )
+
+
+def _code(source: bytes) -> str:
+    """The statements of a file, without docstrings; "" of what is no Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                del node.body[: ast.get_docstring(node, clean=False) is not None]
+    return ast.dump(tree)
 
 
 def expect(exercises: Iterable[Exercise]) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 import torch
@@ -12,16 +12,21 @@ from torch import Tensor
 from grader.diagnose._compat import without_subclasses
 from grader.diagnose.causes import (
     Evidence,
+    Pattern,
     Suspects,
     cause_of_dtype,
+    cause_of_pieces,
     cause_of_shape,
     cause_of_type,
     cause_of_values,
+    fits,
     make_evidence,
+    suspects_that_fit,
 )
 from grader.diagnose.causes.evidence import to_double
+from grader.diagnose.causes.plain import ON_THE_CPU
 from grader.diagnose.describe import describe, is_tensor, readable, tensor_text
-from grader.diagnose.facts import in_short, value_facts
+from grader.diagnose.facts import in_short, small, value_facts
 from grader.diagnose.heatmap import differs, draw
 from grader.protocol.feedback import Fact, Feedback, Heatmap
 
@@ -39,7 +44,6 @@ class _Asked:
     dims: tuple[str, ...]
     rtol: float
     atol: float
-    check_dtype: bool
     inputs: dict[str, Tensor] = field(default_factory=dict)
     suspects: Suspects = field(default_factory=dict)
     before: Tensor | None = None
@@ -59,7 +63,6 @@ def explain(
     rtol: float = 0.0,
     atol: float = 0.0,
     inputs: Mapping[str, Tensor] | None = None,
-    check_dtype: bool = True,
     suspects: Suspects | None = None,
     before: Tensor | None = None,
 ) -> Feedback | None:
@@ -76,7 +79,6 @@ def explain(
         rtol: relative error granted.
         atol: absolute error granted.
         inputs: what the call was given, by name: a likely cause may lie there.
-        check_dtype: whether another dtype is wrong.
         suspects: mistakes in words, and how to make the tensor that each gives here.
         before: what stood in the place of `yours` before the call, for a weight or a `.grad`.
 
@@ -90,7 +92,7 @@ def explain(
         n: t for n, value in (inputs or {}).items() if is_tensor(value) and (t := readable(value)) is not None
     }
     was = readable(before) if before is not None and before.shape == wanted.shape else None
-    asked = _Asked(call, names, rtol, atol, check_dtype, given, suspects or {}, was)
+    asked = _Asked(call, names, rtol, atol, given, suspects or {}, was)
     if not is_tensor(yours):
         return _other_type(yours, wanted, asked)
     assert isinstance(yours, Tensor)
@@ -105,7 +107,8 @@ def _other_type(yours: object, wanted: Tensor, asked: _Asked) -> Feedback:
     told = cause_of_type(yours, wanted if w is None else w, asked.rtol, asked.atol)
     if yours is None:
         told = _also_none(asked.suspects) or (told if _is_whole_result(asked.call) else None)
-    return _feedback(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
+    wrong = _feedback(["type"], asked.call, _both(describe(yours), describe(wanted), asked.dims), told)
+    return replace(wrong, kind="")  # two types that differ say what is wrong
 
 
 def _also_none(suspects: Suspects) -> str | None:
@@ -119,30 +122,35 @@ def _also_none(suspects: Suspects) -> str | None:
 
 def _unreadable(yours: Tensor, wanted: Tensor, asked: _Asked, is_yours: bool) -> Feedback | None:
     """One of the two has no values that could be compared."""
-    wrong_in = _mismatches(yours, wanted, asked.check_dtype)
+    wrong_in = _mismatches(yours, wanted)
     unreadable = wanted.device.type != "meta" and is_yours
     facts = _kinds(yours, wanted, asked, wrong_in) + [Fact("values", "cannot be read")] * unreadable
-    return _feedback(wrong_in or ["values"], asked.call, facts, None) if wrong_in or unreadable else None
+    told = cause_of_pieces(yours) if unreadable else None
+    return _feedback(wrong_in or ["values"], asked.call, facts, told) if wrong_in or unreadable else None
 
 
 def _other_tensor(yours: Tensor, wanted: Tensor, y: Tensor, w: Tensor, asked: _Asked) -> Feedback | None:
     """`y` and `w` are the values of the two."""
-    wrong_in = _mismatches(yours, wanted, asked.check_dtype)
+    wrong_in = _mismatches(yours, wanted)
     facts = _kinds(yours, wanted, asked, wrong_in)
     if "shape" in wrong_in:
-        return _feedback(wrong_in, asked.call, facts, cause_of_shape(asked.case(y, w)))
+        case = asked.case(y, w)
+        values, listed = small(y, w, asked.inputs)
+        wrong_shape = _feedback(wrong_in, asked.call, facts + values, cause_of_shape(case), case=case)
+        return replace(wrong_shape, listed=listed)
     wrong = differs(y, w, asked.rtol, asked.atol)
     if not wrong_in and not bool(wrong.any()):
         return None
     case = asked.case(y, w)
     if not wrong_in:
-        facts = value_facts(y, w, wrong, asked.dims, asked.before)
+        facts, listed = value_facts(y, w, wrong, asked.dims, asked.before, asked.inputs)
         drawn = draw(wrong, asked.dims) if wrong.numel() > 1 else None
-        return _feedback(["values"], asked.call, facts, cause_of_values(case), drawn)
+        told = _feedback(["values"], asked.call, facts, cause_of_values(case), drawn, case=case)
+        return replace(told, listed=listed)
     if case.same(case.wanted) or not bool(wrong.any()):  # nothing is the same as nothing, too
         return _feedback(wrong_in, asked.call, facts, _cast(case, yours, wanted))
     facts += in_short(y, w, wrong, asked.dims)
-    return _feedback(wrong_in, asked.call, facts, cause_of_values(case))
+    return _feedback(wrong_in, asked.call, facts, cause_of_values(case), case=case)
 
 
 def _kinds(yours: Tensor, wanted: Tensor, asked: _Asked, wrong_in: Sequence[str]) -> list[Fact]:
@@ -182,24 +190,41 @@ def _is_alike(yours: object, wanted: Tensor) -> TypeGuard[Tensor]:
     return yours.shape == wanted.shape and yours.dtype == wanted.dtype and yours.layout == wanted.layout
 
 
-def _mismatches(yours: Tensor, wanted: Tensor, check_dtype: bool) -> list[str]:
+def _mismatches(yours: Tensor, wanted: Tensor) -> list[str]:
     with without_subclasses():
         found = {
             "shape": yours.shape != wanted.shape,
-            "dtype": check_dtype and yours.dtype != wanted.dtype,
+            "dtype": yours.dtype != wanted.dtype,
             "device": yours.device.type != wanted.device.type,
         }
     return [aspect for aspect, wrong in found.items() if wrong]
 
 
 def _feedback(
-    wrong_in: list[str], call: str, facts: list[Fact], cause: str | None, heatmap: Heatmap | None = None
+    wrong_in: list[str],
+    call: str,
+    facts: list[Fact],
+    cause: str | None,
+    heatmap: Heatmap | None = None,
+    case: Evidence | None = None,
 ) -> Feedback:
+    """What is told; of a `case` without a cause also what would fit."""
     what = " and ".join(filter(None, (", ".join(wrong_in[:-1]), wrong_in[-1])))
     told = tuple(Fact(name, _cut(text)) for name, text in facts)
     if heatmap:
         heatmap = heatmap._replace(note=_cut(heatmap.note, len(f"{heatmap.rows[0]}   ()")))
-    return Feedback(_headline(f"wrong {what} from {call}"), told, heatmap, _cut(cause or ""))
+    is_pattern = isinstance(cause, Pattern)
+    unproven = fits(case) if case and (is_pattern or not cause) else ()
+    suspects = [told for told in suspects_that_fit(case) if told != cause] if case else []
+    return Feedback(
+        _headline(f"wrong {what} from {call}"),
+        told,
+        heatmap,
+        _cut(str(cause or "")),
+        kind="pattern" if is_pattern else "values",
+        suspects=tuple(map(_cut, suspects)),
+        fits=tuple(map(_cut, unproven)),
+    )
 
 
 def _cut(text: str, taken: int = 0) -> str:
@@ -221,8 +246,6 @@ def _both(yours: str, wanted: str, dims: Sequence[str]) -> list[Fact]:
 
 def _cast(case: Evidence, yours: Tensor, wanted: Tensor) -> str | None:
     if yours.device.type != wanted.device.type:
-        where = (
-            "made on or moved to the CPU: device=x.device?" if yours.device.type == "cpu" else "moved away?"
-        )
-        return f"right values, but {where}" if case.agree(case.wanted) else None
+        where = ON_THE_CPU if yours.device.type == "cpu" else "moved away?"
+        return f"right values, but {where}" if case.are_right() else None
     return cause_of_dtype(case)

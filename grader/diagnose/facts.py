@@ -1,33 +1,77 @@
 """What differs between two tensors of one shape, as facts: how many values, the first of them, or all."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
+from grader.course.arrays import Array
 from grader.diagnose.causes.evidence import to_double
 from grader.diagnose.describe import describe
 from grader.diagnose.heatmap import first_of, label_at, places
-from grader.protocol.feedback import Fact
+from grader.protocol.feedback import Fact, Listed
 
 WIDTH = 90
 """Columns of a fact, without its name."""
 
-FEW = 8
+FEW = 12
 """Values that are shown one by one."""
 
 
+Told = tuple[list[Fact], Listed | None]
+
+
 def value_facts(
-    yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str], before: Tensor | None
-) -> list[Fact]:
+    yours: Tensor,
+    wanted: Tensor,
+    wrong: Tensor,
+    dims: Sequence[str],
+    before: Tensor | None,
+    inputs: Mapping[str, Tensor],
+) -> Told:
     """All that is told of wrong values; `before` is what stood there before the call."""
     if wrong.numel() == 1:
-        return [Fact("value", f"{_first(yours, wanted, wrong, dims, before)} in {describe(yours)}")]
+        return [Fact("value", f"{_first(yours, wanted, wrong, dims, before)} in {describe(yours)}")], None
     count = Fact("values", _count(yours, wanted, wrong, dims))
-    if whole := _whole(yours, wanted, wrong, dims, before):
-        return [count, *whole]
+    whole, listed = _whole(yours, wanted, wrong, dims, before, inputs)
+    if whole:
+        return [count, *whole], listed
     first, error = _first(yours, wanted, wrong, dims, before), _largest_error(yours, wanted, wrong)
-    return [count, Fact("first", first), *([Fact("error", error)] if error else [])]
+    return [count, Fact("first", first), *([Fact("error", error)] if error else [])], None
+
+
+def small(yours: Tensor, wanted: Tensor, inputs: Mapping[str, Tensor]) -> Told:
+    """Both with all their values, where their shapes differ and there is room."""
+    if not 0 < max(yours.numel(), wanted.numel()) <= FEW or not yours.numel() or not wanted.numel():
+        return [], None
+    text = f"yours {_listed(yours.tolist(), 4)}, wanted {_listed(wanted.tolist(), 4)}"
+    if len(text) > WIDTH:
+        return [], None
+    return _with_given([Fact("values", text)], {"yours": yours, "wanted": wanted}, inputs, 4)
+
+
+def _with_given(
+    told: list[Fact], tensors: Mapping[str, Tensor], inputs: Mapping[str, Tensor], digits: int
+) -> Told:
+    """Facts that tell tensors in full, and what the call was given where all of it is small."""
+    text = ", ".join(f"{n} = {_listed(t.tolist(), 4)}" for n, t in inputs.items() if t.numel() <= FEW)
+    is_all = bool(inputs) and all(t.numel() <= FEW for t in inputs.values()) and len(text) <= WIDTH
+    facts = [*told, *([Fact("given", text)] if is_all else [])]
+    drawn = {**tensors, **(inputs if is_all else {})}
+    if any(t.is_complex() for t in drawn.values()):
+        return facts, None
+    arrays = tuple((name, _array(t, digits if name in tensors else 4)) for name, t in drawn.items())
+    return facts, Listed(arrays, tuple(fact.name for fact in facts))
+
+
+def _array(values: Tensor, digits: int) -> Array:
+    """With as many digits as are told."""
+    numbers = [*values.flatten().tolist()]
+    if values.is_floating_point():
+        texts = [_number(number, digits) for number in numbers]
+        numbers = [float(text) if math.isfinite(n) else text for n, text in zip(numbers, texts, strict=True)]
+    return Array(tuple(values.shape), tuple(numbers))
 
 
 def in_short(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) -> list[Fact]:
@@ -38,17 +82,24 @@ def in_short(yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str]) 
 
 
 def _whole(
-    yours: Tensor, wanted: Tensor, wrong: Tensor, dims: Sequence[str], before: Tensor | None
-) -> list[Fact]:
+    yours: Tensor,
+    wanted: Tensor,
+    wrong: Tensor,
+    dims: Sequence[str],
+    before: Tensor | None,
+    inputs: Mapping[str, Tensor],
+) -> Told:
     """Every value of small tensors, with as many digits as tell the wrong ones from the right."""
     if wrong.numel() > FEW:
-        return []
+        return [], None
     pairs = zip(yours[wrong].tolist(), wanted[wrong].tolist(), strict=True)
     digits = max(_digits(y, w) for y, w in pairs)
-    named = {"yours": yours, "wanted": wanted, "before": before}
-    told = {name: _listed(t.tolist(), digits) for name, t in named.items() if t is not None}
+    named = {"yours": yours, "wanted": wanted, **({} if before is None else {"before": before})}
+    told = {name: _listed(t.tolist(), digits) for name, t in named.items()}
     told["wanted"] += f"   ({', '.join(dims)})" if dims else ""
-    return [Fact(*pair) for pair in told.items()] if max(map(len, told.values())) <= WIDTH else []
+    if max(map(len, told.values())) > WIDTH:
+        return [], None
+    return _with_given([Fact(*pair) for pair in told.items()], named, inputs, digits)
 
 
 def _listed(values: object, digits: int) -> str:

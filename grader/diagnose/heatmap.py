@@ -12,19 +12,6 @@ from grader.protocol.feedback import RIGHT, WRONG, Heatmap
 ROWS, COLUMNS = 4, 32
 
 
-def picture(yours: Tensor, wanted: Tensor, *, rtol: float = 0.0, atol: float = 0.0) -> list[str]:
-    """At most 4 rows of 32 columns: `·` where yours is right, `×` where it is wrong.
-
-    Shows the last two dims at the first index of the others that has an error, from the first row and
-    column with one on where it does not fit. Empty where the picture would say nothing: other shapes,
-    no dims, nothing wrong, or all of it.
-    """
-    if yours.shape != wanted.shape:
-        return []
-    drawn = draw(differs(yours, wanted, rtol, atol))
-    return list(drawn.rows) if drawn else []
-
-
 def differs(yours: Tensor, wanted: Tensor, rtol: float, atol: float) -> Tensor:
     """True where the values differ by more than atol + rtol·|wanted|; NaN is equal to NaN, inf to inf."""
     exact = not any(t.is_floating_point() or t.is_complex() for t in (yours, wanted))
@@ -46,7 +33,12 @@ def first_of(wrong: Tensor) -> tuple[int, ...]:
 
 
 def draw(wrong: Tensor, dims: Sequence[str] = ()) -> Heatmap | None:
-    """The map, and what it shows of a larger tensor; None for a mask that is all one."""
+    """At most 4 rows of 32 columns: `·` where a value is right, `×` where it is wrong, and what they show.
+
+    That is the last two dims at the first index of the others that has an error, from the first row and
+    column with one on where it does not fit. None where a map would say nothing: without dims, with
+    nothing wrong, or all of it.
+    """
     if not wrong.ndim or not bool(wrong.any()) or bool(wrong.all()):
         return None
     first = first_of(wrong)

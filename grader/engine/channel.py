@@ -17,18 +17,15 @@ from typing import IO, Any
 
 from grader.course.exercise import SLOW_SECONDS
 from grader.protocol import transcript
-from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
-from grader.protocol.transcript import GARBLED, MOST_LINES, TOO_LARGE, Ended, Transcript
+from grader.protocol.lines import parsed
+from grader.protocol.transcript import GARBLED, MOST_LINES, ORACLES, TOO_LARGE, Ended, Transcript
 
 MOST_BYTES = 8 << 20
 """What one child may write about its answer."""
 
 MOST_LINE = 128 << 10
 """Bytes of any line but the oracle's: two texts of 4000 characters, each of which may take twelve."""
-
-MOST_NAMES = 16
-"""What such a line may tell."""
 
 MOST_VALUES = 100_000
 """Numbers, texts and containers in what an oracle returned: one byte of it can become fifty here."""
@@ -102,9 +99,9 @@ def _read(channel: socket.socket, reader: int, mark: bytes, deadline: float) -> 
 
 
 def _about(mark: bytes, reply: bytes) -> Ended | None:
-    """How this job's child ended; None where a worker speaks of one that was given up for lost."""
+    """How this job's child ended, or its worker; None where a worker speaks of a job given up for lost."""
     endings: list[dict[str, Any]] = [json.loads(line) for line in reply.splitlines()]
-    return next((Ended(**ending) for ending in endings if ending.pop("mark").encode() == mark), None)
+    return next((Ended(**ending) for ending in endings if ending.pop("mark").encode() in (mark, b"")), None)
 
 
 def _drain(reader: int, written: bytearray) -> bool:
@@ -126,30 +123,22 @@ def _lines(written: bytearray, mark: bytes) -> tuple[dict[str, Any], ...]:
     for line in (*lines, *filter(None, [rest])):
         if line.startswith(oracles):
             room -= sum(map(line.count, _STARTS))
-            data = _parsed(line, mark) if room >= 0 else TOO_LARGE
+            data = parsed(line.removeprefix(mark)) if room >= 0 else TOO_LARGE
         else:
-            data = _flat(_parsed(line, mark)) if len(line) <= MOST_LINE else None
+            is_ours = line.startswith(mark) and len(line) <= MOST_LINE
+            data = _flat(parsed(line.removeprefix(mark))) if is_ours else None
         found.append(data if isinstance(data, dict) else GARBLED)
     return tuple(found)
 
 
-_ORACLES = (b'{"oracle":', b'{"fine_oracle":')
+_ORACLES = tuple(f'{{"{name}{what}":'.encode() for name in ORACLES for what in ("", "_cases"))
 _STARTS = (b",", b"[", b"{", b":")
 """One of them stands before every value but the outermost."""
 
 
-def _parsed(line: bytearray, mark: bytes) -> Any:
-    try:
-        return json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
-    except (ValueError, RecursionError):
-        return None
-
-
 def _flat(data: Any) -> dict[str, Any] | None:
-    """A line of texts and numbers, and of feedback no larger than that may be; None for any other."""
-    if not isinstance(data, dict) or len(data) > MOST_NAMES:
+    """A line of texts and numbers, but for its feedback, which is read with care; None for any other."""
+    if not isinstance(data, dict):
         return None
-    feedback = Feedback.from_json(data.pop("feedback", None))
-    if any(isinstance(value, (dict, list)) for value in data.values()):
-        return None
-    return {**data, "feedback": feedback.to_json()} if feedback else data
+    is_deep = any(isinstance(value, (dict, list)) for name, value in data.items() if name != "feedback")
+    return None if is_deep else data

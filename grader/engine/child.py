@@ -10,16 +10,18 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from grader.checks import CheckFailure
+from grader.checks.cost import steps
 from grader.core.errors import KataError
 from grader.engine import collection
 from grader.engine.answer_file import written
-from grader.engine.collection import Check, Suites
+from grader.engine.collection import Suites, SuiteTest
 from grader.engine.integrity import canary, lookout
 from grader.engine.integrity.guard import Guard
 from grader.engine.integrity.kept import Kept
@@ -33,20 +35,20 @@ from grader.protocol.job import Job
 
 
 class Child:
-    """The process that judges one answer; it writes to the descriptor `results`, each line after `mark`."""
+    """The process that judges one answer."""
 
-    def __init__(self, suites: Suites, guard: Guard, job: Job, mark: str, results: int) -> None:
+    def __init__(self, suites: Suites, guard: Guard, job: Job, telling: Telling) -> None:
         self.suites = suites
         self.guard = guard
         self.job = job
         self.exercise = job.exercise
-        self._tell = Telling.to(results, mark).tell
+        self._tell = telling.tell
         # The path that the learner knows: feedback points there.
         root = Path.cwd() / "exercises"
         root.mkdir()
         self.judged = plugin.Judged(Answers(root), job.seed, self.exercise.seconds)
         self.printed = Printed()
-        self.checks: tuple[Check, ...] = ()
+        self.checks: tuple[SuiteTest, ...] = ()
 
     def prepare(self, answer: int) -> None:
         """All that can be done before the answer, which is read from this descriptor, is imported."""
@@ -65,6 +67,7 @@ class Child:
         for config in self.suites.configs:
             config.stash[plugin.JUDGED] = self.judged
         sys.breakpointhook = self._no_debugger
+        steps.follow_threads()  # before the answer can start any
         if self.job.mode == "check":
             sys.stdout = sys.stderr = self.printed
             # What libraries warn of is not what the answer prints, and it names files of this folder.
@@ -126,9 +129,10 @@ class Child:
             told = failure_report.import_trouble(broken.cause, file)
             is_memory = isinstance(broken.cause, MemoryError)
             trouble = {"broken": True, "feedback": told.to_json(), "memory": is_memory}
-        untouched()
         if self.job.mode == "check":
             self._tell(printed=self.printed.take())
+        else:
+            untouched()
         if trouble:
             self._tell(**trouble)
         return not trouble
@@ -153,18 +157,12 @@ class Child:
             tell_check(check, finding, seconds)
             started = time.perf_counter()
         if not strict:
-            untouched()  # a learner forges nothing: one look at the end takes half of the time
+            untouched()  # a learner forges nothing: one look, at the end
 
-    def _tell_check(self, check: Check, finding: Finding, seconds: float) -> None:
-        self._tell(
-            check=check.spec.id,
-            outcome=finding.outcome,
-            feedback=finding.feedback and finding.feedback.to_json(),
-            is_rule=finding.is_rule,
-            unwritten=finding.unwritten,
-            printed=self.printed.take() if self.job.mode == "check" else "",
-            seconds=round(seconds, 4),
-        )
+    def _tell_check(self, check: SuiteTest, finding: Finding, seconds: float) -> None:
+        printed = self.printed.take() if self.job.mode == "check" else ""
+        finding = replace(finding, printed=printed, seconds=round(seconds, 4))
+        self._tell(check=check.spec.id, **finding.to_json())
         if finding.outcome == "timeout":
             self._tell(stopped="timeout")
             os._exit(0)

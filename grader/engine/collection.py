@@ -12,15 +12,15 @@ from types import ModuleType
 import pytest
 
 from grader.checks import devices, rng
-from grader.core.timeout import TooSlow
+from grader.core.errors import KataError
 from grader.course.exercise import Exercise
 from grader.engine import _compat
 from grader.plugin import failure_report, plugin, process_state
 from grader.plugin.markers import spec_of
 from grader.plugin.plugin import Judged, time_limit
+from grader.plugin.reports import check_of
 from grader.plugin.selection import exercise_of
 from grader.protocol.check import CheckSpec, Finding
-from grader.protocol.feedback import Feedback
 
 # `--collect-only` keeps the plugin from starting ranks and devices in the parent.
 _ARGUMENTS = (
@@ -39,7 +39,7 @@ _ARGUMENTS = (
 
 
 @dataclass(frozen=True)
-class Check:
+class SuiteTest:
     """One collected test of one exercise's suites."""
 
     spec: CheckSpec
@@ -56,7 +56,7 @@ class Suites:
     """
 
     configs: list[pytest.Config] = field(default_factory=list)
-    checks: defaultdict[str, list[Check]] = field(default_factory=lambda: defaultdict(list))
+    checks: defaultdict[str, list[SuiteTest]] = field(default_factory=lambda: defaultdict(list))
     modules: dict[str, list[ModuleType]] = field(default_factory=dict)
     imported: dict[str, dict[str, ModuleType]] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def collect(exercises: Sequence[Exercise]) -> Suites:
     """Import the suites of `exercises` and list their checks; there are none where a suite does not import.
 
     Raises:
-        pytest.UsageError: something else does not import; its traceback is in the message.
+        KataError: something else does not import; its traceback is in the message.
     """
     suites = Suites()
     for root in dict.fromkeys(e.root for e in exercises):
@@ -109,7 +109,7 @@ def _collect(root: Path, exercises: Sequence[Exercise], suites: Suites) -> None:
     for item in session.items:
         exercise = exercise_of(item.path)
         if exercise is not None:
-            check = Check(spec_of(item), item, _is_plain(item))
+            check = SuiteTest(spec_of(item), item, _is_plain(item))
             if exercise.slug not in suites.faults:
                 suites.checks[exercise.slug].append(check)
             suite: ModuleType = item.module  # type: ignore[attr-defined]
@@ -134,7 +134,7 @@ def _fault(root: Path, report: pytest.CollectReport) -> tuple[str, str]:
     """Which exercise has a suite that does not import, and why."""
     exercise = exercise_of(root / report.nodeid.partition("::")[0])
     if exercise is None:
-        raise pytest.UsageError(f"{report.nodeid}: {report.longrepr}")
+        raise KataError(f"{report.nodeid}: {report.longrepr}")
     why = str(report.longrepr).strip().splitlines() or [report.outcome]
     return exercise.slug, f"{report.nodeid} does not import: {why[-1].removeprefix('E').strip()}"
 
@@ -160,7 +160,7 @@ class _Problems:
             self.found.append(report)
 
 
-def run(checks: Sequence[Check], judged: Judged) -> Iterator[tuple[Check, Finding]]:
+def run(checks: Sequence[SuiteTest], judged: Judged) -> Iterator[tuple[SuiteTest, Finding]]:
     """Run the checks in this process, one after the other, and say how each went."""
     # What pytest runs shares fixtures of a wider scope. Plain checks, which come in between, ask for none.
     items = [check.item for check in checks if not (check.spec.lacks or check.plain)]
@@ -226,23 +226,10 @@ def _run_plain(item: pytest.Function, judged: Judged) -> Finding:
         call = pytest.CallInfo.from_call(check, when="call")
     if call.excinfo is None:
         return Finding("passed")
-    told = failure_report.tell(call, item, exercise, judged.answers)
-    if isinstance(call.excinfo.value, TooSlow):
-        return Finding("timeout", told.feedback)
-    if told.verdict == "todo":
-        return Finding("todo", unwritten=told.unwritten)
-    return Finding("failed", told.feedback, told.is_rule)
+    return failure_report.finding_of(call, item, exercise, judged.answers)
 
 
-def _of_reports(reports: Sequence[pytest.TestReport]) -> Finding:
-    for report in reports:
-        verdict = getattr(report, "kata", None)
-        if report.failed:
-            late = getattr(report, "timed_out", False)
-            is_rule = getattr(report, "is_rule", False)
-            return Finding("timeout" if late else "failed", failure_report.feedback_of(report), is_rule)
-        if verdict in ("todo", "not_graded"):
-            return Finding(verdict, unwritten=getattr(report, "unwritten", ""))
-        if report.outcome != "passed" or hasattr(report, "wasxfail"):
-            return Finding("failed", Feedback("the check was skipped"))
-    return Finding("passed")
+def _of_reports(phases: Sequence[pytest.TestReport]) -> Finding:
+    """What was found in the first phase of a check that did not pass, if there is one."""
+    found = [check.finding for report in phases if (check := check_of(report))]
+    return next((finding for finding in found if finding.outcome != "passed"), Finding("passed"))

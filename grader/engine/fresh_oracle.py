@@ -24,11 +24,10 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     judged = session.config.stash[plugin.JUDGED]
     limit = markers.seconds_for(here, exercise.seconds)
     try:
-        apart = oracle.apart(exercise.file(exercise.suites[-1]))
+        apart = oracle.apart(*map(exercise.file, exercise.suites))
         with process_state.kept(), within(limit):
             answer = judged.module(exercise)
-        for name, told in oracle.asked(apart, answer, exercise.slug, judged.seed, limit):
-            tell(**{name: told})
+        oracle.ask(apart, answer, exercise.slug, judged.seed, limit, tell)
     except DoesNotImport as broken:
         trouble = failure_report.import_trouble(broken.cause, judged.answers.path(exercise))
         tell(broken=True, feedback=trouble.to_json())

@@ -7,8 +7,9 @@ along with no more than what its oracle needs (`grader.checks.contract.contract.
 """
 
 import ast
+import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +18,7 @@ import torch
 
 from grader.checks import rng
 from grader.checks.contract.contract import APART, Contract
-from grader.checks.contract.oracle import oracle_of
+from grader.checks.contract.oracle import example_of, oracle_of
 from grader.checks.error_words import error_line
 from grader.core.errors import KataError
 from grader.core.timeout import TooSlow, within
@@ -26,63 +27,89 @@ from grader.protocol import oracle_codec
 
 Oracle = Callable[[ModuleType, torch.Generator], Any]
 
-NAME, FINE = "oracle", "fine_oracle"
+NAME, FINE, EXAMPLE = "oracle", "fine_oracle", "example_oracle"
 BESIDE = "warm_up"
 """What is run once before the first answer."""
 
 
-def apart(file: Path) -> ModuleType:
-    """A new module with the `oracle` and `fine_oracle` of the suite in `file`, what they use and no more.
+def apart(*suites: Path) -> ModuleType:
+    """A new module with the `oracle` and `fine_oracle` of the last of the suites, what they use and no more.
 
-    Where the suite writes none, its contracts make them.
+    Where it writes none, its contracts make them. Those of all suites make the `example_oracle`.
 
     Raises:
         KataError: the suite has no oracle.
     """
-    tree = ast.parse(file.read_bytes(), str(file))
-    contracts = {name for statement in tree.body for name in _cut(statement)}
-    tree.body = _needed(tree.body, [NAME, FINE, BESIDE, *contracts])
-    module = ModuleType(f"{NAME}_{file.stem}")
-    module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # where compilers and pickle look for its functions
-    exec(compile(tree, str(file), "exec"), vars(module))
+    modules = [_alone(file) for file in suites]
+    module = modules[-1]
     for name in {NAME, FINE} - vars(module).keys():
         setattr(module, name, oracle_of(_contracts(module), fine=name == FINE))
+    if not hasattr(module, EXAMPLE):
+        setattr(module, EXAMPLE, example_of([contract for each in modules for contract in _contracts(each)]))
     if getattr(module, NAME) is None:
         raise KataError("the suite that grades defines no oracle")
     return module
 
 
-def asked(
-    module: ModuleType, answer: ModuleType, slug: str, seed: int, seconds: float
-) -> Iterator[tuple[str, oracle_codec.Encoded]]:
-    """What each oracle of `module` gives, by its name; each begins with random streams of its own."""
-    for name in (NAME, FINE):
-        if ask := getattr(module, name):
-            rng.seed_globals(seed, f"{slug}::{name}")
+def _alone(file: Path) -> ModuleType:
+    """A new module of those statements of a suite that its oracles and contracts need."""
+    tree = ast.parse(file.read_bytes(), str(file))
+    contracts = {name for statement in tree.body for name in _cut(statement)}
+    tree.body = _needed(tree.body, [NAME, FINE, EXAMPLE, BESIDE, *contracts])
+    module = ModuleType(f"{NAME}_{file.parent.parent.name}_{file.stem}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # where compilers and pickle look for its functions
+    exec(compile(tree, str(file), "exec"), vars(module))
+    return module
+
+
+def ask(
+    module: ModuleType, answer: ModuleType, slug: str, seed: int, seconds: float, tell: Callable[..., None]
+) -> None:
+    """Tell what each oracle of `module` gives, encoded, by its name; each has random streams of its own."""
+    for name in (NAME, EXAMPLE, FINE):
+        if oracle := getattr(module, name):
             with process_state.kept(), within(seconds):
-                told = given(ask, answer, rng.generator(seed, f"{slug}::{name}"))
-            yield name, told
+                put(oracle, name, answer, seed, slug, tell)
 
 
-def given(ask: Oracle, answer: ModuleType, gen: torch.Generator) -> oracle_codec.Encoded:
-    """What an oracle gives, encoded; where one of its cases raises, what it raises stands in its place.
+def put(
+    oracle: Oracle, name: str, answer: ModuleType, seed: int, slug: str, tell: Callable[..., None]
+) -> None:
+    """Tell what one oracle gives.
 
-    A case may be a function without parameters that computes it, so that it can fail by itself.
+    Of a dict the names of its cases are told first, and then what they give, in their order: an answer that
+    is called finds no name of a case up the stack. A case may be a function that computes it, so that it can
+    fail by itself; it may take a generator, which no other case draws from. Where one raises, what it raises
+    stands in its place.
     """
-    told = ask(answer, gen)
+    rng.seed_globals(seed, f"{slug}::{name}")
+    told = oracle(answer, rng.generator(seed, f"{slug}::{name}"))
     if not isinstance(told, dict):
-        return oracle_codec.encode(told)
-    return ["d", [[str(case), _case(value)] for case, value in told.items()]]
+        tell(**{name: oracle_codec.encode(told)})
+        return
+    tell(**{f"{name}_cases": [str(case) for case in told]})
+    cases = [*told.values()]
+    del told
+    tell(**{name: [_case(case, seed, f"{slug}::{name}::{n}") for n, case in enumerate(cases)]})
 
 
-def _case(value: Any) -> oracle_codec.Encoded:
+def _case(value: Any, seed: int, stream: str) -> oracle_codec.Encoded:
     try:
-        return oracle_codec.encode(value() if callable(value) else value)
+        if callable(value):
+            rng.seed_globals(seed, stream)
+            value = value(rng.generator(seed, stream)) if _draws(value) else value()
+        return oracle_codec.encode(value)
     except TooSlow:
         raise
     except (Exception, SystemExit) as error:
         return ["e", error_line(error)]
+
+
+def _draws(case: Callable[..., Any]) -> bool:
+    """Whether a case takes a generator: a parameter without a default."""
+    parameters = inspect.signature(case).parameters.values()
+    return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
 def _contracts(module: ModuleType) -> list[Contract]:
@@ -94,8 +121,19 @@ def _cut(statement: ast.stmt) -> set[str]:
     call = statement.value if isinstance(statement, ast.Assign) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Contract"):
         return set()
-    call.keywords = [keyword for keyword in call.keywords if keyword.arg in APART]
+    call.keywords = [keyword for keyword in call.keywords if keyword.arg in APART or _is_example(keyword)]
     return _bound(statement)
+
+
+def _is_example(keyword: ast.keyword) -> bool:
+    """Whether this is a contract's worked example, of which the calls alone are kept: no result is here."""
+    pairs = keyword.value.elts if isinstance(keyword.value, ast.List) else [keyword.value]
+    held = [pair for pair in pairs if isinstance(pair, ast.Tuple) and len(pair.elts) == 2]
+    if keyword.arg != "example" or len(held) < len(pairs):
+        return False
+    for pair in held:
+        pair.elts[1] = ast.copy_location(ast.Constant(None), pair.elts[1])
+    return True
 
 
 def _needed(body: Sequence[ast.stmt], roots: Iterable[str]) -> list[ast.stmt]:

@@ -49,8 +49,7 @@ class OracleChild:
         try:
             with process_state.kept(), within(self._seconds):
                 answer = load_answer.load(self._file, self._job.exercise)
-            for name, told in oracle.asked(self._module, answer, job.slug, job.seed, self._seconds):
-                self._tell(**{name: told})
+            oracle.ask(self._module, answer, job.slug, job.seed, self._seconds, self._tell)
         except TooSlow as late:
             self._tell(oracle_error=error_line(late))
             self._tell(stopped="timeout")

@@ -18,7 +18,8 @@ from grader import sandbox
 from grader.core.errors import KataError
 from grader.course.exercise import Exercise
 from grader.engine.channel import GONE, ask
-from grader.engine.running import Running, Workers
+from grader.engine.neighbours import may_have_caused
+from grader.engine.running import EngineSpec, Running, Workers, of_exercises
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
 from grader.protocol.transcript import Transcript, joined
@@ -36,7 +37,10 @@ HAND_OVER = 0.0005
 
 
 class Pool:
-    """A warm engine with `jobs` workers. One that ends, whatever the reason, is started anew, once."""
+    """A warm engine with `jobs` workers, of `exercises`, or of what the `spec` tells.
+
+    One that ends, whatever the reason, is started anew, once.
+    """
 
     def __init__(
         self,
@@ -44,11 +48,11 @@ class Pool:
         *,
         jobs: int,
         confined: bool,
-        running: Callable[..., Running] = Running,
+        spec: EngineSpec | None = None,
     ) -> None:
         self.inventory: dict[str, list[CheckSpec]] = {}
         self._probe = _probe() if confined else None
-        self._start = partial(running, exercises, jobs=jobs, confined=confined)
+        self._start = partial(Running, spec or of_exercises(exercises), jobs=jobs, confined=confined)
         self._running = self._start()
         self._ended: list[Running] = []
         self._restarting = Lock()
@@ -80,13 +84,13 @@ class Pool:
 
     def reference(self, job: Job) -> Transcript:
         """Judge a reference solution, in a worker that never sees an answer."""
-        return self._asked(lambda running: _ask(running.trusted, job))
+        return self._asked(lambda running: self._ask_the_trusted(running, job))
 
     def judge(self, asked: Iterable[Job]) -> Iterator[tuple[Job, Transcript]]:
         """Judge the answers, as many at a time as there are workers; in the order they finish.
 
-        The first ones are under way while `asked` is still asked for more. Those that were cut short come
-        last and one by one: a neighbour may have used up the machine.
+        The first ones are under way while `asked` is still asked for more. Where a neighbour may have had a
+        part in what came of an answer, or the grader failed, it comes last and is judged again, alone.
         """
         again = []
         interval = sys.getswitchinterval()
@@ -109,7 +113,7 @@ class Pool:
                     job, found = under_way.pop(done), done.result()
                     del done  # it holds what was found
                     start(1)
-                    if found.cut_short:
+                    if self.is_open(found):
                         again.append(job)
                     else:
                         yield job, found
@@ -118,11 +122,22 @@ class Pool:
                     future.cancel()
                 sys.setswitchinterval(interval)
         for job in again:
-            yield job, self.judge_one(job)
+            yield job, self.judge_one(job, alone=True)
 
-    def judge_one(self, job: Job) -> Transcript:
-        """Judge one answer, as soon as a worker is free."""
-        return self._asked(lambda running: _ask_a_free_one(running, job))
+    def judge_one(self, job: Job, *, alone: bool = False) -> Transcript:
+        """Judge one answer, as soon as a worker is free; `alone`, as soon as all are."""
+        return self._asked(lambda running: _ask_a_free_one(running, job, alone))
+
+    def _ask_the_trusted(self, running: Running, job: Job) -> Transcript:
+        found = _ask(running.trusted, job)
+        if not self.is_open(found):
+            return found
+        with running.taken(every=True):
+            return _ask(running.trusted, job)
+
+    def is_open(self, found: Transcript) -> bool:
+        """Whether an answer is to be judged again before anything is said of it."""
+        return bool(found.fault) or may_have_caused(found)
 
     def _asked(self, ask_it: Callable[[Running], Transcript]) -> Transcript:
         running = self._running
@@ -142,12 +157,9 @@ class Pool:
             return self._running is not running
 
 
-def _ask_a_free_one(running: Running, job: Job) -> Transcript:
-    workers = running.free.get()
-    try:
+def _ask_a_free_one(running: Running, job: Job, alone: bool) -> Transcript:
+    with running.taken(every=alone) as workers:
         return _ask(workers, job)
-    finally:
-        running.free.put(workers)
 
 
 def _ask(workers: Workers, job: Job) -> Transcript:

@@ -81,6 +81,6 @@ def import_stubs(exercises: Iterable[Exercise]) -> None:
             load_answer.load(exercise.place("exercises"), exercise)
         for file in exercise.place("exercises").glob("*.py") if exercise.is_project else ():
             with contextlib.suppress(Exception):
-                import_module(f"{exercise.stem}.{file.stem}")
+                import_module(f"{exercise.slug}.{file.stem}")
         load_answer.forget(exercise)
     sys.path[:] = places  # or a spawned worker would find the stub where it looks for the answer

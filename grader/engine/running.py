@@ -6,8 +6,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import IO, Any, NamedTuple
 
 from grader import sandbox
@@ -27,6 +31,25 @@ _ENGINE = "import gc; gc.disable(); from grader.engine.server import main; main(
 """To look for garbage takes a sixth of the time until the engine is warm, and nearly all stays."""
 
 
+@dataclass(frozen=True)
+class EngineSpec:
+    """What an engine judges by: the module of its court, what that needs to know, and what it may read.
+
+    `files` are given to it behind descriptors, whose numbers its settings have under their names.
+    """
+
+    court: str
+    settings: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    readable: tuple[Path, ...] = ()
+
+
+def of_exercises(exercises: Sequence[Exercise]) -> EngineSpec:
+    """The engine of these exercises."""
+    seen = tuple(place for name in _SEEN for place in sources.each(name) if place.exists())
+    return EngineSpec("grader.engine.exercises", {"slugs": [e.slug for e in exercises]}, readable=seen)
+
+
 class Workers(NamedTuple):
     """The sockets of two workers that judge one answer: who asks the oracle, and who runs the checks."""
 
@@ -37,16 +60,17 @@ class Workers(NamedTuple):
 class Running:
     """An engine with `jobs` pairs of workers, and one more that only ever sees reference solutions.
 
-    `free` holds the pairs that wait for an answer, `trusted` is the other one; `stderr` takes what it
-    complains of.
+    `trusted` is the other one; `stderr` takes what it complains of.
     """
 
-    def __init__(self, exercises: Sequence[Exercise], *, jobs: int, confined: bool) -> None:
+    def __init__(self, spec: EngineSpec, *, jobs: int, confined: bool) -> None:
         oracles, checks = ([socket.socketpair() for _ in range(jobs + 1)] for _ in range(2))
         self.trusted, *others = (Workers(a, b) for (a, _), (b, _) in zip(oracles, checks, strict=True))
-        self.free: SimpleQueue[Workers] = SimpleQueue()
+        self._free: SimpleQueue[Workers] = SimpleQueue()
         for workers in others:
-            self.free.put(workers)
+            self._free.put(workers)
+        self._jobs = jobs
+        self._taking_every = Lock()
         self._sockets = [ours for ours, _ in (*oracles, *checks)]
         self.stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
         self._control, inventory = os.pipe()
@@ -54,33 +78,30 @@ class Running:
             "oracles": [other.fileno() for _, other in oracles],
             "checks": [other.fileno() for _, other in checks],
         }
-        self._process = self._start(exercises, theirs, inventory, confined)
+        self._process = self._start(spec, theirs, inventory, confined)
         for _, other in (*oracles, *checks):
             other.close()
         os.close(inventory)
 
     def _start(
-        self, exercises: Sequence[Exercise], sockets: dict[str, list[int]], control: int, confined: bool
+        self, spec: EngineSpec, sockets: dict[str, list[int]], control: int, confined: bool
     ) -> subprocess.Popen[bytes]:
-        settings = {
-            **sockets,
-            "control": control,
-            "confined": confined,
-            "slugs": [e.slug for e in exercises],
-        }
-        argv = [sys.executable, "-c", _ENGINE, json.dumps(settings)]
-        if confined:
-            seen = (place for name in _SEEN for place in sources.each(name) if place.exists())
-            argv = sandbox.command(argv, readable=[paths.PACKAGE, *seen])
-        return subprocess.Popen(
-            argv,
-            pass_fds=[*sockets["oracles"], *sockets["checks"], control],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self.stderr,
-            env={**os.environ, **sandbox.ENVIRONMENT, **sources.environment()},
-            cwd=paths.ROOT,
-        )
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(_file(held)).fileno() for name, held in spec.files.items()}
+            told = {"court": spec.court, "control": control, "confined": confined}
+            settings = {**told, **sockets, **files, **spec.settings}
+            argv = [sys.executable, "-c", _ENGINE, json.dumps(settings)]
+            if confined:
+                argv = sandbox.command(argv, readable=spec.readable)
+            return subprocess.Popen(
+                argv,
+                pass_fds=[*sockets["oracles"], *sockets["checks"], *files.values(), control],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self.stderr,
+                env={**os.environ, **sandbox.ENVIRONMENT, **sources.environment()},
+                cwd=paths.ROOT,
+            )
 
     def greet(self) -> dict[str, list[CheckSpec]]:
         """Wait until it is warm, and learn which checks there are.
@@ -95,6 +116,19 @@ class Running:
             self.close()
             raise KataError(f"the engine did not start: {hello['fault']}; nothing was graded")
         return {slug: [CheckSpec(**check) for check in checks] for slug, checks in hello["checks"].items()}
+
+    @contextmanager
+    def taken(self, *, every: bool = False) -> Iterator[Workers]:
+        """A pair of workers, as soon as one is free; with `every`, as soon as all are, which then wait."""
+        with self._taking_every if every else nullcontext():  # two who wait for all wait for each other
+            pairs = [self._free.get()]
+            try:
+                while every and len(pairs) < self._jobs:
+                    pairs.append(self._free.get())
+                yield pairs[0]
+            finally:
+                for pair in pairs:
+                    self._free.put(pair)
 
     def kill(self) -> None:
         """End it before it was greeted."""
@@ -118,3 +152,10 @@ class Running:
         self.stderr.seek(0)
         lines = self.stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"exit status {self._process.returncode}"
+
+
+def _file(content: bytes) -> IO[bytes]:
+    file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by the caller
+    file.write(content)
+    file.seek(0)
+    return file

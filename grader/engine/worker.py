@@ -11,66 +11,34 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn
 
 from grader import sandbox
 from grader.core.errors import KataError
-from grader.course import paths, sources
 from grader.engine.beginning import Beginning
-from grader.protocol.job import Job, from_told
+from grader.engine.court import GRACE, ChildSpec, Court
+from grader.engine.telling import Telling
 from grader.protocol.transcript import Ended, line_of
 
 
-class Trial(Protocol):
-    """What a child does with an answer."""
-
-    def prepare(self, answer: int) -> None:
-        """Do all that can be done before the answer, which is read from this descriptor, is imported."""
-
-    def run(self) -> None:
-        """Judge the answer."""
-
-
-class Court(Protocol):
-    """What the children of one warm process judge: checks, or the oracle.
-
-    `on_ranks` and `on_device` hold the slugs of exercises whose judging starts ranks or takes the simulated
-    device.
-    """
-
-    confined: bool
-    on_ranks: frozenset[str]
-    on_device: frozenset[str]
-
-    def warm_up_for(self, slug: str) -> None:
-        """Do once in a worker what its children would each do again."""
-
-    def install_device(self) -> None:
-        """Install the simulated device for all children to come."""
-
-    def seconds(self, job: Job) -> float:
-        """How long judging may take."""
-
-    def trial(self, job: Job, mark: str, results: int) -> Trial:
-        """What a child does about `job`; it writes to the descriptor `results`, each line after `mark`."""
-
-
-def serve(work: Callable[[socket.socket], None], sockets: list[int]) -> None:
-    """Keep one process at `work` per socket until the other side closes them all."""
-    workers = {_worker(work, fd): fd for fd in sockets}
+def serve(court: Court, sockets: list[int]) -> None:
+    """Keep one worker per socket until the other side closes them all."""
+    workers = {_worker(court, fd): fd for fd in sockets}
     while workers:
         pid, status = os.wait()
         fd = workers.pop(pid, None)
         if fd is not None and status != 0:
-            workers[_worker(work, fd)] = fd
+            with contextlib.suppress(OSError):  # nobody listens any more
+                os.write(fd, _reply("", Ended(lost="a worker was ended")))
+            workers[_worker(court, fd)] = fd
 
 
-def _worker(work: Callable[[socket.socket], None], fd: int) -> int:
+def _worker(court: Court, fd: int) -> int:
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
-            work(socket.socket(fileno=fd))
+            Worker(court, socket.socket(fileno=fd)).run()
             status = 0
         finally:
             os._exit(status)
@@ -87,12 +55,10 @@ class Worker:
     def __init__(self, court: Court, channel: socket.socket) -> None:
         self.court = court
         self.channel = channel
-        packaged = (paths.PACKAGED / name for name in ("tests", "solutions"))  # not the data of projects
-        hide = dict.fromkeys([*sources.each("tests"), *packaged])
         self.sandbox: sandbox.Sandbox = (
-            sandbox.Confinement(hide=hide) if court.confined else sandbox.Unconfined()
+            sandbox.Confinement(hide=court.hidden) if court.confined else sandbox.Unconfined()
         )
-        self._has_device = False
+        self._is_twin = False
         self._twin: socket.socket | None = None
 
     def run(self) -> None:
@@ -103,78 +69,97 @@ class Worker:
                 return
             told = json.loads(message)
             mark = told.pop("mark")
-            if told["slug"] in self.court.on_device and not self._has_device:
-                reply = self._ask_twin(message, fds) or _reply(mark, Ended(lost="a worker was ended"))
+            try:
+                spec = self.court.spec(told)
+            except KataError as error:
+                _close(*fds)
+                reply = _reply(mark, Ended(lost=str(error)))
             else:
-                reply = _reply(mark, self._one(told, mark, *fds))
+                if spec.apart and not self._is_twin:
+                    reply = self._ask_twin(spec.apart, message, fds)
+                    reply = reply or _reply(mark, Ended(lost="a worker was ended"))
+                else:
+                    reply = _reply(mark, self._one(spec, mark, *fds))
             self.channel.sendall(reply)
 
-    def _ask_twin(self, message: bytes, fds: list[int]) -> bytes:
+    def _ask_twin(self, apart: Callable[[], None], message: bytes, fds: list[int]) -> bytes:
         """The twin's reply; nothing where it was ended."""
-        self._twin = self._twin or self._fork_twin()
+        self._twin = self._twin or self._fork_twin(apart)
         try:
             socket.send_fds(self._twin, [message], fds)
             reply = self._twin.recv(65536)
         except OSError:
             reply = b""
-        for fd in fds:
-            os.close(fd)
+        _close(*fds)
         if not reply:
             self._twin = None
         return reply
 
-    def _fork_twin(self) -> socket.socket:
+    def _fork_twin(self, apart: Callable[[], None]) -> socket.socket:
         ours, theirs = socket.socketpair()
         if os.fork() == 0:
             try:
                 ours.close()
                 self.channel = theirs
-                self.court.install_device()
-                self._has_device = True
+                apart()
+                self._is_twin = True
                 self.run()
             finally:
                 os._exit(0)
         theirs.close()
         return ours
 
-    def _one(self, told: dict[str, Any], mark: str, answer: int, results: int) -> Ended:
+    def _one(self, spec: ChildSpec, mark: str, answer: int, results: int) -> Ended:
+        if spec.warm_up:
+            with contextlib.suppress(Exception):  # the child meets it as well, and can tell of it
+                spec.warm_up()
         beginning = Beginning()
+        pulse = sandbox.Pulse(*(due + GRACE for due in spec.pace)) if spec.pace else None
+        keep = [answer, results, beginning.writer, *([pulse.writer] if pulse else [])]
         trouble = ""
         try:
-            job = from_told(**told)
-            with contextlib.suppress(Exception):  # the child meets it as well, and can tell of it
-                self.court.warm_up_for(job.slug)
-            # Ranks talk by ports; nobody else does.
-            limits = sandbox.Limits(network=job.slug in self.court.on_ranks)
-            pid = self.sandbox.fork(limits, keep=(answer, results, beginning.writer))
+            pid = self.sandbox.fork(spec.limits, keep)
         except (KataError, OSError) as error:
             pid, trouble = -1, str(error)
         if pid == 0:
-            self._judge(job, mark, answer, results, beginning)
-        os.close(answer)
-        os.close(results)
-        # The child's own alarm comes first: it can name the line where an answer hangs.
-        ended = Ended() if pid < 0 else Ended(*self.sandbox.wait(pid, self.court.seconds(job) + 2.0))
+            beat = pulse.beat if pulse else lambda: None
+            _judge(spec, Telling.to(results, mark), beat, answer, beginning)
+        _close(answer, results)
+        ended = Ended() if pid < 0 else Ended(*self.sandbox.wait(pid, spec.seconds + GRACE, pulse))
+        if pulse:
+            pulse.close()
         lost = beginning.trouble()
         return Ended(lost=trouble or lost) if lost else ended
 
-    def _judge(self, job: Job, mark: str, answer: int, results: int, beginning: Beginning) -> NoReturn:
+
+def _judge(
+    spec: ChildSpec, telling: Telling, beat: Callable[[], None], answer: int, begins: Beginning
+) -> NoReturn:
+    """In the child: judge the answer, and end."""
+    try:
         try:
-            try:
-                trial = self.court.trial(job, mark, results)
-                trial.prepare(answer)
-            except BaseException as error:
-                beginning.failed(error)
-                os._exit(0)
-            beginning.begun()
-            try:
-                trial.run()
-            except Exception as error:
-                os.write(results, f"{mark}{json.dumps(line_of(error))}\n".encode())
-        finally:
+            task = spec.task(telling, beat)
+            task.prepare(answer)
+        except BaseException as error:
+            begins.failed(error)
             os._exit(0)
+        begins.begun()
+        try:
+            task.run()
+        except Exception as error:
+            telling.tell(**line_of(error))
+    finally:
+        os._exit(0)
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _reply(mark: str, ended: Ended) -> bytes:
-    """A line that says which job it is about: who asked may have given up and asked something else."""
+    """A line that says which job it is about: who asked may have given up and asked something else.
+
+    Without a mark it is about any: who knew which is gone.
+    """
     return json.dumps({"mark": mark, **asdict(ended)}).encode() + b"\n"

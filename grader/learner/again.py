@@ -12,10 +12,10 @@ from grader.course.catalog import Catalog, load
 from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 from grader.learner import commands
-from grader.learner.watch.statement import python
+from grader.learner.watch.folding import Python
+from grader.protocol.statuses import SOLVED
 from grader.records import practice, progress
 from grader.records.practice import Again
-from grader.records.rungs import SOLVED
 
 
 def begin(name: str = "") -> Exercise:
@@ -64,4 +64,4 @@ def compared(again: Again) -> RenderableType:
 def _code(exercise: Exercise, place: Path) -> RenderableType:
     gone = f"# {place.name} is not there any more"
     source = exercise.text(exercise.read(place)) if place.exists() else gone
-    return python(Statement.of(source).code or source)
+    return Python(Statement.of(source).code or source)

@@ -2,19 +2,19 @@
 
 import difflib
 import shutil
-import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from grader.core.errors import KataError
-from grader.core.packed import packed, unpacked, written
-from grader.course import paths, project, specimen, starts
+from grader.core.packed import unpacked, written
+from grader.course import paths, project, specimens, starts
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
+from grader.course.specimen import Works
+from grader.course.statement import code_alone
+from grader.protocol.statuses import SETTLED
 from grader.records import progress, route
-from grader.records.rungs import SETTLED
 
 BACKUPS = paths.STATE / "backups"
 
@@ -54,7 +54,7 @@ def reset(name: str) -> str:
 
 def put_back(exercise: Exercise) -> Path | None:
     """Write the start of an exercise; where what was there is kept, if there was anything else."""
-    place, start = exercise.place("exercises"), _start(exercise)
+    place, start = exercise.place("exercises"), starts.content(exercise)
     is_there = place.exists() and not starts.is_untouched(exercise)
     kept = _keep(exercise, place) if is_there else None
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -70,11 +70,11 @@ def _keep(exercise: Exercise, place: Path) -> Path:
     """Where what is there is kept; of a project the files of the answer are moved, so that none is left."""
     BACKUPS.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    kept = BACKUPS / f"{exercise.stem}-{stamp}{place.suffix}"
+    kept = BACKUPS / f"{exercise.slug}-{stamp}{place.suffix}"
     number = 1
     while kept.exists():
         number += 1
-        kept = BACKUPS / f"{exercise.stem}-{stamp}-{number}{place.suffix}"
+        kept = BACKUPS / f"{exercise.slug}-{stamp}-{number}{place.suffix}"
     if not exercise.is_project:
         kept.write_bytes(place.read_bytes())
         return kept
@@ -83,39 +83,6 @@ def _keep(exercise: Exercise, place: Path) -> Path:
         if entry.name != project.DATA:
             shutil.move(entry, kept / entry.name)
     return kept
-
-
-def _start(exercise: Exercise) -> bytes:
-    """The start, from the package or git: the newest version that is it; others hold the learner's work."""
-    packaged = replace(exercise, root=paths.SOURCE)
-    if packaged.file("exercises").is_file() and exercise.is_start(content := packaged.content("exercises")):
-        return content
-    place = exercise.place("exercises").relative_to(exercise.root).as_posix()
-    for commit in _git(exercise.root, "log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
-        if exercise.is_start(content := _content_at(commit, place, exercise)):
-            return content
-    raise KataError(
-        f"no commit here holds the start of {exercise.slug} that the catalog knows: "
-        f"take {place} from where you got this copy"
-    )
-
-
-def _content_at(commit: str, place: str, exercise: Exercise) -> bytes:
-    """The answer as it was committed."""
-    if not exercise.is_project:
-        return _git(exercise.root, "show", f"{commit}:./{place}")
-    listed = _git(exercise.root, "ls-tree", "-rz", "--name-only", commit, "--", f"{place}/").decode()
-    names = [name.removeprefix(f"{place}/") for name in listed.split("\0") if name]
-    parts = filter(project.is_part, names)
-    return packed({name: _git(exercise.root, "show", f"{commit}:./{place}/{name}") for name in parts})
-
-
-def _git(root: Path, *arguments: str) -> bytes:
-    try:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        raise KataError(f"git cannot be asked about {root}; reset needs git and a clone") from None
-    return done.stdout
 
 
 def may_reveal(exercise: Exercise) -> bool:
@@ -129,7 +96,7 @@ def _is_settled(exercise: Exercise) -> bool:
 
 
 def solution(name: str, reveal: bool = False) -> str:
-    """A diff from the learner's answer to the reference, and to that from a plain one that does the job.
+    """A diff of code: from the learner's answer to the reference, and from a plain one that does the job.
 
     Args:
         name: the exercise.
@@ -152,21 +119,27 @@ def solution(name: str, reveal: bool = False) -> str:
             f"{slug} is not solved yet; `kata hint {slug}` helps, `pytest -k {slug}` judges it. After the "
             "last hint the solution can be revealed"
         )
-    mine = _lines(exercise, exercise.content("exercises")) if exercise.file("exercises").exists() else []
-    theirs = _lines(exercise, exercise.content("solutions"))
-    lines = list(difflib.unified_diff(mine, theirs, "yours", "reference", lineterm=""))
-    return "\n".join([*(lines or ["yours is the reference, letter for letter"]), *_plain(exercise, theirs)])
+    mine = exercise.content("exercises") if exercise.file("exercises").exists() else None
+    return compared(exercise, mine, exercise.content("solutions"))
+
+
+def compared(exercise: Exercise, mine: bytes | None, reference: bytes) -> str:
+    """The diff from one answer to another, and what the fine print adds."""
+    yours, theirs = [] if mine is None else _lines(exercise, mine), _lines(exercise, reference)
+    lines = list(difflib.unified_diff(yours, theirs, "yours", "reference", lineterm=""))
+    return "\n".join([*(lines or ["yours is the reference, line for line"]), *_plain(exercise, theirs)])
 
 
 def _lines(exercise: Exercise, answer: bytes) -> list[str]:
-    return exercise.text(answer).splitlines()
+    """The lines of code: what is said about them in docstrings would hide what differs."""
+    return code_alone(exercise.text(answer)).splitlines()
 
 
 def _plain(exercise: Exercise, reference: Sequence[str]) -> list[str]:
     """What the fine print adds to a plain answer, where specimens are at hand."""
     file = exercise.file("specimens")
-    known = specimen.read(file) if file.exists() else []
-    plain = next((one for one in known if isinstance(one, specimen.Works)), None)
+    known = specimens.read(file) if file.exists() else []
+    plain = next((one for one in known if isinstance(one, Works)), None)
     if plain is None:
         return []
     source = _lines(exercise, plain.content(exercise))

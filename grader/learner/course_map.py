@@ -1,17 +1,18 @@
 """The map of the course, as `kata status` shows it: how far each section is, and where to go on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from grader.course import paths
+from grader.course import missing, paths
 from grader.course.catalog import Catalog, Section, load
 from grader.course.exercise import Exercise
+from grader.protocol.statuses import LEGEND, STATUSES, State
 from grader.records import practice, progress
-from grader.records.rungs import LEGEND, MARKS, SETTLED, State
+from grader.records.counts import by_kind
 
 HIDDEN = "hidden checks grade too: ✓ says that those pass that are here"
 
@@ -25,21 +26,23 @@ def show(out: Console) -> None:
     legend = LEGEND
     if any(e.path == "further" for e in catalog.exercises):
         legend += "     core | further"
-    out.print(legend, style="dim", markup=False)
+    out.print(legend, style="dim")
     if has_steps(catalog):
-        out.print(f"path {path}   (kata path)", style="dim", markup=False)
+        out.print(f"path {path}", style="dim")
     if shown := [e.slug for e in catalog.exercises if e.slug in progress.revealed()]:
-        out.print(f"solution revealed: {', '.join(shown)}", style="dim", markup=False)
+        out.print(f"solution revealed: {', '.join(shown)}", style="dim")
     if paths.is_release():
-        out.print(HIDDEN, style="dim", markup=False)
+        out.print(HIDDEN, style="dim")
     if counts := practice.counts(date.today()):
-        out.print(counts, style="dim", markup=False)
+        out.print(counts, style="dim")
+    for line in filter(None, map(missing.renamed, catalog.exercises)):
+        out.print(line, style="yellow")
     first = progress.following(catalog, seen)
     if first is None:
-        out.print(progress.end_of(catalog, seen, path), markup=False)
+        out.print(progress.end_of(catalog, seen, path))
         return
     file = paths.shown(first.file("exercises"))
-    out.print(f"next: {first.slug}   {file}   (kata hint {first.slug})", markup=False)
+    out.print(f"next: {first.slug}   {file}", soft_wrap=False)  # where it is long, the file has a line
 
 
 def data() -> dict[str, Any]:
@@ -69,16 +72,14 @@ def data() -> dict[str, Any]:
 
 def course(catalog: Catalog, seen: Mapping[str, State]) -> Table:
     """The map: a row for each section, how many of its steps and exercises, a mark for each exercise."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    with_steps = has_steps(catalog)
-    if with_steps:
-        table.add_row("", "", "[dim]steps", "", "[dim]exercises")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_header=has_steps(catalog))
+    for name in ("", "", "steps" if has_steps(catalog) else "", "", "exercises"):
+        table.add_column(name, no_wrap=len(table.columns) != 1)  # the title alone may take two lines
     for section in catalog.sections:
-        steps = [e for e in section.exercises if e.is_step and not e.optional]
-        exercises = [e for e in section.exercises if not e.is_step]
-        counts = [counted(some, seen) if some else "" for some in (steps, exercises)]
-        marks = _marks(section, seen) or ("" if steps else "to come")
-        table.add_row(section.name, section.title, *(counts if with_steps else counts[1:]), marks)
+        counts = by_kind(section.exercises, seen)
+        marks = _marks(section, seen) or ("" if "steps" in counts else "to come")
+        kinds = (counts.get(kind, "") for kind in ("steps", "exercises"))
+        table.add_row(section.name, section.title, *kinds, marks)
     return table
 
 
@@ -87,17 +88,9 @@ def has_steps(catalog: Catalog) -> bool:
     return any(e.is_step for e in catalog.exercises)
 
 
-def counted(exercises: Iterable[Exercise], seen: Mapping[str, State]) -> str:
-    """How many nobody need come back to, and how many of an exercise's are done where not all are."""
-    states = [seen.get(e.slug, "todo") for e in exercises]
-    settled = sum(state in SETTLED for state in states)
-    done = f", {states.count('done')} done" if "works" in states else ""
-    return f"{settled}/{len(states)}{done}"
-
-
 def _marks(section: Section, seen: Mapping[str, State]) -> str:
     parts = [
-        "".join(MARKS[seen.get(e.slug, "todo")] for e in section.exercises if e.path == path)
+        "".join(STATUSES[seen.get(e.slug, "todo")].mark for e in section.exercises if e.path == path)
         for path in ("core", "further")
     ]
     return " | ".join(part for part in parts if part)

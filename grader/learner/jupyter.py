@@ -11,20 +11,22 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
 
+from grader.core.cell_text import python
 from grader.core.errors import KataError
-from grader.core.source_names import python
 from grader.course import paths, policy
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
 from grader.diagnose.svg import squares
 from grader.engine.backend import judge
 from grader.learner.outcome import Failure, Lesson, learn
-from grader.protocol.feedback import Fact, Feedback
+from grader.notebooks.cell_choice import Cell
+from grader.notebooks.notebook_answer import Gathered, gathered
+from grader.notebooks.start import asked
+from grader.protocol.feedback import Feedback
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
+from grader.protocol.statuses import SOLVED, STATUSES
 from grader.records import practice, progress
-from grader.records.rungs import MARKS, SOLVED
-from grader.submissions.notebook_answer import Cell, Gathered, asked, gathered
 
 MOST_PRINTED = 20
 _STYLE = "font-family:monospace;white-space:pre-wrap;margin:0.2em 0"
@@ -60,6 +62,8 @@ def check(slug: str, namespace: Mapping[str, Any]) -> "Verdict | None":
         return None
     with contextlib.suppress(OSError):  # a verdict is worth more than the note of it
         practice.note(progress.remember({exercise: lesson.state}))
+        if why := progress.lost():
+            print(f"{why}; `kata` judges all answers anew")
     if lesson.state == "failing":
         before = progress.step_before(load(), exercise, progress.states(load()))
         lesson = replace(lesson, before=before)
@@ -79,16 +83,16 @@ def score(slug: str, namespace: Mapping[str, Any]) -> float:
     Raises:
         KataError: no cell defines it, or the hidden suites are not here.
     """
-    from grader.grading.references import References
-    from grader.grading.score import scored
     from grader.records.comments import comment
+    from grader.verdict.references import References
+    from grader.verdict.score import scored
 
     exercise = load().exercise(slug)
     pool = _pool()
     if not (exercise.file(exercise.suites[-1]).is_file() and exercise.file("solutions").is_file()):
         raise KataError(f"{slug} cannot be graded here: that takes the hidden suites and the solutions")
-    found = pool.judge_one(Job(exercise, _bytes(_executed(exercise, namespace)), seed=0))
-    record = scored(References(pool, 0).verdict(exercise, found), policy.load())
+    job = Job(exercise, _bytes(_executed(exercise, namespace)), seed=0)
+    record = scored(References(pool, 0).verdict(job, pool.judge_one(job)), policy.load())
     if record.needs_manual_grade:
         _give_up(slug, "; ".join(record.flags) or "this machine lacks what its checks need")
     print(comment(record) or "passed")
@@ -141,7 +145,7 @@ def _in_cell(feedback: Feedback, told: Callable[[str], str], answer: Gathered) -
         cell, line = answer.lines.get(where.line, (None, 0))
         file = "a cell" if cell is None else f"cell [{cell}]"
         where = where._replace(file=file, line=line) if where.line else None
-    facts = tuple(Fact(fact.name, told(fact.text)) for fact in feedback.facts)
+    facts = tuple(fact._replace(text=told(fact.text)) for fact in feedback.facts)
     headline, likely = told(feedback.headline), told(feedback.likely)
     return replace(feedback, headline=headline, facts=facts, likely=likely, where=where)
 
@@ -180,7 +184,7 @@ class Verdict:
             return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
         first = ["\n".join(_told(found, failure)) for failure in found.failures[:1]]
         if found.state == "works":
-            lines = [f"{MARKS['works']} {found.exercise.slug}: {found.rungs.words}"]
+            lines = [f"{STATUSES['works'].mark} {found.exercise.slug}: {found.standing.words}"]
             lines += [f"✗ {title}" for title in found.fine_print]
             lines += [found.trouble] if found.trouble else first
         else:
@@ -231,8 +235,8 @@ def _headline(found: Lesson) -> str:
     if found.state == "todo":
         count = html.escape(found.rest) or "still to do"
     if found.state in SOLVED:
-        count = found.rungs.words
-    return f"<p><b>{MARKS[found.state]} {html.escape(found.exercise.title)}</b> — {count}</p>"
+        count = found.standing.words
+    return f"<p><b>{STATUSES[found.state].mark} {html.escape(found.exercise.title)}</b> — {count}</p>"
 
 
 def _line(mark: str, text: str, colour: str) -> str:
@@ -244,7 +248,7 @@ def _text(text: str) -> str:
 
 
 def _told(found: Lesson, failure: Failure) -> list[str]:
-    return failure.feedback.told(found.exercise, failure.title, found.before)
+    return failure.feedback.lines_for(found.exercise, failure.title, found.before)
 
 
 def _failure(found: Lesson, failure: Failure) -> str:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.course.exercise import Exercise
+from grader.protocol.best_first import best_first
 from grader.protocol.check import CheckSpec, Finding
 from grader.protocol.feedback import Feedback
+from grader.protocol.standing import NOTHING_RAN, Standing
+from grader.protocol.statuses import State
 from grader.protocol.transcript import Transcript
-from grader.records.rungs import NOTHING_RAN, Rungs, State
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,10 @@ class Failure:
 class Lesson:
     """How an answer fares. `trouble` is set where it could not be judged to the end.
 
-    `failures` has those of the job first; `fine_print` holds the titles of the fine print that does not pass.
-    `unwritten` names the functions that say of themselves that they are still to write. `printed` is what the
-    answer printed while it was imported and in the first failure, or where nothing fails, in the first check
-    that saw it print. `is_start` is true of what nobody has touched. `before` is a step that the
+    `failures` begins with the one that names the mistake best; `fine_print` holds the titles of what does not
+    pass of it. `unwritten` names the functions that say of themselves that they are still to write. `printed`
+    is what the answer printed while it was imported and in the first failure, or where nothing fails, in the
+    first check that saw it print. `is_start` is true of what nobody has touched. `before` is a step that the
     exercise builds on and that is not done yet: it is told where the exercise fails.
     """
 
@@ -44,7 +46,7 @@ class Lesson:
     printed: str
     unwritten: tuple[str, ...] = ()
     is_start: bool = False
-    rungs: Rungs = NOTHING_RAN
+    standing: Standing = NOTHING_RAN
     fine_print: tuple[str, ...] = ()
     before: Exercise | None = None
 
@@ -72,32 +74,24 @@ def learn(
     if is_start and exercise.kind != "fix":
         return Lesson(exercise, "todo", (), (), (), "", "", is_start=True)
     here = [(spec, transcript.of(spec)) for spec in expected if spec.lacks is None]
-    failed = [(spec, found) for spec, found in here if found.outcome in ("failed", "timeout")]
-    # The job first; of each rung, a broken rule before any wrong number.
-    failed.sort(key=lambda each: (each[0].fine, not each[1].is_rule))
-    trouble = _trouble(exercise, transcript)
+    lacks = [(spec, found) for spec, found in here if found.outcome in ("failed", "timeout")]
+    failed = best_first(lacks, lambda each: (each[0].fine, each[1].feedback))
     # A check that runs on several inputs must pass on all of them.
     lacking = {spec.title for spec, found in here if found.outcome != "passed"}
-    rungs = Rungs.of((spec.fine, found.outcome) for spec, found in here)
+    standing = Standing.of((spec.fine, found.outcome) for spec, found in here)
     return Lesson(
         exercise,
-        _state(rungs, transcript) if trouble else rungs.state,
+        standing.state_in(transcript),
         _once(spec.title for spec, _ in here if spec.title not in lacking),
-        tuple(Failure(spec.title, found.feedback or Feedback(""), spec.fine) for spec, found in failed),
+        tuple(Failure(spec.title, told or Feedback(""), spec.fine) for (spec, _), told in failed),
         _once(f"{spec.title} ({spec.lacks})" for spec in expected if spec.lacks is not None),
-        trouble,
-        _printed(transcript, [found for _, found in failed[:1]]),
+        _trouble(exercise, transcript),
+        _printed(transcript, [found for (_, found), _ in failed[:1]]),
         _once(found.unwritten for found in transcript.checks.values() if found.unwritten),
         is_start,
-        rungs,
+        standing,
         _once(spec.title for spec, found in here if spec.fine and found.outcome != "passed"),
     )
-
-
-def _state(rungs: Rungs, transcript: Transcript) -> State:
-    """The state of what was not judged to the end: who does the job does it, if this can be believed."""
-    is_known = rungs.state == "works" and not (transcript.forged or transcript.fault)
-    return "works" if is_known else "failing"
 
 
 def _printed(transcript: Transcript, failed: Sequence[Finding]) -> str:
@@ -106,21 +100,19 @@ def _printed(transcript: Transcript, failed: Sequence[Finding]) -> str:
 
 
 def _trouble(exercise: Exercise, transcript: Transcript) -> str:
+    if transcript.is_whole:
+        return ""
     ended = transcript.ended
     if transcript.last_word == "broken":
         return transcript.broken.text if transcript.broken else "the file does not import"
     if transcript.last_word == "tampered":
         return f"your code {transcript.forged}, which the checks rely on: give it another name"
-    if transcript.last_word == "stopped":
-        return ""  # the check that ran out of time says where
     if transcript.fault:
         return f"the engine failed: {transcript.fault}; save again, or restart `kata watch`"
     if ended.timed_out:
         return f"still running after {exercise.seconds:g} s: an endless loop, or something that waits?"
-    if not transcript.last_word:
-        how = f"signal {ended.signal}" if ended.signal else f"exit status {ended.exit}"
-        return f"your code ended the process ({how}) before it was judged: `exit`, `os._exit` or a crash?"
-    return ""
+    how = f"signal {ended.signal}" if ended.signal else f"exit status {ended.exit}"
+    return f"your code ended the process ({how}) before it was judged: `exit`, `os._exit` or a crash?"
 
 
 def _once(titles: Iterable[str]) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""nbgrader's course, gradebook and formgrader."""
+"""Addresses that configurations of courses name since before `grader.classroom` was a package."""

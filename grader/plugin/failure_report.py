@@ -1,26 +1,33 @@
 """From what a check raised to the lines that a learner reads."""
 
+import ast
 import builtins
 import linecache
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 from grader.checks.error_words import error_line, likely, unusable
-from grader.checks.failure import BrokenRule, CheckFailure
+from grader.checks.failure import CheckFailure, Misuse
+from grader.core.sanitize import message_of
 from grader.core.timeout import TooSlow
 from grader.course import paths
 from grader.course.exercise import Exercise
 from grader.diagnose.describe import describe
+from grader.diagnose.idioms import Site, cause_of_signature, cause_of_syntax, parsed, silent_idiom
 from grader.plugin.load_answer import Answers, DoesNotImport
-from grader.protocol.feedback import Fact, Feedback, Where
+from grader.protocol.check import Finding
+from grader.protocol.feedback import Fact, Feedback, Kind, Where
 
 MOST_COLUMNS = 90
+
+SLIPS = (TypeError, AttributeError, NameError, ImportError)
+"""What Python itself says of a slip, at the line of the answer where it is."""
 
 
 class NoAnswer(Exception):
@@ -31,47 +38,33 @@ class Untouched(Exception):
     """The file for this exercise is what its author made it start with."""
 
 
-@dataclass(frozen=True)
-class Told:
-    """What becomes of a check that did not pass, and what the learner reads of it.
-
-    `unwritten` names the function that says of itself that it is still to write.
-    """
-
-    verdict: Literal["todo", "failed", "not_graded"]
-    feedback: Feedback
-    is_rule: bool = False
-    """Whether the answer breaks a rule of the statement, which is told before any wrong number."""
-    unwritten: str = ""
-
-
-def tell(call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, answers: Answers) -> Told:
-    """The verdict on one check that raised, and its feedback."""
+def finding_of(
+    call: pytest.CallInfo[None], item: pytest.Item, exercise: Exercise, answers: Answers
+) -> Finding:
+    """How a check went that raised."""
     excinfo = call.excinfo
     assert excinfo is not None
     error = excinfo.value
     file = answers.path(exercise)
     # Only the plugin skips, before the answer runs. A skip from inside the answer is a failure.
     if isinstance(error, pytest.skip.Exception) and call.when == "setup":
-        return Told("not_graded", Feedback(str(error)))
+        return Finding("not_graded", Feedback(str(error)))
     if isinstance(error, NoAnswer):
-        return Told("todo", Feedback(str(error)))
+        return Finding("todo", Feedback(str(error)))
     if isinstance(error, Untouched):
-        return Told("todo", Feedback(f"todo: {exercise.relative} is as it was"))
+        return Finding("todo", Feedback(f"todo: {exercise.relative} is as it was"))
     if is_todo(excinfo, file):
         name, at = _unwritten(excinfo, file)
         place = paths.shown(at) if at else exercise.relative
-        return Told("todo", Feedback(f"todo: {place}{f', {name}' if name else ''}"), unwritten=name)
-    feedback = _feedback(excinfo, exercise, file)
+        return Finding("todo", Feedback(f"todo: {place}{f', {name}' if name else ''}"), name)
+    if _is_misuse(excinfo):
+        why = str(error) if isinstance(error, Misuse) else error_line(error)
+        said = f"the check is at fault, not your code: {why}"
+        return Finding("failed", Feedback(said, where=Where(paths.shown(item.path))))
+    feedback = _with_idiom(_feedback(excinfo, exercise, file), file, getattr(item, "obj", None))
     if file and not feedback.where and f"{file.name}:" not in feedback.text:
         feedback = replace(feedback, where=Where(paths.shown(file)))
-    return Told("failed", feedback, isinstance(error, BrokenRule))
-
-
-def feedback_of(report: pytest.TestReport) -> Feedback:
-    """What a report of a failed check carries; of one that is not of our making, what it says."""
-    carried = Feedback.from_json(getattr(report, "feedback", None))
-    return carried or Feedback.of_text(str(report.longrepr))
+    return Finding("timeout" if isinstance(error, TooSlow) else "failed", feedback)
 
 
 def is_todo(excinfo: pytest.ExceptionInfo[BaseException], file: Path | None) -> bool:
@@ -113,19 +106,62 @@ def _feedback(
         return Feedback(f"{error}: an endless loop?", likely=replaced, where=place)
     if place is not None:
         said = f"your code raised {error_line(error)}"
-        return Feedback(said, likely=replaced or likely(error), where=place)
+        kind: Kind = "slip" if isinstance(error, SLIPS) else "error"
+        site = Site.of(error, lambda name: _is_in(name, file))
+        return Feedback(said, likely=replaced or likely(error, site), where=place, kind=kind)
     if isinstance(error, AttributeError) and (module := _module_of(error.obj, exercise)) is not None:
-        return Feedback(f"`{module}{error.name}` is missing: the statement asks for it under this name")
-    if isinstance(error, TypeError) and "argument" in str(error):
-        return Feedback(f"wrong signature: {error}", likely="a parameter was renamed, added or removed")
+        what = f"`{module}{error.name}` is missing: the statement asks for it under this name"
+        return Feedback(what, kind="slip")
+    if isinstance(error, TypeError) and "argument" in message_of(error):
+        tree = _tree(file)
+        own = cause_of_signature(message_of(error), tree) or (
+            silent_idiom(tree, certain=True) if tree else ""
+        )
+        why = own or "a parameter was renamed, added or removed"
+        return Feedback(f"wrong signature: {message_of(error)}", likely=why, kind="slip")
     return unusable(error)
+
+
+def _with_idiom(feedback: Feedback, file: Path | None, check: object) -> Feedback:
+    """With what the answer's source tells, where nothing else says why a check fails, or no better."""
+    is_known = bool(feedback.likely) and feedback.kind != "pattern"
+    tree = _tree(file)
+    if tree is None or feedback.kind == "rule" or (is_known and feedback.kind in ("slip", "error")):
+        return feedback
+    about = f"{feedback.headline} {getattr(check, '__doc__', '')}"
+    line = feedback.where.line if feedback.where else 0
+    is_one = not is_known and is_one_number(feedback)  # a suspect is told in the words of its exercise
+    if told := silent_idiom(tree, about, line, certain=is_known, is_one=is_one):
+        kind: Kind = "values" if feedback.kind == "pattern" else feedback.kind
+        return replace(feedback, likely=told, kind=kind)
+    return feedback
+
+
+def is_one_number(feedback: Feedback) -> bool:
+    """Whether a tensor of one number came back, where one with dims is wanted."""
+    told = dict(feedback.facts[::-1])
+    wanted = re.match(r"\w+\[\d", told.get("wanted", ""))
+    return told.get("yours", "").endswith("[]") and wanted is not None
+
+
+def _tree(file: Path | None) -> ast.Module | None:
+    """The source of an answer of one file."""
+    return parsed("".join(linecache.getlines(str(file)))) if file and file.is_file() else None
+
+
+def _is_misuse(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Whether a suite calls a helper wrongly, or gives it what it cannot do with."""
+    error = excinfo.value
+    called = re.match(r"(\w+)[\w.]*\(\) ", message_of(error)) if isinstance(error, TypeError) else None
+    helper = excinfo.traceback[-1].frame.f_globals.get(called[1]) if called else None
+    return isinstance(error, Misuse) or str(getattr(helper, "__module__", "")).startswith("grader.checks")
 
 
 def _module_of(module: object, exercise: Exercise) -> str | None:
     """How a suite names a module of the answer: "" for the answer, "model." for a project's model.py."""
     name = str(getattr(module, "__name__", ""))
     whole, _, part = name.partition(".")
-    return None if whole != exercise.stem else f"{part}." if part else ""
+    return None if whole != exercise.slug else f"{part}." if part else ""
 
 
 def import_trouble(cause: BaseException, place: Path | None) -> Feedback:
@@ -133,14 +169,15 @@ def import_trouble(cause: BaseException, place: Path | None) -> Feedback:
     if isinstance(cause, SyntaxError):
         file = Path(cause.filename) if cause.filename and _is_in(cause.filename, place) else place
         line, source = cause.lineno or 0, cause.text or ""
-        said = f"{type(cause).__name__}: {cause.msg}"
+        said, why = f"{type(cause).__name__}: {cause.msg}", cause_of_syntax(cause)
     else:
         file, line = _last_line_in(cause, place)
         source, said = linecache.getline(str(file), line), error_line(cause)
+        why = _flat_import(cause, place) or likely(cause, Site.of(cause, lambda name: _is_in(name, place)))
     where = Where(paths.shown(file) if file else "the answer", line, source.strip())
     rest = "nothing" if file == place else "nothing that needs it"
     headline = f"the file does not import, so {rest} can be judged"
-    return Feedback(headline, (Fact("", said),), likely=_flat_import(cause, place), where=where)
+    return Feedback(headline, (Fact("", said),), likely=why, where=where, kind="slip")
 
 
 def _flat_import(cause: BaseException, place: Path | None) -> str:

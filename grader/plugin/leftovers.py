@@ -42,8 +42,8 @@ def pytest_runtest_makereport(
     return report
 
 
-def told(reports: Iterable[pytest.TestReport]) -> list[str]:
+def lines(reports: Iterable[pytest.TestReport]) -> list[str]:
     """Who changed settings for all that comes after, where somebody did."""
-    lines = [line for report in reports for line in getattr(report, "left", ())]
-    more = [f"  and {len(lines) - MOST} more"] if len(lines) > MOST else []
-    return ["", "put back:", *(f"  {line}" for line in lines[:MOST]), *more] if lines else []
+    left = [line for report in reports for line in getattr(report, "left", ())]
+    more = [f"  and {len(left) - MOST} more"] if len(left) > MOST else []
+    return ["", "put back:", *(f"  {line}" for line in left[:MOST]), *more] if left else []

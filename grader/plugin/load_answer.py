@@ -10,8 +10,10 @@ from types import ModuleType
 
 from grader.core.errors import KataError
 from grader.core.packed import unpacked, written
+from grader.core.sanitize import message_of
 from grader.course import paths, project
 from grader.course.catalog import load as load_catalog
+from grader.course.catalog import unnumbered
 from grader.course.exercise import Exercise
 
 
@@ -19,7 +21,7 @@ class DoesNotImport(Exception):
     """The answer raised while it was imported; holds what it raised."""
 
     def __init__(self, cause: BaseException) -> None:
-        super().__init__(str(cause))
+        super().__init__(message_of(cause))
         self.cause = cause
 
 
@@ -39,17 +41,27 @@ class Answers:
         return self.root.is_file() or any(self._is_project(e) for e in load_catalog().exercises)
 
     def _is_project(self, exercise: Exercise) -> bool:
-        return exercise.is_project and self.root.name in (exercise.stem, exercise.slug)
+        return exercise.is_project and unnumbered(self.root.name) == exercise.slug
 
     def path(self, exercise: Exercise) -> Path | None:
         """The file or folder that answers `exercise`, or None where this place holds none."""
         if self.root.is_file() or self._is_project(exercise):
-            is_it = self.root.stem in (exercise.stem, exercise.slug)
+            is_it = unnumbered(self.root.stem) == exercise.slug
             return self.root if is_it and self.root.is_dir() == exercise.is_project else None
-        for place in (self.root / exercise.relative, self.root / exercise.name):
-            if place.is_dir() if exercise.is_project else place.is_file():
-                return place
+        places = (self.root / exercise.relative, self.root / exercise.name)
+        return next((place for place in places if _holds(place, exercise)), None) or self._older(exercise)
+
+    def _older(self, exercise: Exercise) -> Path | None:
+        """Its answer under a name of before, when numbers were a part of names."""
+        for folder in (self.root / exercise.folder, self.root):
+            for place in sorted(folder.glob(f"*_{exercise.name}")):
+                if unnumbered(place.stem) == exercise.slug and _holds(place, exercise):
+                    return place
         return None
+
+
+def _holds(place: Path, exercise: Exercise) -> bool:
+    return place.is_dir() if exercise.is_project else place.is_file()
 
 
 def put(answer: bytes, exercise: Exercise, root: Path) -> Path:
@@ -97,18 +109,21 @@ class Project(ModuleType):
 
 def forget(exercise: Exercise) -> None:
     """Take the answer from the modules that are imported."""
-    for name in [n for n in sys.modules if n == exercise.stem or n.startswith(f"{exercise.stem}.")]:
-        del sys.modules[name]
+    was_there = sys.modules.pop(exercise.slug, None) is not None
+    # To look at all names writes to each: a forked child would copy 4 MB, half of all that it copies.
+    if was_there and exercise.is_project:
+        for name in [n for n in sys.modules if n.startswith(f"{exercise.slug}.")]:
+            del sys.modules[name]
 
 
 def load(place: Path, exercise: Exercise) -> ModuleType:
-    """Import the answer afresh, under its exercise's stem.
+    """Import the answer afresh, under its exercise's slug.
 
     The folder goes to the end of `sys.path`, so that spawned workers can import the module by
     name and no file in it can shadow a library. Whatever the answer raises while it is imported
     is raised here.
     """
-    name = exercise.stem
+    name = exercise.slug
     spec = importlib.util.spec_from_file_location(name, place / project.START if place.is_dir() else place)
     if spec is None or spec.loader is None:
         raise KataError(f"{paths.shown(place)} is no Python file; give it a name that ends in .py")

@@ -12,6 +12,8 @@ from grader.protocol.check import CheckSpec
 
 MARKERS = {
     "fine": "a check of the fine print; without it, a check is of the job",
+    "of(function)": "is about this function alone, whose share of the job a broken rule costs",
+    "refuses(*breakages)": "fails on the solution broken so: see `grader.authoring.breakages`",
     "gpu": "needs a CUDA device",
     "mps": "needs an Apple GPU",
     "multi_gpu": "needs two CUDA devices or more",
@@ -53,7 +55,12 @@ def seconds_for(items: Iterable[pytest.Item], seconds: float) -> float:
 
 def spec_of(item: pytest.Item) -> CheckSpec:
     """What is told of a check before any answer is judged."""
-    return CheckSpec(check_id(item.path, item.name), title_of(item), lacking(item), is_fine(item))
+    about = item.get_closest_marker("of")
+    of = about.args[0] if about else ""
+    refuses = tuple(breakage for mark in item.iter_markers("refuses") for breakage in mark.args)
+    return CheckSpec(
+        check_id(item.path, item.name), title_of(item), lacking(item), is_fine(item), of, refuses
+    )
 
 
 def check_id(suite: Path, name: str) -> str:

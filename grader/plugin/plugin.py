@@ -12,16 +12,22 @@ import torch
 
 from grader.checks import devices, rng
 from grader.core.errors import KataError
-from grader.core.timeout import TooSlow, within
+from grader.core.output_encoding import replace_what_lacks
+from grader.core.timeout import within
 from grader.course import paths
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
-from grader.plugin import failure_report, gpu_process, load_answer, process_state
+from grader.plugin import failure_report, gpu_process, load_answer, process_state, reports
 from grader.plugin.answers_option import no_garbage_collected
-from grader.plugin.markers import MARKERS, lacking, needs_device, needs_ranks, seconds_for, title_of
+from grader.plugin.markers import MARKERS, is_fine, lacking, needs_device, needs_ranks, seconds_for, title_of
+from grader.plugin.reports import CheckReport
 from grader.plugin.selection import exercise_of, is_left_out, named
+from grader.protocol.check import Finding
+from grader.protocol.feedback import Feedback
 
-pytest_plugins = [f"grader.plugin.{name}" for name in ("contracts", "summary", "gpu_process", "leftovers")]
+pytest_plugins = [
+    f"grader.plugin.{name}" for name in ("contracts", "reports", "summary", "gpu_process", "leftovers")
+]
 
 
 @dataclass
@@ -71,6 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    replace_what_lacks()  # pytest itself would print a line break as \\n beside a character that is lacking
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     # One thread: sums then come out the same on every machine, and a forked child cannot hang on
@@ -228,36 +235,37 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     exercise = exercise_of(item.path)
-    if exercise is None or call.excinfo is None:
+    if exercise is None:
         return (yield)
     style = item.config.getoption("tbstyle", "auto")  # the engine has no terminal, which brings the option
-    # Our account replaces pytest's, which would parse every file on the way first.
-    item.config.option.tbstyle = "value"
+    if call.excinfo is not None:
+        # Our account replaces pytest's, which would parse every file on the way first.
+        item.config.option.tbstyle = "value"
     try:
         report = yield
     finally:
         item.config.option.tbstyle = style
-    told = failure_report.tell(call, item, exercise, item.config.stash[JUDGED].answers)
-    report.kata = told.verdict  # type: ignore[attr-defined]  # reports carry extra attributes across xdist
-    if told.verdict == "todo":
-        report.unwritten = told.unwritten  # type: ignore[attr-defined]
+    if call.excinfo is not None:
+        finding = failure_report.finding_of(call, item, exercise, item.config.stash[JUDGED].answers)
+    elif report.outcome == "passed" and not hasattr(report, "wasxfail"):
+        finding = Finding("passed")
+    else:
+        finding = Finding("failed", Feedback(str(report.longrepr or "the check was skipped")))
+    check = CheckReport(exercise.slug, title_of(item), is_fine(item), finding)
+    reports.attach(report, check)
+    if finding.outcome == "todo":
         report.outcome = "skipped"
-        report.longrepr = (str(item.path), 0, told.feedback.text)
-    elif told.verdict == "failed":
+        report.longrepr = (str(item.path), 0, check.feedback.text)
+    elif check.failed and call.excinfo is not None:
         report.outcome = "failed"
-        title = title_of(item)
-        report.longrepr = "\n".join(told.feedback.told(exercise, title))
-        report.slug, report.title = exercise.slug, title  # type: ignore[attr-defined]
-        report.feedback = told.feedback.to_json()  # type: ignore[attr-defined]
-        report.is_rule = told.is_rule  # type: ignore[attr-defined]
-        report.timed_out = isinstance(call.excinfo.value, TooSlow)  # type: ignore[attr-defined]
+        report.longrepr = check.text()
     return report
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    verdict = getattr(report, "kata", None)
-    if verdict == "todo":
+    check = reports.check_of(report)
+    if check and check.finding.outcome == "todo":
         return "todo", "-", "TODO"
-    if verdict == "not_graded":
+    if check and check.finding.outcome == "not_graded":
         return "not graded here", "n", "NOT GRADED HERE"
     return None

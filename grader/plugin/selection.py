@@ -58,7 +58,7 @@ def _can_be(tree: ast.expr, wanted: bool, exercise: Exercise) -> bool:
         return enough(_can_be(part, wanted, exercise) for part in tree.values)
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not):
         return _can_be(tree.operand, not wanted, exercise)
-    if isinstance(tree, ast.Name) and tree.id in f"test_{exercise.stem}.py":
+    if isinstance(tree, ast.Name) and tree.id in f"test_{exercise.slug}.py":
         return wanted
     if isinstance(tree, ast.Name) and load().of_stem(tree.id):
         return not wanted  # another exercise

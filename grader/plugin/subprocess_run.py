@@ -9,8 +9,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,8 @@ from grader.plugin.load_answer import put
 from grader.protocol import transcript
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
-from grader.protocol.transcript import Ended, Transcript
+from grader.protocol.lines import parsed
+from grader.protocol.transcript import GARBLED, Ended, Transcript
 from grader.sandbox.bubblewrap import NO_GPU
 
 START = 60.0
@@ -72,7 +73,7 @@ class Fresh:
             told = Path(folder) / "told.jsonl"
             plugins = [self._oracle] if self._oracle and job.examined else []
             status = _run(job, Path(folder), told, *plugins)
-            lines = read_lines(told)
+            lines = [line if isinstance(line, dict) else GARBLED for line in read_lines(told, parsed)]
         for line in lines:
             if "inventory" in line:
                 self.inventory[exercise.slug] = [CheckSpec(**check) for check in line["inventory"]]
@@ -144,10 +145,10 @@ def write_line(file: Path, told: Mapping[str, Any]) -> None:
         stream.write(json.dumps(told) + "\n")
 
 
-def read_lines(file: Path) -> list[dict[str, Any]]:
+def read_lines(file: Path, read: Callable[[str], Any] = json.loads) -> list[Any]:
     """What `write_line` has written; not the line that it was ended in."""
     text = file.read_text("utf-8") if file.exists() else ""
-    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [read(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def tell(**finding: Any) -> None:
@@ -163,24 +164,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    from grader.plugin.failure_report import feedback_of
     from grader.plugin.markers import check_id
+    from grader.plugin.reports import check_of
 
-    if report.when == "teardown" or (report.when == "setup" and report.passed):
+    check = check_of(report)
+    if check is None or report.when == "teardown" or (report.when == "setup" and report.passed):
         return
-    verdict = getattr(report, "kata", None)
-    late = getattr(report, "timed_out", False)
-    outcome = verdict if verdict in ("todo", "not_graded") else "timeout" if late else report.outcome
     path, _, name = report.nodeid.partition("::")
-    feedback = feedback_of(report) if outcome in ("failed", "timeout") else None
-    tell(
-        check=check_id(Path(path), name),
-        outcome=outcome,
-        feedback=feedback and feedback.to_json(),
-        is_rule=getattr(report, "is_rule", False),
-        unwritten=getattr(report, "unwritten", ""),
-        printed=report.capstdout[:MOST_CHARACTERS],
-    )
+    finding = replace(check.finding, printed=report.capstdout[:MOST_CHARACTERS])
+    tell(check=check_id(Path(path), name), **finding.to_json())
 
 
 def pytest_sessionfinish() -> None:

@@ -2,24 +2,26 @@
 
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.course import paths
+from grader.course import missing, paths
 from grader.course.catalog import Catalog, load
 from grader.course.exercise import Exercise
 from grader.course.starts import is_untouched
 from grader.plugin import leftovers
 from grader.plugin.failures import shorten
-from grader.plugin.markers import is_fine
 from grader.plugin.plugin import JUDGED
+from grader.plugin.reports import check_of
 from grader.plugin.selection import exercise_of
 from grader.protocol.check import Outcome
+from grader.protocol.standing import NOTHING_RAN, Standing
+from grader.protocol.statuses import SETTLED, STATES, STATUSES, State
 from grader.records import practice, progress
-from grader.records.rungs import MARKS, NOTHING_RAN, SETTLED, Rungs, State
+from grader.records.counts import by_kind, counting
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
 _DROPPED = pytest.StashKey[set[Exercise]]()
@@ -32,34 +34,30 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note on which rung a check is: reports carry extra attributes across xdist."""
-    report = yield
-    report.fine = is_fine(item)  # type: ignore[attr-defined]
-    return report
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Tell each mistake once, and end with the sections and what to do next."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return (yield)
     reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
-    rungs, whole = rungs_of(reports), _judged_whole(reports, session)
+    standings, whole = standings_of(reports), _judged_whole(reports, session)
     does_job = {
-        slug: found.words for slug, found in rungs.items() if found.state == "works" and slug in whole
+        slug: found.words for slug, found in standings.items() if found.state == "works" and slug in whole
     }
-    states: dict[str, State] = {s: r.state if r != NOTHING_RAN else "done" for s, r in rungs.items()}
+    states: dict[str, State] = {s: r.state if r != NOTHING_RAN else "done" for s, r in standings.items()}
     session.config.stash[_FAILED] = shorten(reporter, does_job.keys(), _steps_before(states))
     _hush(reporter)
     result = yield
-    if rungs:
-        if session.config.stash[JUDGED].answers.root == paths.EXERCISES:
+    if standings:
+        is_own = session.config.stash[JUDGED].answers.root == paths.EXERCISES
+        if is_own:
             # A part of the checks proves nothing but that the job is not done.
-            begun = {slug for slug, found in rungs.items() if found.job and states[slug] not in SETTLED}
+            begun = {slug for slug, found in standings.items() if found.job and states[slug] not in SETTLED}
             _remember({s: state for s, state in states.items() if s in whole | begun})
-        told = [*lines(states, half_written(reports, rungs)), *leftovers.told(reports)]
+        told = [*lines(states, half_written(reports, standings)), *leftovers.lines(reports)]
+        if is_own:
+            told += filter(None, (missing.renamed(load().exercise(slug)) for slug in states))
+            told += [f"{why}; `kata` judges all answers anew" for why in [progress.lost()] if why]
         _summarise(reporter, told, does_job)
     return result
 
@@ -95,11 +93,11 @@ def _remember(states: Mapping[str, State]) -> None:
     practice.note(progress.remember(seen))
 
 
-def _summarise(reporter: pytest.TerminalReporter, told: Sequence[str], does_job: Mapping[str, str]) -> None:
+def _summarise(reporter: pytest.TerminalReporter, lines: Sequence[str], does_job: Mapping[str, str]) -> None:
     reporter.section("torchkata")
     for slug, words in does_job.items():
-        reporter.write_line(f"{MARKS['works']} {slug}: {words}", green=True)
-    for line in told:
+        reporter.write_line(f"{STATUSES['works'].mark} {slug}: {words}", green=True)
+    for line in lines:
         reporter.write_line(line)
 
 
@@ -122,15 +120,13 @@ def _judged_whole(reports: Iterable[pytest.TestReport], session: pytest.Session)
     }
 
 
-def half_written(reports: Iterable[pytest.TestReport], rungs: Mapping[str, Rungs]) -> list[str]:
+def half_written(reports: Iterable[pytest.TestReport], standings: Mapping[str, Standing]) -> list[str]:
     """Of each exercise that is partly written: how much passes, and which functions are missing."""
-    catalog = load()
     unwritten: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for report in reports:
-        exercise, name = _exercise(report, catalog), getattr(report, "unwritten", "")
-        if exercise and name:
-            unwritten[exercise.slug][name] = None
-    checks = {slug: (*rungs[slug].job, *rungs[slug].fine) for slug in unwritten}
+        if (check := check_of(report)) and (name := check.finding.unwritten):
+            unwritten[check.slug][name] = None
+    checks = {slug: (*standings[slug].job, *standings[slug].fine) for slug in unwritten}
     return [
         f"{slug}: {checks[slug].count('passed')} of {len(checks[slug])} checks pass; "
         f"still to write: {', '.join(names)}"
@@ -145,14 +141,13 @@ def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
     known = progress.states(catalog, states)
     path = progress.path_of(catalog, known)
     run = [e for e in path.order(catalog) if e.slug in states]
-    # What is not on the path counts where somebody began it, or asked for nothing else.
-    counts = [e for e in run if path.holds(e) or known[e.slug] not in ("todo", "known")] or run
+    # What is not on the path counts where somebody began some of it, or asked for nothing else.
+    begun = {e.folder for e in run if path.holds(e) or known[e.slug] not in ("todo", "known")}
+    counts = counting(e for e in run if e.folder in begun or not begun)
     told = []
     for section in catalog.sections:
-        here = [e for e in counts if e.section == section.name]
-        steps, exercises = ([known[e.slug] for e in here if e.is_step == on] for on in (True, False))
-        if here:
-            told.append(_section_line(section.name, steps, exercises))
+        if here := [e for e in counts if e.section == section.name]:
+            told.append(_section_line(section.name, here, known))
     failing = [e for e in run if known[e.slug] == "failing"]
     if failing:
         names = "failing: " + ", ".join(e.slug for e in failing)
@@ -167,25 +162,21 @@ def lines(states: Mapping[str, State], half: Sequence[str] = ()) -> list[str]:
     return told
 
 
-def rungs_of(reports: Iterable[pytest.TestReport]) -> dict[str, Rungs]:
+def standings_of(reports: Iterable[pytest.TestReport]) -> dict[str, Standing]:
     """How the checks of each exercise went that was run, by slug."""
     catalog = load()
     found: defaultdict[str, dict[str, tuple[bool, Outcome]]] = defaultdict(dict)  # by slug and check
     for report in reports:
         if exercise := _exercise(report, catalog):
             _, before = found[exercise.slug].get(report.nodeid, (False, "passed"))
-            worst = max(before, _outcome(report), key=_ORDER.index)
-            found[exercise.slug][report.nodeid] = getattr(report, "fine", False), worst
-    return {slug: Rungs.of(checks.values()) for slug, checks in found.items()}
+            check = check_of(report)
+            outcome = check.finding.outcome if check else "failed" if report.failed else "passed"
+            worst = max(before, outcome, key=_ORDER.index)
+            found[exercise.slug][report.nodeid] = check is not None and check.fine, worst
+    return {slug: Standing.of(checks.values()) for slug, checks in found.items()}
 
 
-_ORDER: tuple[Outcome, ...] = ("passed", "not_graded", "todo", "failed")
-
-
-def _outcome(report: pytest.TestReport) -> Outcome:
-    if getattr(report, "kata", None) == "todo":
-        return "todo"
-    return "failed" if report.failed else "passed" if report.passed else "not_graded"
+_ORDER: tuple[Outcome, ...] = ("passed", "not_graded", "todo", "failed", "timeout")
 
 
 def _exercise(report: Any, catalog: Catalog) -> Exercise | None:
@@ -196,14 +187,14 @@ def _exercise(report: Any, catalog: Catalog) -> Exercise | None:
     return catalog.of_stem(file.stem.removeprefix("test_"))
 
 
-def _section_line(name: str, steps: Sequence[State], exercises: Sequence[State]) -> str:
+def _section_line(name: str, here: Sequence[Exercise], known: Mapping[str, State]) -> str:
     """The exercises of a section, and how many of its steps; these alone where no exercise was run."""
-    count, total = Counter(exercises or steps), len(exercises or steps)
-    settled = sum(count[state] for state in SETTLED)
-    done = "█" * round(20 * (settled - count["works"]) / total)
-    bar = f"{done:▒<{round(20 * settled / total)}}"
-    parts = [f"{count[state]} {state}" for state in MARKS if count[state]]
-    more = ""
-    if steps:
-        more = f"   steps {sum(s in SETTLED for s in steps)}/{len(steps)}" if exercises else "   (steps)"
-    return f"{name:<16} {bar:░<20} {settled:>2}/{total:<2}  {', '.join(parts)}{more}"
+    counts = by_kind(here, known)
+    kind = next(reversed(counts))
+    states = Counter(known[e.slug] for e in here if e.is_step == (kind == "steps"))
+    settled = sum(states[state] for state in SETTLED)
+    done, works = (round(20 * n / states.total()) for n in (settled - states["works"], settled))
+    bar = f"{'█' * done:▒<{works}}"
+    parts = ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
+    more = "   (steps)" if kind == "steps" else f"   steps {counts['steps']}" if "steps" in counts else ""
+    return f"{name:<16} {bar:░<20} {counts[kind]:>5}   {parts}{more}"

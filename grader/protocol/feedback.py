@@ -1,20 +1,26 @@
 """What is told of a check that failed: made where it fails, kept as data, and put into words by each face."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from grader.core.sanitize import MOST_CHARACTERS, MOST_LINES, plain
+from grader.course.arrays import Array, Named
 from grader.course.exercise import Exercise
 
 ROOM = MOST_LINES - 2
 """Lines of feedback itself: the check's sentence stands above them, the way to a hint below."""
 
+MOST_FITS = 8
+"""Causes that are kept although they prove too little."""
+
 RIGHT, WRONG = "·", "×"
 """How a map marks a value."""
 
-_FACT = re.compile(r"  (\w[\w ]{0,8}?) {2,}(\S.*)")
+Kind = Literal["", "rule", "slip", "error", "values", "pattern", "outside"]
+"""What feedback rests on: a broken rule of the statement; a slip that Python itself names (a name that is
+not there, say), or another error at a line of the answer; two values that differ; the same, where the likely
+cause tells what the numbers look like and not where they come from; an error that no line of the answer had
+a part in. "" for the words of a check."""
 
 
 class Fact(NamedTuple):
@@ -29,6 +35,20 @@ class Heatmap(NamedTuple):
 
     rows: tuple[str, ...]
     note: str = ""
+
+
+class Listed(NamedTuple):
+    """Small tensors that facts tell in full, by name, and the names of those facts."""
+
+    tensors: Named
+    facts: tuple[str, ...]
+
+    @classmethod
+    def of_json(cls, data: Any) -> "Listed":
+        """Raises one of several errors where the data is none."""
+        tensors, facts = data
+        read = tuple((_text(name), Array.of_json(array)) for name, array in tensors[:MOST_LINES])
+        return cls(read, tuple(map(_text, facts[:MOST_LINES])))
 
 
 class Where(NamedTuple):
@@ -56,35 +76,26 @@ class Where(NamedTuple):
 
 @dataclass(frozen=True)
 class Feedback:
-    """Facts first, at most one likely cause. No text is indented; any may have several lines."""
+    """Facts first, at most one likely cause. No text is indented; any may have several lines.
+
+    `suspects` and `fits` hold causes that are not told, since chance explains them as well: mistakes that the
+    suite knows, and what the numbers look like.
+    """
 
     headline: str
     facts: tuple[Fact, ...] = ()
     heatmap: Heatmap | None = None
     likely: str = ""
     where: Where | None = None
+    kind: Kind = ""
+    suspects: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
+    listed: Listed | None = None
 
-    @classmethod
-    def of_text(cls, text: str, likely: str = "", facts: Mapping[str, str] | None = None) -> "Feedback":
-        """What a suite has written as a text: a headline, and indented lines such as "  yours   3".
-
-        The only place that reads such lines.
-        """
-        headline, *rest = text.split("\n")
-        read: list[Fact] = []
-        for line in rest:
-            if match := _FACT.fullmatch(line):
-                read.append(Fact(match[1], match[2]))
-            elif read and read[-1].name and line.startswith(" " * 8):
-                read[-1] = Fact(read[-1].name, f"{read[-1].text}\n{line.strip()}")
-            elif not read and line.startswith(" " * 4):
-                headline += f"\n{line.strip()}"
-            elif line.strip():
-                read.append(Fact("", line.removeprefix("  ")))
-        read += [Fact(name.replace("_", " "), value) for name, value in (facts or {}).items()]
-        causes = [fact.text for fact in read if fact.name == "likely"]
-        kept = tuple(fact for fact in read if fact.name != "likely")
-        return cls(headline, kept, likely=likely or "".join(causes[:1]))
+    @property
+    def names_cause(self) -> bool:
+        """Whether a learner reads what the mistake is, or where, and not only what came of it."""
+        return self.kind in ("rule", "slip", "error") or (bool(self.likely) and self.kind != "pattern")
 
     @classmethod
     def from_json(cls, data: object) -> "Feedback | None":
@@ -97,7 +108,10 @@ class Feedback:
     @classmethod
     def _read(cls, data: Any) -> "Feedback":
         """Raises one of several errors where the data is no feedback."""
-        if data.keys() != {"headline", "facts", "heatmap", "likely", "where"}:
+        kind = data.get("kind", "")  # which older records have not, as the three others
+        suspects, fits = (tuple(map(_text, data.get(name, ()))) for name in ("suspects", "fits"))
+        known = {"headline", "facts", "heatmap", "likely", "where"}
+        if data.keys() - {"kind", "suspects", "fits", "listed"} != known or kind not in get_args(Kind):
             raise ValueError("no feedback")
         facts = tuple(Fact(_text(name), _text(text)) for name, text in data["facts"])
         heatmap, where = data["heatmap"], data["where"]
@@ -109,7 +123,9 @@ class Feedback:
             if type(line) is not int or not 0 <= line < 1 << 31:
                 raise ValueError("no line")
             where = Where(_text(file), line, _text(source), _text(values))
-        return cls(_text(data["headline"]), facts, heatmap, _text(data["likely"]), where).short()
+        headline, likely = _text(data["headline"]), _text(data["likely"])
+        listed = Listed.of_json(data["listed"]) if data.get("listed") else None
+        return cls(headline, facts, heatmap, likely, where, kind, suspects, fits, listed).short()
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, as long as feedback may be."""
@@ -121,6 +137,11 @@ class Feedback:
             "heatmap": heatmap,
             "likely": short.likely,
             "where": short.where and list(short.where),
+            "kind": short.kind,
+            "suspects": list(short.suspects),
+            "fits": list(short.fits),
+            "listed": short.listed
+            and [[(n, vars(array)) for n, array in short.listed.tensors], short.listed.facts],
         }
 
     def short(self) -> "Feedback":
@@ -140,7 +161,8 @@ class Feedback:
         if heatmap:
             heatmap = Heatmap(tuple(map(cut, heatmap.rows[:MOST_LINES])), cut(heatmap.note))
         facts = tuple(Fact(cut(name), cut(text)) for name, text in self.facts[:MOST_LINES])
-        return Feedback(headline, facts, heatmap, likely, where)
+        suspects, fits = (tuple(map(cut, some[:MOST_FITS])) for some in (self.suspects, self.fits))
+        return Feedback(headline, facts, heatmap, likely, where, self.kind, suspects, fits, self.listed)
 
     @property
     def lines(self) -> list[str]:
@@ -166,7 +188,7 @@ class Feedback:
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def told(self, exercise: Exercise, title: str, before: Exercise | None = None) -> list[str]:
+    def lines_for(self, exercise: Exercise, title: str, before: Exercise | None = None) -> list[str]:
         """All that a learner reads of a check: which one it is, what failed, what helps.
 
         Args:

@@ -12,16 +12,13 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from grader.protocol.check import CheckSpec, Finding, Outcome
+from grader.protocol.check import OUTCOMES, CheckSpec, Finding, text_of
 from grader.protocol.feedback import Feedback
 
 _T = TypeVar("_T")
 
 MOST_LINES = 10_000
 """More than judging one answer writes. A child can write millions, and each may be another check's."""
-
-MOST_SECONDS = 1e6
-"""Longer than any check takes."""
 
 GARBLED: dict[str, Any] = {"garbled": True}
 """Stands for a line that no honest child writes."""
@@ -38,6 +35,7 @@ the answer does not import, all was judged. "" where it did not come to say anyt
 class Ended:
     """How a child ended, by the worker's word and not by its own.
 
+    `waited`: seconds in which it did not compute.
     `overflow` is true where it wrote more than was read. `lost` says why the grader failed to get an answer
     judged.
     """
@@ -45,6 +43,7 @@ class Ended:
     exit: int = 0
     signal: int = 0
     timed_out: bool = False
+    waited: float = 0.0
     overflow: bool = False
     lost: str = ""
 
@@ -53,21 +52,24 @@ class Ended:
 class Transcript:
     """What came of judging one answer.
 
-    `checks` holds what was told of each check, by its id: `of` says more. `oracle` and `fine_oracle` are
-    what these returned (`grader.protocol.oracle_codec`, or anything), None where they did not. `broken` says
+    `checks` holds what was told of each check, by its id: `of` says more. The oracles hold what these
+    returned (`grader.protocol.oracle_codec`, or anything), None where they did not. `broken` says
     why the answer does not import, `printed` what it printed while it was imported. `collected`: a suite's
-    tests were found, so that the answer was imported. `memory`: it has used up its memory. `trouble` is an
-    error of ours, in our words, and `forged` why no honest child can have written this.
+    tests were found, so that the answer was imported; `importing`: what has not ended to be imported.
+    `memory`: it has used up its memory. `trouble` is an error of ours, in our words, and `forged` why no
+    honest child can have written this.
     """
 
     checks: Mapping[str, Finding] = field(default_factory=dict)
     oracle: Any = None
     fine_oracle: Any = None
+    example_oracle: Any = None
     oracle_error: str = ""
     last_word: LastWord = ""
     broken: Feedback | None = None
     printed: str = ""
     collected: bool = False
+    importing: str = ""
     memory: bool = False
     trouble: str = ""
     forged: str = ""
@@ -84,6 +86,12 @@ class Transcript:
         """Whether the child ended before its time and without a word why."""
         ended = self.ended
         return not (self.last_word or ended.timed_out or ended.overflow or ended.lost)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all checks were run, or all up to one that took too long, which says where."""
+        is_done = self.last_word == "done" and not (self.fault or self.ended.timed_out)
+        return is_done or self.last_word == "stopped"
 
     @property
     def fault(self) -> str:
@@ -103,6 +111,7 @@ def joined(oracle: Transcript, checks: Transcript) -> Transcript:
         exit=other.exit or one.exit,
         signal=other.signal or one.signal,
         timed_out=other.timed_out or one.timed_out,
+        waited=one.waited + other.waited,
         overflow=other.overflow or one.overflow,
         lost=other.lost or one.lost,
     )
@@ -110,6 +119,7 @@ def joined(oracle: Transcript, checks: Transcript) -> Transcript:
         checks,
         oracle=oracle.oracle,
         fine_oracle=oracle.fine_oracle,
+        example_oracle=oracle.example_oracle,
         oracle_error=oracle.oracle_error,
         last_word="" if oracle.cut_short else checks.last_word,
         memory=checks.memory or oracle.memory,
@@ -126,19 +136,21 @@ def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
     told: dict[str, Any] = {}
     for line in looked_at:
         if "check" in line:
-            checks.setdefault(_text(line, "check"), _finding(line))
+            checks.setdefault(text_of(line, "check"), Finding.from_json(line))
         else:
             for name, value in line.items():
                 told.setdefault(name, value)
     return Transcript(
         checks,
-        told.get("oracle"),
-        told.get("fine_oracle"),
-        _text(told, "oracle_error"),
+        _named(told, "oracle"),
+        _named(told, "fine_oracle"),
+        _named(told, "example_oracle"),
+        text_of(told, "oracle_error"),
         next((word for word in get_args(LastWord) if word in told), ""),
         Feedback.from_json(told.get("feedback")) if "broken" in told else None,
-        _text(told, "printed"),
+        text_of(told, "printed"),
         told.get("collected") is True,
+        _importing(looked_at),
         any(line.get("memory") for line in looked_at),
         _trouble(told),
         _forged(lines, told, ended),
@@ -146,36 +158,33 @@ def read(lines: Sequence[dict[str, Any]], ended: Ended = Ended()) -> Transcript:
     )
 
 
-_ANYTHING = ("oracle", "fine_oracle")
-"""What holds whatever the answer returned."""
-
-_OUTCOMES = frozenset(get_args(Outcome)) - {"missing"}
-"""What a child may say of a check; any other word is a failure."""
-
-
-def _finding(line: Mapping[str, Any]) -> Finding:
-    outcome: Any = _text(line, "outcome")
-    seconds: Any = line.get("seconds")  # JSON knows NaN and endless integers
-    is_time = isinstance(seconds, (int, float)) and 0 <= seconds < MOST_SECONDS
-    return Finding(
-        outcome if outcome in _OUTCOMES else "failed",
-        Feedback.from_json(line.get("feedback")),
-        line.get("is_rule") is True,
-        _text(line, "unwritten"),
-        _text(line, "printed"),
-        float(seconds) if is_time else 0.0,
-    )
+def _importing(lines: Sequence[Mapping[str, Any]]) -> str:
+    """The last module of which was told that it is being imported, and not that it was."""
+    under_way: list[str] = []
+    for line in lines:
+        if "importing" in line:
+            under_way.append(text_of(line, "importing"))
+        elif (name := text_of(line, "imported")) in under_way:
+            under_way.remove(name)
+    return under_way[-1] if under_way else ""
 
 
-def _text(line: Mapping[str, Any], name: str) -> str:
-    """A text in a child's line; "" for anything else, which may be too deep or too long to be made a text."""
-    value = line.get(name)
-    return value if isinstance(value, str) else ""
+ORACLES = ("oracle", "fine_oracle", "example_oracle")
+"""Under these names stands whatever an answer returned, and under `oracle_cases` … the names of cases."""
+
+
+def _named(lines: Mapping[str, Any], kind: str) -> Any:
+    """What this oracle gave; of cases, whose names were told before the answer was called, a dict of them."""
+    results, names = lines.get(kind), lines.get(f"{kind}_cases")
+    if isinstance(results, list) and isinstance(names, list) and len(results) == len(names):
+        return ["d", [[name, result] for name, result in zip(names, results, strict=True)]]
+    return results
 
 
 _TAMPERED = re.compile(
     r"replaces [\w./-]{1,120}|hooks into Python by [\w.]{1,40}|breaks comparisons \(\w{1,60}\)"
-    r"|makes (torch\.\w{1,20}|== of tensors) lie|makes a (check|comparison) pass that must fail",
+    r"|makes (torch\.\w{1,20}|== of tensors) lie|makes == of its own class lie \([\w.<>]{1,120}\)"
+    r"|makes a (check|comparison) pass that must fail",
     re.ASCII,
 )
 """What `grader.engine.integrity` tells; other words are the answer's own, and no flag."""
@@ -187,7 +196,7 @@ _WROTE = "wrote to the channel that carries results"
 def _forged(lines: Sequence[dict[str, Any]], told: Mapping[str, Any], ended: Ended) -> str:
     """Why this cannot be what an honest child writes, or an empty text."""
     if "tampered" in told:
-        known = _TAMPERED.fullmatch(_text(told, "tampered"))
+        known = _TAMPERED.fullmatch(text_of(told, "tampered"))
         return known[0] if known else "changes what judging relies on"
     if any("trouble" in line for line in lines[:-1]):
         return "claims that the grader failed"  # which would be the last word
@@ -196,8 +205,8 @@ def _forged(lines: Sequence[dict[str, Any]], told: Mapping[str, Any], ended: End
     if len(lines) > MOST_LINES or "garbled" in told:
         return _WROTE
     checks = sum("check" in line for line in lines)
-    ids = {_text(line, "check") for line in lines if "check" in line}
-    if len(ids) < checks or any(sum(name in line for line in lines) > 1 for name in _ANYTHING):
+    ids = {text_of(line, "check") for line in lines if "check" in line}
+    if len(ids) < checks or any(sum(name in line for line in lines) > 1 for name in ORACLES):
         return "results arrived twice"
     return ""
 
@@ -208,7 +217,7 @@ _TROUBLE = re.compile(r"\w{1,60} at [\w.]{1,60}:\d{1,6}", re.ASCII)
 def _trouble(told: Mapping[str, Any]) -> str:
     if "trouble" not in told:
         return ""
-    text = _text(told, "trouble")
+    text = text_of(told, "trouble")
     return f"judging it raised {text if _TROUBLE.fullmatch(text) else 'an error'}"
 
 
@@ -225,7 +234,11 @@ def to_json(transcript: Transcript) -> str:
     try:
         return json.dumps(transcript, default=vars)
     except RecursionError:
-        return json.dumps(replace(transcript, oracle=None, fine_oracle=None, forged=_WROTE), default=vars)
+        return json.dumps(_without_oracles(transcript), default=vars)
+
+
+def _without_oracles(transcript: Transcript) -> Transcript:
+    return replace(transcript, oracle=None, fine_oracle=None, example_oracle=None, forged=_WROTE)
 
 
 def from_json(text: str) -> Transcript:
@@ -238,7 +251,7 @@ def from_json(text: str) -> Transcript:
     found = {id: _like(Finding("failed"), finding) for id, finding in whole.checks.items()}
     checks = {id: replace(finding, feedback=_feedback(finding.feedback)) for id, finding in found.items()}
     words = {finding.outcome for finding in checks.values()}
-    if whole.last_word not in get_args(LastWord) or not words <= _OUTCOMES:
+    if whole.last_word not in get_args(LastWord) or not words <= OUTCOMES:
         raise ValueError("no words of ours")
     return replace(whole, checks=checks, broken=_feedback(whole.broken), ended=_like(Ended(), whole.ended))
 

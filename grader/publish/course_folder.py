@@ -20,6 +20,7 @@ sources = ["torchkata"]
 fine_print = 0.3   # of the points of an exercise, for its fine print; 0 for a first course
 strict = false     # true: nothing counts but what passes the fine print, too
 steps = 0          # points for each first step
+rules = "gate"     # "share": a broken rule of the job costs its own check, and no more
 
 # An assignment is a table like this one. Its name is what `--assignment` takes, and what gradebooks have.
 # An exercise is in one assignment at most; what is in none is not set.

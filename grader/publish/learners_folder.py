@@ -25,17 +25,12 @@ def write(target: Path) -> int:
         KataError: `target` holds something or cannot be written, or an exercise in the clone that the package
             stands in is not its start.
     """
-    exercises = read(paths.SOURCE / "exercises").exercises
-    if changed := [e.relative for e in exercises if not starts.is_untouched(e)]:
-        raise KataError(
-            f"{len(changed)} exercises in {paths.SOURCE} are not at their start any more ({changed[0]}); "
-            "`kata reset` there puts them back"
-        )
+    count = expect_starts()
     atomic_write.expect_room(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target, prefix=".kata-") as folder:
-            _fill(Path(folder))
+            fill(Path(folder))
             # What makes it a course comes last.
             for entry in sorted(Path(folder).iterdir(), key=lambda entry: entry.name == "exercises"):
                 entry.rename(target / entry.name)
@@ -43,10 +38,26 @@ def write(target: Path) -> int:
         raise KataError(
             f"cannot write {target}: {error.strerror or 'a file cannot be copied'}; choose another folder"
         ) from None
+    return count
+
+
+def expect_starts() -> int:
+    """How many exercises come with the package.
+
+    Raises:
+        KataError: one in the clone that it stands in is not its start.
+    """
+    exercises = read(paths.SOURCE / "exercises").exercises
+    if changed := [e.relative for e in exercises if not starts.is_untouched(e)]:
+        raise KataError(
+            f"{len(changed)} exercises in {paths.SOURCE} are not at their start any more ({changed[0]}); "
+            "`kata reset` there puts them back"
+        )
     return len(exercises)
 
 
-def _fill(folder: Path) -> None:
+def fill(folder: Path) -> None:
+    """Write what a learner's folder holds into an empty one."""
     for name in _WHOLE:
         source = paths.SOURCE / name
         if source.is_dir():

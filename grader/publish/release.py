@@ -10,6 +10,7 @@ from grader.core.errors import KataError
 from grader.course import paths, sources, starts
 from grader.course.catalog import load
 from grader.course.exercise import Exercise, Tree
+from grader.course.lookup import symptoms
 from grader.course.rows import row_file, rows_of, section_file
 from grader.publish.shipped import pytest_settings, without_chapters
 
@@ -44,6 +45,9 @@ def release(target: Path, only: list[str] | None) -> int:
             for tree in _TREES:
                 _copy(exercise.place(tree), target / exercise.place(tree).relative_to(exercise.root))
         _copy_sections(exercises, target)
+        for folder in sources.each("exercises", symptoms.FOLDER):
+            for file in folder.glob("*.md"):
+                _copy(file, target / "exercises" / symptoms.FOLDER / file.name)
         _write_catalog(exercises, target)
         _write_guides(tool, target)
     except OSError as error:
@@ -71,7 +75,7 @@ def _copy_sections(exercises: Iterable[Exercise], target: Path) -> None:
     """What belongs to a section as a whole: its chapter, and what makes folders importable."""
     folders = {e.place(tree).parent.relative_to(e.root) for e in exercises for tree in _TREES}
     for folder in {*folders, *(folder.parent for folder in folders), Path("tests")}:
-        for name in ("__init__.py", "README.md", "conftest.py"):
+        for name in ("__init__.py", "README.md", "conftest.py", "see.py"):
             for source in sources.each(str(folder), name):
                 _copy(source, target / folder / name)
 

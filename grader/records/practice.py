@@ -10,8 +10,8 @@ from datetime import date, timedelta
 
 from grader.core.errors import KataError
 from grader.course.exercise import Exercise
+from grader.protocol.statuses import SOLVED, State
 from grader.records import progress
-from grader.records.rungs import SOLVED, State
 
 FIRST = 4
 """Days from the first time to the second."""

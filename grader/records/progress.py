@@ -8,34 +8,43 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from grader.course import paths
 from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
-from grader.records import route
-from grader.records.records import read_json, write_json
+from grader.protocol.statuses import SETTLED, SOLVED, STATES, State
+from grader.records import progress_file, route
 from grader.records.route import Route
-from grader.records.rungs import MARKS, SETTLED, SOLVED, State
-
-_FILE = paths.STATE / "progress.json"
-_PARTS = ("states", "hints", "revealed", "path", "at", "practice", "again", "placement")
-
-
-def _read() -> dict[str, Any]:
-    """The cache, in its parts; those that are damaged are none."""
-    data = read_json(_FILE)
-    parts = data if isinstance(data, dict) else {}
-    return {name: part if isinstance(part := parts.get(name), dict) else {} for name in _PARTS}
 
 
 def part(name: str) -> dict[str, Any]:
     """A part of what is kept, as plain data."""
-    found: dict[str, Any] = _read()[name]
+    found: dict[str, Any] = progress_file.read()[name]
     return found
 
 
 def keep(name: str, rows: Mapping[str, Any]) -> None:
     """Put a part of what is kept in its place."""
-    write_json(_FILE, {**_read(), name: dict(rows)})
+    progress_file.write({**progress_file.read(), name: dict(rows)})
+
+
+def lost() -> str:
+    """Why states may be missing that answers would have, were they judged anew; "" where none is."""
+    return str(part("anew").get("why", ""))
+
+
+def lose(why: str) -> None:
+    """Note that answers are to be judged anew, and why."""
+    keep("anew", {"why": why})
+
+
+def is_known(exercise: Exercise) -> bool:
+    """Whether its file was judged as it is."""
+    kept = part("states").get(exercise.slug)
+    return isinstance(kept, list) and kept[1:] == [_digest(exercise)]
+
+
+def found() -> None:
+    """All answers have been judged anew."""
+    keep("anew", {})
 
 
 def _digest(exercise: Exercise) -> str:
@@ -47,7 +56,7 @@ def _digest(exercise: Exercise) -> str:
 
 def states(catalog: Catalog, now: Mapping[str, State] | None = None) -> dict[str, State]:
     """What was last seen of every exercise, by slug, or is seen just `now`; and which steps are known."""
-    kept = _read()
+    kept = progress_file.read()
     seen = {e.slug: _state(e, kept["states"].get(e.slug)) for e in catalog.exercises}
     return with_known(catalog, {**seen, **(now or {})}, kept["placement"])
 
@@ -79,7 +88,7 @@ def step_before(catalog: Catalog, exercise: Exercise, seen: Mapping[str, State])
 
 
 def _state(exercise: Exercise, seen: Any) -> State:
-    for state in MARKS:
+    for state in STATES:
         if state != "known" and seen == [state, _digest(exercise)]:
             return state
     return "todo"
@@ -87,33 +96,33 @@ def _state(exercise: Exercise, seen: Any) -> State:
 
 def state(exercise: Exercise) -> State:
     """What was last seen of one exercise."""
-    return _state(exercise, _read()["states"].get(exercise.slug))
+    return _state(exercise, progress_file.read()["states"].get(exercise.slug))
 
 
 def remember(seen: Mapping[Exercise, State]) -> list[str]:
     """Note what was just seen of the files as they are; the slugs of those that were not solved before."""
-    data = _read()
+    data = progress_file.read()
     before = {
         slug
         for slug, kept in data["states"].items()
         if isinstance(kept, list) and kept[:1] and kept[0] in SOLVED
     }
     data["states"].update({e.slug: (state, _digest(e)) for e, state in seen.items()})
-    write_json(_FILE, data)
+    progress_file.write(data)
     return [e.slug for e, state in seen.items() if state in SOLVED and e.slug not in before]
 
 
 def forget(slug: str) -> None:
     """An exercise starts over: its state and its hints. Who has seen the solution has seen it."""
-    data = _read()
+    data = progress_file.read()
     for name in ("states", "hints"):
         data[name].pop(slug, None)
-    write_json(_FILE, data)
+    progress_file.write(data)
 
 
 def hints_left(slug: str, count: int) -> int:
     """How many of so many hints were not given yet."""
-    given = _read()["hints"].get(slug, 0)
+    given = progress_file.read()["hints"].get(slug, 0)
     return count - min(max(given, 0), count) if isinstance(given, int) else count
 
 
@@ -122,22 +131,22 @@ def next_hint(slug: str, count: int) -> int | None:
     left = hints_left(slug, count)
     if not left:
         return None
-    data = _read()
+    data = progress_file.read()
     data["hints"][slug] = count - left + 1
-    write_json(_FILE, data)
+    progress_file.write(data)
     return count - left
 
 
 def reveal(slug: str) -> None:
     """Note that the solution was shown although the exercise was not solved."""
-    data = _read()
+    data = progress_file.read()
     data["revealed"][slug] = True
-    write_json(_FILE, data)
+    progress_file.write(data)
 
 
 def revealed() -> frozenset[str]:
     """The exercises whose solution was shown before they were solved, by slug."""
-    return frozenset(_read()["revealed"])
+    return frozenset(progress_file.read()["revealed"])
 
 
 def chosen(catalog: Catalog) -> Route | None:

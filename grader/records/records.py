@@ -5,32 +5,22 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from grader.core import atomic_write
 from grader.core.sanitize import one_line
+from grader.protocol.best_first import best_first
 from grader.protocol.check import Outcome
-from grader.protocol.feedback import Feedback
+from grader.protocol.feedback import Fact, Feedback
+from grader.protocol.statuses import Status
 
 SCHEMA = 2
 
 UNVERIFIED = "not verified outside the answer's process"
 """A note on records without an oracle: the checks alone judge, and they run where the answer does."""
 
-Status = Literal[
-    "passed",
-    "works",
-    "partial",
-    "failed",
-    "todo",
-    "broken",
-    "timeout",
-    "crashed",
-    "memory",
-    "tampered",
-    "not_graded",
-    "grader_fault",
-]
+OUTCOMES: tuple[Outcome, ...] = ("failed", "missing", "not_graded", "passed")
+"""How a check went that is kept, the gravest first."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +40,30 @@ class CheckRecord:
     """Whether it is a check of the fine print; else it is one of the job."""
 
     @property
-    def told(self) -> Feedback | None:
+    def reason(self) -> Feedback | None:
         """Why it did not pass, where that is known; of older records, and of what is no check, the text."""
-        return self.feedback or (Feedback.of_text(self.message) if self.message else None)
+        if self.feedback or not self.message:
+            return self.feedback
+        said, _, cause = self.message.partition("\n  likely  ")
+        headline, *more = said.split("\n")
+        facts = tuple(Fact("", line.removeprefix("  ")) for line in more)
+        return Feedback(headline, facts, likely=cause.partition("\n")[0])
 
 
 @dataclass(frozen=True)
 class ByHand:
-    """What a person said of an exercise: a score instead of ours, points on top, a comment."""
+    """What a person said of an exercise: a score instead of ours, points on top, a comment.
+
+    `outdated` tells of both scores where ours has changed since; else it is empty.
+    """
 
     score: float | None = None
     extra_credit: float = 0.0
     comment: str = ""
+    outdated: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value or name != "outdated"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class ExerciseRecord:
     """One exercise of one student. `flags` holds what an instructor may want to look at.
 
     `job` and `fine` are the shares of the job and of the fine print that are known to be done, from 0 to 1.
-    Where `by_hand` is set, `score` has it in it.
+    `against_rules` is what there is more of the job that breaks a rule of the statement: it counts only where
+    a course says so. Where `by_hand` is set, `score` has it in it. `digests` tell what was judged, and by
+    what, to compare with those of another time.
     """
 
     status: Status
@@ -79,12 +83,27 @@ class ExerciseRecord:
     flags: tuple[str, ...] = ()
     job: float = 0.0
     fine: float = 0.0
+    against_rules: float = 0.0
     by_hand: ByHand | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def missed(self) -> list[CheckRecord]:
+        """What did not pass, in the order in which every face tells it."""
+        lacking = [check for check in self.checks if check.outcome not in ("passed", "not_graded")]
+        order = best_first(lacking, lambda check: (check.fine, check.reason))
+        return [replace(check, feedback=told) for check, told in order]
 
     @property
     def needs_manual_grade(self) -> bool:
         """Nothing was judged, so there is no score to give: neither zero nor full."""
         return self.status in ("not_graded", "grader_fault") and not self.is_graded_by_hand
+
+    @property
+    def for_instructor(self) -> tuple[str, ...]:
+        """What to look at: flags, and a score by hand that was entered over another of ours."""
+        outdated = self.by_hand.outdated if self.by_hand else ""
+        return (*self.flags, f"look again: {outdated}") if outdated else self.flags
 
     @property
     def is_graded_by_hand(self) -> bool:
@@ -119,8 +138,11 @@ class StudentRecord:
 def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
     """What JSON holds of a record; `exercise_from_json` reads it."""
     data = {**vars(record), "checks": [_check_to_json(check) for check in record.checks]}
-    by_hand = data.pop("by_hand")
-    return data if by_hand is None else {**data, "by_hand": vars(by_hand)}
+    by_hand, digests = data.pop("by_hand"), data.pop("digests")
+    if not record.against_rules:
+        del data["against_rules"]
+    told = {"digests": dict(digests)} if digests else {}
+    return data | told | ({} if by_hand is None else {"by_hand": by_hand.to_json()})
 
 
 def _check_to_json(check: CheckRecord) -> dict[str, Any]:
@@ -137,7 +159,11 @@ def exercise_from_json(data: Any) -> ExerciseRecord:
     flags = tuple(map(one_line, data["flags"]))  # older records hold more than that
     score, points = data["score"], data["points"]
     job = data.get("job", score / points if points else 0.0)  # the first schema told of no fine print
-    return ExerciseRecord(data["status"], score, points, checks, flags, job, data.get("fine", 1.0))
+    fine, against_rules = data.get("fine", 1.0), data.get("against_rules", 0.0)
+    digests = dict(data.get("digests", {}))
+    return ExerciseRecord(
+        data["status"], score, points, checks, flags, job, fine, against_rules, digests=digests
+    )
 
 
 def student_to_json(record: StudentRecord) -> dict[str, Any]:
@@ -167,7 +193,8 @@ def read_student(path: Path) -> StudentRecord | None:
         return None
     try:
         record = student_from_json(data)
-        numbers = [n for e in record.exercises.values() for n in (e.score, e.points, e.job, e.fine)]
+        held = record.exercises.values()
+        numbers = [n for e in held for n in (e.score, e.points, e.job, e.fine, e.against_rules)]
         return record if all(math.isfinite(n) for n in numbers) else None
     except (KeyError, TypeError, AttributeError):
         return None
@@ -205,6 +232,18 @@ def merged(earlier: StudentRecord | None, later: StudentRecord, known: Mapping[s
     if kept and earlier.seed != later.seed:
         notes += (f"judged in an earlier run, with seed {earlier.seed}: {len(kept)} of the exercises",)
     return replace(later, exercises=exercises, notes=notes)
+
+
+def files(results: Path) -> list[Path]:
+    """The files of records in a folder, in the order of their names; what begins with a dot is none."""
+    return sorted(results.glob("[!.]*.json"))
+
+
+def others(results: Path, records: Iterable[StudentRecord]) -> list[StudentRecord]:
+    """The records of a folder beside those given, as of earlier runs."""
+    there = {f"{record.student}.json" for record in records}
+    read = (read_student(file) for file in files(results) if file.name not in there)
+    return [record for record in read if record]
 
 
 def write_json(path: Path, data: Any, *, durable: bool = True) -> None:

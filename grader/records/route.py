@@ -1,5 +1,6 @@
 """Which way a learner goes through the course: `kata path`, and the steps that come before an exercise."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,9 +10,9 @@ from grader.course.exercise import Exercise
 
 Name = Literal["first", "core", "section"]
 WAYS: dict[Name, str] = {
-    "first": "all steps of all sections, like a book; then the exercises",
+    "first": "section by section, steps and easy exercises; then the others",
     "core": "the exercises, with the steps before each at hand",
-    "section": "the steps of one section, then its exercises",
+    "section": "the steps and easy exercises of one section, then its others",
 }
 
 
@@ -32,11 +33,13 @@ class Route:
             return False
         return self.name != "section" or exercise.section == self.section
 
+    def passes_over(self, exercise: Exercise) -> bool:
+        """Whether it is an optional step beside this way."""
+        return exercise.optional and self.name != "core" and self.section in ("", exercise.section)
+
     def order(self, catalog: Catalog) -> tuple[Exercise, ...]:
         """The whole course in the order of this way, and with it what is not on the way."""
-        if self.name == "first":
-            return tuple(sorted(catalog.exercises, key=lambda e: not e.is_step))
-        return catalog.exercises
+        return catalog.exercises if self.name == "core" else (*like_a_book(catalog), *_later(catalog))
 
     def stretch(self, catalog: Catalog) -> tuple[Exercise, ...]:
         """What is on the way, in its order."""
@@ -45,8 +48,28 @@ class Route:
     def __str__(self) -> str:
         if self.only:
             return f"out of the steps of {self.section}, by {' and '.join(self.only)}"
-        words = f"the steps of {self.section}, then its exercises" if self.section else WAYS[self.name]
-        return f"{self.name}: {words}"
+        return f"{self.name}: {WAYS[self.name].replace('one section', self.section or 'one section')}"
+
+
+def like_a_book(catalog: Catalog) -> tuple[Exercise, ...]:
+    """Section by section the steps, and each easy exercise behind the last one of these that it needs.
+
+    One that needs no step of its section comes after all of them.
+    """
+    rows, read = {e.slug: e for e in catalog.exercises}, list[Exercise]()
+    for section in catalog.sections:
+        steps = {e.slug: place for place, e in enumerate(section.exercises) if e.is_step}
+        place = dict(steps)
+        for e in filter(lambda e: e.is_easy, section.exercises):
+            place[e.slug] = max((steps[s] for s in _needed(rows, [e]) if s in steps), default=len(steps))
+        held = [e for e in section.exercises if e.slug in place]
+        read += sorted(held, key=lambda e: (place[e.slug], not e.is_step))
+    return tuple(read)
+
+
+def _later(catalog: Catalog) -> tuple[Exercise, ...]:
+    """What a first reader comes to when the book is read."""
+    return tuple(e for e in catalog.exercises if not (e.is_step or e.is_easy))
 
 
 def named(catalog: Catalog, name: str, section: str, here: Exercise) -> Route:
@@ -69,7 +92,12 @@ def named(catalog: Catalog, name: str, section: str, here: Exercise) -> Route:
 
 def steps_before(catalog: Catalog, *exercises: Exercise) -> tuple[Exercise, ...]:
     """The steps that these need, also by way of others that they need, in the catalog's order."""
-    rows = {e.slug: e for e in catalog.exercises}
+    found = _needed({e.slug: e for e in catalog.exercises}, exercises)
+    return tuple(e for e in catalog.exercises if e.is_step and e.slug in found)
+
+
+def _needed(rows: Mapping[str, Exercise], exercises: Iterable[Exercise]) -> set[str]:
+    """The slugs of all that these need, also by way of others."""
     found: set[str] = set()
     left = [slug for e in exercises for slug in e.needs]
     while left:
@@ -77,4 +105,4 @@ def steps_before(catalog: Catalog, *exercises: Exercise) -> tuple[Exercise, ...]
         if slug in rows and slug not in found:  # a release may lack some
             found.add(slug)
             left += rows[slug].needs
-    return tuple(e for e in catalog.exercises if e.is_step and e.slug in found)
+    return found

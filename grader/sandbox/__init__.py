@@ -2,6 +2,7 @@
 
 from grader.sandbox.bubblewrap import ENVIRONMENT, WORK, command, unavailable
 from grader.sandbox.confinement import Confinement, Ending, Sandbox, Unconfined, prepare
+from grader.sandbox.pulse import Pulse
 from grader.sandbox.rlimits import Limits
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Confinement",
     "Ending",
     "Limits",
+    "Pulse",
     "Sandbox",
     "Unconfined",
     "command",

@@ -31,6 +31,15 @@ ENVIRONMENT = {
 }
 """What an engine needs in its environment, in the sandbox and out of it, beside `sources.environment()`."""
 
+JUDGING = (
+    *("__init__.py", "core", "course", "protocol", "records", "diagnose", "checks", "sandbox", "plugin"),
+    *("engine", "classroom/__init__.py", "classroom/suite"),
+)
+"""What a process that judges sees of this package: what it imports, and no course."""
+
+_ENVIRONMENT = ("bin", "include", "lib", "lib64", "share", "pyvenv.cfg")
+"""What makes a virtual environment."""
+
 SWITCHES = Path("/proc/sys")
 
 PROBE = """
@@ -62,21 +71,23 @@ RESTRICTED = {
 def command(argv: Sequence[str], *, readable: Iterable[Path], workdir: Path = Path(WORK)) -> list[str]:
     """The command line that runs `argv` inside bubblewrap, in `workdir`.
 
-    It sees the system's programs and libraries, this Python and the `readable` paths (all read-only,
-    at their own places), an empty `WORK`, and the descriptors that it inherits. It dies with the
-    thread that starts it.
+    It sees the system's programs and libraries, this Python, of this package what judges, and the `readable`
+    paths (all read-only, at their own places), an empty `WORK`, and the descriptors that it inherits. It dies
+    with the thread that starts it.
     """
     line = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    line += ["--cap-add", "CAP_SYS_ADMIN"]  # to hide processes from each other, before there is an answer
+    # To give each process a /proc of its own, before there is an answer.
+    line += ["--cap-add", "CAP_SYS_ADMIN"]
     line += ["--uid", str(USER), "--gid", str(USER), "--hostname", "localhost"]
     line += ["--tmpfs", WORK, *_system()]
-    for path in sorted({*_python(), *readable}):
-        line += ["--ro-bind", str(path), str(path)]
+    homes = _python()
+    line += [*_installed(sorted(homes)), *_package(homes), *_bound(sorted({*readable}))]
     # Started by root, the kernel's switches could be written to inside: core_pattern runs programs.
     line += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
     line += ["--tmpfs", "/dev", *_devices(), "--tmpfs", "/dev/shm"]
     # Both belong to the user inside: left open, one answer could leave a file there for the next.
-    line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(workdir), "--clearenv"]
+    line += ["--remount-ro", "/dev", "--remount-ro", str(paths.PACKAGE), "--remount-ro", "/"]
+    line += ["--chdir", str(workdir), "--clearenv"]
     private = {
         "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
         "HOME": WORK,
@@ -90,16 +101,48 @@ def command(argv: Sequence[str], *, readable: Iterable[Path], workdir: Path = Pa
     return [*line, "--", *argv]
 
 
+def _bound(files: Iterable[Path]) -> Iterator[str]:
+    for path in files:
+        yield from ("--ro-bind", str(path), str(path))
+
+
+def _installed(homes: Iterable[Path]) -> Iterator[str]:
+    """Of a virtual environment no more than makes one: its folder may be the one with solutions and marks."""
+    for home in homes:
+        if (home / "pyvenv.cfg").is_file():
+            yield from _linked(home, _ENVIRONMENT)
+        else:
+            yield from _bound([home])
+
+
+def _package(homes: Iterable[Path]) -> Iterator[str]:
+    """Of this package `JUDGING` alone: a wheel brings solutions and hidden suites in it.
+
+    Nor any other wheel's: beside a clone, one may be installed.
+    """
+    for home in (*homes, Path("/usr"), Path("/usr/local")):
+        for content in home.glob("lib*/python3*/*-packages/grader/content"):
+            if content.parent != paths.PACKAGE:
+                yield from ("--tmpfs", str(content), "--remount-ro", str(content))
+    yield from ("--tmpfs", str(paths.PACKAGE))
+    yield from _bound(paths.PACKAGE / name for name in JUDGING)
+
+
 def _system() -> Iterator[str]:
     yield from ("--ro-bind", "/usr", "/usr")
-    for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
-        if Path(name).is_symlink():
-            yield from ("--symlink", str(Path(name).readlink()), name)
-        else:
-            yield from ("--ro-bind-try", name, name)
+    yield from _linked(Path("/"), ("bin", "sbin", "lib", "lib32", "lib64"))
     settings = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "hosts")
     for path in (*(f"/etc/{name}" for name in settings), "/sys/devices/system/cpu"):
         yield from ("--ro-bind-try", path, path)
+
+
+def _linked(folder: Path, names: Iterable[str]) -> Iterator[str]:
+    """What there is of these in a folder; a link stays one."""
+    for path in map(folder.joinpath, names):
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), str(path))
+        else:
+            yield from ("--ro-bind-try", str(path), str(path))
 
 
 def _devices() -> Iterator[str]:
@@ -133,7 +176,7 @@ def unavailable() -> str | None:
         return f"no sandbox: bubblewrap needs Linux, this is {platform.system()}; grade there, {instead}"
     if shutil.which("bwrap") is None:
         return f"no sandbox: bubblewrap is not installed; {_install()}, {instead}"
-    probe = command([sys.executable, "-c", PROBE], readable=[paths.PACKAGE])
+    probe = command([sys.executable, "-c", PROBE], readable=[])
     try:
         done = subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:

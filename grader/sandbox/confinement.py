@@ -22,11 +22,12 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from grader.core.errors import KataError
-from grader.sandbox import namespaces
+from grader.sandbox import namespaces, system_calls
 from grader.sandbox.bubblewrap import WORK
+from grader.sandbox.pulse import Pulse
 from grader.sandbox.rlimits import Limits, apply, close_all_but, lower
 
 LOOK_EVERY = 0.05
@@ -34,11 +35,15 @@ LOOK_EVERY = 0.05
 
 
 class Ending(NamedTuple):
-    """How a child ended: by an exit status, or by a signal, perhaps because its time was up."""
+    """How a child ended: by an exit status, or by a signal, perhaps because its time was up.
+
+    `waited`: seconds in which it did not compute.
+    """
 
     exit: int
     signal: int
     timed_out: bool
+    waited: float
 
 
 class Sandbox(abc.ABC):
@@ -51,6 +56,7 @@ class Sandbox(abc.ABC):
 
     def __init__(self, *, hide: Iterable[Path] = ()) -> None:
         self._limits: dict[int, Limits] = {}
+        self._began: dict[int, float] = {}
         gc.freeze()
 
     def fork(self, limits: Limits, keep: Collection[int] = ()) -> int:
@@ -72,19 +78,23 @@ class Sandbox(abc.ABC):
         os.close(say)
         with os.fdopen(ready, "rb") as pipe:
             trouble = pipe.read().decode()
-        self._limits[pid] = limits
+        self._limits[pid], self._began[pid] = limits, time.monotonic()
         if trouble:
             self.kill(pid)
             raise KataError(f"cannot set up a process for an answer: {trouble}; try --sandbox off")
         return pid
 
-    def wait(self, pid: int, seconds: float) -> Ending:
-        """Wait for a child to end; end it when `seconds` are over or when it holds too many processes."""
+    def wait(self, pid: int, seconds: float, pulse: Pulse | None = None) -> Ending:
+        """Wait for a child to end.
+
+        End it when `seconds` are over, its `pulse` is late, or it holds too many processes.
+        """
         limits = self._limits[pid]
-        deadline = time.monotonic() + seconds
+        end = time.monotonic() + seconds
         timed_out = False
         _pause(pid, min(LOOK_EVERY, seconds))  # most have ended by then, and looking takes time
         while not (ended := os.wait4(pid, os.WNOHANG))[0]:
+            deadline = min(end, pulse.due()) if pulse else end
             timed_out = time.monotonic() >= deadline
             if timed_out or self.processes() > limits.processes:
                 self.end(pid)
@@ -98,7 +108,8 @@ class Sandbox(abc.ABC):
         spent = usage.ru_utime + usage.ru_stime
         # The limit's clock samples at every tick, this one counts: on a busy machine they differ a lot.
         timed_out = timed_out or (number == signal.SIGKILL and spent >= limits.cpu_seconds / 2)
-        return Ending(0 if number else os.WEXITSTATUS(status), number, timed_out)
+        waited = round(max(0.0, time.monotonic() - self._began.pop(pid) - spent), 3)
+        return Ending(0 if number else os.WEXITSTATUS(status), number, timed_out, waited)
 
     def kill(self, pid: int) -> Ending:
         """End a child and everything it started, whether or not it has ended by itself."""
@@ -118,7 +129,7 @@ class Sandbox(abc.ABC):
         return len(self._held())
 
     @abc.abstractmethod
-    def _held(self) -> dict[int, Any]:
+    def _held(self) -> dict[int, int]:
         """The children and all processes that they have started, each with what those of one child share."""
 
     @abc.abstractmethod
@@ -137,7 +148,7 @@ class Sandbox(abc.ABC):
 def prepare() -> None:
     """Do the slow part of making a `Confinement`: a parent does for all its workers what each would do."""
     for network in (True, False):
-        namespaces.build_filter(network=network)
+        system_calls.build_filter(network=network)
     namespaces.counts_processes_by_namespace()
 
 
@@ -149,10 +160,14 @@ class Confinement(Sandbox):
     """
 
     def __init__(self, *, hide: Iterable[Path] = ()) -> None:
-        self._filters = {network: namespaces.build_filter(network=network) for network in (True, False)}
+        self._filters = {network: system_calls.build_filter(network=network) for network in (True, False)}
         self._user = os.getuid(), os.getgid()
-        namespaces.hide_processes()
-        outside = namespaces.pid_namespace("self")
+        namespaces.unshare(namespaces.NEW_MOUNTS)
+        for place in namespaces.mounts_below("/proc"):
+            namespaces.uncover(place)  # or the kernel would refuse children a /proc of their own
+        # They are the machine's: root, who owns them, could lock everybody out; their times would be a note.
+        devices = (place for place in namespaces.mounts_below("/dev") if not Path(place).is_dir())
+        namespaces.keep_as_they_are(devices)
         namespaces.unshare(
             namespaces.NEW_USER | namespaces.NEW_PIDS | namespaces.NEW_MOUNTS | namespaces.NEW_NETWORK
         )
@@ -162,13 +177,12 @@ class Confinement(Sandbox):
                 namespaces.cover(str(folder), 4096, read_only=True)
         self._kept = namespaces.mounts_below(WORK)
         _leave_a_guard()
-        self._trusted = (outside, namespaces.pid_namespace("self"))
         self._home = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
         super().__init__()
 
-    def _held(self) -> dict[int, Any]:
-        spaces = {pid: namespaces.pid_namespace(str(pid)) for pid in namespaces.visible()}
-        return {pid: space for pid, space in spaces.items() if space and space not in self._trusted}
+    def _held(self) -> dict[int, int]:
+        return namespaces.children_of_children(self._proc)
 
     def _fork(self) -> int:
         # What sockets there still are, children that share this network could find.
@@ -184,19 +198,19 @@ class Confinement(Sandbox):
 
     def _settle(self, limits: Limits, keep: set[int]) -> None:
         os.setsid()  # a signal to its group goes past every namespace
-        namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_MOUNTS | namespaces.NEW_IPC)
-        namespaces.map_user(*self._user)
-        if limits.network:
-            namespaces.unshare(namespaces.NEW_NETWORK)
-            namespaces.loopback_up()
+        apply(limits)
+        namespaces.unshare(namespaces.NEW_MOUNTS)
+        namespaces.show_own_processes()
         namespaces.cover(WORK, limits.tmp_bytes, keep=self._kept)
         namespaces.cover("/dev/shm", limits.tmp_bytes)
         os.chdir(WORK)
-        apply(limits)
+        namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_IPC)
+        namespaces.map_user(*self._user, proc=self._proc)
+        if limits.network:
+            namespaces.unshare(namespaces.NEW_NETWORK)
+            namespaces.loopback_up()
         if namespaces.counts_processes_by_namespace():
             lower(resource.RLIMIT_NPROC, limits.processes)
-        # Other processes' files there (oom_score_adj, say) go by user, and the user is the same.
-        namespaces.make_read_only("/proc")
         close_all_but(keep)
         namespaces.drop_capabilities()
         self._filters[limits.network].load()
@@ -209,7 +223,7 @@ class Unconfined(Sandbox):
         self._scratch: dict[int, str] = {}
         super().__init__(hide=hide)
 
-    def _held(self) -> dict[int, Any]:
+    def _held(self) -> dict[int, int]:
         sessions = {pid: namespaces.session(pid) for pid in namespaces.visible()}
         return {pid: session for pid, session in sessions.items() if session in self._scratch}
 

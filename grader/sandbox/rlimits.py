@@ -16,14 +16,13 @@ _HAS_PROC = Path("/proc/self/statm").exists()
 class Limits:
     """What one answer may use: bytes, seconds of CPU time per process, counts.
 
-    `wall_seconds` is for whoever waits for the child. `memory_bytes` counts on top of what the engine
-    has mapped already, for each process. `tmp_bytes` holds for the work folder and for shared memory.
+    `memory_bytes` counts on top of what the engine has mapped already, for each process. `tmp_bytes` holds
+    for the work folder and for shared memory.
 
     A child without a `network` of its own has UNIX sockets only: a used port is to be seen for a minute. To
     make a network and to take it down is a millisecond of processor time, and few answers have use for one.
     """
 
-    wall_seconds: float = 60.0
     cpu_seconds: int = 120
     memory_bytes: int = 2048 * MIB
     file_bytes: int = 256 * MIB
@@ -35,30 +34,33 @@ class Limits:
 
 def apply(limits: Limits) -> None:
     """Set the limits that every system has."""
-    lower(resource.RLIMIT_CORE, 0)
+    # No core has one byte. With any other limit, 0 too, a crash starts the machine's handler, if it has one
+    # (`kernel.core_pattern`). A process that is not dumpable could start programs that are.
+    lower(resource.RLIMIT_CORE, 1)
     lower(resource.RLIMIT_CPU, limits.cpu_seconds)
     lower(resource.RLIMIT_FSIZE, limits.file_bytes)
     lower(resource.RLIMIT_NOFILE, limits.open_files)
     if _HAS_PROC:  # macOS has no limit on memory either
-        mapped = int(_read("/proc/self/statm").split()[0]) * resource.getpagesize()
+        mapped = int(read("/proc/self/statm").split()[0]) * resource.getpagesize()
         lower(resource.RLIMIT_AS, mapped + limits.memory_bytes)
         # When the machine runs out of memory all the same, end this process first.
         write("/proc/self/oom_score_adj", b"1000")
 
 
-def write(file: str, text: bytes) -> None:
+def write(file: str, text: bytes, folder: int | None = None) -> None:
     """Write to a file of the kernel's; unlike Python's own way, touching hardly any memory."""
-    descriptor = os.open(file, os.O_WRONLY)
+    descriptor = os.open(file, os.O_WRONLY, dir_fd=folder)
     try:
         os.write(descriptor, text)
     finally:
         os.close(descriptor)
 
 
-def _read(file: str) -> bytes:
-    descriptor = os.open(file, os.O_RDONLY)
+def read(file: str, folder: int | None = None) -> str:
+    """What a file of the kernel's holds, below the folder of a descriptor."""
+    descriptor = os.open(file, os.O_RDONLY, dir_fd=folder)
     try:
-        return os.read(descriptor, 4096)
+        return os.read(descriptor, 4096).decode(errors="replace")
     finally:
         os.close(descriptor)
 

@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grader.cli.instructor import asked_for  # noqa: E402
+from grader.classroom.cli.instructor import asked_for  # noqa: E402
 from grader.core.errors import KataError  # noqa: E402
 from grader.course import paths, sources  # noqa: E402
 from grader.course.catalog import load  # noqa: E402

@@ -37,7 +37,8 @@ def test_every_job_runs_somewhere_and_has_an_end(name):
 
 
 def test_every_target_and_marker_is_there():
-    asked = [line for job in jobs("test").values() for line in asked_of_make(job)]
+    every = [*jobs("test").values(), *jobs("nightly").values()]
+    asked = [line for job in every for line in asked_of_make(job)]
     targets = {target for found, _ in asked for target in found}
     assert targets <= TARGETS
     assert {"lint", "test-suites", "audit", "test-grader", "test-quick", *NEEDS} <= targets
@@ -50,13 +51,16 @@ def test_every_target_and_marker_is_there():
 
 
 def test_every_python_that_we_name_is_tried():
-    matrix = jobs("test")["machines"]["strategy"]["matrix"]
+    matrix = jobs("nightly")["machines"]["strategy"]["matrix"]
     project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == f">={matrix['python'][0]}"
     oldest = next(one for one in project["dependencies"] if one.startswith("torch>="))
-    steps = " ".join(step.get("run", "") for step in jobs("test")["machines"]["steps"])
+    steps = " ".join(step.get("run", "") for step in jobs("nightly")["machines"]["steps"])
     assert f"torch=={oldest.removeprefix('torch>=')}.*" in steps
     assert {row["torch"] for row in matrix["include"]} == {"oldest", "nightly"}
+    pushed = jobs("test")["machines"]["strategy"]["matrix"]["include"]
+    assert pushed[0]["python"] == matrix["python"][0]
+    assert {row["os"] for row in pushed} == {*matrix["os"]}
 
 
 def test_make_check_asks_for_no_system_package():

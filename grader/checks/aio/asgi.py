@@ -48,7 +48,8 @@ async def exchange(
     """Send one request and collect the response.
 
     An error that the application raises is answered as a server does: with status 500, unless a response
-    has begun. `body` may come in chunks, and may be endless.
+    has begun. A body of bytes comes with its Content-Length, as clients send it; one in chunks, which may be
+    endless, without.
 
     Example:
         def test_two_at_once(answer):
@@ -83,7 +84,8 @@ async def exchange(
             if not message.get("more_body", False):
                 done.set()
 
-    named = {"host": "testserver", "content-type": "application/json", **(headers or {})}
+    length = {"content-length": str(len(body))} if isinstance(body, bytes) else {}
+    named = {"host": "testserver", "content-type": "application/json", **length, **(headers or {})}
     scope = {
         "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
         "method": method, "scheme": "http", "path": path, "raw_path": path.encode(), "query_string": b"",

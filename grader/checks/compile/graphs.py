@@ -23,6 +23,7 @@ from grader.course import paths
 __all__ = ["compiled", "expect_compiles"]
 
 _TORCH = str(Path(torch.__file__).parent)
+_SIZES = "a size is made a plain number, and the graph is for that one alone: `int(n)`, or a length as a key?"
 
 
 def warm_up() -> None:
@@ -63,7 +64,8 @@ class Compiled:
         except compiler().exc.TorchDynamoException as error:
             raise CheckFailure(
                 f"{self._call} does not compile in one graph",
-                yours=f"{_headline(error)}{_place(error)}",
+                yours=_headline(error),
+                **_place(error),
                 wanted="one graph, captured with `fullgraph=True`",
             ) from None
 
@@ -141,6 +143,7 @@ def expect_compiles(
             f"wrong number of graphs for {call}",
             yours=f"{_counted(len(captured.graphs))} for {len(batches)} calls",
             wanted=_counted(graphs),
+            likely=_SIZES if dynamic and len(captured.graphs) == len(batches) else "",
         )
 
 
@@ -173,13 +176,13 @@ def _headline(error: Exception) -> str:
     return text.splitlines()[0][:160] if text else type(error).__name__
 
 
-def _place(error: Exception) -> str:
+def _place(error: Exception) -> dict[str, str]:
     """The innermost line that is not torch's."""
     stack: Sequence[FrameSummary] = getattr(error, "real_stack", None) or ()
     mine = [frame for frame in stack if not frame.filename.startswith(_TORCH)]
     if not mine:
-        return ""
-    return f"\n  at      {paths.shown(Path(mine[-1].filename))}:{mine[-1].lineno}   {mine[-1].line}"
+        return {}
+    return {"at": f"{paths.shown(Path(mine[-1].filename))}:{mine[-1].lineno}   {mine[-1].line}"}
 
 
 def _counted(graphs: int) -> str:

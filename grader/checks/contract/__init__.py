@@ -1,9 +1,11 @@
 """What recurs in suites, declared once: see `Contract`."""
 
-from grader.checks.contract.call import given
 from grader.checks.contract.computed import gradients, values
 from grader.checks.contract.conduct import device, errors, flat_cost, own_memory, untouched, views, without
 from grader.checks.contract.contract import Contract
+from grader.checks.contract.given import given, layer
+from grader.checks.contract.layers import loads, registered
+from grader.checks.contract.steps import hooks, modes, runs
 from grader.checks.contract.variants import dtypes, empties, half_precision, strides
 
 __all__ = [
@@ -16,7 +18,13 @@ __all__ = [
     "given",
     "gradients",
     "half_precision",
+    "hooks",
+    "layer",
+    "loads",
+    "modes",
     "own_memory",
+    "registered",
+    "runs",
     "strides",
     "untouched",
     "values",

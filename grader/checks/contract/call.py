@@ -1,49 +1,21 @@
-"""One call of the function that an exercise asks for: what it is given, and that in words."""
+"""One call of what an exercise asks for, in words."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from grader.checks._compat import tree_leaves, tree_map_only
+from grader.checks._compat import tree_leaves
+from grader.checks.contract.given import Given, Layer, as_given, tensors
+from grader.checks.failure import Misuse
 
 LONGEST = 24
 """Characters of an argument that is written out; of a longer one the parameter's name is told."""
 
 _JOINS = re.compile(r"(with|without|in|over|near|of|at|from|along|by|for|on|under|where|after)\b")
-
-
-class Given(NamedTuple):
-    """The arguments of one call."""
-
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-
-
-def given(*args: Any, **kwargs: Any) -> Given:
-    """The arguments of one call, as it would be written: ``given(x, dim=1, correction=1)``.
-
-    Example:
-        scaled = Contract(
-            "scaled(x, by)",
-            reference=lambda x, by=1.0: x * by,
-            inputs=lambda gen: {
-                "three numbers": given(torch.randn(3, generator=gen), 2.0),
-                "a table": given(torch.randn(2, 3, generator=gen), by=0.5),
-            },
-        )
-    """
-    return Given(args, kwargs)
-
-
-Inputs = Callable[[torch.Generator], Mapping[str, Any] | Sequence[Any]]
-"""Draws the arguments of some calls: by what they are in words, or a list of them.
-
-Those of one call are `given(…)`, a tuple of positional arguments, or the only argument itself.
-"""
 
 
 @dataclass(frozen=True)
@@ -66,73 +38,92 @@ def cases(drawn: Mapping[str, Any] | Sequence[Any]) -> list[Case]:
         return [Case(about, as_given(one)) for about, one in drawn.items()]
     found: list[Case] = []
     for number, one in enumerate(drawn, start=1):
-        first = next(iter(tensors(as_given(one))), None)
+        held = as_given(one)
+        if not held.is_call:
+            found.append(Case("", held))
+            continue
+        first = next(iter(tensors(held)), None)
         about = f"input {number}" if first is None else f"shape {tuple(first.shape)}"
         again = any(case.about == about for case in found)
-        found.append(Case(f"{about}, input {number}" if again else about, as_given(one)))
+        found.append(Case(f"{about}, input {number}" if again else about, held))
     return found
 
 
-def as_given(one: Any) -> Given:
-    """What `Inputs` says of one call, as its arguments."""
-    if isinstance(one, Given):
-        return one
-    return Given(one if type(one) is tuple else (one,), {})
-
-
-def tensors(held: Given) -> Iterator[Tensor]:
-    """All tensors among the arguments, nested ones too."""
-    return (leaf for leaf in tree_leaves(held) if isinstance(leaf, Tensor))
-
-
-def mapped(change: Callable[[Tensor], Tensor], held: Given) -> Given:
-    """The arguments with every tensor changed."""
-    changed: Given = tree_map_only(Tensor, change, held)
-    return changed
-
-
 class Signature(NamedTuple):
-    """A function as a learner would call it: ``standardize(x, dim)``."""
+    """What a learner would call: ``standardize(x, dim)``, or a layer, ``Scale(features)(x)``."""
 
     name: str
     parameters: tuple[str, ...]
+    options: tuple[str, ...] | None = None
+    """A layer's: the positional parameters of its constructor."""
 
     @classmethod
     def of(cls, call: str) -> "Signature":
-        """Raises ValueError where `call` is no name with parameters."""
-        found = re.fullmatch(r"(\w+)\(([\w\s,]*)\)", call)
+        """Raises Misuse where `call` is no name with parameters."""
+        found = re.fullmatch(r"(\w+)(\([\w\s,]*\))?\(([\w\s,]*)\)", call)
         if not found:
-            raise ValueError(f"{call!r} is no call such as 'standardize(x, dim)'")
-        return cls(found[1], tuple(name.strip() for name in found[2].split(",") if name.strip()))
+            raise Misuse(f"{call!r} is no call such as 'standardize(x, dim)' or 'Scale(features)(x)'")
+        return cls(found[1], _names(found[3]), _names(found[2][1:-1]) if found[2] else None)
 
     def named(self, held: Given) -> dict[str, Any]:
-        """The arguments by the names of their parameters."""
-        names = [*self.parameters, *(f"argument{n}" for n in range(len(self.parameters), len(held.args)))]
-        return {**dict(zip(names, held.args, strict=False)), **held.kwargs}
+        """The arguments by the names of their parameters, after the tensors of a layer's state by theirs."""
+        state = held.layer.state if held.layer else {}
+        return {**state, **_by_name(self.parameters, held.args), **held.kwargs}
+
+    def of_layer(self, built: Layer) -> dict[str, Any]:
+        """The arguments of a layer's constructor by the names of their parameters."""
+        return {**_by_name(self.options or (), built.args), **built.kwargs}
 
     def tensors(self, held: Given) -> dict[str, Tensor]:
         """The tensors among the arguments by their names; those of a list or dict are numbered."""
         found: dict[str, Tensor] = {}
-        for name, value in self.named(held).items():
+        for name, value in self.named(held._replace(layer=None)).items():
             leaves = [leaf for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
             many = len(leaves) > 1
             found |= {f"{name}_{n}" if many else name: leaf for n, leaf in enumerate(leaves)}
         return found
 
+    def leaves(self, held: Given, of: str) -> dict[str, Tensor]:
+        """The floating tensors named in `of`; "state" stands for all of a layer's."""
+        named, state = self.named(held), held.layer.state if held.layer else {}
+        names = [name for part in of.split() for name in (state if part == "state" else [part])]
+        found = {name: named.get(name) for name in names}
+        return {n: t for n, t in found.items() if isinstance(t, Tensor) and t.is_floating_point()}
+
     def replaced(self, held: Given, others: Mapping[str, Any]) -> Given:
-        """The arguments with others in the place of those of these names."""
+        """The call with others in the place of what has these names."""
         names = self.parameters
         args = tuple(
             others.get(names[n] if n < len(names) else "", value) for n, value in enumerate(held.args)
         )
-        return Given(args, {name: others.get(name, value) for name, value in held.kwargs.items()})
+        kwargs = {name: others.get(name, value) for name, value in held.kwargs.items()}
+        if held.layer is None:
+            return Given(args, kwargs)
+        state = {name: others.get(name, t) for name, t in held.layer.state.items()}
+        return Given(args, kwargs, held.layer._replace(state=state))
 
     def text(self, held: Given) -> str:
-        """The call as it would be written: ``standardize(x, dim=1)``."""
-        positional = list(self.named(Given(held.args, {})).items())
-        shown = [_shown(name, value) for name, value in positional]
-        shown += [f"{name}={_shown(name, value)}" for name, value in held.kwargs.items()]
-        return f"{self.name}({', '.join(shown)})"
+        """The call as it would be written: ``standardize(x, dim=1)``, ``Scale(3).eval()(x)``."""
+        call = f"({', '.join(_written(self.parameters, held.args, held.kwargs))})"
+        if held.layer is None:
+            return self.name + call
+        options = ", ".join(_written(self.options or (), held.layer.args, held.layer.kwargs))
+        mode = "" if held.layer.training else ".eval()"
+        return f"{self.name}({options}){mode}{call if held.is_call else ''}"
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def _by_name(names: tuple[str, ...], args: tuple[Any, ...]) -> dict[str, Any]:
+    more = [f"argument{n}" for n in range(len(names), len(args))]
+    return dict(zip([*names, *more], args, strict=False))
+
+
+def _written(names: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
+    shown = [_shown(name, value) for name, value in _by_name(names, args).items()]
+    return shown + [f"{name}={_shown(name, value)}" for name, value in kwargs.items()]
 
 
 def _shown(name: str, value: Any) -> str:

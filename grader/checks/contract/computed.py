@@ -5,9 +5,10 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.checks.contract.call import Case, Inputs
-from grader.checks.contract.clause import Clause
-from grader.checks.contract.result import flat, is_floating, widened
+from grader.checks.contract.call import Case
+from grader.checks.contract.clause import Clause, listed
+from grader.checks.contract.given import Inputs, widened
+from grader.checks.contract.result import flat
 from grader.checks.contract.trial import Function, Trial
 from grader.checks.gradients import expect_gradients
 
@@ -18,10 +19,11 @@ def values(
     suspects: Mapping[str, Function] | None = None,
     ulps: float | None = None,
     scale: float | None = None,
+    after: str | None = None,
     name: str = "values",
     title: str = "The values are right for ordinary inputs.",
 ) -> Clause:
-    """The results are the reference's, up to rounding; `suspects`, `ulps` and `scale` as in the contract.
+    """The results are the reference's, up to rounding; all but `inputs` as in the contract.
 
     Example:
         def large(gen):
@@ -37,8 +39,9 @@ def values(
     """
 
     def run(trial: Trial) -> None:
-        for case in trial.cases(inputs):
-            trial.expect(case, suspects, ulps=ulps, scale=scale)
+        here = trial if after is None else trial.leaving(after)
+        for case in here.cases(inputs):
+            here.expect(case, suspects, ulps=ulps, scale=scale)
 
     return Clause(name, title, run)
 
@@ -66,17 +69,12 @@ def gradients(
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
-            named = trial.contract.signature.named(case.given)
-            leaves = {part: named[part] for part in of.split() if is_floating(named.get(part))}
-            if leaves:
+            if leaves := trial.contract.signature.leaves(case.given, of):
                 _expect_gradients(trial, case, leaves, ulps, scale, second_order)
 
-    return Clause(name, title or f"Gradients flow back to {_listed(of)}, and are right.", run)
-
-
-def _listed(of: str) -> str:
-    *others, last = of.split()
-    return f"{', '.join(others)} and {last}" if others else last
+    title = title or f"Gradients flow back to {listed(of.split())}, and are right."
+    second = ("has no second gradients",) if second_order else ()
+    return Clause(name, title, run, refuses=("detaches its result", "doubles its gradients", *second))
 
 
 def _expect_gradients(
@@ -96,8 +94,8 @@ def _expect_gradients(
         return flat(trial.run(given))
 
     def wanted(*those: Tensor) -> Any:
-        args, kwargs = contract.signature.replaced(exact, dict(zip(leaves, those, strict=True)))
-        return flat(reference(*args, **kwargs))
+        given = contract.signature.replaced(exact, dict(zip(leaves, those, strict=True)))
+        return flat(contract.referred(reference, given))
 
     expect_gradients(
         yours,

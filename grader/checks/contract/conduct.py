@@ -1,14 +1,15 @@
 """Clauses about how it is done: arguments left alone, memory, devices, cost, errors, functions ruled out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.checks._compat import tree_leaves, tree_map_only
-from grader.checks.contract.call import Inputs, as_given, tensors
-from grader.checks.contract.clause import Clause
+from grader.checks.contract.clause import Clause, listed
+from grader.checks.contract.given import Inputs, as_given, mapped, tensors
 from grader.checks.contract.trial import Trial
 from grader.checks.cost.memory import expect_copy, expect_view
 from grader.checks.cost.operations import expect_flat_cost, forbid
@@ -24,7 +25,7 @@ def untouched(
     name: str = "arguments_are_left_alone",
     title: str = "The arguments stay as they are.",
 ) -> Clause:
-    """No tensor among the arguments is changed.
+    """No tensor among the arguments is changed; a layer is called once more without gradients.
 
     Example:
         centered = Contract(
@@ -37,10 +38,14 @@ def untouched(
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
-            with unchanged(trial.text(case)(""), **trial.contract.signature.tensors(case.given)):
+            named, text = trial.contract.signature.tensors(case.given), trial.text(case)("")
+            with unchanged(text, **named):
                 trial.run(case.given)
+            if case.given.layer is not None:
+                with unchanged(f"{text} under no_grad", **named), torch.no_grad():
+                    trial.run(case.given)
 
-    return Clause(name, title, run)
+    return Clause(name, title, run, refuses=("changes its arguments",))
 
 
 def own_memory(
@@ -67,7 +72,7 @@ def own_memory(
                 for part in tree_leaves(yours):
                     expect_copy(part, x, trial.text(case)(""))
 
-    return Clause(name, title, run)
+    return Clause(name, title, run, refuses=("returns a view of its argument",))
 
 
 def views(
@@ -91,10 +96,7 @@ def views(
         for case in trial.cases(inputs):
             expect_view(trial.run(case.given), next(tensors(case.given)), trial.text(case)(""))
 
-    return Clause(name, title, run)
-
-
-_ON_THE_CPU = {"made on or moved to the CPU: device=x.device?": lambda: torch.device("cpu")}
+    return Clause(name, title, run, refuses=("returns a copy",))
 
 
 def device(
@@ -116,27 +118,30 @@ def device(
 
     def run(trial: Trial) -> None:
         for case in trial.cases(inputs):
-            wanted, there = trial.wanted(case.given), to_device(case.given)
-            text = trial.text(case)("")
+            wanted, text = trial.wanted(case.given), trial.text(case)("")
+            call = trial.prepared(mapped(to_device, case.given))
             with count_traffic() as traffic:
-                yours = trial.run(there)
+                yours = call()
             for part in tree_leaves(yours):
                 if isinstance(part, Tensor):
-                    expect_equal(part.device, trial.device, f"the device of {text}", suspects=_ON_THE_CPU)
+                    expect_equal(part.device, trial.device, f"the device of {text}")
             trial.compare(tree_map_only(Tensor, on_host, yours), wanted, case)
             expect_no_traffic(traffic, text)
 
-    return Clause(name, title, run, on_device=True)
+    refuses = ("returns its result on the CPU", "copies to the CPU")
+    return Clause(name, title, run, on_device=True, refuses=refuses)
 
 
 def flat_cost(
-    make: Callable[[int], Any],
+    make: Callable[[int], Any] | Mapping[str, Callable[[int], Any]],
     *,
-    over: str,
+    over: str = "",
     name: str = "no_loop",
     title: str = "",
 ) -> Clause:
     """The number of operations does not grow with n, where `make(n)` gives the arguments of a call.
+
+    Of several sizes, a dict has such a function for each: ``{"rows": lambda n: …, "features": lambda n: …}``.
 
     Example:
         grams = Contract(
@@ -147,14 +152,17 @@ def flat_cost(
         )
     """
 
+    sizes = dict(make) if isinstance(make, Mapping) else {over: make}
+
     def run(trial: Trial) -> None:
-        def prepared(n: int) -> Callable[[], object]:
-            held = as_given(make(n))
-            return lambda: trial.run(held)
+        def prepared(size: str, n: int) -> Callable[[], object]:
+            return trial.prepared(as_given(sizes[size](n)))
 
-        expect_flat_cost(prepared, trial.contract.call, over=over)
+        for size in sizes:
+            expect_flat_cost(partial(prepared, size), trial.contract.call, over=size)
 
-    return Clause(name, title or f"The cost does not grow with {over}: there is no loop.", run)
+    title = title or f"The cost does not grow with {listed(sizes)}: there is no loop."
+    return Clause(name, title, run, refuses=("takes a step for each element",))
 
 
 def errors(
@@ -173,11 +181,13 @@ def errors(
     kinds = kind if isinstance(kind, tuple) else (kind,)
 
     def run(trial: Trial) -> None:
-        for case in trial.cases(inputs):
+        for case in trial.drawn(inputs):
             text = trial.text(case)("")
             expect_raises(kind, lambda case=case: trial.run(case.given), text, words=words)  # type: ignore[misc]
 
-    return Clause(name, title or f"Bad input raises {' or '.join(k.__name__ for k in kinds)}.", run)
+    title = title or f"Bad input raises {' or '.join(k.__name__ for k in kinds)}."
+    wordless = ("raises without a word",) if words else ()
+    return Clause(name, title, run, refuses=("raises nothing", "raises another error", *wordless))
 
 
 def without(

@@ -9,9 +9,12 @@ import torch
 from torch import Tensor
 
 from grader.checks._compat import tree_map_only
-from grader.checks.contract.call import Case, Inputs, cases
+from grader.checks.contract.call import cases
 from grader.checks.contract.contract import Contract
-from grader.checks.contract.result import flat, is_floating
+from grader.checks.contract.effects import Effect
+from grader.checks.contract.given import Given, Inputs, copied
+from grader.checks.contract.result import flat
+from grader.checks.failure import Misuse
 
 Oracle = Callable[[ModuleType, torch.Generator], dict[str, Any]]
 
@@ -32,7 +35,10 @@ def oracle_of(contracts: Sequence[Contract], *, fine: bool = False) -> Oracle | 
         for contract, inputs in wanted:
             prefix = f"{contract.signature.name} of " if len(wanted) > 1 else ""
             for case in cases(inputs(gen)):
-                found[f"{prefix}{case.about}"] = partial(_result, contract, answer, case)
+                found[f"{prefix}{case.about}"] = partial(_result, contract, answer, case.given)
+                if contract.after:
+                    about = f"{prefix}{case.about}: {contract.after} afterwards"
+                    found[about] = partial(_left, contract, answer, case.given)
             if contract.gradient and not fine:
                 whose = f" through {contract.signature.name}" if prefix else ""
                 # By a stream of its own: what an answer raises elsewhere is nothing to it.
@@ -42,8 +48,38 @@ def oracle_of(contracts: Sequence[Contract], *, fine: bool = False) -> Oracle | 
     return oracle
 
 
-def _result(contract: Contract, answer: ModuleType, case: Case) -> Any:
-    return tree_map_only(Tensor, torch.Tensor.detach, contract.run(answer, case.given))
+def example_of(contracts: Sequence[Contract]) -> Oracle | None:
+    """What an answer gives for the worked examples of these contracts, function by function."""
+    shown = [contract for contract in contracts if contract.example]
+    if not shown:
+        return None
+
+    def example(answer: ModuleType, gen: torch.Generator) -> dict[str, Any]:
+        return {contract.signature.name: partial(_examples, contract, answer) for contract in shown}
+
+    return example
+
+
+def _examples(contract: Contract, answer: ModuleType) -> list[Any]:
+    return [_result(contract, answer, contract.arguments(one)) for one, _ in contract.examples]
+
+
+def _result(contract: Contract, answer: ModuleType, given: Given) -> Any:
+    """What comes back for copies of the arguments: cases may share memory, into which an answer may write."""
+    found = contract.run(answer, copied(given))
+    if isinstance(found, Effect):
+        found = _narrowed(found.after) if found.result is None else found.result
+    return tree_map_only(Tensor, torch.Tensor.detach, found)
+
+
+def _left(contract: Contract, answer: ModuleType, given: Given) -> Any:
+    """What a call leaves behind."""
+    return _narrowed(contract.run(answer, copied(given)).after)
+
+
+def _narrowed(left: dict[str, Tensor | None]) -> dict[str, Tensor | None]:
+    """In float32: rounding has gone through several steps."""
+    return {name: t if t is None else t.float() for name, t in left.items()}
 
 
 def _fork(gen: torch.Generator) -> torch.Generator:
@@ -52,22 +88,20 @@ def _fork(gen: torch.Generator) -> torch.Generator:
 
 def _gradients(contract: Contract, answer: ModuleType, gen: torch.Generator, inputs: Inputs) -> Any:
     """The gradients of the first call that has any to give, for a random cotangent."""
-    for case in cases(inputs(gen)):
-        named = contract.signature.named(case.given)
-        leaves = {
-            name: named[name].detach().clone().requires_grad_()
-            for name in contract.gradient.split()
-            if is_floating(named.get(name))
-        }
+    for given in [case.given for case in cases(inputs(gen))]:
+        found = contract.signature.leaves(given, contract.gradient)
+        leaves = {name: t.detach().clone().requires_grad_() for name, t in found.items()}
         if leaves:
-            return _gradient(contract, answer, gen, case, leaves)
-    raise ValueError(f"no call of {contract.call} has a floating {contract.gradient}")
+            return _gradient(contract, answer, gen, given, leaves)
+    raise Misuse(f"no call of {contract.call} has a floating {contract.gradient}")
 
 
 def _gradient(
-    contract: Contract, answer: ModuleType, gen: torch.Generator, case: Case, leaves: dict[str, Tensor]
+    contract: Contract, answer: ModuleType, gen: torch.Generator, given: Given, leaves: dict[str, Tensor]
 ) -> Any:
-    out = flat(contract.run(answer, contract.signature.replaced(case.given, leaves)))
+    out = flat(contract.run(answer, contract.signature.replaced(given, leaves)))
     out.backward(torch.randn(out.shape, generator=gen).to(out.dtype))
     gradients = {name: leaf.grad for name, leaf in leaves.items()}
+    if given.layer is not None:  # on one scale: that of a bias may be 0 up to rounding
+        return torch.cat([g.flatten() for g in gradients.values() if g is not None])
     return next(iter(gradients.values())) if len(gradients) == 1 else gradients

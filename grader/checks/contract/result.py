@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from grader.checks._compat import tree_leaves, tree_map_only
+from grader.checks.contract.effects import Effect
 from grader.checks.numbers import expect_number
 from grader.checks.values import expect_close, expect_equal
 from grader.core.tolerance import resolution
@@ -24,6 +25,7 @@ def expect_result(
     suspects: Mapping[str, Callable[[], Any]] | None = None,
     ulps: float | None = None,
     scale: float | None = None,
+    inputs: Mapping[str, Tensor] | None = None,
     path: str = "",
 ) -> None:
     """Fail unless `yours` is `wanted`: tensors and floats up to rounding, all else exactly.
@@ -32,12 +34,13 @@ def expect_result(
         yours: what the answer returned.
         wanted: a tensor, a number, or any plain data; also tuples, lists and dicts of them.
         call: what to say of the part of the result at a path, such as "[0]": "split(x)[0] of three rows".
-        dims, suspects, ulps, scale: as for `grader.checks.expect_close`.
+        dims, suspects, ulps, scale, inputs: as for `grader.checks.expect_close`.
     """
     options: dict[str, Any] = {"ulps": ulps, "scale": scale}
+    more: dict[str, Any] = {"inputs": inputs, **options}
     if isinstance(wanted, Tensor):
         named = dims if isinstance(dims, str) else ""
-        expect_close(yours, wanted, call(path), dims=named, suspects=suspects, **options)
+        expect_close(yours, wanted, call(path), dims=named, suspects=suspects, inputs=inputs, **options)
     elif type(wanted) is float:
         expect_number(yours, wanted, call(path), rtol=resolution("float32", ulps), suspects=suspects)
     elif isinstance(wanted, (tuple, list, dict)) and _same_kind(yours, wanted):
@@ -45,7 +48,7 @@ def expect_result(
             part = dims if isinstance(dims, str) else dims[place]
             made = {told: _item(make, key) for told, make in (suspects or {}).items()}
             there = f"{path}[{key!r}]"
-            expect_result(yours[key], wanted[key], call, dims=part, suspects=made, path=there, **options)
+            expect_result(yours[key], wanted[key], call, dims=part, suspects=made, path=there, **more)
     else:
         expect_equal(yours, wanted, call(path), suspects=suspects)
 
@@ -63,20 +66,19 @@ def _item(make: Callable[[], Any], key: Any) -> Callable[[], Any]:
 
 
 def flat(result: Any) -> Any:
-    """All floating tensors of a result in one; a single tensor as it is."""
+    """All floating tensors of a result in one, those of a dict by name; a single tensor as it is."""
+    if isinstance(result, Effect):
+        return flat(result.result)
     if isinstance(result, Tensor):
         return result
+    if isinstance(result, dict):
+        result = [result[name] for name in sorted(result)]
     return torch.cat([t.flatten() for t in tree_leaves(result) if is_floating(t)])
 
 
 def is_floating(leaf: Any) -> bool:
     """Whether this is a tensor of real floating numbers."""
     return isinstance(leaf, Tensor) and leaf.is_floating_point()
-
-
-def widened(tree: Any) -> Any:
-    """Copies of all tensors, in double precision where they are floating."""
-    return tree_map_only(Tensor, lambda x: _to(x, torch.float64, torch.complex128), tree)
 
 
 def rounded(tree: Any, like: torch.dtype | None) -> Any:

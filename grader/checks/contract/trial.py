@@ -1,16 +1,20 @@
 """A contract, tried on one answer."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from grader.checks.contract.call import Case, Given, Inputs, cases, mapped, tensors
-from grader.checks.contract.result import expect_result, rounded, widened
+from grader.checks.contract.call import Case, cases
+from grader.checks.contract.effects import Effect, expect_effect
+from grader.checks.contract.given import Given, Inputs, copied, dtype_of, widened
+from grader.checks.contract.result import expect_result, rounded
 from grader.checks.error_words import SUSPECT
+from grader.checks.failure import Misuse
+from grader.core.sanitize import message_of
 
 if TYPE_CHECKING:
     from grader.checks.contract.contract import Contract
@@ -27,25 +31,44 @@ class Trial:
     gen: torch.Generator
     device: torch.device | None = None
 
-    def cases(self, inputs: Inputs | None = None) -> list[Case]:
+    def leaving(self, after: str) -> "Trial":
+        """The same, with other names of what is compared after a call."""
+        return replace(self, contract=replace(self.contract, after=after))
+
+    def drawn(self, inputs: Inputs | None = None) -> list[Case]:
         """Freshly drawn calls: those of `inputs`, or else of the contract."""
         draw = inputs or self.contract.inputs
         if draw is None:
-            raise ValueError(f"the contract of {self.contract.call} lacks inputs=")
+            raise Misuse(f"the contract of {self.contract.call} lacks inputs=")
         return cases(draw(self.gen))
+
+    def cases(self, inputs: Inputs | None = None) -> list[Case]:
+        """Freshly drawn calls; a layer without a state has that of one that is built."""
+        return [Case(case.about, self.started(case.given)) for case in self.drawn(inputs)]
+
+    def started(self, given: Given) -> Given:
+        """The call, where a layer that is given no state has the one that it starts with."""
+        if given.layer is None or given.layer.state:
+            return given
+        begun = self.contract.layer(self.answer, given._replace(args=(), kwargs={})).state_dict()
+        state = {name: t.detach().clone() for name, t in begun.items()}
+        return given._replace(layer=given.layer._replace(state=state))
+
+    def prepared(self, given: Given) -> Callable[[], Any]:
+        """A call of the answer, with a layer built."""
+        return self.contract.prepared(self.answer, given)
 
     def run(self, given: Given) -> Any:
         """What the answer returns."""
-        return self.contract.run(self.answer, given)
+        return self.prepared(given)()
 
     def wanted(self, given: Given, function: Function | None = None) -> Any:
-        """What the reference, or `function`, returns for copies of these arguments."""
+        """What the reference, or `function`, gives for copies of what is given."""
         function = function or self.contract.reference
         if function is None:
-            raise ValueError(f"the contract of {self.contract.call} lacks reference=")
-        floating = (t.dtype for t in tensors(given) if t.is_floating_point() or t.is_complex())
-        args, kwargs = widened(given)
-        return rounded(function(*args, **kwargs), next(floating, None))
+            raise Misuse(f"the contract of {self.contract.call} lacks reference=")
+        held = widened(given) if self.contract.widens else copied(given)
+        return rounded(self.contract.referred(function, held), dtype_of(given))
 
     def text(self, case: Case) -> Callable[[str], str]:
         """What feedback calls the part of this call's result at a path."""
@@ -54,8 +77,8 @@ class Trial:
 
     def suspects(self, given: Given, mistakes: Mapping[str, Function]) -> dict[str, Callable[[], Any]]:
         """What each of these mistakes gives for these arguments, when it is asked for."""
-        kept = Given(*widened(given))  # the answer may change what it is given
-        return {told: partial(self.wanted, kept, make) for told, make in mistakes.items()}
+        kept = copied(given)  # the answer may change what it is given
+        return {told: cache(partial(self.wanted, kept, make)) for told, make in mistakes.items()}
 
     def expect(
         self,
@@ -69,30 +92,58 @@ class Trial:
         wanted = self.wanted(case.given) if wanted is None else wanted
         mistakes = (self.contract.suspects or {}) if mistakes is None else mistakes
         suspects = self.suspects(case.given, mistakes)
+        before = self.contract.effects(self.contract.signature.named(case.given))
         yours = self._run(case.given, mistakes)
-        self.compare(yours, wanted, case, suspects=suspects, **options)
+        self.compare(yours, wanted, case, suspects=suspects, before=before, **options)
 
     def _run(self, given: Given, mistakes: Mapping[str, Function]) -> Any:
         """What the answer returns; what it raises is marked with the mistake that raises the same."""
-        kept = mapped(torch.clone, given)
+        kept = copied(given)
         try:
             return self.run(given)
         except Exception as error:
-            setattr(error, SUSPECT, next((m for m in mistakes if _raises(error, mistakes[m], kept)), None))
+            raised = partial(self._raises, error, kept)
+            setattr(error, SUSPECT, next((m for m in mistakes if raised(mistakes[m])), None))
             raise
 
-    def compare(self, yours: Any, wanted: Any, case: Case, **options: Any) -> None:
-        """Fail unless this result of the call is what is wanted."""
+    def _raises(self, error: Exception, given: Given, mistake: Function) -> bool:
+        """Whether this function fails on copies of these arguments just as the answer did."""
+        try:
+            self.contract.referred(mistake, copied(given))
+        except Exception as other:
+            return (type(other), message_of(other)) == (type(error), message_of(error))
+        return False
+
+    def compare(
+        self,
+        yours: Any,
+        wanted: Any,
+        case: Case,
+        *,
+        suspects: Mapping[str, Callable[[], Any]] | None = None,
+        before: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Fail unless this is what the call should give, and leave behind."""
         own: dict[str, Any] = {"ulps": self.contract.ulps, "scale": self.contract.scale}
         own |= {name: value for name, value in options.items() if value is not None}
-        expect_result(yours, wanted, self.text(case), dims=self.contract.dims, **own)
+        own["inputs"] = self.contract.signature.tensors(case.given)
+        made = dict(suspects or {})
+        mine: Mapping[str, Any] = {}
+        after: Mapping[str, Any] = {}
+        if isinstance(wanted, Effect):
+            (yours, mine), (wanted, after) = yours, wanted
+            made = {told: _result(make) for told, make in made.items()}
+        expect_result(yours, wanted, self.text(case), dims=self.contract.dims, suspects=made, **own)
+        for name, right in after.items():
+            there = {told: _left(make, name) for told, make in (suspects or {}).items()}
+            what, was = f"{name} after {self.text(case)('')}", (before or {}).get(name)
+            expect_effect(mine.get(name), right, what, before=was, suspects=there, **own)
 
 
-def _raises(error: Exception, mistake: Function, given: Given) -> bool:
-    """Whether this function fails on copies of these arguments just as the answer did."""
-    args, kwargs = mapped(torch.clone, given)
-    try:
-        mistake(*args, **kwargs)
-    except Exception as other:
-        return (type(other), str(other)) == (type(error), str(error))
-    return False
+def _result(make: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: make().result
+
+
+def _left(make: Callable[[], Any], name: str) -> Callable[[], Any]:
+    return lambda: make().after[name]

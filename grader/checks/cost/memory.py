@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.cost.dispatch import DispatchMode
+from grader.checks.cost.everywhere import in_one_thread
 from grader.checks.failure import CheckFailure
 from grader.diagnose.describe import describe
 
@@ -76,8 +77,9 @@ class _Storages(DispatchMode):
         self.live -= self.known.pop(key, 0)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        lifts = func is torch.ops.aten.lift_fresh.default
         for given in tensors_in((*args, *(kwargs or {}).values())):
-            if _has_storage(given):
+            if _has_storage(given) and not (lifts and _is_torchs(given)):
                 self._follow(given.untyped_storage(), 0)
         result = func(*args, **(kwargs or {}))
         for made in tensors_in((result,)):
@@ -87,6 +89,11 @@ class _Storages(DispatchMode):
             self._follow(storage, storage.nbytes())
         self.peak = max(self.peak, self.live)
         return result
+
+
+def _is_torchs(lifted: Tensor) -> bool:
+    """Whether `torch.tensor` has just made this memory; it may be an array's, which `from_numpy` looks at."""
+    return lifted.untyped_storage().resizable()
 
 
 def _has_storage(tensor: Tensor) -> bool:
@@ -113,7 +120,7 @@ def peak_bytes(fn: Callable[[], object]) -> int:
             expect_that(used < x.nbytes, "total(x) makes a tensor as large as x", yours=f"{used} bytes")
     """
     mode = _Storages()
-    with mode:
+    with in_one_thread(), mode:
         result = fn()
     del result
     return mode.peak
@@ -136,7 +143,7 @@ def saved_bytes(fn: Callable[[], object]) -> int:
             storages[id(storage)] = storage.nbytes()
         return x
 
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+    with in_one_thread(), torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
         result = fn()
     del result
     return sum(storages.values())
@@ -155,7 +162,7 @@ def held_bytes(fn: Callable[[], object]) -> int:
             expect_that(held < 100, "penalty(x) holds more than x and its result", yours=f"{held} bytes")
     """
     mode = _Storages()
-    with mode:
+    with in_one_thread(), mode:
         result = fn()
     held = mode.live
     del result

@@ -1,22 +1,17 @@
-"""What an answer computes with: how many operations, how many Python steps, which functions."""
+"""What an answer computes with: how many operations, which functions."""
 
 import sys
-import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
 from grader.checks.cost.dispatch import DispatchMode
+from grader.checks.cost.everywhere import everywhere, in_one_thread
+from grader.checks.cost.steps import StepCount
 from grader.checks.failure import BrokenRule
-
-_LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "<")
-_CHECKS = str(Path(__file__).parent.parent)
-_NOT_COUNTED = (*_LIBRARIES, _CHECKS)
 
 
 class _Operations(DispatchMode):
@@ -36,51 +31,17 @@ def _name(func: Any) -> str:
 
 
 def count_operations(fn: Callable[[], object]) -> Counter[str]:
-    """The ATen operations that `fn` runs on this thread, by name without underscores.
+    """The ATen operations that `fn` runs, by name without underscores.
 
     Example:
         def test_one_product(answer):
             products = count_operations(lambda: answer.gram(torch.ones(4, 3)))["mm"]
             expect_equal(products, 1, "the number of matrix products in gram(x)")
     """
-    with _Operations() as mode:
+    with in_one_thread(), _Operations() as mode:
         fn()
     count: Counter[str] = mode.count
     return count
-
-
-def count_steps(fn: Callable[[], object]) -> int:
-    """Bytecode steps that `fn` takes in code that belongs to no library.
-
-    This sees the loops that `count_operations` cannot: over `.tolist()`, NumPy scalars, dictionaries.
-
-    Example:
-        def test_no_python_loop(answer):
-            few, many = [count_steps(lambda n=n: answer.indices(n)) for n in (5, 50)]
-            expect_that(few == many, "indices(n) takes a step for each index", yours=f"{few}, {many}")
-    """
-    steps = 0
-
-    def trace(frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal steps
-        if frame.f_code.co_filename.startswith(_NOT_COUNTED):
-            return None
-        if event == "call":
-            frame.f_trace = trace  # Python 3.13 turns opcodes on only in a frame that is traced already
-            frame.f_trace_opcodes = True
-            frame.f_trace_lines = False
-        if event == "opcode":
-            steps += 1
-        return trace
-
-    before = sys.gettrace()
-    sys._getframe().f_trace_opcodes = True  # Python 3.12 reports them only where one frame has asked before
-    sys.settrace(trace)
-    try:
-        fn()
-    finally:
-        sys.settrace(before)
-    return steps
 
 
 def expect_flat_cost(
@@ -106,11 +67,11 @@ def expect_flat_cost(
     small, large = sizes
     calls = {n: make(n) for n in sizes}
     calls[small]()  # what is done once, such as a lazy import, is no growth
-    few, many = _cost(calls[small]), _cost(calls[large])
+    few, many = _cost(calls[small], call), _cost(calls[large], call)
     allowed = (large - small) // 2
     if any(more - less > allowed for less, more in zip(few, many, strict=True)):
-        many = _cost(calls[large])  # nor is what is done once for a size, such as a mask that is kept
-    for what, less, more in zip(("operations", "Python steps"), few, many, strict=True):
+        many = _cost(calls[large], call)  # nor is what is done once for a size, such as a mask that is kept
+    for what, less, more in zip(_COSTS, few, many, strict=True):
         if more - less > allowed:
             raise BrokenRule(
                 f"the cost of {call} grows with {over}",
@@ -120,11 +81,18 @@ def expect_flat_cost(
             )
 
 
-def _cost(call: Callable[[], object]) -> tuple[int, int]:
-    """Operations and Python steps, both in one run: an answer's run is what this costs."""
-    with _Operations() as mode:
-        steps = count_steps(call)
-    return sum(mode.count.values()), steps
+_COSTS = ("operations", "Python steps", "operations")
+"""Those below composites, on this thread; steps; and those that nobody but Python calls, wherever it does."""
+
+
+def _cost(fn: Callable[[], object], call: str) -> tuple[int, int, int]:
+    """All in one run: an answer's run is what this costs."""
+    steps = StepCount()
+    with everywhere() as found, _Operations() as mode:
+        steps.of(fn)
+    if hidden := steps.hidden or found.hidden:
+        raise BrokenRule(f"what {call} costs cannot be seen: it runs {hidden}")
+    return sum(mode.count.values()), steps.count, found.calls
 
 
 class _Forbidding(TorchFunctionMode):
@@ -144,8 +112,9 @@ def forbid(call: str, *names: str) -> Iterator[None]:
     """Fail if the block uses a function that the statement rules out, under whatever path.
 
     `names` are bare: ``"softmax"`` stands for `torch.softmax`, `Tensor.softmax`,
-    `torch.nn.functional.softmax` and `torch.ops.aten._softmax`. The calls are seen where they
-    happen, so an alias does not hide them and a mention in a comment does no harm.
+    `torch.nn.functional.softmax`, `torch.ops.aten._softmax` and its kin such as `_safe_softmax`. The calls
+    are seen where they happen, in whatever thread and under whatever mode, so an alias does not hide them
+    and a mention in a comment does no harm.
 
     Example:
         def test_by_hand(answer):
@@ -153,9 +122,40 @@ def forbid(call: str, *names: str) -> Iterator[None]:
                 answer.softmax(torch.ones(2, 3))
     """
     functions = _Forbidding(frozenset(names))
-    with functions, _Operations() as operations:
+    with everywhere() as found, functions:
         yield
-    used = sorted(functions.used | (set(names) & set(operations.count)))
+    used = functions.used | {name for name in names if any(_is_kin(ran, name) for ran in found.names)}
     if used:
         what = f"{call} uses what the statement rules out"
+        raise BrokenRule(what, yours=", ".join(sorted(used)), wanted="your own computation")
+    if found.hidden:
+        raise BrokenRule(f"what {call} uses cannot be seen: it runs {found.hidden}")
+
+
+@contextmanager
+def forbid_files(call: str, *paths: str) -> Iterator[None]:
+    """Fail if the block runs Python code of a file that is ruled out: its path has one of these parts.
+
+    Parts have slashes: ``"torch/optim/adam.py"``, or ``"torch/nn/utils/"`` for a whole folder.
+
+    Example:
+        def test_without_split(answer):
+            with forbid_files("parts(x)", "torch/_tensor.py"):
+                answer.parts(torch.ones(4, 3))
+    """
+    ran: set[str] = set()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, arg: ran.add(frame.f_code.co_filename))
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+    files = [file.replace("\\", "/") for file in ran]
+    if used := [path for path in paths if any(path in file for file in files)]:
+        what = f"{call} runs code that the statement rules out"
         raise BrokenRule(what, yours=", ".join(used), wanted="your own computation")
+
+
+def _is_kin(operation: str, name: str) -> bool:
+    """Whether an operation is what a name stands for, or a kernel of the family: `masked_softmax`, say."""
+    return f"_{name}_" in f"_{operation}_"

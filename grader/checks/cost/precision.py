@@ -10,6 +10,7 @@ from torch import Tensor
 
 from grader.checks._compat import tree_leaves
 from grader.checks.cost.dispatch import DispatchMode
+from grader.checks.cost.everywhere import in_one_thread
 from grader.checks.failure import CheckFailure
 
 __all__ = ["compute_dtypes", "default_dtype", "expect_all_in", "expect_products_in"]
@@ -71,7 +72,7 @@ def compute_dtypes() -> Iterator[Dtypes]:
                 answer.mean_square(torch.ones(3, dtype=torch.bfloat16))
             expect_equal(seen["mean"], {torch.float32}, "the dtypes of the mean in mean_square(x)")
     """
-    with _Recording() as mode:
+    with in_one_thread(), _Recording() as mode:
         yield mode.seen
 
 

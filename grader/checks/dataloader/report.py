@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from grader.checks.failure import CheckFailure
+from grader.core.sanitize import message_of
 from grader.diagnose.describe import without_addresses
 
 DEPTH = 4
@@ -35,7 +36,7 @@ def _unpicklable(name: str, value: object, depth: int = DEPTH) -> tuple[str, str
         pickle.dumps(value)
     except Exception as error:
         inner = (_unpicklable(*part, depth - 1) for part in _parts(name, value) if depth)
-        return next(filter(None, inner), (name, f"{type(error).__name__}: {error}"))
+        return next(filter(None, inner), (name, f"{type(error).__name__}: {message_of(error)}"))
     return None
 
 

@@ -16,7 +16,7 @@ import torch.distributed as dist
 
 from grader.checks.distributed.collectives import count_collectives, in_words
 from grader.checks.distributed.launcher import Launcher
-from grader.checks.distributed.process import Ending, Job
+from grader.checks.distributed.process import RankCall, RankEnding
 from grader.checks.distributed.report import RankFailure, failure_of
 from grader.core.timeout import at_most_the_alarm
 
@@ -89,7 +89,7 @@ def run_ranks(
                 expect_close(mean, torch.tensor([0.5]), "all_mean(x)")
     """
     file = str(answer.__file__)
-    job = Job(
+    job = RankCall(
         world_size=world_size,
         call=pickle.dumps((worker, args)),
         answer_name=answer.__name__,
@@ -111,12 +111,12 @@ def run_ranks(
     return [pickle.loads(ending.result) for ending in endings]
 
 
-def _submit(job: Job) -> list[Ending]:
+def _submit(job: RankCall) -> list[RankEnding]:
     global _launcher
     try:
         with _of_this_process().connect() as connection:
             connection.send_bytes(pickle.dumps(job))
-            endings: list[Ending] = pickle.loads(connection.recv_bytes())
+            endings: list[RankEnding] = pickle.loads(connection.recv_bytes())
             return endings
     except (EOFError, ConnectionError):
         _launcher = None

@@ -35,7 +35,7 @@ _NAMESPACES = ("c10d", "_c10d_functional")
 
 
 @dataclass(frozen=True)
-class Call:
+class Collective:
     """One collective of one rank: its kind, and the bytes that this rank handed in (`recv`: received).
 
     `peer` is the rank in the group that a `send` goes to, or that a `recv` names. `dtype` is that of the
@@ -59,7 +59,7 @@ class Collectives:
             the `peer` of a `send` or `recv` (its rank in the group, or None) and the first tensor's `dtype`.
     """
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Collective] = field(default_factory=list)
 
     @property
     def count(self) -> dict[str, int]:
@@ -98,22 +98,22 @@ class _Counting(DispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def _calls(func: Any, args: Any, kwargs: Any) -> Iterator[Call]:
+def _calls(func: Any, args: Any, kwargs: Any) -> Iterator[Collective]:
     schema = schema_of(func)
     values = dict(zip((argument.name for argument in schema.arguments), args, strict=False)) | kwargs
     name = schema.name.split("::")[1].replace("_", "")
     if name == "batchp2pops":
         for kind, tensor in zip(values["op_list"], values["tensors"], strict=True):
-            yield Call(_KINDS[kind], tensor.nbytes, dtype=tensor.dtype)
+            yield Collective(_KINDS[kind], tensor.nbytes, dtype=tensor.dtype)
         return
     kind = _KINDS.get(name) or next((k for start, k in _KINDS.items() if name.startswith(start)), None)
     if kind == "barrier":
-        yield Call(kind, 0)
+        yield Collective(kind, 0)
     elif kind:
         handed_in = next((values[n] for n in _HANDED_IN if n in values), ())
         tensors = list(tensors_in((handed_in,)))
         peer = values.get("dst" if kind == "send" else "src") if kind in _MESSAGES else None
-        yield Call(kind, sum(t.nbytes for t in tensors), peer, tensors[0].dtype if tensors else None)
+        yield Collective(kind, sum(t.nbytes for t in tensors), peer, tensors[0].dtype if tensors else None)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.checks import distributed
 from grader.checks.failure import CheckFailure
+from grader.core.sanitize import message_of
 
 __all__ = ["elsewhere"]
 
@@ -52,5 +53,5 @@ def _called(
     try:
         return "", fn(*args)
     except Exception as error:
-        lines = str(error).strip().splitlines() or [""]
+        lines = message_of(error).strip().splitlines() or [""]
         return f"{type(error).__name__}: {lines[0][:200]}", None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from grader.checks.distributed import places, process
 from grader.checks.distributed.places import Frame
-from grader.checks.distributed.process import OUTPUT, PROC, STACK, Ending, Job, end_with_parent
+from grader.checks.distributed.process import OUTPUT, PROC, STACK, RankCall, RankEnding, end_with_parent
 from grader.checks.processes import cpu_seconds
 
 TICK = 0.05
@@ -39,7 +39,7 @@ class _Running(NamedTuple):
 class RankGroup:
     """The ranks of one job, watched until each has reported, or until there is no hope that it will."""
 
-    def __init__(self, job: Job, folder: Path, not_for_children: Iterable[Connection | socket]) -> None:
+    def __init__(self, job: RankCall, folder: Path, not_for_children: Iterable[Connection | socket]) -> None:
         self.job = job
         self.folder = folder
         self.not_for_children = tuple(not_for_children)
@@ -47,9 +47,9 @@ class RankGroup:
         self.alive: set[int] = set()
         self.groups: list[int] = []
         self.running: dict[int, _Running] = {}
-        self.endings: dict[int, Ending] = {}
+        self.endings: dict[int, RankEnding] = {}
 
-    def run(self, caller: Connection) -> list[Ending]:
+    def run(self, caller: Connection) -> list[RankEnding]:
         """The endings in rank order. Raises EOFError when the caller hangs up."""
         try:
             port = 0 if self.job.init else self._start_store()
@@ -117,7 +117,7 @@ class RankGroup:
                 over = time.monotonic() >= deadline
             if over:
                 for rank, frames in self._stacks().items():
-                    self.endings[rank] = Ending("stopped", frames=frames)
+                    self.endings[rank] = RankEnding("stopped", frames=frames)
                 return
 
     def _hear(self, rank: int, running: _Running) -> None:
@@ -126,9 +126,9 @@ class RankGroup:
             try:
                 ending = pickle.loads(running.report.recv_bytes())
             except (EOFError, OSError):
-                ending = Ending("died", status=self._end(running.pid))
+                ending = RankEnding("died", status=self._end(running.pid))
         elif (status := self._reap(running.pid)) is not None:  # its own children can hold the pipe open
-            ending = Ending("died", status=status)
+            ending = RankEnding("died", status=status)
         else:
             return
         self.endings[rank] = ending
@@ -169,7 +169,7 @@ class RankGroup:
                 break
         return {rank: places.of_dump(texts[rank][len(before[rank]) :]) for rank in files}
 
-    def _complete(self, rank: int, ending: Ending) -> Ending:
+    def _complete(self, rank: int, ending: RankEnding) -> RankEnding:
         """With what the rank printed, and for a fault where it was, as it wrote down while it died."""
         output = _text(self.folder / OUTPUT.format(rank), last=MOST_OUTPUT)
         _, _, fault = _text(self.folder / STACK.format(rank)).partition("Fatal Python error")

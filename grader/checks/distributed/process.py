@@ -25,8 +25,10 @@ from grader.checks import rng
 from grader.checks._compat import delivered
 from grader.checks.distributed import places
 from grader.checks.distributed.places import Frame
-from grader.checks.error_words import error_line
+from grader.checks.error_words import error_line, likely
 from grader.checks.failure import CheckFailure
+from grader.core.sanitize import message_of
+from grader.diagnose.idioms import Site
 from grader.protocol.feedback import Feedback
 
 STACK = "rank{}.stack"
@@ -35,7 +37,7 @@ PROC = "rank{}.proc"
 
 
 @dataclass(frozen=True)
-class Job:
+class RankCall:
     """What the ranks of one run do. `call` is (worker, args), pickled: only the ranks open it."""
 
     world_size: int
@@ -51,12 +53,12 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Ending:
+class RankEnding:
     """How one rank ended.
 
     left: `result` is what the worker returned, pickled. raised: `error` is the exception's name and
-    message, `check` the feedback of a CheckFailure, `todo` whether a stub raised it. died: `status` as
-    `os.waitpid` gives it. stopped: the watchdog ended it at `frames`.
+    message, `likely` its cause, `check` the feedback of a CheckFailure, `todo` whether a stub raised it.
+    died: `status` as `os.waitpid` gives it. stopped: the watchdog ended it at `frames`.
     """
 
     state: Literal["left", "raised", "died", "stopped"]
@@ -67,6 +69,7 @@ class Ending:
     status: int = 0
     frames: tuple[Frame, ...] = ()
     output: str = ""
+    likely: str = ""
 
 
 def end_with_parent(parent: int, number: int) -> None:
@@ -78,7 +81,7 @@ def end_with_parent(parent: int, number: int) -> None:
         os._exit(1)
 
 
-def run(job: Job, rank: int, port: int, folder: Path, report: Connection) -> None:
+def run(job: RankCall, rank: int, port: int, folder: Path, report: Connection) -> None:
     """Be rank `rank`: report how it went, then hold still until the launcher ends this process.
 
     The process group is not torn down here. It goes with the process, once every rank has reported,
@@ -95,7 +98,7 @@ def run(job: Job, rank: int, port: int, folder: Path, report: Connection) -> Non
         faulthandler.enable(stack, all_threads=False)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
         try:
-            ending = Ending("left", result=_work(job, rank, port, folder))
+            ending = RankEnding("left", result=_work(job, rank, port, folder))
         except BaseException as error:
             ending = _raised(error, job)
         report.send_bytes(pickle.dumps(ending))
@@ -112,7 +115,7 @@ def keep_store(port: Connection) -> None:
         signal.pause()
 
 
-def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
+def _work(job: RankCall, rank: int, port: int, folder: Path) -> bytes:
     torchrun = {
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
@@ -161,7 +164,7 @@ def _work(job: Job, rank: int, port: int, folder: Path) -> bytes:
     except Exception as error:
         raise CheckFailure(
             f"what rank {rank} returns cannot be pickled, and so does not leave its process",
-            error=f"{type(error).__name__}: {error}",
+            error=f"{type(error).__name__}: {message_of(error)}",
         ) from None
 
 
@@ -185,17 +188,18 @@ def _load(name: str, file: str) -> ModuleType:
     return module
 
 
-def _raised(error: BaseException, job: Job) -> Ending:
+def _raised(error: BaseException, job: RankCall) -> RankEnding:
     frames = places.of_traceback(error.__traceback__)
     stub = (
         isinstance(error, NotImplementedError)
         and places.is_in(frames[-1].file, job.answer_file)
         and linecache.getline(*frames[-1][:2]).strip().startswith("raise NotImplementedError")
     )
-    return Ending(
+    return RankEnding(
         "raised",
         error=error_line(error),
         check=error.feedback if isinstance(error, CheckFailure) else None,
         todo=stub,
         frames=frames,
+        likely=likely(error, Site.of(error, lambda file: places.is_in(file, job.answer_file))),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.checks.distributed.places import RankPlace, locate
-from grader.checks.distributed.process import Ending
+from grader.checks.distributed.process import RankEnding
 from grader.checks.failure import CheckFailure
 from grader.course import paths
 from grader.protocol.feedback import Fact, Feedback, Where
@@ -16,7 +16,12 @@ from grader.protocol.feedback import Fact, Feedback, Where
 _LOST = ("closed by peer", "reset by peer", "Broken pipe")
 _LIKELY = "not every rank makes the same calls in the same order"
 _OUTSIDE = "not every rank is in your code"
-_ALL_RECEIVE = "nobody has sent: a send comes after the receive, or is never waited for"
+_AT_ONE_CALL = {
+    "recv": "nobody has sent: a send comes after the receive, or is never waited for",
+    "send": "nobody receives, as all send first, and wait until it is taken: isend goes on at once",
+    "broadcast": "nobody gets what it waits for: is src, the rank that sends, the same on all ranks?",
+}
+"""What all ranks wait for in the same call."""
 _ABORTED = "it got more than it expected, which ends gloo: ranks differ in calls, shapes or dtypes"
 
 
@@ -43,7 +48,7 @@ class RankTodo(NotImplementedError):
 class _Same:
     """Ranks that ended the same way at the same line."""
 
-    ending: Ending
+    ending: RankEnding
     place: RankPlace
     ranks: list[int]
 
@@ -80,7 +85,7 @@ class _Same:
         return Where(paths.shown(Path(self.place.file)), self.place.line, source)
 
 
-def failure_of(endings: Sequence[Ending], answer: str, timeout: float) -> RankFailure | RankTodo | None:
+def failure_of(endings: Sequence[RankEnding], answer: str, timeout: float) -> RankFailure | RankTodo | None:
     """What to raise for a run, or None where every rank returned. `answer` is the answer's file."""
     if all(ending.state == "left" for ending in endings):
         return None
@@ -96,7 +101,7 @@ def failure_of(endings: Sequence[Ending], answer: str, timeout: float) -> RankFa
     return RankFailure(_fault(culprit, groups) if culprit else _hang(groups, timeout))
 
 
-def _grouped(endings: Sequence[Ending], answer: str) -> list[_Same]:
+def _grouped(endings: Sequence[RankEnding], answer: str) -> list[_Same]:
     groups: dict[object, _Same] = {}
     for rank, ending in enumerate(endings):
         place = locate(ending.frames, answer)
@@ -119,7 +124,7 @@ def _fault(culprit: _Same, groups: list[_Same]) -> Feedback:
     return Feedback(
         f"{culprit.who} {culprit.does}",
         tuple(others),
-        likely=_ABORTED if is_aborted else "",
+        likely=_ABORTED if is_aborted else culprit.ending.likely,
         where=culprit.where() if culprit.place.line else None,
     )
 
@@ -138,7 +143,7 @@ def _likely(groups: list[_Same]) -> str:
     """Why nobody goes on: not that calls differ, where all ranks stand at the same one."""
     waiting = [g for g in groups if g.ending.state == "stopped"]
     if len(groups) == 1:
-        return _ALL_RECEIVE if waiting[0].place.wait in ("recv", "irecv") else ""
+        return _AT_ONE_CALL.get(waiting[0].place.wait.removeprefix("i"), "")
     inside = [g for g in waiting if g.place.line]
     outside = [g for g in waiting if not g.place.line]
     if len(groups) == 2 and len(inside) == len(outside) == 1:
@@ -150,7 +155,7 @@ def _likely(groups: list[_Same]) -> str:
     return _LIKELY
 
 
-def _is_lost(ending: Ending) -> bool:
+def _is_lost(ending: RankEnding) -> bool:
     """Whether the other side of a connection went away: a consequence, not a cause."""
     return any(words in ending.error for words in _LOST)
 

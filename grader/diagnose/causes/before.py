@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import Evidence, resolution
+from grader.diagnose.causes.evidence import Evidence, Pattern, resolution
 
 ROUNDING = 32.0
 MOST_TIMES = 10
@@ -50,7 +50,7 @@ def _times(case: Evidence, before: Tensor, room: float) -> str | None:
     if not counts and case.yours.numel() < ENOUGH:
         return None
     if not counts:
-        return f"changed {ratio:.4g} times as much as it should be"
+        return Pattern(f"changed {ratio:.4g} times as much as it should be")
     n = counts[0]
     times = "twice" if n == 2 else f"{n} times"
     return f"changed {times if ratio > 1 else 'half' if n == 2 else f'1/{n}'} as much as it should be"

@@ -13,9 +13,16 @@ from torch import Tensor
 CHANCE = 17.0
 """Bits of agreement that a cause needs: unrelated numbers get there once in 2**17 tries."""
 
+FINE = 0.01
+"""The coarsest resolution in which few numbers are called right."""
+
+FITS = -math.inf
+"""Bits that suffice for what is not told, and only kept as what fits as well."""
+
 SAMPLE = 64
 CENSUS = 2048
-GRAINS = (1, 2, 4, 8, 10, 100)
+GRAINS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 100)
+"""What whole numbers are divided by to become such as a small example has, 4/3 say, and meets often."""
 
 
 def resolution(*dtypes: torch.dtype) -> float:
@@ -30,6 +37,12 @@ def to_double(*tensors: Tensor) -> list[Tensor]:
     return [t.to(wide) for t in tensors]
 
 
+class Pattern(str):
+    """A cause that says what the numbers look like, and not yet where that comes from."""
+
+    __slots__ = ()
+
+
 Suspects = Mapping[str, Callable[[], Any]]
 """For mistakes in words, such as "the mask is applied in every call": how to make what they give."""
 
@@ -40,7 +53,7 @@ class Evidence:
 
     `rtol` and `atol` say when two numbers count as the same for a cause: the check's own tolerance,
     or the resolution of the dtypes where that is coarser. `inputs` and `before`, what stood in the place of
-    `yours` before the call, are in double precision too.
+    `yours` before the call, are in double precision too. `needed` are the bits that a cause takes.
     """
 
     yours: Tensor
@@ -53,6 +66,7 @@ class Evidence:
     wanted_dtype: torch.dtype
     suspects: Suspects = field(default_factory=dict)
     before: Tensor | None = None
+    needed: float = CHANCE
     known_bits: dict[int, tuple[Tensor, float]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -104,7 +118,15 @@ class Evidence:
         if not self.same(guess, yours):
             return False
         bits = min(self.bits(guess), self.bits(yours)) * (yours.numel() - fitted)
-        return bits >= CHANCE + math.log2(max(tried, 1))
+        return bits >= self.needed + math.log2(max(tried, 1))
+
+    def are_right(self) -> bool:
+        """Yours has the wanted numbers, in their order: a fact, be they few; of zeros it says little."""
+        if not self.same(self.wanted):
+            return False
+        wanted = self.wanted.reshape(self.yours.shape)
+        near = torch.isclose(self.yours, wanted, rtol=min(self.rtol, FINE), atol=0.0, equal_nan=True)
+        return bool(near.all() and (wanted != 0).any()) or self.agree(self.wanted)
 
     def maps(
         self,
@@ -128,7 +150,7 @@ class Evidence:
 
     def informative(self, values: Tensor, cost: float = 0.0) -> bool:
         """Meeting all these values by accident is out of the question, even with `cost` bits of freedom."""
-        return self.bits(values) * values.numel() >= CHANCE + cost
+        return self.bits(values) * values.numel() >= self.needed + cost
 
     def bits(self, values: Tensor) -> float:
         """How surprising it is, per element, that an unrelated number of this kind agrees: -log2(p).

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import torch
 
-from grader.diagnose.causes.evidence import Evidence, sample
+from grader.diagnose.causes.evidence import Evidence, Pattern, sample
 
 Factor = tuple[float, str]
 
@@ -53,7 +53,7 @@ def factor(case: Evidence) -> str | None:
 
 def _times(ratio: complex) -> str:
     digits = next(n for n in (6, 9, 12, 17) if f"{ratio:.{n}g}" != "1" or n == 17)
-    return f"every value is {ratio:.{digits}g} × the wanted one"
+    return Pattern(f"every value is {ratio:.{digits}g} × the wanted one")
 
 
 def additive(case: Evidence) -> str | None:
@@ -69,7 +69,7 @@ def additive(case: Evidence) -> str | None:
         return None
     told = f"every value is {abs(gap):.6g} too {'large' if gap > 0 else 'small'}"
     counts = abs(gap) == 1 and bool((case.wanted == case.wanted.round()).all())
-    return f"{told}: off by one?" if counts else told
+    return f"{told}: off by one?" if counts else Pattern(told)
 
 
 def _is_slight(case: Evidence, error: complex, size: complex) -> bool:
@@ -96,9 +96,13 @@ def factor_along(case: Evidence) -> str | None:
         if case.agree(case.wanted * (y / w), fitted=fitted, tried=case.wanted.ndim):
             if case.wanted.numel() == n:  # all there is lies along this dim
                 return _times((y / w).item())
-            return f"off by a factor that is the same all along {name}: a sum, norm or count over it?"
+            return Pattern(
+                f"off by a factor that is the same all along {name}: a sum, norm or count over it?"
+            )
         if case.agree(case.wanted + (y - w), fitted=fitted, tried=case.wanted.ndim):
-            return f"off by a number that is the same all along {name}: a mean, sum or maximum over it?"
+            return Pattern(
+                f"off by a number that is the same all along {name}: a mean, sum or maximum over it?"
+            )
     return None
 
 
@@ -118,7 +122,7 @@ def _sizes(case: Evidence) -> dict[int, str]:
         for d, n in enumerate(value.shape):
             if n:
                 found.setdefault(value.numel() // n, f"{name}.numel() / {name}.shape[{d}]")
-    return {n: label for n, label in found.items() if n > 1}
+    return {n: label for n, label in found.items() if n > 2}  # twice has too many reasons
 
 
 def _counts(case: Evidence) -> Iterator[Factor]:
@@ -128,8 +132,8 @@ def _counts(case: Evidence) -> Iterator[Factor]:
 
 
 def _doubled() -> Iterator[Factor]:
-    yield 2.0, "every value is twice the wanted one"
-    yield 0.5, "every value is half the wanted one"
+    yield 2.0, Pattern("every value is twice the wanted one")
+    yield 0.5, Pattern("every value is half the wanted one")
 
 
 def _roots(case: Evidence) -> list[Factor]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import SAMPLE, Evidence, at, grain, sample
+from grader.diagnose.causes.evidence import SAMPLE, Evidence, Pattern, at, grain, sample
 
 Formula = tuple[Callable[[Tensor], Tensor], str]
 
@@ -43,11 +43,11 @@ def one_value(case: Evidence) -> str | None:
     if case.yours.numel() < enough:
         return None
     if case.yours_dtype == torch.bool:
-        return f"every value is {bool(value)}"
+        return Pattern(f"every value is {bool(value)}")
     return (
         "all zeros: never filled in, or multiplied by 0?"
         if value == 0
-        else f"every value is {value.item():.6g}"
+        else Pattern(f"every value is {value.item():.6g}")
     )
 
 

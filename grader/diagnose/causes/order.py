@@ -6,7 +6,7 @@ import math
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import SAMPLE, Evidence, orders, sample
+from grader.diagnose.causes.evidence import SAMPLE, Evidence, Pattern, orders, sample
 
 SORTABLE = 100_000
 FARTHEST_SHIFT = 4
@@ -166,7 +166,7 @@ def _shuffled(case: Evidence) -> str | None:
     if _orderless(case) or not case.informative(case.wanted, _shuffles(n)):
         return None
     if case.same(case.wanted.flatten().sort().values, case.yours.flatten().sort().values):
-        return "the right numbers in the wrong order"
+        return Pattern("the right numbers in the wrong order")
     return None
 
 

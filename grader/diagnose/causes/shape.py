@@ -1,22 +1,19 @@
 """Yours has another shape than wanted: how the two relate."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
+from grader.diagnose.causes.along import REDUCTIONS, reduced_input
 from grader.diagnose.causes.evidence import Evidence, orders
 from grader.diagnose.causes.order import permuted
 
 Shape = tuple[int, ...]
 
-REDUCTIONS: tuple[tuple[str, Callable[[Tensor, int], Tensor]], ...] = (
-    ("mean", torch.mean),
-    ("sum", torch.sum),
-    ("maximum", torch.amax),
-    ("minimum", torch.amin),
-)
+A_FACT = 5.0
+"""Bits from which on it is said of numbers that they are right, which is so, as far as they go."""
 
 
 def misshapen(case: Evidence) -> str | None:
@@ -31,20 +28,31 @@ def misshapen(case: Evidence) -> str | None:
         _selected,
         _indices,
         _reductions,
+        reduced_input,
+        _sizes_swapped,
     )
     return next((told for relation in relations if (told := relation(case))), None)
 
 
+def nothing_left(case: Evidence) -> str | None:
+    """Yours is empty, and wanted is not."""
+    yours, wanted = case.yours.shape, case.wanted.shape
+    if not case.wanted.numel() or len(yours) != len(wanted):
+        return None
+    lost = [d for d, size in enumerate(yours) if not size]
+    return f"nothing is left along {case.name(lost[0])}: does a slice end at -0?" if lost else None
+
+
 def _reshaped(case: Evidence) -> str | None:
-    """The right numbers in the right order."""
-    if not case.agree(case.wanted):
+    """The right numbers in the right order, which dims of size 1 need no proof for: it is so."""
+    if not case.are_right():
         return None
     yours, wanted = tuple(case.yours.shape), tuple(case.wanted.shape)
     if spare := _unit_dims(yours, wanted):
         return f"right values; drop the size-1 {_at(spare)} (keepdim=?)"
     if missing := _unit_dims(wanted, yours):
         return f"right values; a size-1 {_at(missing)} is missing (keepdim=? unsqueeze?)"
-    return f"right values in the right order: reshape to {wanted}"
+    return f"right values in the right order: reshape to {wanted}" if case.agree(case.wanted) else None
 
 
 def _unit_dims(longer: Shape, shorter: Shape) -> list[int]:
@@ -59,6 +67,16 @@ def _unit_dims(longer: Shape, shorter: Shape) -> list[int]:
 def _at(positions: list[int]) -> str:
     where = " and ".join(str(p) for p in positions)
     return f"dim at position {where}" if len(positions) == 1 else f"dims at positions {where}"
+
+
+def _sizes_swapped(case: Evidence) -> str | None:
+    """The shapes alone say it: the numbers are others as well."""
+    yours, wanted = tuple(case.yours.shape), tuple(case.wanted.shape)
+    if len(yours) != len(wanted) or sorted(yours) != sorted(wanted) or len(set(wanted)) < len(wanted):
+        return None
+    moved = [d for d in range(len(wanted)) if yours[d] != wanted[d]]
+    both = f"{case.name(moved[0])} and {case.name(moved[1])}" if len(moved) == 2 else "the dims"
+    return f"the sizes of {both} have changed places"
 
 
 def _scrambled(case: Evidence) -> str | None:
@@ -108,7 +126,9 @@ def _cropped(case: Evidence) -> str | None:
     kept, spare = small.shape[d], large.shape[d] - small.shape[d]
     said = f"{'are' if spare > 1 else 'is'} {'missing' if yours is small else 'too many'}"
     for start, end in ((0, "last"), (spare, "first")):
-        if kept and case.agree(large.narrow(d, start, kept), small, tried=2):
+        part = large.narrow(d, start, kept)
+        is_right = case.same(part, small) and case.bits(small) * small.numel() >= A_FACT
+        if is_right or case.agree(part, small, tried=2):
             return f"right values, but the {end} {spare} along {case.name(d)} {said}"
     return None
 

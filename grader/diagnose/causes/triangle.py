@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from grader.diagnose.causes.evidence import CHANCE, Evidence
+from grader.diagnose.causes.evidence import Evidence
 
 LOWER, UPPER = "lower", "upper"
 
@@ -37,7 +37,7 @@ def masked(case: Evidence) -> str | None:
     rows, columns = case.wanted.shape[-2:]
     patterns = kept[(0,) * (kept.ndim - 2)].double(), to_keep[(0,) * (kept.ndim - 2)].double()
     bits = sum(case.bits(p) * p.numel() for p in patterns)
-    return _told(yours, wanted) if bits >= CHANCE + 2 * math.log2(2 * (rows + columns)) else None
+    return _told(yours, wanted) if bits >= case.needed + 2 * math.log2(2 * (rows + columns)) else None
 
 
 def _filling(case: Evidence, to_keep: Tensor) -> str:

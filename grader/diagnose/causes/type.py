@@ -1,11 +1,12 @@
 """What came back is no tensor where one is wanted, or the reverse: what the two have in common."""
 
+import inspect
 import itertools
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from grader.diagnose.causes.evidence import make_evidence
 from grader.diagnose.describe import is_tensor, readable
@@ -20,29 +21,36 @@ def cause_of_type(yours: Any, wanted: Tensor, rtol: float, atol: float) -> str |
         return "does the function end with `return`?"
     if issubclass(kind, np.ndarray):
         return "a NumPy array: stay in torch, or end with torch.from_numpy(...)"
+    if told := uncalled(yours):
+        return told
     if kind in (bool, int, float, complex):
         return "a Python number: return the tensor itself, without .item()" if wanted.ndim == 0 else None
+    if kind is range:
+        return "a Python range: torch.arange counts likewise, and makes a tensor"
     if not issubclass(kind, (list, tuple)):
         return None
     base = list if issubclass(kind, list) else tuple
     items = list(itertools.islice(base.__iter__(yours), MOST_ITEMS + 1))
     if items and all(type(item) in (bool, int, float, list) for item in items):
-        return "a Python list: return a tensor, without .tolist()"
+        return "a Python list: return a tensor, without .tolist(), or made by torch.tensor(…)"
     if not items or len(items) > MOST_ITEMS or not all(map(is_tensor, items)):
         return None
     return _among(kind, [readable(item) for item in items], wanted, rtol, atol)
 
 
-def cause_of_tensor(yours: object, wanted: object) -> str:
-    """A tensor came back where a Python number or list is wanted: what makes one of it, or ""."""
-    if not is_tensor(yours):
-        return ""
-    assert isinstance(yours, Tensor)
-    if type(wanted) is list:
-        return "a tensor: `.tolist()` makes a Python list of it"
-    if type(wanted) in (bool, int, float) and yours.numel() == 1:
-        return "a tensor of one number: `.item()` makes a Python number of it"
-    return ""
+def uncalled(yours: object) -> str:
+    """A function, a class or a layer, where what it returns is wanted."""
+    if isinstance(yours, nn.Module):
+        return "this is a layer, and not what it makes of x: call it"
+    if isinstance(yours, type):
+        return "this is a class, and no object of it: call it"
+    return "this is a function, and not what it returns: call it" if inspect.isroutine(yours) else ""
+
+
+def cause_of_pieces(yours: Tensor) -> str | None:
+    """Why a tensor cannot be read that has no values of its own."""
+    name = type(yours).__name__  # distributed tensors are not imported for their name
+    return "a DTensor: its full_tensor() puts the pieces of all ranks together" if name == "DTensor" else None
 
 
 def _among(kind: type, items: list[Tensor | None], wanted: Tensor, rtol: float, atol: float) -> str | None:

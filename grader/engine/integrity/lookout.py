@@ -13,10 +13,10 @@ def remember(looks: Sequence[Look], ours: Iterable[object], *, strict: bool) -> 
     """What tells of the first that is not as it is now, or None; of `Kept` that it is given, too.
 
     A function: another object would be one more that an answer could find and change. Where it need not be
-    `strict`, for a learner who may be debugging, hooks do not count, and only names are compared.
+    `strict`, for a learner who may be debugging, hooks do not count.
     """
     before = hooks.now()
-    broken = tuple(look.broken if strict else look.by_names for look in looks)
+    broken = tuple(look.broken for look in looks)
     kept = tuple(Kept.of(each).broken for each in ours)
     known = tuple(Kept.of(look).broken for look in looks)
 

@@ -9,9 +9,10 @@ from grader.course.exercise import Exercise
 from grader.learner import listing
 from grader.learner.watch.room import LEAST, Fitted, Room
 from grader.learner.watch.window import Window
-from grader.records.rungs import State
+from grader.protocol.statuses import State
 
-KEYS = "↑ ↓ (k j) move   ← → section   [enter] open   [l]ist off   [q]uit"
+KEYS = "[enter] open   [l]ist off   [q]uit   ↑ ↓ (k j) move   ← → section"
+"""What a narrow window cuts off stands last."""
 _MOVES = {"up": -1, "k": -1, "down": 1, "j": 1}
 _TURNS = {"left": -1, "right": 1}
 
@@ -50,8 +51,12 @@ class Browser:
 
     def _laid(self, states: Mapping[str, State], room: Room) -> list[RenderableType]:
         section = self._catalog.section(self.at)
-        title = listing.head(section)
-        rows = [listing.row(e, states.get(e.slug, "todo"), is_focus=e is self.at) for e in section.exercises]
+        title = listing.head(section, states)
+        width = room.options.max_width
+        rows = [
+            listing.row(e, states.get(e.slug, "todo"), width, is_focus=e is self.at)
+            for e in section.exercises
+        ]
         first = last = section.exercises.index(self.at)
         most = max(room.rows - room.taken([title]), LEAST)
         grown = True

@@ -24,8 +24,9 @@ EDITORS = ("nano", "vim", "vi")
 """What is tried where no editor is set: the one that says how to leave it comes first."""
 
 
-_NAMED = {"[A": "up", "[B": "down", "[C": "right", "[D": "left"}
-"""Arrows, by what comes after an escape; some terminals write O for [."""
+_NAMED = {"[A": "up", "[B": "down", "[C": "right", "[D": "left", "[5~": "pageup", "[6~": "pagedown"}
+_NAMED |= {"[H": "home", "[1~": "home", "[F": "end", "[4~": "end"}
+"""Keys without a letter, by what comes after an escape; some terminals write O for [."""
 _PRESSED = re.compile(_NO_LETTERS.pattern + "|.", re.DOTALL)
 
 
@@ -35,7 +36,7 @@ def letters(pressed: str | None) -> str:
 
 
 def keys_in(pressed: str | None) -> Iterator[str]:
-    """The keys that were pressed: letters, small; "up", "down", "left", "right" and "enter"."""
+    """The keys that were pressed: letters, small; "up", "pagedown", "home", "enter" and the like."""
     for found in _PRESSED.finditer(pressed or ""):
         key = found[0]
         if key.startswith("\x1b"):

@@ -11,26 +11,26 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from grader.core.errors import KataError
-from grader.course import paths
+from grader.course import missing, paths
 from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
-from grader.learner import again, commands
-from grader.learner.watch import keyboard, screen
-from grader.learner.watch.asked import Asked
+from grader.learner import again, commands, reading, seen
+from grader.learner.watch import cells, footer, keyboard, links, screen, taught
 from grader.learner.watch.browser import Browser
-from grader.learner.watch.events import Event, Key, Resized, Saved
+from grader.learner.watch.confirmation import Confirmation
+from grader.learner.watch.events import Event, Key, Polls, Resized, Saved
 from grader.learner.watch.keyboard import Keyboard
 from grader.learner.watch.runs import JudgedVersion, Runs
 from grader.learner.watch.walk import Walk
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
+from grader.protocol.statuses import SETTLED, SOLVED
 from grader.records import practice, progress
 from grader.records.route import Route
-from grader.records.rungs import SOLVED
 
 
 class Watcher:
@@ -55,11 +55,13 @@ class Watcher:
         self.runs = Runs(warm, jobs, self.events.put, self._begun)
         self.places = {e.place("exercises"): e for e in catalog.exercises}
         self.started = 0.0  # when the run of the focus began
-        self.asked = Asked(self.walk, self._say, self._draw)
+        self.confirmation = Confirmation(self.walk, self._say, self._draw)
         self.is_map = False  # the map of the course is shown, while all are checked
         has_keys = self.keyboard.is_heard
-        told = screen.ready(self.walk.focus, has_keys=has_keys)
-        self.window = Window(out, catalog, path, told, screen.KEYS if has_keys else screen.NO_KEYS)
+        self.window = Window(
+            out, catalog, path, screen.asked(self.walk.focus), footer.KEYS if has_keys else footer.NO_KEYS
+        )
+        self.verdict: tuple[Exercise, RenderableType] | None = None  # the latest on what is in focus
         self.is_news = False  # the note outlives the next save, which is our own
 
     def run(self) -> None:
@@ -100,8 +102,11 @@ class Watcher:
             self._saved(event.files)
         elif isinstance(event, JudgedVersion):
             self._judged(event)
-        elif self.asked.is_open:
-            self.asked.answer(event.letter)
+        elif isinstance(event, Polls):
+            told = f"saves are looked for twice a second, since the system does not tell of them: {event.why}"
+            self._say(told, is_news=True)
+        elif self.confirmation.is_open:
+            self.confirmation.answer(event.letter)
         elif event.letter == "q":
             return False
         elif self.browser is None or not self._browse(self.browser, event.letter):
@@ -117,7 +122,7 @@ class Watcher:
         if len(there) == 1:  # several at once: git, not the learner's editor
             self.walk.focus = there[0]
         self.is_map = False
-        self.asked.drop()
+        self.confirmation.drop()
         self._close_list()
         self.window.note = self.window.note if self.is_news else None
         self.is_news = False
@@ -128,7 +133,8 @@ class Watcher:
 
     def _tell_gone(self) -> None:
         file = paths.shown(self.walk.focus.file("exercises"))
-        self._draw(Text(f"{file} is gone; r puts its start back", "yellow"))
+        gone = missing.renamed(self.walk.focus) or f"{file} is gone"
+        self._draw(Text(f"{gone}; r puts its start back", "yellow"))
 
     def _begun(self, exercise: Exercise, is_there: bool) -> None:
         if exercise is self.walk.focus and not is_there:
@@ -151,7 +157,11 @@ class Watcher:
             lesson, note = replace(event.lesson, before=before), ""
             if state in SOLVED and (once := practice.begun()) and once.slug == exercise.slug:
                 note = "done again; t shows then and now, side by side"
-            self._draw(screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard), note)
+            elif state in SOLVED and self.walk.is_read() and seen.file(self.catalog.section(exercise)):
+                note = f"you have been through {exercise.section}; w shows what your answers make"
+            told = screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard)
+            self.verdict = (exercise, told)
+            self._draw(told, note)
         elif is_latest:
             self._draw(self.window.body)  # the bars have moved
         if is_latest:
@@ -164,17 +174,24 @@ class Watcher:
 
     def _press(self, letter: str) -> None:
         keys = {
-            "n": lambda: self._go(self.walk.go_on),
+            "n": self._go_on,
             "p": lambda: self._go(self.walk.go_to_previous),
             "b": lambda: self._go(self.walk.go_back),
-            "h": lambda: self._say(commands.hint(self.walk.focus.slug, reveal="s")),
-            "s": self.asked.solve,
+            "h": self._hint,
+            "s": self.confirmation.solve,
             "l": self._list,
             "a": self._check_all,
-            "r": self.asked.restart,
+            "r": self.confirmation.restart,
             "e": self._edit,
             "t": self._then_and_now,
+            "w": self._see,
+            "v": self._turn,
+            "c": self._chapter,
+            "o": self._links,
+            "?": self._all_keys,
         }
+        if self.window.scroll.press(letter):
+            self._draw(self.window.body)
         if letter not in keys:
             return
         self.is_map = False
@@ -184,6 +201,15 @@ class Watcher:
             keys[letter]()
         except KataError as error:
             self._say(str(error))
+
+    def _go_on(self) -> None:
+        passed = self.walk.go_on()
+        self.runs.begin(self.walk.focus)
+        if passed:
+            names = ", ".join(e.slug for e in passed)
+            self._say(f"passed over, as optional: {names}; l has {'it' if len(passed) == 1 else 'them'}")
+        elif self.walk.is_first_exercise():
+            self._say("your first exercise: once its job works, n goes on; the fine print can wait")
 
     def _go(self, move: Callable[[], None]) -> None:
         """Put another exercise in focus; only ever on demand."""
@@ -213,6 +239,44 @@ class Watcher:
         if self.browser is not None:
             self.browser.close()
         self.browser = None
+
+    def _turn(self) -> None:
+        """Show the statement where the verdict is shown, and else the verdict."""
+        exercise, told = self.verdict or (None, None)
+        is_there = told is not None and exercise is self.walk.focus and self.window.body is not told
+        self._draw(told if told is not None and is_there else screen.asked(self.walk.focus))
+
+    def _hint(self) -> None:
+        """A hint, with a picture of the worked example where that is small."""
+        told = Text(commands.hint(self.walk.focus.slug, reveal="s"), "yellow")
+        drawn = cells.of_example(screen.statement(self.walk.focus))
+        self.window.note = Group(told, drawn) if drawn else told
+        self._draw(self.window.body)
+
+    def _chapter(self) -> None:
+        """The chapter, at the call that the focus is about."""
+        self._draw(reading.shown(self.walk.focus.section))
+        row = taught.row_of(self.walk.focus)
+        self.window.go_to(row.name if row else "")
+        self._draw(self.window.body)
+
+    def _links(self) -> None:
+        focus = self.walk.focus
+        is_open = self.walk.states[focus.slug] in SETTLED or focus.slug in progress.revealed()
+        self.window.note = links.of(focus, is_open=is_open)
+        self._draw(self.window.body)
+
+    def _all_keys(self) -> None:
+        self._draw(footer.all_keys())
+
+    def _see(self) -> None:
+        behind = self.window.body
+        self._draw(Text("drawing …", "dim"))
+        try:
+            self._draw(Text(seen.drawn(self.catalog.section(self.walk.focus))))
+        except KataError:
+            self.window.body = behind
+            raise
 
     def _then_and_now(self) -> None:
         done = again.finished(self.catalog)

@@ -11,9 +11,9 @@ from grader.learner.course_map import has_steps
 from grader.learner.watch import terminal
 from grader.learner.watch.keyboard import letters
 from grader.learner.watch.terminal import Terminal
+from grader.protocol.statuses import State
 from grader.records import progress
 from grader.records.route import WAYS, Route
-from grader.records.rungs import State
 
 _LETTERS = "abcdefghijklmnoprstuvwxyz"
 """One for each section; q leaves."""
@@ -55,7 +55,7 @@ def ask(out: Console, keys: Terminal, catalog: Catalog) -> Route | None:
 def how_far() -> RenderableType:
     """The question."""
     answers = {"1": f"new to it: {WAYS['first']}", "2": f"at home in it: {WAYS['core']}"}
-    answers["3"] = "here for one section: its steps, then its exercises"
+    answers["3"] = "here for one section: its steps and easy exercises, then its others"
     return _choice("How well do you know PyTorch?", answers, "press 1, 2 or 3; `kata path` changes it later")
 
 

@@ -1,11 +1,10 @@
-"""The rows that a screen has: what fits, what is cut, and what is laid out only when it is drawn."""
+"""The rows that a screen has, and what is laid out only when it is drawn, for as many as there are then."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.segment import Segment, Segments
-from rich.text import Text
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 LEAST = 3
 """Rows of a verdict that are shown however low the window is."""
@@ -24,23 +23,10 @@ class Room:
 
     def taken(self, parts: Sequence[RenderableType]) -> int:
         """How many rows these take, as they wrap."""
-        return len(self._lines(parts))
+        return len(self.lines(parts))
 
-    def first(self, parts: Sequence[RenderableType], rows: int) -> list[RenderableType]:
-        """The first of these, as many as fit."""
-        count = len(parts)
-        while count and self.taken(parts[:count]) > rows:
-            count -= 1
-        return list(parts[:count])
-
-    def cut(self, parts: Sequence[RenderableType], rows: int, how: str = "") -> RenderableType:
-        """The first rows of these, and how many more there are where they do not fit, and how to see them."""
-        lines = self._lines(parts)
-        kept = lines if len(lines) <= rows else lines[: rows - 1]
-        rest = [Text(f"… {len(lines) - len(kept)} lines more{how}", "dim")] if kept is not lines else []
-        return Group(Segments(s for line in kept for s in (*line, Segment.line())), *rest)
-
-    def _lines(self, parts: Sequence[RenderableType]) -> list[list[Segment]]:
+    def lines(self, parts: Sequence[RenderableType]) -> list[list[Segment]]:
+        """The rows of these, as they wrap."""
         # Not `Console.render_lines`, which fills up what is lower than the window.
         segments = (s for part in parts for s in self.console.render(part, self._options_for(part)))
         width = self.options.max_width

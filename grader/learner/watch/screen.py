@@ -1,51 +1,51 @@
 """What `kata watch` shows: pure functions from records to text.
 
-A verdict is laid out when it is drawn, for the window as it is then, and rows are counted as they wrap: where
-room is short, titles become a count before anything is cut that says how to go on.
+What matters most stands first, and what does not fit is scrolled to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from grader.core.sanitize import plain
 from grader.course import paths
 from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 from grader.learner import course_map
-from grader.learner.course_map import HIDDEN, counted
+from grader.learner.course_map import HIDDEN
 from grader.learner.outcome import Lesson
-from grader.learner.watch.room import LEAST, Fitted, Room
+from grader.learner.watch import cells, taught
+from grader.learner.watch.folding import Lines
+from grader.learner.watch.room import Fitted, Room
 from grader.learner.watch.statement import laid
-from grader.records.rungs import MARKS, SETTLED, State
+from grader.protocol.statuses import STATUSES, State
 
-KEYS = "[n]ext [p]revious [b]efore [h]int [s]olution [l]ist [a]ll [r]eset [e]dit [q]uit"
-NO_KEYS = "no single keys can be read here: Ctrl-C ends, `kata hint` and the other verbs do the rest"
-WIDTH = 10
-"""Of a bar."""
-ROOMY = 16
-"""Rows from which there is room for what is not asked."""
-
-MOST_PRINTED = 10
-MOST_OTHERS = 6
+MOST_PRINTED = 100
+"""Lines of what was printed: nobody scrolls through more."""
 
 
-def lesson(found: Lesson, following: Exercise | None, *, has_keys: bool = True) -> RenderableType:
+def lesson(lesson: Lesson, following: Exercise | None, *, has_keys: bool = True) -> RenderableType:
     """The verdict on one exercise, and which one comes next."""
-    way_on = _way_on(found.exercise, following, "   press n" if has_keys else "")
-    if found.state == "done":
-        return Fitted(lambda room: _passed(found, way_on, room))
-    if found.state == "works":
-        return Fitted(lambda room: _works(found, way_on, room))
-    if found.state == "todo" or found.is_start:
-        return Fitted(lambda room: _todo(found, has_keys, room))
-    return Fitted(lambda room: _failed(found, "   press b" if has_keys else "", room))
+    if lesson.state == "done":
+        return Group(*_passed(lesson, following, "   press n" if has_keys else ""))
+    if lesson.state == "works":
+        return Group(*_works(lesson, following, "   press n" if has_keys else ""))
+    if lesson.state == "todo" or lesson.is_start:
+        return Fitted(lambda room: _todo(lesson, room))
+    return Group(*_failed(lesson, "   press b" if has_keys else ""))
 
 
-def ready(exercise: Exercise, *, has_keys: bool = True) -> RenderableType:
-    """What is asked first, when all is warm."""
-    return Fitted(lambda room: _asked(exercise, has_keys, room, room.rows))
+def asked(exercise: Exercise) -> RenderableType:
+    """What an exercise's file says, and what is there."""
+    return Fitted(lambda room: _asked(exercise, room))
+
+
+def statement(exercise: Exercise) -> Statement:
+    """What its file says."""
+    file = exercise.file("exercises")
+    return Statement.of(file.read_text("utf-8", "replace") if file.exists() else "")
 
 
 def checking(exercise: Exercise, seconds: float | None = None) -> Text:
@@ -61,171 +61,149 @@ def checking_all(catalog: Catalog, states: Mapping[str, State], left: int) -> Re
     return Group(course_map.course(catalog, states), Text(f"\n{told}", "dim"))
 
 
-def _todo(found: Lesson, has_keys: bool, room: Room) -> list[RenderableType]:
-    if not found.rest:
-        below = _not_here(found, room, room.rows // 4)
-        if found.failures:  # what is to be mended fails from the start
-            below = [Text(f"\n✗ as it is: {found.failures[0].title}", "red")]
-        below += _printed(found, room, room.rows // 3)
-        return [*_asked(found.exercise, has_keys, room, room.rows - room.taken(below)), *below]
-    head = Text.assemble((f"· {found.exercise.slug}", "bold yellow"), f" · {found.rest}")
-    left = room.rows - room.taken([head])
-    printed = _printed(found, room, left - 1)
-    return [head, *_checks_passed(found, room, left - room.taken(printed)), *printed]
+def _todo(lesson: Lesson, room: Room) -> list[RenderableType]:
+    if lesson.rest:
+        head = Text.assemble((f"· {lesson.exercise.slug}", "bold yellow"), f" · {lesson.rest}")
+        return [head, *_printed(lesson), *_checks_passed(lesson)]
+    below = _not_here(lesson)
+    if lesson.failures:  # what is to be mended fails from the start
+        below = [Text(f"\n✗ as it is: {lesson.failures[0].title}", "red")]
+    return _asked(lesson.exercise, room, [*below, *_printed(lesson)])
 
 
-def _asked(exercise: Exercise, has_keys: bool, room: Room, rows: int) -> list[RenderableType]:
+def _asked(exercise: Exercise, room: Room, below: Iterable[RenderableType] = ()) -> list[RenderableType]:
     """An exercise that waits to be written: what its file says, and what is there."""
-    file = exercise.file("exercises")
-    asked = Statement.of(file.read_text("utf-8", "replace") if file.exists() else "")
+    said = statement(exercise)
     head: list[RenderableType] = [
         Text.assemble(
             (f"· {exercise.slug}", "bold yellow"),
-            f" · {asked.title or exercise.title}",
+            f" · {said.title or exercise.title}",
             (f"   {exercise.effort}" if exercise.effort else "", "dim"),
         ),
+        *([Text(f"  before it: {', '.join(exercise.needs)}", "dim")] if exercise.needs else []),
         Text(),
     ]
-    how = ": press e, or open the file" if has_keys else ": open the file"
-    if exercise.needs and rows > ROOMY:
-        head.insert(1, Text(f"  before it: {', '.join(exercise.needs)}", "dim"))
-    return [*head, *laid(asked, room, rows - room.taken(head), how)]
+    below = list(below)
+    return [*head, *laid(said, room, room.rows - room.taken([*head, *below])), *below]
 
 
-def _failed(found: Lesson, key: str, room: Room) -> list[RenderableType]:
-    told, others = _told(found, key)
-    fail = "fail" if len(others) > 1 else "fails"
-    more: list[RenderableType] = [Text(f"  ✗ {len(others)} more {fail}", "red")] if others else []
-    passed = [Text(f"  ✓ {len(found.passed)} passed", "green")] if found.passed else []
-    if found.unwritten:
-        passed.append(Text(f"  · still to write: {', '.join(found.unwritten)}", "yellow"))
-    counts = len(more) + len(passed)
-    least = _printed(found, room, LEAST + 2)  # which somebody wants to see now
-    first = room.cut(told, max(room.rows - counts - room.taken(least), LEAST))
-    left = room.rows - room.taken([first]) - counts
-    printed = _printed(found, room, left)
-    left -= room.taken(printed)
-    if others and left > LEAST:
-        head = Text(f"\nand {len(others)} more:", "dim")
-        rows = min(MOST_OTHERS, left - 1)
-        more = [head, *_fitting([f"  ✗ {title}" for title in others], "", "red", room, rows)]
-    return [first, *more, *passed, *printed]
-
-
-def _told(found: Lesson, key: str) -> tuple[list[RenderableType], list[str]]:
-    """What is told first, and the titles of what else fails."""
-    if found.trouble:
-        file = paths.shown(found.exercise.file("exercises"))
-        where = [] if f"{file}:" in found.trouble else [Text(f"  {file}", "dim")]
-        return [Text(f"✗ {found.exercise.slug}", "bold red"), Text(found.trouble), *where], []
-    head, *body = _first(found)
-    body = [f"{line}{key}" if found.before and line.endswith(found.before.short) else line for line in body]
-    first = found.failures[0]
-    others = list(dict.fromkeys(f.line for f in found.failures if f.title != first.title))
-    return [Text(f"✗ {head}", "bold red"), Text("\n".join(body))], others
-
-
-def _works(found: Lesson, way_on: list[RenderableType], room: Room) -> list[RenderableType]:
-    """The job is done: the fine print by title and, where there is room, what its first failure is."""
-    head = Text(f"{MARKS['works']} {found.exercise.slug} · {found.rungs.words}", "bold green")
-    left = room.rows - room.taken([head, *way_on])
-    printed = _printed(found, room, left - 1)
-    left -= room.taken(printed)
-    lines = [f"  ✗ {title}" for title in found.fine_print]
-    lines += [f"  · still to write: {', '.join(found.unwritten)}"] if found.unwritten else []
-    titles = _fitting(lines, f"  ✗ {len(lines)} of the fine print", "yellow", room, left)
-    left -= room.taken(titles)
-    told = Text("\n" + (found.trouble or "\n".join(_first(found)[1:])))
-    first = [room.cut([told], left)] if left > LEAST and (found.trouble or found.failures) else []
-    return [head, *titles, *first, *way_on, *printed]
-
-
-def _first(found: Lesson) -> list[str]:
-    """What is told of the first failure, if there is one."""
+def _failed(lesson: Lesson, key: str) -> list[RenderableType]:
+    told, others = _told(lesson, key)
+    counts = Text()
+    if others:
+        counts.append(f"  ✗ {len(others)} more {'fail' if len(others) > 1 else 'fails'}", "red")
+    if lesson.passed:
+        counts.append(f"  ✓ {len(lesson.passed)} passed", "green")
+    if lesson.unwritten:
+        counts.append(f"  · still to write: {', '.join(lesson.unwritten)}", "yellow")
     return [
-        line for f in found.failures[:1] for line in f.feedback.told(found.exercise, f.title, found.before)
+        *told,
+        *([counts] if counts else []),
+        *_printed(lesson),
+        *([Text(f"\nand {len(others)} more:", "dim")] if others else []),
+        *(Text(f"  ✗ {title}", "red") for title in others),
     ]
 
 
-def _way_on(exercise: Exercise, following: Exercise | None, key: str) -> list[RenderableType]:
-    after: list[RenderableType] = [Text("")]
-    if paths.is_release() and not exercise.is_step:
-        after.append(Text(HIDDEN, "dim"))
+def _told(lesson: Lesson, key: str) -> tuple[list[RenderableType], list[str]]:
+    """What is told first, and the titles of what else fails."""
+    if lesson.trouble:
+        file = paths.shown(lesson.exercise.file("exercises"))
+        where = [] if f"{file}:" in lesson.trouble else [Text(f"  {file}", "dim")]
+        return [Text(f"✗ {lesson.exercise.slug}", "bold red"), Text(lesson.trouble), *where], []
+    first, drawn = lesson.failures[0], cells.of_failure(lesson.failures[0].feedback)
+    feedback = cells.without(first.feedback) if drawn else first.feedback
+    head, *body = feedback.lines_for(lesson.exercise, first.title, lesson.before)
+    body = [f"{line}{key}" if lesson.before and line.endswith(lesson.before.short) else line for line in body]
+    others = list(dict.fromkeys(f.line for f in lesson.failures if f.title != first.title))
+    size = feedback.headline.count("\n") + 1 if drawn else len(body)
+    after = [] if drawn else _example_of(lesson)
+    parts = [Lines(tuple(body[:size])), *([drawn] if drawn else after), Lines(tuple(body[size:]))]
+    return [Text(f"✗ {head}", "bold red"), *parts], others
+
+
+def _example_of(lesson: Lesson) -> list[RenderableType]:
+    """The first of the other failures that is small enough to be drawn, where the first one is not."""
+    for failure in lesson.failures[1:]:
+        if drawn := cells.of_failure(failure.feedback):
+            return [Text(f"  ✗ {failure.title}", "red"), drawn]
+    return []
+
+
+def _works(lesson: Lesson, following: Exercise | None, key: str) -> list[RenderableType]:
+    """The job is done: the fine print by title, and what its first failure is."""
+    told = Text("\n" + lesson.trouble) if lesson.trouble else Group(Text(), Lines(tuple(_first(lesson)[1:])))
+    return [
+        Text(f"{STATUSES['works'].mark} {lesson.exercise.slug} · {lesson.standing.words}", "bold green"),
+        *_next(following, key),
+        *(Text(f"  ✗ {title}", "yellow") for title in lesson.fine_print),
+        *([Text(f"  · still to write: {', '.join(lesson.unwritten)}", "yellow")] if lesson.unwritten else []),
+        *([told] if lesson.trouble or lesson.failures else []),
+        *_printed(lesson),
+        *_lesson_of(lesson.exercise),
+        Text(),
+        *_to_read(lesson.exercise),
+    ]
+
+
+def _first(lesson: Lesson) -> list[str]:
+    """What is told of the first failure, if there is one."""
+    return [
+        line
+        for f in lesson.failures[:1]
+        for line in f.feedback.lines_for(lesson.exercise, f.title, lesson.before)
+    ]
+
+
+def _passed(lesson: Lesson, following: Exercise | None, key: str) -> list[RenderableType]:
+    words = f" · {lesson.standing.words}" if lesson.standing.fine else f" · {len(lesson.passed)} passed"
+    return [
+        Text(f"✓ {lesson.exercise.slug}{words}", "bold green"),
+        *_next(following, key),
+        *_lesson_of(lesson.exercise),
+        Text(),
+        *_to_read(lesson.exercise),
+        *_printed(lesson),
+        *_checks_passed(lesson),
+        *_not_here(lesson),
+    ]
+
+
+def _lesson_of(exercise: Exercise) -> list[RenderableType]:
+    told = [*taught.of(exercise)]
+    return [Text(), *told] if told else []
+
+
+def _next(following: Exercise | None, key: str) -> list[RenderableType]:
+    return [Lines((f"next       {paths.shown(following.file('exercises'))}{key}",))] if following else []
+
+
+def _to_read(exercise: Exercise) -> list[RenderableType]:
+    told: list[RenderableType] = []
     reference = exercise.file("solutions")
     if reference.exists():
-        after.append(Text(f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})"))
+        told.append(Lines((f"reference  {paths.shown(reference)}   (kata solution {exercise.slug})",)))
     if exercise.reading:
-        after.append(Text(f"read       {exercise.reading}"))
-    if following is not None:
-        after.append(Text(f"next       {paths.shown(following.file('exercises'))}{key}"))
-    return after
+        told.append(Text(f"read       {exercise.reading}"))
+    if paths.is_release() and not exercise.is_step:
+        told.append(Text(HIDDEN, "dim"))
+    return told
 
 
-def _passed(found: Lesson, way_on: list[RenderableType], room: Room) -> list[RenderableType]:
-    words = f" · {found.rungs.words}" if found.rungs.fine else ""
-    head = Text(f"✓ {found.exercise.slug}{words}", "bold green")
-    left = room.rows - room.taken([head, *way_on])
-    printed = _printed(found, room, left - 1)
-    left -= room.taken(printed)
-    skipped = _not_here(found, room, left - 1)
-    passed = _checks_passed(found, room, left - room.taken(skipped))
-    return [head, *passed, *skipped, *way_on, *printed]
+def _not_here(lesson: Lesson) -> list[RenderableType]:
+    return [Text(f"  – not judged here: {title}", "dim") for title in lesson.skipped]
 
 
-def _not_here(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
-    lines = [f"  – not judged here: {title}" for title in found.skipped]
-    return _fitting(lines, f"  – {len(lines)} not judged here", "dim", room, min(MOST_OTHERS, rows))
+def _checks_passed(lesson: Lesson) -> list[RenderableType]:
+    return [Text(f"  ✓ {title}", "green") for title in lesson.passed]
 
 
-def _checks_passed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
-    lines = [f"  ✓ {title}" for title in found.passed]
-    return _fitting(lines, f"  ✓ {len(lines)} passed", "green", room, rows)
-
-
-def _fitting(lines: Sequence[str], count: str, style: str, room: Room, rows: int) -> list[RenderableType]:
-    """These lines; where they do not fit, how many more there are, or `count` alone."""
-    texts: list[RenderableType] = [Text(line, style) for line in lines]
-    if not texts or room.taken(texts) <= rows:
-        return texts
-    kept = room.first(texts, rows - 1)
-    rest = Text(f"    and {len(texts) - len(kept)} more", style)
-    return [*kept, rest] if kept else [Text(count, style)]
-
-
-def _printed(found: Lesson, room: Room, rows: int) -> list[RenderableType]:
-    lines = found.printed.splitlines()
-    if not lines:
-        return []
+def _printed(lesson: Lesson) -> list[RenderableType]:
+    lines = lesson.printed.splitlines()
     # Text, never markup; and no control characters, which could rewrite the screen.
-    plain = ["".join(c if c.isprintable() or c == "\t" else "�" for c in line)[:200] for line in lines]
-    shown: list[RenderableType] = [Text(f"  {line}") for line in plain[:MOST_PRINTED]]
-    head = Text("\nprinted:", "dim")
-    rest: list[RenderableType] = []
-    if len(lines) > MOST_PRINTED or room.taken([head, *shown]) > rows:
-        shown = room.first(shown, rows - room.taken([head]) - 1)
-        # The rest of a flood was not even kept.
-        rest = [Text(f"  … at least {len(lines) - len(shown)} lines more", "dim")]
-    return [head, *shown, *rest]
-
-
-def bars(focus: Exercise, path: Sequence[Exercise], states: Mapping[str, State]) -> Text:
-    """How far the section and the path are: their steps while one is in focus, else their exercises."""
-    alike = [e for e in path if e.is_step == focus.is_step] or path
-    here = [e for e in alike if e.section == focus.section]
-    bars = [] if len(here) in (0, len(alike)) else [_bar(focus.section, here, states)]
-    bars.append(_bar(alike[0].section if alike == here and alike else "course", alike, states))
-    kind = "   steps" if alike and alike[0].is_step else ""
-    return Text("   ").join(bars).append(kind, "dim")
-
-
-def _bar(name: str, exercises: Sequence[Exercise], states: Mapping[str, State]) -> Text:
-    seen = [states.get(e.slug) for e in exercises]
-    settled = sum(state in SETTLED for state in seen)
-    done, works = (_share(n, len(seen)) for n in (settled - seen.count("works"), settled))
-    parts = (("█" * done, "green"), ("▒" * (works - done), "green"), ("░" * (WIDTH - works), "dim"))
-    return Text.assemble((name, "bold"), f" {counted(exercises, states)} ", *parts)
-
-
-def _share(count: int, total: int) -> int:
-    """So many of a bar's blocks: one for the first of a hundred, and not all before the last."""
-    return min(max(round(WIDTH * count / max(total, 1)), count > 0), WIDTH - (count < total))
+    shown = [Text(f"  {plain(line)[:200]}") for line in lines[:MOST_PRINTED]]
+    # The rest of a flood was not even kept.
+    rest = (
+        [Text(f"  … at least {len(lines) - MOST_PRINTED} lines more", "dim")] if lines[MOST_PRINTED:] else []
+    )
+    return [Text("\nprinted:", "dim"), *shown, *rest] if lines else []

@@ -53,7 +53,7 @@ def run(out: Console, place: str = "", *, fine: bool = False, path: str = "", te
     except KeyboardInterrupt:
         pass
     counts = practice.counts(date.today())
-    out.print(f"{counts}; until next time" if counts else "until next time", markup=False)
+    out.print(f"{counts}; until next time" if counts else "until next time")
 
 
 def _out_of(catalog: Catalog, name: str) -> Route:

@@ -15,6 +15,7 @@ _PAUSE = 0.02
 
 
 _ARROWS = {"H": "\x1b[A", "P": "\x1b[B", "M": "\x1b[C", "K": "\x1b[D"}
+_ARROWS |= {"I": "\x1b[5~", "Q": "\x1b[6~", "G": "\x1b[H", "O": "\x1b[F"}
 """What msvcrt calls them, and what other terminals send."""
 
 

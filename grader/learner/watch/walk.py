@@ -3,9 +3,9 @@
 from grader.core.errors import KataError
 from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
+from grader.protocol.statuses import SETTLED, SOLVED, State
 from grader.records import progress, route
 from grader.records.route import Route
-from grader.records.rungs import SETTLED, State
 
 
 class Walk:
@@ -47,13 +47,27 @@ class Walk:
         """The step that the focus builds on, and that is not done yet."""
         return progress.step_before(self.catalog, self.focus, self.states)
 
-    def go_on(self) -> None:
-        """Go to what comes next; raises KataError at the end."""
-        following = self.following()
+    def go_on(self) -> list[Exercise]:
+        """Go to what comes next; the optional steps that are passed over. Raises KataError at the end."""
+        before, following = self.focus, self.following()
         if following is None:
             end = progress.end_of(self.catalog, self.states, self.path, fine=self.fine)
             raise KataError(f"{end}; `kata status` shows the map")
         self.focus = following
+        order = self.path.order(self.catalog)
+        between = order[order.index(before) + 1 : order.index(following)]
+        return [e for e in between if self.path.passes_over(e) and self.states[e.slug] not in SETTLED]
+
+    def is_first_exercise(self) -> bool:
+        """Whether the focus is an exercise, and only steps were solved so far."""
+        solved = [e for e in self.catalog.exercises if self.states[e.slug] in SOLVED]
+        return not self.focus.is_step and bool(solved) and all(e.is_step for e in solved)
+
+    def is_read(self) -> bool:
+        """Whether the focus was the last of the steps of its section and the easy exercises among them."""
+        read = [e for e in route.like_a_book(self.catalog) if e.section == self.focus.section]
+        is_on = self.focus in read and self.path.name != "core" and not self.path.only
+        return is_on and all(self.states[e.slug] in SETTLED for e in read if not e.optional)
 
     def go_to_previous(self) -> None:
         """Go to what comes before on the path, whether it is done or not; raises KataError at the front."""

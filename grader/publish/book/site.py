@@ -2,25 +2,19 @@
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import Catalog, load
-from grader.publish.book.pages import pages
+from grader.publish.book import search
+from grader.publish.book.pages import PageGroup, beside, pages, sidebar
 
 PICTURES = paths.ROOT / "docs" / "pictures"
 
-_STYLE = """
-details.hint { margin: 0.6rem 0; padding: 0.4rem 0.8rem; border-left: 3px solid var(--color-brand-primary); }
-details.hint summary { cursor: pointer; }
-article table td, article table code { white-space: normal; overflow-wrap: anywhere; }
-.table-wrapper { overflow-x: auto; }
-@media print {
-  details.hint, .sidebar-drawer, .toc-drawer, .related-pages, .mobile-header { display: none !important; }
-  pre { white-space: pre-wrap; }
-}
-"""
+_HERE = Path(__file__).parent
 
 _SETTINGS = {
     "project": "torchkata",
@@ -28,11 +22,11 @@ _SETTINGS = {
     "extensions": ["myst_parser"],
     "html_theme": "furo",
     "html_copy_source": False,
-    "html_show_search_summary": False,  # for which it would fetch the pages, which a folder does not allow
     "html_show_sphinx": False,
     "html_show_copyright": False,
     "html_static_path": ["_static"],
     "html_css_files": ["book.css"],
+    "templates_path": [str(_HERE / "templates")],
     "myst_heading_anchors": 3,
     "suppress_warnings": ["myst.header"],
 }
@@ -47,8 +41,8 @@ def write(catalog: Catalog, sources: Path) -> int:
         file.write_text(page.text, "utf-8")
         count += 1
     static = sources / "_static"
-    static.mkdir()
-    (static / "book.css").write_text(_STYLE, "utf-8")
+    shutil.copytree(_HERE / "static", static)
+    (static / "lookup.js").write_text(search.script(catalog), "utf-8")
     if PICTURES.is_dir():
         shutil.copytree(PICTURES, sources / "pictures")
     return count
@@ -70,7 +64,8 @@ def build(target: Path) -> int:
     for folder in (sources, target):
         shutil.rmtree(folder, ignore_errors=True)
     sources.mkdir(parents=True)
-    count = write(load(), sources)
+    catalog = load()
+    count = write(catalog, sources)
     doctrees = target.with_name(f"{target.name}-doctrees")
     app = Sphinx(
         str(sources),
@@ -85,12 +80,26 @@ def build(target: Path) -> int:
         warningiserror=True,
         parallel=2,
     )
+    groups = sidebar(catalog)
+    app.connect("html-page-context", lambda *told: _around(groups, told[1], told[3]))
     app.build()
     for folder in (sources, doctrees):
         shutil.rmtree(folder)
     if app.statuscode:
         raise KataError("warnings are told above: mend the chapters or statements that they name")
     return count
+
+
+def _around(groups: Sequence[PageGroup], place: str, context: dict[str, Any]) -> None:
+    """Tell a page's template what stands beside it, before it and after it."""
+    context["beside"] = held = beside(groups, place)
+    order = [pair for group in held for pair in group.pages.items()]
+    at = next((number for number, (page, _) in enumerate(order) if page == place), None)
+    if at is not None:
+        for name, near in (("prev", order[at - 1 : at]), ("next", order[at + 1 : at + 2])):
+            context[name] = next(
+                ({"link": context["pathto"](page), "title": title} for page, title in near), None
+            )
 
 
 if __name__ == "__main__":

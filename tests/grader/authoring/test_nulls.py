@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from grader.authoring import nulls
+from grader.authoring import nulls, stand_in
 
 DATASET = """
 class Lines:
@@ -21,7 +21,7 @@ class Lines:
 
 def loaded(about, solution=DATASET):
     names = {"__name__": "answer"}
-    exec(nulls.sources(solution)[about], names)
+    exec(stand_in.text(solution, "nulls", about), names)
     return names
 
 
@@ -32,6 +32,13 @@ def test_special_methods_of_a_class_without_others():
     assert list(zeros) == []
     with pytest.raises(TypeError):
         iter(nothing)
+
+
+def test_methods_change_no_object():
+    solution = "class Counter:\n    def __init__(self):\n        self.count = 0\n"
+    solution += "    def step(self):\n        self.count += 1\n        return self.count\n"
+    counter = loaded("returns zeros of the right shape", solution)["Counter"]()
+    assert (counter.step(), counter.count) == (0, 0)
 
 
 def test_nothing_comes_out_of_a_loader():

@@ -32,7 +32,7 @@ def graded(tmp_path_factory):
         clone.add(slug, hidden=hidden)
     folder = tmp_path_factory.mktemp("class")
     for student, factor in (("ada", "2.0"), ("bob", "3.0")):
-        for file in (clone.root / "solutions" / "e01_tensors").glob("ex*.py"):
+        for file in (clone.root / "solutions" / "e01_tensors").glob("[!_]*.py"):
             answer = folder / "in" / student / "e01_tensors" / file.name
             answer.parent.mkdir(parents=True, exist_ok=True)
             answer.write_text(SOLUTION.replace("2.0", factor) + f"# {student}\n")
@@ -60,6 +60,6 @@ def test_the_audit_names_them_too(tmp_path):
     clone = Clone(tmp_path)
     clone.add("typo", hidden=BROKEN["typo"][0])
     assert any(
-        line.startswith("typo: tests/hidden/e01_tensors/test_ex01_typo.py does not import: ")
+        line.startswith("typo: tests/hidden/e01_tensors/test_typo.py does not import: ")
         for line in clone.kata("audit")[1]
     )

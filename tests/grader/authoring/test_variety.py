@@ -9,7 +9,15 @@ from grader.protocol.oracle_codec import encode
 
 def differing(draw, seeds=3):
     """The bits by which what `draw` makes of a generator differs from seed to seed."""
-    return variety.bits([encode(draw(torch.Generator().manual_seed(seed))) for seed in range(seeds)])
+    return variety.bits([encode(draw(seeded(seed))) for seed in range(seeds)])
+
+
+def seeded(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def problem(results):
+    return variety.problem([encode(result) for result in results])
 
 
 def size(gen):
@@ -56,5 +64,14 @@ def test_the_two_seeds_that_differ_least_count():
     results = [encode(torch.full((9,), float(n)).cumsum(0).sin()) for n in (1, 2, 3, 2)]
     assert variety.bits(results[:3]) == 72
     assert variety.bits(results) == 0
-    assert variety.problem(results[:3]) is None
     assert "differ by 0 bits" in variety.problem(results)
+
+
+def test_an_oracle_wants_three_cases_that_differ():
+    drawn = [{f"{n} rows": torch.randn(9, generator=gen) for n in "123"} for gen in map(seeded, range(3))]
+    refused = [{**one, "bad input": "ValueError"} for one in drawn]
+    some = [{**one, "bad input": "ValueError" if seed else ""} for seed, one in enumerate(drawn)]
+    assert (problem(drawn), problem(some)) == (None, None)
+    assert "the same for every seed in 'bad input': draw" in problem(refused)
+    assert "has 2 of the 3 cases" in problem([{name: one[name] for name in [*one][:2]} for one in drawn])
+    assert "has 1 of the 3 cases" in problem([one["1 rows"] for one in drawn])

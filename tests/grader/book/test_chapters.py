@@ -84,6 +84,37 @@ def test_each_row_names_a_step_or_an_exercise(section: str) -> None:
 
 @pytest.mark.parametrize("section", CHAPTERS)
 def test_a_chapter_has_five_to_eight_snippets_of_at_most_eight_lines(section: str) -> None:
-    snippets = _SNIPPET.findall(text_of(section))[1:]  # the first makes the table's names
+    snippets = _SNIPPET.findall(text_of(section).partition("\n## Snippets")[2])
     assert 5 <= len(snippets) <= 8
     assert all(len(code.splitlines()) <= 8 for code in snippets)
+
+
+@pytest.mark.parametrize(
+    "breakdown",
+    [
+        "NaN under mixed precision",
+        "It hangs",
+        "Out of memory: what to try, in order",
+        "It is slow",
+        "It does not learn",
+        "Numbers differ after a resume",
+    ],
+)
+def test_a_breakdown_has_a_path_a_symptom_and_a_snippet(breakdown: str) -> None:
+    told = text_of("e09_debugging").partition(f"\n### {breakdown}\n")[2].partition("\n##")[0]
+    assert len(re.findall(r"^\d\. ", told, re.MULTILINE)) >= 5
+    assert len(_SNIPPET.findall(told)) == 1
+    assert re.search(r"\]\(\.\./symptoms/\w+\.md#", told)
+
+
+def test_the_first_chapter_begins_with_what_first_steps_need_and_its_calls_have_headings() -> None:
+    text = text_of("e01_tensors")
+    assert "torch.tensor(" in text.partition("\n## ")[0]
+    calls = text.partition("\n## Calls\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^### (\w+)$", calls, re.MULTILINE) == [
+        "Make",
+        "Index",
+        "Reshape",
+        "Reduce",
+        "Combine",
+    ]

@@ -9,6 +9,9 @@ import pytest
 from grader.course import paths
 from grader.course.catalog import load
 from grader.course.chapter import text_of
+from grader.course.statement import Statement
+from grader.learner.watch import cells
+from grader.publish.book import pages
 
 SCRIPT = paths.ROOT / "docs" / "draw.py"
 SPEC = importlib.util.spec_from_file_location("draw", SCRIPT)
@@ -35,3 +38,9 @@ def test_every_picture_stands_in_a_chapter_with_words_for_who_cannot_see_it():
     ]
     assert {name for _, name in shown} == {made.__name__ for made in draw.PICTURES}
     assert all(len(words.split()) > 4 for words, _ in shown)
+
+
+def test_most_statements_have_a_picture_and_most_hints():
+    said = [Statement.of(exercise.text(exercise.content("exercises"))) for exercise in load().exercises]
+    assert sum(bool(pages.picture(each)) for each in said) >= 0.75 * len(said)
+    assert sum(cells.of_example(each) is not None for each in said) >= 0.65 * len(said)

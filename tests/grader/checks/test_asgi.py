@@ -42,6 +42,19 @@ def test_chunks_are_handed_out_on_demand():
     assert post(echo, "/", [b"12", b"", b"3"]).json("POST")["body"] == "123"
 
 
+@pytest.mark.parametrize(
+    "body, headers, wanted",
+    [(b"abc", None, "3"), (b"", {}, "0"), (b"abc", {"content-length": "1"}, "1"), ([b"abc"], {}, None)],
+)
+def test_bytes_come_with_their_length(body, headers, wanted):
+    async def tell(scope, receive, send):
+        length = dict(scope["headers"]).get(b"content-length")
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(length and length.decode()).encode()})
+
+    assert post(tell, "/", body, headers).json("POST") == wanted
+
+
 def test_errors_are_answered():
     assert (post(echo, "/broken", b"").status, post(echo, "/late", b"").status) == (500, 201)
 

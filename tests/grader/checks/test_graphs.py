@@ -54,6 +54,8 @@ def test_recompilations_are_counted() -> None:
     expect_compiles(smooth, batches, "smooth(x, scale)", graphs=None)
     sizes = [(torch.ones(n),) for n in (3, 4, 5)]
     expect_compiles(smooth, sizes, "smooth(x)", dynamic=True)
+    with pytest.raises(CheckFailure, match=r"likely  a size is made a plain number"):
+        expect_compiles(lambda x: sum(x[n] for n in range(len(x))), sizes, "total(x)", dynamic=True)
 
 
 def test_the_limit_of_recompilations_is_told() -> None:

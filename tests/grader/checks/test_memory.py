@@ -1,5 +1,6 @@
 """Bytes are counted where there are any, and graphs are told from what they have saved."""
 
+import numpy
 import torch
 
 from grader.checks import held_bytes, marked, peak_bytes
@@ -10,6 +11,13 @@ def test_new_tensors_count_once() -> None:
     assert peak_bytes(lambda: x.view(10, 10).t()) == 0
     assert peak_bytes(lambda: (x + 1).view(10, 10).mul_(2)) == 400
     assert held_bytes(lambda: (x + 1).sum()) == 4
+
+
+def test_what_is_made_of_numbers_counts() -> None:
+    assert peak_bytes(lambda: torch.tensor([1.0] * 100)) == 400
+    assert held_bytes(lambda: torch.tensor([1.0] * 100)[:3]) == 400
+    array = numpy.ones(100)
+    assert peak_bytes(lambda: torch.from_numpy(array)[:3]) == 0
 
 
 def test_meta_has_no_memory() -> None:

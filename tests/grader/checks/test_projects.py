@@ -39,7 +39,7 @@ def test_imported_anew_its_files_have_kept_nothing(answer):
     anew, squares = imported_anew(answer, "dataset", answer.squares.Squares())
     assert squares[2] == 4
     assert anew.squares.KEPT == [2] and answer.squares.KEPT == [3]
-    assert sys.modules["ex03_sum_up.squares"] is answer.squares
+    assert sys.modules["sum_up.squares"] is answer.squares
 
 
 def step(rank, world_size, answer, name):

@@ -24,10 +24,11 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks import distributed
+from grader.checks.cost.everywhere import in_one_thread
 from grader.checks.distributed import RankFailure, count_collectives, run_ranks
 from grader.checks.distributed.launcher import Launcher
 from grader.checks.distributed.places import Frame
-from grader.checks.distributed.process import Ending
+from grader.checks.distributed.process import RankEnding
 from grader.checks.distributed.report import RankTodo, failure_of
 from grader.checks.failure import CheckFailure
 from tests.grader.support.warm_worker import WarmWorker
@@ -45,7 +46,7 @@ NEVER = 60.0
 @pytest.fixture
 def write(tmp_path: Path) -> Iterator[Callable[[str], ModuleType]]:
     """Writes an answer and loads it, as the plugin would."""
-    name = "ex99_answer"
+    name = "answer"
     path = list(sys.path)
 
     def load(source: str) -> ModuleType:
@@ -195,7 +196,7 @@ def test_error_in_one_rank(write):
     """)
     head, where, others = failure(2, answer, grace=NEVER).splitlines()
     assert head == "rank 1 raised ValueError: no shard"
-    assert where.endswith('ex99_answer.py:7   raise ValueError("no shard")')
+    assert where.endswith('answer.py:7   raise ValueError("no shard")')
     assert others == "  rank 0 waits in all_reduce at line 8"
 
 
@@ -204,9 +205,18 @@ def test_error_in_every_rank(write):
     assert failure(3, answer).startswith("ranks 0, 1 and 2 raised KeyError: 'loss'\n")
 
 
+def test_an_idiom_in_a_rank_is_told(write):
+    answer = write("""
+        def step(rank):
+            total = dist.all_reduce(torch.ones(2))
+            return total / 2
+    """)
+    assert "likely  `dist.all_reduce` changes its tensor in place, and returns nothing" in failure(1, answer)
+
+
 def check_values(rank: int, world_size: int, answer: Any) -> None:
     if rank == 1:
-        raise CheckFailure("wrong value\n  yours   3\n  wanted  4")
+        raise CheckFailure("wrong value", yours="3", wanted="4")
     dist.barrier()
 
 
@@ -214,6 +224,32 @@ def test_failed_check_in_a_rank_keeps_its_text(write):
     with pytest.raises(RankFailure) as caught:
         run_ranks(2, check_values, answer=write(""))
     assert str(caught.value) == "rank 1: wrong value\n  yours   3\n  wanted  4"
+
+
+def one_thread(rank: int, world_size: int, answer: Any) -> None:
+    for _ in range(20):
+        with in_one_thread():
+            answer.step(rank)
+
+
+def test_what_a_process_group_delivers_is_nobodys_thread(write):
+    body = """
+        def deliver():
+            parts = [torch.empty(1000) for _ in range(2)]
+            dist.all_gather(parts, torch.ones(1000))
+
+        def step(rank):
+            deliver()
+    """
+    in_a_thread = """
+            import threading
+            thread = threading.Thread(target=lambda: torch.sigmoid(torch.ones(9)))
+            thread.start()
+            thread.join()
+    """
+    run_ranks(2, one_thread, answer=write(body))
+    with pytest.raises(RankFailure, match="in another thread"):
+        run_ranks(2, one_thread, answer=write(body.rstrip() + in_a_thread))
 
 
 DIVERGING = """
@@ -228,7 +264,7 @@ DIVERGING = """
 def test_rank_that_waits_for_one_that_has_left(write):
     head, where, likely = failure(2, write(DIVERGING)).splitlines()
     assert head == "rank 1 waits in all_reduce; rank 0 has left"
-    assert where.endswith("ex99_answer.py:9   dist.all_reduce(x)")
+    assert where.endswith("answer.py:9   dist.all_reduce(x)")
     assert likely.startswith("  likely")
     assert failure(3, write(DIVERGING)).startswith("rank 1 waits in all_reduce; ranks 0 and 2 have left\n")
 
@@ -255,10 +291,10 @@ def test_ranks_that_wait_for_each_other(write, zero, one, told):
     assert failure(2, answer).splitlines()[0] == told
 
 
-def stopped(wait: str, line: int) -> Ending:
+def stopped(wait: str, line: int) -> RankEnding:
     """A rank that was ended in `wait`, which a line of the answer called, or one of the check's."""
     library = Frame(f"{Path(torch.__file__).parent}/distributed/distributed_c10d.py", 1, wait)
-    return Ending("stopped", frames=(*([Frame("answer.py", line, "step")] if line else []), library))
+    return RankEnding("stopped", frames=(*([Frame("answer.py", line, "step")] if line else []), library))
 
 
 @pytest.mark.parametrize(
@@ -266,10 +302,12 @@ def stopped(wait: str, line: int) -> Ending:
     [
         ((stopped("all_reduce", 7), stopped("barrier", 9)), "not every rank makes the same calls"),
         ((stopped("recv", 7), stopped("recv", 7)), "nobody has sent"),
+        ((stopped("send", 7), stopped("send", 7)), "nobody receives, as all send first"),
+        ((stopped("broadcast", 7), stopped("broadcast", 7)), "nobody gets what it waits for: is src"),
         # all of them at one call: too long a timeout, say, but not other calls
         ((stopped("barrier", 7), stopped("barrier", 7)), ""),
         ((stopped("recv", 0), stopped("all_reduce", 7)), "not every rank is in your code: rank 0 no longer"),
-        ((Ending("left"), stopped("all_reduce", 7)), "not every rank makes the same calls"),
+        ((RankEnding("left"), stopped("all_reduce", 7)), "not every rank makes the same calls"),
     ],
 )
 def test_likely_cause_of_a_wait(endings, likely):
@@ -316,7 +354,7 @@ def test_time_is_up(write):
     """)
     head, *where = failure(2, answer, timeout=1.0).splitlines()
     assert head == "not finished after 1 s: rank 0 is still running; rank 1 waits in barrier"
-    assert "ex99_answer.py:6   while rank == 0:" in where[0] or "ex99_answer.py:7   pass" in where[0]
+    assert "answer.py:6   while rank == 0:" in where[0] or "answer.py:7   pass" in where[0]
 
 
 @pytest.mark.parametrize(
@@ -548,7 +586,7 @@ def two_ranks():
     import os
     import sys
 
-    with open("ex99_answer.py", "w") as file:
+    with open("answer.py", "w") as file:
         file.write(
             "import torch, torch.distributed as dist\n"
             "def step(rank):\n"
@@ -570,12 +608,12 @@ def two_ranks():
 
     prepare()
     sys.path.append(os.getcwd())
-    import ex99_answer
+    import answer
     import suite
 
-    totals = run_ranks(4, suite.fine, answer=ex99_answer, timeout=60)
+    totals = run_ranks(4, suite.fine, answer=answer, timeout=60)
     try:
-        run_ranks(2, suite.hang, answer=ex99_answer, timeout=60)
+        run_ranks(2, suite.hang, answer=answer, timeout=60)
     except RankFailure as error:
         return totals, str(error).splitlines()[0]
 

@@ -9,20 +9,20 @@ from torch.nn.parallel import DistributedDataParallel
 
 from grader.checks.cost.dispatch import DispatchMode
 from grader.checks.distributed import run_ranks
-from solutions.e03_modules import ex05_layers_in_a_list
-from solutions.e05_training import ex10_running_metrics, ex12_fit
-from solutions.e07_distributed import ex06_no_sync_accumulation
-from solutions.e09_debugging import ex12_find_divergence
-from solutions.e10_deployment import ex07_dynamic_int8
-from tests.hidden.e02_autograd import test_ex12_mini_autograd as mini_autograd
-from tests.hidden.e03_modules import test_ex05_layers_in_a_list as layers_in_a_list
+from solutions.e03_modules import layers_in_a_list as reference
+from solutions.e05_training import fit, running_metrics
+from solutions.e07_distributed import no_sync_accumulation
+from solutions.e09_debugging import find_divergence
+from solutions.e10_deployment import dynamic_int8
+from tests.hidden.e02_autograd import test_mini_autograd as mini_autograd
+from tests.hidden.e03_modules import test_layers_in_a_list as layers_in_a_list
 
 
 def test_fit_leaves_the_streams_of_gpus_alone(monkeypatch):
     seeded = []
     monkeypatch.setattr(torch.cuda, "manual_seed_all", seeded.append)
     rows = torch.randn(8, 2), torch.arange(8) % 2
-    ex12_fit.fit(rows, rows, classes=2, seed=0)
+    fit.fit(rows, rows, classes=2, seed=0)
     assert seeded == []
 
 
@@ -37,10 +37,10 @@ class NoDoubles(DispatchMode):
 
 
 def test_float64_is_made_on_the_cpu(device):
-    metrics, layer, x = ex10_running_metrics.RunningMetrics(2), nn.Linear(2, 2).to(device), torch.ones(3, 2)
+    metrics, layer, x = running_metrics.RunningMetrics(2), nn.Linear(2, 2).to(device), torch.ones(3, 2)
     with NoDoubles():
         metrics.update(x.to(device), torch.tensor([0, 1, 1], device=device))
-        assert ex12_find_divergence.find_divergence(layer, layer, x.to(device)) is None
+        assert find_divergence.find_divergence(layer, layer, x.to(device)) is None
 
 
 def accumulate(rank, world_size, answer):
@@ -52,7 +52,7 @@ def accumulate(rank, world_size, answer):
 
 @pytest.mark.multi_process
 def test_no_sync_accumulation_keeps_the_digits_of_the_loss():
-    assert run_ranks(1, accumulate, answer=ex06_no_sync_accumulation) == [1 / 3]
+    assert run_ranks(1, accumulate, answer=no_sync_accumulation) == [1 / 3]
 
 
 def test_find_divergence_sees_imaginary_parts():
@@ -64,21 +64,21 @@ def test_find_divergence_sees_imaginary_parts():
         def forward(self, x):
             return torch.complex(x, self.sign * x)
 
-    found = ex12_find_divergence.find_divergence(Turn(1), Turn(-1), torch.tensor([3.0]))
-    assert found == ex12_find_divergence.Divergence("", 0, 6.0)
+    found = find_divergence.find_divergence(Turn(1), Turn(-1), torch.tensor([3.0]))
+    assert found == find_divergence.Divergence("", 0, 6.0)
 
 
 def test_dynamic_int8_takes_no_inputs_and_tiny_weights():
     nothing = nn.Linear(1, 3)
     nothing.weight, nothing.in_features = nn.Parameter(torch.zeros(3, 0)), 0
-    layer = ex07_dynamic_int8.Int8Linear.from_linear(nothing)
+    layer = dynamic_int8.Int8Linear.from_linear(nothing)
     assert torch.equal(layer(torch.zeros(2, 0)), nothing.bias.expand(2, 3))
     tiny = nn.Linear(2, 1, bias=False)
     tiny.weight = nn.Parameter(torch.tensor([[1e-37, -5e-38]]))
-    assert ex07_dynamic_int8.Int8Linear.from_linear(tiny).weight.tolist() == [[127, -63]]
+    assert dynamic_int8.Int8Linear.from_linear(tiny).weight.tolist() == [[127, -63]]
 
 
-class Exact(ex05_layers_in_a_list.ResidualNet):
+class Exact(reference.ResidualNet):
     """The same in float64: as right as can be."""
 
     def forward(self, x):
@@ -91,7 +91,8 @@ class Exact(ex05_layers_in_a_list.ResidualNet):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_layers_in_a_list_may_be_more_exact_than_the_suite(seed):
-    layers_in_a_list.test_values(SimpleNamespace(ResidualNet=Exact), torch.Generator().manual_seed(seed))
+    checks = {check.name: check.function for check in layers_in_a_list.contract.checks("contract")}
+    checks["test_values"](SimpleNamespace(ResidualNet=Exact), torch.Generator().manual_seed(seed))
 
 
 def test_mini_autograd_takes_an_int_for_a_number():

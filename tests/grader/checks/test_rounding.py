@@ -1,8 +1,11 @@
 """What rounding explains is granted, number by number, and no more."""
 
+import contextlib
+
 import pytest
 import torch
 
+from grader.checks import expect_gradients
 from grader.checks.failure import CheckFailure
 from grader.checks.rounding import expect_rounded, rounding_error
 
@@ -47,3 +50,18 @@ def test_what_overflows_has_to_be_inf() -> None:
 def test_kind_comes_first(yours: object) -> None:
     with pytest.raises(CheckFailure, match=r"wrong (type|dtype|shape)"):
         expect_rounded(yours, torch.ones(2).double(), torch.float16, "f(x)")
+
+
+@pytest.mark.parametrize("part", [1.0, 0.9])
+def test_a_gradient_for_one_number_may_cancel(part: float) -> None:
+    """Thousands of numbers are added up to nearly nothing: what rounding does to them stays."""
+    gen = torch.Generator().manual_seed(0)
+    cotangent = torch.randn(100, 100, generator=gen, dtype=torch.float64)
+    x = torch.randn(100, 100, generator=gen, dtype=torch.float64)
+    x = (x - (x * cotangent).sum() / cotangent.square().sum() * cotangent).float() + 1e-9
+    answer = lambda x, by: x * by * torch.linspace(1, part, 100)  # noqa: E731
+    with contextlib.ExitStack() as stack:
+        if part != 1.0:
+            stack.enter_context(pytest.raises(CheckFailure))
+        gen.manual_seed(0)  # the check draws the same cotangent
+        expect_gradients(answer, [x, torch.tensor(2.0)], torch.mul, gen=gen, call="f(x, by)", names="x by")

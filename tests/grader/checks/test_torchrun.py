@@ -21,12 +21,12 @@ def solution(stem):
     return importlib.import_module(f"solutions.e07_distributed.{stem}")
 
 seen = []
-with solution("ex01_process_group").process_group() as me:
-    mean = solution("ex02_all_reduce_mean").all_reduce_mean(torch.tensor([me.rank, 4]))
+with solution("process_group").process_group() as me:
+    mean = solution("all_reduce_mean").all_reduce_mean(torch.tensor([me.rank, 4]))
     total = torch.arange(5) + me.rank
-    solution("ex05_ring_all_reduce").ring_all_reduce(total)
+    solution("ring_all_reduce").ring_all_reduce(total)
     train_batch = lambda epoch, batch: seen.extend(batch.tolist())
-    solution("ex03_epoch_reshuffle").run_epochs(torch.arange(4), train_batch, batch_size=2, epochs=1)
+    solution("epoch_reshuffle").run_epochs(torch.arange(4), train_batch, batch_size=2, epochs=1)
     everything = [None] * me.world_size
     dist.all_gather_object(everything, seen)
 told = [me.rank, me.local_rank, me.world_size, mean.tolist(), total.tolist(), sorted(sum(everything, []))]

@@ -44,8 +44,9 @@ def test_the_item_that_differs_is_named_apart_from_the_call(yours, wanted, call,
 
 
 def test_counts_are_told_as_multiples():
-    with pytest.raises(CheckFailure, match="  likely  twice what is wanted"):
+    with pytest.raises(CheckFailure, match="  likely  twice what is wanted") as told:
         expect_equal(2022040, 1011020, "training_memory(model)['gradients']")
+    assert not told.value.feedback.names_cause  # a check that knows where it comes from is told first
     with pytest.raises(CheckFailure, match="  likely  what is wanted is 3 times as much"):
         expect_equal(400, 1200, "the bytes of f(x)")
     for yours, wanted in ((2, 4), (401, 1200), (True, 4), (400.0, 1200)):
@@ -72,3 +73,11 @@ def test_a_mistake_may_make_a_list_or_a_dict():
     with pytest.raises(CheckFailure) as told:
         expect_equal({**yours, "sizes": (torch.zeros(2), 3)}, wanted, "f(x)", suspects=suspects)
     assert "alphabet" not in str(told.value)
+
+
+def test_a_mistake_in_a_list_is_a_cause_where_a_pattern_was_seen():
+    wanted = torch.tensor([1.1, -2.3, 3.7, 4.9, -5.3, 6.1])
+    lost = {"keyword arguments are lost": lambda: [wanted / 4]}
+    with pytest.raises(CheckFailure) as told:
+        expect_equal([wanted / 4], [wanted], "f(x)", suspects=lost)
+    assert told.value.feedback.names_cause

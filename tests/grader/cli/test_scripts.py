@@ -10,10 +10,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from grader import cli
-from grader.cli import instructor
+from grader.classroom.cli import instructor
 from grader.core import progress_bar
 from grader.learner import course_map
-from tests.grader.submissions.test_archives import zipped
+from tests.grader.classroom.submissions.test_archives import zipped
 from tests.grader.support.clone import SOLUTION, STUB, Clone
 
 
@@ -43,7 +43,7 @@ def hand_in(folder, stem, text):
 
 
 def test_grade_prints_json_alone(clone, tmp_path):
-    hand_in(tmp_path, "ex01_double", SOLUTION.replace("x * 2.0", "x + x"))
+    hand_in(tmp_path, "double", SOLUTION.replace("x * 2.0", "x + x"))
     done = grade(clone, tmp_path, "double", "--json")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     data = json.loads(done.stdout)
@@ -58,7 +58,7 @@ def test_grade_prints_json_alone(clone, tmp_path):
 
 
 def test_the_roster_names_students_and_gives_everybody_a_row(clone, tmp_path):
-    hand_in(tmp_path, "ex01_double", SOLUTION.replace("x * 2.0", "x + x + 0"))
+    hand_in(tmp_path, "double", SOLUTION.replace("x * 2.0", "x + x + 0"))
     roster = tmp_path / "class.csv"
     roster.write_text("student;name;aliases\ns1;Ada;ada\ns2;Bob;bob\ns3;Eve;\n")
     done = grade(clone, tmp_path, "double", "--json", "--roster", str(roster))
@@ -82,7 +82,7 @@ def test_the_roster_names_students_and_gives_everybody_a_row(clone, tmp_path):
 
 
 def test_a_fault_of_the_grader_is_status_1_and_no_score(clone, tmp_path):
-    hand_in(tmp_path, "ex02_faulty", SOLUTION)
+    hand_in(tmp_path, "faulty", SOLUTION)
     done = grade(clone, tmp_path, "faulty")
     assert done.returncode == 1
     assert "not graded by a fault of the grader: faulty, 1 answer: the reference fails" in done.stdout
@@ -102,7 +102,7 @@ def test_status_prints_json(clone):
         "slug": "double",
         "title": "Double",
         "path": "core",
-        "file": "exercises/e01_tensors/ex01_double.py",
+        "file": "exercises/e01_tensors/double.py",
         "difficulty": 1,
         "minutes": 5,
         "state": "todo",
@@ -114,7 +114,7 @@ def test_audit_prints_json_and_problems_are_status_1(monkeypatch):
     from grader.authoring import audit
 
     problem = audit.Problem("here", "odd")
-    monkeypatch.setattr(audit, "audit", lambda catalog, exercises, progress: [problem])
+    monkeypatch.setattr(audit, "audit", lambda *known: [problem])
     result = CliRunner().invoke(cli.app, ["audit", "--only", "merge_heads", "--json"])
     assert result.exit_code == 1
     assert json.loads(result.stdout) == {

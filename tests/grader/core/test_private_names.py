@@ -33,11 +33,11 @@ DOCUMENTED = {
 """Public in spite of their underscore: their owner's manual has them, where it says here."""
 
 KEPT = {
-    "exercises/e09_debugging/ex07_first_bad_gradient.py": "its start imports what walks nested data",
-    "solutions/e09_debugging/ex07_first_bad_gradient.py": "its start imports what walks nested data",
-    "solutions/e08_compile/ex09_memory_timeline.py": "it follows storages, below all public names",
-    "tests/public/e08_compile/steps/test_s03_compile_it.py": "it keeps the default backend out of reach",
-    "tests/hidden/e07_distributed/test_ex01_process_group.py": "it plays CUDA; and tells a group's time-out",
+    "exercises/e09_debugging/first_bad_gradient.py": "its start imports what walks nested data",
+    "solutions/e09_debugging/first_bad_gradient.py": "its start imports what walks nested data",
+    "solutions/e08_compile/memory_timeline.py": "it follows storages, below all public names",
+    "tests/public/e08_compile/steps/test_compile_it.py": "it keeps the default backend out of reach",
+    "tests/hidden/e07_distributed/test_process_group.py": "it plays CUDA; and tells a group's time-out",
 }
 """Files of exercises that may keep theirs, and why. An answer has no `_compat.py`."""
 

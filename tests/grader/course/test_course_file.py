@@ -96,14 +96,14 @@ A = '[assignment.a]\nexercises = ["e01"]\n'
     ("text", "words"),
     [
         ('titel = "Ours"', r"nothing is called 'titel' \(did you mean 'title'\?\)"),
-        ("title = 3", "title is 3; write a text in quotes"),
+        ("title = 3", "title is 3; write a short text in quotes"),
         ("grading = 3", r"write a table \[grading\]"),
         ("[grading]\nstrict = 1", "say true or false"),
         ("[assignment]\nweek1 = 3", r"write a table \[assignment\.week1\]"),
         (A + 'dew = "x"', r"\[assignment\.a\]: nothing is called 'dew' \(did you mean 'due'\?\)"),
         ("[assignment.a]", "list its exercises and sections"),
         ("[assignment.a]\nexercises = 'e01'", "list its exercises and sections"),
-        ('[assignment."week 1"]', "use letters, digits, - and _"),
+        ('[assignment."week 1"]', "use a few letters, digits, - and _"),
         (f'[assignment.a]\nexercises = ["{ONE.slug}x"]', f"did you mean '{ONE.slug}'"),
         (f'{A}[assignment.b]\nexercises = ["{ONE.slug}"]', f"b\\] sets {ONE.slug}, as a does"),
         (f'[assignment.{FIRST.name}]\nexercises = ["e02"]', "called like a section"),
@@ -114,13 +114,86 @@ A = '[assignment.a]\nexercises = ["e01"]\n'
         (A + "due = 2026-11-20", "say date, time and zone"),
         (A + "due = 2026-11-20T23:59:00", "say date, time and zone"),
         (A + 'due = "tomorrow"', "due is 'tomorrow'; say date, time and zone"),
+        (A + "due = 0001-01-01T00:00:00+14:00", "say date, time and zone"),
+        (A + f'due = "{"9" * 100_000}"', r"9\.\.\.9+'; say date, time and zone"),
+        (A + "points = nan", "points is nan; say what the whole is worth"),
+        (A + "points = inf", "points is inf; say what the whole is worth"),
+        (A + "points = -1", "points is -1; say what the whole is worth"),
+        (A + "points = 1e-300", "points is 1e-300; say what the whole is worth"),
+        (A + f"points = {'9' * 400}", r"points is 9+\.\.\.9+; say what the whole is worth"),
+        (A + f"points = {'9' * 5000}", r"cannot be read: Exceeds the limit"),
+        (A + f"points = {{ {ONE.slug} = nan }}", "say 0 to 100"),
+        (A + f"points = {{ {ONE.slug} = {{ a = 1 }} }}", "say 0 to 100"),
+        ("[grading]\nfine_print = nan", "fine_print is nan; say a share"),
+        ("[grading]\nsteps = -1", "steps is -1; say points"),
+        ("[grading]\nsteps = 2026-01-01", "say points from 0"),
+        (A + 'title = "a\\nb\\u001b[31m"', "write a short text in quotes"),
+        (A + 'title = "a\\u202eb"', "write a short text in quotes"),
+        (f'title = "{"a" * 100_000}"', r"a\.\.\.a+'; write a short text"),
+        (f'[assignment.{"a" * 5000}]\nexercises = ["e01"]', "use a few letters"),
+        ('[assignment."a\\nb"]\nexercises = ["e01"]', "use a few letters"),
+        ('[assignment.".."]\nexercises = ["e01"]', "use a few letters"),
+        ('[assignment.CON]\nexercises = ["e01"]', "use a few letters"),
+        (f"{A}{A.replace('.a', '.A')}", "a and A are one folder on some machines"),
+        (f'[assignment.a]\nexercises = ["{"a" * 100_000}"]', "no exercise is called 'a"),
+        ('[assignment.a]\nexercises = ["../.."]', "no exercise is called"),
+        ("a = " + "[" * 2000 + "]" * 2000, "nested too deep"),
+        ("#" + "a" * (4 << 20), "more than 4 MiB"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(tmp_path, text, words):
     with pytest.raises(KataError, match=words) as told:
         said(tmp_path, text)
     assert "\n" not in str(told.value)
-    assert "course.toml" in str(told.value)
+    assert "course.toml" in str(told.value) and len(str(told.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("points = nan", "has points = nan; say 0 to 100"),
+        ("points = -1", "has points = -1; say 0 to 100"),
+        ("points = 1e9", "say 0 to 100"),
+        ('points = "2"', "has points = '2'; say 0 to 100"),
+        ("order = 1", "has order = 1; say nothing: tables stand in the order of the section"),
+        ("seconds = inf", "say how long judging may take"),
+        ("seconds = 0", "say how long judging may take"),
+        ("difficulty = 9", "say 1, 2 or 3"),
+        ('path = "../.."', "say one of first, core, further"),
+        ("title = 3", "say a text in quotes"),
+        ("needs = 3", "say a list of texts"),
+        ("hints = [3]", "say a list of texts"),
+        ("optional = 1", "say true or false"),
+        ("", "lacks 'title'"),
+    ],
+)
+def test_what_no_exercise_can_have_is_said_in_a_line(tmp_path, row, words):
+    section = tmp_path / "e01_one"
+    section.mkdir()
+    (section / "section.toml").write_text(f'title = "One"\n[exercise.first]\n{row}\n')
+    with pytest.raises(KataError, match=f"section.toml: exercise 'first'.*{words}"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('title = "One"\n[exercise."../../x"]', r"in small letters, digits and _"),
+        ('title = "One"\nexercise = [1]', r"write title = "),
+        ('title = "One"\n[exercise]\nfirst = 3', r"write a table \[exercise\.merge_heads\]"),
+        ("title = 3", r"write title = "),
+    ],
+)
+def test_a_section_that_is_none_is_said_in_a_line(tmp_path, text, words):
+    (tmp_path / "e01_one").mkdir()
+    (tmp_path / "e01_one" / "section.toml").write_text(text)
+    with pytest.raises(KataError, match=words):
+        read(tmp_path)
+
+
+def test_a_mark_before_the_text_is_none_of_it(tmp_path):
+    (tmp_path / "course.toml").write_text('title = "Ours"\n', "utf-8-sig")
+    assert course_file.load(tmp_path).title == "Ours"
 
 
 def test_an_unknown_assignment_is_told_with_the_nearest(tmp_path):

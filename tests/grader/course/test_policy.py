@@ -17,6 +17,7 @@ def test_it_is_read(tmp_path):
     assert said(tmp_path, "[grading]\nfine_print = 0\n") == Policy(0.0)
     assert said(tmp_path, "[grading]\nsteps = 0.5\n") == Policy(steps=0.5)
     assert said(tmp_path, "[grading]\nfine_print = 0.5\nstrict = true\n") == Policy(0.5, strict=True)
+    assert said(tmp_path, '[grading]\nrules = "share"\n') == Policy(rules="share")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,8 @@ def test_it_is_read(tmp_path):
         ("[grading]\nsteps = -1", "say points from 0 to 100"),
         ("[grading]\nsteps = nan", "say points from 0 to 100"),
         ('[grading]\nsteps = "1"', "say points from 0 to 100"),
-        ("[grading]\nfineprint = 0.2", "knows fine_print, strict, steps, and not fineprint"),
+        ('[grading]\nrules = "no"', 'say "gate" or "share"'),
+        ("[grading]\nfineprint = 0.2", "knows fine_print, strict, steps, rules, and not fineprint"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(tmp_path, text, words):

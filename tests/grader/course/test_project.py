@@ -10,7 +10,7 @@ from grader.course import project
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import Exercise
 from grader.course.rows import read
-from grader.course.specimen import Right, Wrong
+from grader.course.specimens import parsed
 from tests.grader.support.project import RIGHT, START, content, write
 
 
@@ -23,15 +23,13 @@ def exercise(tmp_path):
 
 
 def test_its_places(exercise, tmp_path):
-    assert exercise.relative == "e01_one/ex03_next_word"
-    assert exercise.place("solutions") == tmp_path / "solutions/e01_one/ex03_next_word"
-    assert exercise.file("exercises") == tmp_path / "exercises/e01_one/ex03_next_word/__init__.py"
-    assert exercise.file("hidden") == tmp_path / "tests/hidden/e01_one/test_ex03_next_word.py"
+    assert exercise.relative == "e01_one/next_word"
+    assert exercise.place("solutions") == tmp_path / "solutions/e01_one/next_word"
+    assert exercise.file("exercises") == tmp_path / "exercises/e01_one/next_word/__init__.py"
+    assert exercise.file("hidden") == tmp_path / "tests/hidden/e01_one/test_next_word.py"
 
 
-@pytest.mark.parametrize(
-    "name", ["next_word", "ex03", "e01/ex03_next_word/", "e01_one/ex03_next_word/model.py"]
-)
+@pytest.mark.parametrize("name", ["next_word", "ex03", "e01/next_word/", "e01_one/next_word/model.py"])
 def test_a_file_of_it_means_it(exercise, name):
     assert Catalog((Section("e01_one", "One", (exercise,)),)).find(name) is exercise
 
@@ -80,20 +78,25 @@ def test_data_and_shared_fixtures_are_what_its_suites_rely_on(exercise):
     assert exercise.beside == (*shared, exercise.data / "corpus.txt")
 
 
+def answer(exercise, body):
+    (one,) = parsed(f"right: other\n{body}\n", "here")
+    return one.content(exercise)
+
+
 def test_an_edit_is_made_where_its_text_occurs(exercise):
-    made = unpacked(Wrong("counts", edits=[("row / row.sum()", "row")]).content(exercise))
+    made = unpacked(answer(exercise, "- row / row.sum()\n+ row"))
     assert made["model.py"].endswith(b"return row\n")
     assert made["corpus.py"] == RIGHT["corpus.py"].encode()
 
 
 def test_a_text_that_occurs_in_two_files_is_no_edit(exercise):
-    with pytest.raises(KataError, match="'return' occurs 2 times in the solution, not once"):
-        Wrong("none", edits=[("return", "")]).content(exercise)
+    with pytest.raises(KataError, match="here:1: 'return' occurs 2 times in the solution's files, not once"):
+        answer(exercise, "- return")
 
 
-def test_code_holds_files_in_the_place_of_the_solutions(exercise):
-    made = unpacked(Right("other", code={"corpus.py": "x = 1\n", "new.py": ""}).content(exercise))
-    assert made == {**unpacked(content(RIGHT)), "corpus.py": b"x = 1\n", "new.py": b""}
+def test_what_is_written_out_holds_files_in_the_place_of_the_solutions(exercise):
+    made = unpacked(answer(exercise, "@ corpus.py\n| x = 1\n@ new.py\n|"))
+    assert made == {**unpacked(content(RIGHT)), "corpus.py": b"x = 1\n", "new.py": b"\n"}
 
 
 def test_a_kind_that_is_none_is_told(tmp_path):

@@ -16,10 +16,10 @@ from grader.course.rows import joined, read
 from tests.grader.support.clone import HIDDEN, PUBLIC, SOLUTION, STUB, Clone
 
 OWN = {
-    "exercises/e20_own/ex01_triple.py": STUB,
-    "solutions/e20_own/ex01_triple.py": SOLUTION,
-    "tests/public/e20_own/test_ex01_triple.py": PUBLIC,
-    "tests/hidden/e20_own/test_ex01_triple.py": HIDDEN,
+    "exercises/e20_own/triple.py": STUB,
+    "solutions/e20_own/triple.py": SOLUTION,
+    "tests/public/e20_own/test_triple.py": PUBLIC,
+    "tests/hidden/e20_own/test_triple.py": HIDDEN,
 }
 """The texts of an exercise of double's, under another name."""
 
@@ -43,7 +43,7 @@ class Course:
             assert (self.root / name).is_file()
             (self.root / name).write_text(text.replace("double", "triple") if "tests" in name else text)
         for name in ("exercises", "solutions"):
-            file = self.root / name / "e20_own/ex01_triple.py"
+            file = self.root / name / "e20_own/triple.py"
             file.write_text(file.read_text().replace("def double", "def triple"))
         self.kata("audit", "--write-starts", code=1)  # hints and the like are still to do
 
@@ -78,8 +78,8 @@ TRIPLE = SOLUTION.replace("def double", "def triple")
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     made = Course(tmp_path_factory.mktemp("course"))
-    made.hand_in("ada", ex01_double=SOLUTION, ex01_triple=TRIPLE)
-    made.hand_in("bob", ex01_double=STUB, ex01_triple=TRIPLE.replace("2.0", "3.0"))
+    made.hand_in("ada", double=SOLUTION, triple=TRIPLE)
+    made.hand_in("bob", double=STUB, triple=TRIPLE.replace("2.0", "3.0"))
     return made
 
 
@@ -102,7 +102,7 @@ def test_in_the_sandbox_too_where_an_answer_sees_no_suite_of_either(course, conf
         HIDES.format(exercises=str(root / "exercises"), tests=str(root / "tests" / "hidden"))
         for root in (course.root, course.torchkata.root)
     ]
-    course.hand_in("eve", ex01_double=SOLUTION + seen[0] + seen[1], ex01_triple=TRIPLE + seen[0] + seen[1])
+    course.hand_in("eve", double=SOLUTION + seen[0] + seen[1], triple=TRIPLE + seen[0] + seen[1])
     course.kata("grade", "submissions", "--out", "confined")
     assert course.statuses("confined", *BOTH) == BOTH
     assert course.statuses("confined", "eve") == {"eve": BOTH["ada"]}
@@ -145,7 +145,7 @@ def test_students_get_both_in_one_repository(course, tmp_path):
     files = {
         file.relative_to(tmp_path / "students").as_posix() for file in (tmp_path / "students").rglob("*.py")
     }
-    assert {"grader/__main__.py", "tests/public/e20_own/test_ex01_triple.py", "conftest.py"} <= files
+    assert {"grader/__main__.py", "tests/public/e20_own/test_triple.py", "conftest.py"} <= files
     assert not [name for name in files if name.startswith(("solutions", "tests/hidden"))]
     assert course.kata("release", "students", code=2)[0].endswith("release to a folder outside it")
 
@@ -153,7 +153,7 @@ def test_students_get_both_in_one_repository(course, tmp_path):
 @pytest.mark.slow
 def test_what_an_upgrade_brings_stands_beside_it(tmp_path):
     course = Course(tmp_path)
-    course.hand_in("ada", ex01_triple=TRIPLE)
+    course.hand_in("ada", triple=TRIPLE)
     course.kata("grade", "submissions", "--only", "triple", "--sandbox", "off")
     before = (course.root / "results/ada.json").read_text()
     course.torchkata.add("twice")
@@ -198,7 +198,7 @@ def test_a_section_may_have_exercises_of_several_sources(tmp_path):
     theirs = (some("dice", order=9, path="first"), some("one"), some("more", order=2), some("four", order=4))
     found = joined([mine, Catalog((Section("e01_tensors", "Tensors", theirs),))])
     (section,) = found.sections
-    assert [e.slug for e in section.exercises] == ["dice", "one", "more", "four"]
+    assert [e.slug for e in section.exercises] == ["dice", "one", "four", "more"]
     assert found.exercise("more").root == tmp_path
 
 
@@ -234,9 +234,14 @@ def test_the_courses_own_folder_comes_first(written, tmp_path):
         ('sources = "torchkata"', "list the sources"),
         ("sources = [3]", "list the sources"),
         ('sources = ["nowhere"]', r"nowhere'.*holds no exercises; name a folder"),
+        ('sources = ["../../../etc"]', r"holds no exercises"),
+        (f'sources = ["{"a" * 5000}"]', r"\.\.\..*holds no exercises"),
+        ('sources = ["a\\u0000b"]', r"rename that folder"),
+        ('sources = ["other:mine"]', r"rename that folder, without : in it"),
     ],
 )
 def test_what_is_no_source_is_one_line(written, text, told):
     written(text)
-    with pytest.raises(KataError, match=told):
+    with pytest.raises(KataError, match=told) as error:
         sources.roots()
+    assert len(str(error.value)) < 400

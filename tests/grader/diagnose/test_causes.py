@@ -89,8 +89,53 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ),
     (
         "off by a number that is the same all along feature: a mean, sum or maximum over it?",
-        X - X.amax(2, keepdim=True),
+        X - X.amax(2, keepdim=True) / 3,
         X,
+        {},
+    ),
+    # steps along a dim
+    ("the maximum over feature is subtracted, which is not wanted", X - X.amax(2, keepdim=True), X, {}),
+    (
+        "right, once its mean over time is subtracted: is another one used, or none?",
+        X,
+        X - X.mean(1, keepdim=True),
+        {},
+    ),
+    (
+        "right, once divided by its sum over time: is another one used, or none?",
+        X.exp(),
+        X.exp() / X.exp().sum(1, keepdim=True),
+        {},
+    ),
+    (
+        "right, once divided by its norm over feature: is another one used, or none?",
+        X,
+        X / X.norm(dim=2, keepdim=True),
+        {},
+    ),
+    ("divided by the standard deviation over batch, which is not wanted", X / X.std(0, keepdim=True), X, {}),
+    ("this is the running sum of the wanted values along time", X.cumsum(1), X, {}),
+    ("the running sum along batch is missing", X, X.cumsum(0), {}),
+    ("everywhere along time, this is what is wanted at the last place", X[:, 2:].expand_as(X), X, {}),
+    ("this is the mean of x over dim 0", RANDOM[:, :5].mean(0), RANDOM[:, :5].mean(1), {"x": RANDOM[:, :5]}),
+    ("this is the maximum of x over dim 1", numbers(9, 8).amax(1), numbers(9), {"x": numbers(9, 8)}),
+    # cut by a dtype
+    (
+        "right, but uint8 holds 0 to 255 alone: other numbers wrap around",
+        torch.tensor([1, 156], dtype=torch.uint8),
+        torch.tensor([1, -100]),
+        {},
+    ),
+    (
+        "right, but rounded towards zero: an integer dtype on the way?",
+        torch.tensor([1, 2]),
+        torch.tensor([1.0, 2.5]),
+        {},
+    ),
+    (
+        "right values; only the dtype differs: .to(torch.bool)",
+        torch.tensor([0, 1]),
+        torch.tensor([0, 1]) > 0,
         {},
     ),
     # formulas
@@ -189,6 +234,9 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
         {},
     ),
     # shapes
+    ("right values; a size-1 dim at position 0 is missing (keepdim=? unsqueeze?)", IDS[0, 0], IDS[:1, 0], {}),
+    ("nothing is left along dim 1: does a slice end at -0?", RANDOM[:, 0:-0], RANDOM, {}),
+    ("the sizes of dim 0 and dim 1 have changed places", numbers(7, 5), RANDOM, {}),
     ("right values; drop the size-1 dim at position 1 (keepdim=?)", X[:, None], X, {}),
     ("right values; drop the size-1 dims at positions 0 and 2 (keepdim=?)", X[None, :, None], X, {}),
     ("right values; a size-1 dim at position 2 is missing (keepdim=? unsqueeze?)", X, X[:, :, None], {}),
@@ -263,7 +311,7 @@ def test_a_formula_that_changes_few_numbers_is_not_told() -> None:
 
 
 def test_one_factor_for_all_is_told_as_such() -> None:
-    wanted = torch.tensor([2.0, 20.0])
+    wanted = torch.tensor([2.137, 20.41])
     assert told(wanted * 2 / 3, wanted, rtol=1e-6).endswith(
         "likely  every value is 0.666667 × the wanted one"
     )

@@ -1,5 +1,6 @@
 """The feedback on a wrong tensor, line by line."""
 
+import math
 from textwrap import dedent
 
 import pytest
@@ -50,7 +51,6 @@ def test_a_wrong_dtype_with_right_values() -> None:
           wanted  float32[2, 3]   (batch, time)
           likely  right values; only the dtype differs: .to(torch.float32)
     """)
-    assert explain(wanted.double(), wanted, call="f(x)", check_dtype=False) is None
 
 
 def test_a_wrong_dtype_of_an_empty_tensor() -> None:
@@ -144,12 +144,17 @@ def test_other_types() -> None:
     "make, likely",
     [
         (lambda w: w.numpy(), "a NumPy array: stay in torch, or end with torch.from_numpy(...)"),
-        (lambda w: w.tolist(), "a Python list: return a tensor, without .tolist()"),
+        (
+            lambda w: w.tolist(),
+            "a Python list: return a tensor, without .tolist(), or made by torch.tensor(…)",
+        ),
+        (lambda w: range(3), "a Python range: torch.arange counts likewise, and makes a tensor"),
         (lambda w: (w + 1, w), "the wanted tensor is item 1 of it: return only that"),
         (lambda w: list(w), "torch.stack of these is what is wanted"),
         (lambda w: w.split(1), "torch.cat of these is what is wanted"),
         (lambda w: w.min(1), "min returns values and indices: take the one that is wanted"),
         (lambda w: [w.flatten()], None),
+        (lambda w: w.sum, "this is a function, and not what it returns: call it"),
         (lambda w: "float32[2, 3]", None),
         (lambda w: {"w": w}, None),
         (lambda w: 3.0, None),
@@ -158,6 +163,19 @@ def test_other_types() -> None:
 def test_the_cause_of_another_type(make: object, likely: str | None) -> None:
     last = told(make(numbers(2, 3)), numbers(2, 3)).splitlines()[-1]  # type: ignore[operator]
     assert last.removeprefix("  likely  ") == likely or (likely is None and last.startswith("  wanted"))
+
+
+class DTensor(torch.Tensor):
+    """What only looks like a distributed tensor: it has a shape, and no values."""
+
+    @classmethod
+    def __torch_dispatch__(cls, *_: object, **__: object) -> object:
+        raise RuntimeError("a piece of it lies here")
+
+
+def test_the_pieces_of_a_distributed_tensor() -> None:
+    pieces = DTensor._make_wrapper_subclass(DTensor, (2, 3))  # type: ignore[attr-defined]
+    assert told(pieces, numbers(2, 3)).endswith("its full_tensor() puts the pieces of all ranks together")
 
 
 def test_a_python_number_for_a_tensor_without_dims() -> None:
@@ -171,7 +189,6 @@ def test_a_python_number_for_a_tensor_without_dims() -> None:
         (torch.tensor([NAN, INF, -INF, 1.0]), torch.tensor([NAN, INF, -INF, 1.0]), {}),
         (torch.tensor([1.0, 1e-7]), torch.tensor([1.01, 0.0]), {"rtol": 0.011, "atol": 1e-6}),
         (torch.empty(0, 3), torch.empty(0, 3), {}),
-        (torch.tensor(2), torch.tensor(2.0), {"check_dtype": False}),
         (torch.nn.Parameter(torch.ones(2)), torch.ones(2), {}),
         (torch.ones(2, dtype=torch.cfloat).conj(), torch.ones(2, dtype=torch.cfloat), {}),
         (torch.empty(2, device="meta"), torch.ones(2, device="meta"), {}),
@@ -311,3 +328,27 @@ def test_the_device(device: torch.device) -> None:
           wanted  float32[2, 3, 4] on sim:0
           likely  right values, but made on or moved to the CPU: device=x.device?
     """)
+
+
+def test_small_results_are_told_in_full_with_what_the_call_was_given():
+    x = torch.tensor([[1.0, 2.0, 3.0], [5.0, 6.0, 7.0]])
+    told = explain(x.mean(0, keepdim=True), x.mean(0), call="f(x)", inputs={"x": x})
+    assert told is not None
+    facts = [(name, text) for name, text in told.facts if name in ("values", "given")]
+    assert facts == [
+        ("values", "yours [[3, 4, 5]], wanted [3, 4, 5]"),
+        ("given", "x = [[1, 2, 3], [5, 6, 7]]"),
+    ]
+    assert told.listed is not None and told.listed.facts == ("values", "given")
+    assert [(name, array.shape, array.numbers) for name, array in told.listed.tensors] == [
+        ("yours", (1, 3), (3, 4, 5)),
+        ("wanted", (3,), (3, 4, 5)),
+        ("x", (2, 3), (1, 2, 3, 5, 6, 7)),
+    ]
+    large = torch.randn(4, 9)
+    told = explain(large.T, large, call="f(x)", inputs={"x": large})
+    assert told is not None and not {"given", "values"} & {name for name, _ in told.facts}
+    assert told.listed is None
+    told = explain(x.log() * math.inf, x, call="f(x)")
+    assert told is not None and told.listed is not None
+    assert dict(told.listed.tensors)["yours"].numbers == ("nan", *["inf"] * 5)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.diagnose.heatmap import picture
+from grader.diagnose.heatmap import differs, draw
 from tests.grader.support.telling import numbers, told
 
 
@@ -35,12 +35,11 @@ def test_picture_shows_the_first_errors() -> None:
     yours = wanted.clone()
     yours[30, 45] = yours[32, 46] = 7.0
     right = "·" * 32
-    assert picture(yours, wanted) == [
-        "·" * 27 + "×" + "·" * 4,
-        right,
-        "·" * 28 + "×" + "·" * 3,
-        right,
-    ]
+    rows = ("·" * 27 + "×" + "·" * 4, right, "·" * 28 + "×" + "·" * 3, right)
+    drawn = draw(differs(yours, wanted, 0.0, 0.0))
+    assert drawn and drawn.rows == rows
     assert "(rows 30..33 of 40, columns 18..49 of 50)" in told(yours, wanted)
-    assert picture(wanted, wanted) == picture(wanted + 1, wanted) == picture(wanted[0], wanted) == []
-    assert picture(torch.tensor([1.0, 2.01]), torch.tensor([1.2, 2.0]), rtol=0.01) == ["×·"]
+    nothing, everything = (draw(differs(yours, wanted, 0.0, 0.0)) for yours in (wanted, wanted + 1))
+    assert nothing is everything is None
+    some = draw(differs(torch.tensor([1.0, 2.01]), torch.tensor([1.2, 2.0]), 0.01, 0.0))
+    assert some and some.rows == ("×·",)

@@ -85,4 +85,21 @@ def test_no_cause_is_guessed(
     wanted = unrelated(shape, *data.draw(pick), gen)
     inputs = {"x": unrelated(data.draw(st.sampled_from(SHAPES)), "normal", torch.float32, gen)}
     feedback = explain(yours, wanted, call="f(x)", inputs=inputs, rtol=tolerance, atol=tolerance)
-    assert feedback is None or not feedback.likely, feedback
+    assert feedback is None or not feedback.likely or is_so(feedback.likely, yours, wanted), feedback
+
+
+def is_so(likely: str, yours: Tensor, wanted: Tensor) -> bool:
+    """Whether a line tells a fact, for which a few numbers are enough."""
+    if likely.startswith("the sizes of "):
+        return sorted(yours.shape) == sorted(wanted.shape)
+    if likely.startswith("right, but rounded towards zero"):
+        return torch.equal(yours.double(), wanted.double().trunc())
+    if likely.startswith("right values, but the "):
+        d = next(
+            d for d, sizes in enumerate(zip(yours.shape, wanted.shape, strict=True)) if len(set(sizes)) > 1
+        )
+        n = min(yours.shape[d], wanted.shape[d])
+        ends = [[t.double().narrow(d, at * (t.shape[d] - n), n) for t in (yours, wanted)] for at in (0, 1)]
+        return any(torch.allclose(*pair, 0, 0.1) for pair in ends)
+    near = torch.allclose(yours.flatten().to(torch.complex128), wanted.flatten().to(torch.complex128), 0, 0.1)
+    return likely.startswith("right values; ") and near and bool((yours != 0).any())

@@ -89,6 +89,13 @@ def test_a_suspect_needs_less_than_a_guess():
     assert "likely  an old gradient counts" in told(yours, wanted, suspects=suspects)
 
 
+def test_one_number_may_have_lost_the_digits_that_cancelled():
+    suspects = {"the mean is squared": lambda: torch.tensor(7.3171e-05)}
+    assert "likely  the mean is squared" in told(
+        torch.tensor(7.3173e-05), torch.tensor(0.2), suspects=suspects
+    )
+
+
 def test_numbers_have_suspects_too():
     suspects = {"a mistake that raises": lambda: [][0], "a sum for a mean": lambda: 4 * 1.75}
     expect_number(1.75, 1.75, "loss from f(x)", suspects=suspects)

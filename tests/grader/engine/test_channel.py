@@ -84,6 +84,17 @@ def test_lines_hold_a_few_words_and_no_more(sockets):
     assert found.checks["a"] == Finding("passed", Feedback(long), printed=long, seconds=0.5)
 
 
+def test_numbers_and_objects_are_as_small_as_we_write_them(sockets):
+    """To read a whole number takes the square of its digits; keys of an object can be made to collide."""
+    keys = ", ".join(f'"{n}": 0' for n in range(17))
+    for wrong in ("9" * 41, f"{{{keys}}}", "[" * 5000):
+        assert (
+            lines(f'MARK{{"oracle": ["l", [{wrong}]]}}\nMARK{{"seconds": {wrong}}}\n'.encode())
+            == (GARBLED,) * 2
+        )
+    assert lines(b'MARK{"oracle": ["l", [' + b"9" * 40 + b"]]}") == ({"oracle": ["l", [int("9" * 40)]]},)
+
+
 def test_an_oracle_s_result_is_large_in_bytes_or_not_at_all(sockets):
     tensor = {"oracle": ["l", [["t", "uint8", [MOST_LINE], "A" * MOST_LINE]]]}
     many = {"oracle": [0] * MOST_VALUES}

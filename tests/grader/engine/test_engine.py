@@ -12,7 +12,7 @@ from grader.core import timeout
 from grader.course.catalog import load
 from grader.course.exercise import SLOW_SECONDS
 from grader.engine import preload
-from grader.engine.check_side import CheckSide
+from grader.engine.check_court import CheckCourt
 from grader.plugin import plugin
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
@@ -23,7 +23,7 @@ def test_a_spawned_worker_finds_no_stub():
     exercise = load().exercise("merge_heads")
     preload.import_stubs([exercise])
     assert sys.path == places
-    assert exercise.stem not in sys.modules
+    assert exercise.slug not in sys.modules
 
 
 @pytest.mark.parametrize(("hidden", "counts"), [("", 1), (None, 0), ("0", 0)])
@@ -50,7 +50,7 @@ def test_a_suite_is_warmed_up_once_and_by_itself():
     calls = []
     suite = ModuleType("suite")
     suite.warm_up = lambda: calls.append("export")
-    warm = CheckSide((load().exercise("merge_heads"),), confined=False)
+    warm = CheckCourt((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [ModuleType("public"), suite]
     warm.suites.imported["export_program"] = {}
     warm.warm_up_for("merge_heads")
@@ -64,7 +64,7 @@ def test_what_goes_wrong_before_a_child_is_left_to_it():
     calls = []
     suite = ModuleType("suite")
     suite.warm_up = lambda: calls.append("export") or 1 / 0
-    warm = CheckSide((load().exercise("merge_heads"),), confined=False)
+    warm = CheckCourt((load().exercise("merge_heads"),), confined=False)
     warm.suites.modules["export_program"] = [suite]
     warm.suites.imported["export_program"] = {}
     before = warm.guard
@@ -88,7 +88,7 @@ def checks(*marked):
 
 def test_only_a_slow_check_may_take_longer(monkeypatch):
     plain, slow = checks([], ["slow"])
-    side = object.__new__(CheckSide)
+    side = object.__new__(CheckCourt)
     side.suites = SimpleNamespace(checks={"pad_collate": [plain, slow]})
     job = Job(load().exercise("pad_collate"), b"", 0)
     assert [side.seconds(job), side.seconds(replace(job, only=("0",)))] == [10.0 + SLOW_SECONDS, 10.0]

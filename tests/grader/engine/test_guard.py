@@ -135,6 +135,7 @@ assert guard.broken("merge_heads") == "torch.allclose"
 """
 
 
+@pytest.mark.slow
 def test_an_answer_may_be_the_first_to_compile():
     done = subprocess.run(
         [sys.executable, "-c", FIRST_COMPILE], cwd=paths.ROOT, capture_output=True, text=True

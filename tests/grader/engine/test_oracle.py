@@ -1,5 +1,6 @@
 """The oracle apart from its suite: what it needs comes along, and nothing else."""
 
+import sys
 import types
 
 import pytest
@@ -69,6 +70,7 @@ def test_it_has_what_it_mentions_and_nothing_else(suite):
         "Scale",
         "oracle",
         "fine_oracle",
+        "example_oracle",
     }
 
 
@@ -115,17 +117,49 @@ def test_a_contract_makes_an_oracle(with_contract):
 
 
 def test_a_case_that_raises_fails_by_itself():
-    def ask(answer, gen):
-        return {"two": 2, "by zero": lambda: 1 / 0, "later": lambda: answer.f(3), "no data": object()}
+    def cases(answer, gen):
+        return {
+            "two": 2,
+            "by zero": lambda gen: answer.f(torch.rand((), generator=gen).item(), 0),
+            "later": lambda divisor=1: answer.f(3, divisor),
+            "drawn": lambda gen: answer.f(torch.rand((), generator=gen).item() + torch.rand(()).item(), 1),
+            "no data": object(),
+        }
 
-    _, told = oracle.given(ask, types.SimpleNamespace(f=lambda x: x), torch.Generator())
-    assert [(case, found[0]) for case, found in told] == [
-        ("two", "i"),
-        ("by zero", "e"),
-        ("later", "i"),
-        ("no data", "e"),
-    ]
-    assert told[1][1][1] == "ZeroDivisionError: division by zero"
+    def given(f):
+        told = {}
+        oracle.put(cases, "oracle", types.SimpleNamespace(f=f), 7, "slug", told.update)
+        assert told["oracle_cases"] == ["two", "by zero", "later", "drawn", "no data"]
+        return told["oracle"]
+
+    found = given(lambda x, y: x / y)
+    assert [kind for kind, _ in found] == ["i", "e", "f", "f", "e"]
+    assert found[1][1] == "ZeroDivisionError: float division by zero"
+    assert given(lambda x, y: x / y if y else torch.rand(3).tolist())[3] == found[3]
+
+
+def test_an_answer_finds_no_case_by_its_name_up_the_stack(with_contract):
+    """Where it did, it could do one thing for "bad input" and another for "three rows"."""
+    seen = []
+
+    def f(x):
+        frame = sys._getframe()
+        while frame := frame.f_back:
+            seen.extend(repr(value) for value in frame.f_locals.values())
+        return 2 * x
+
+    oracle.put(oracle.apart(with_contract).oracle, "oracle", types.SimpleNamespace(f=f), 0, "slug", dict)
+    assert seen and not [text for text in seen if "shape (3,)" in text]
+
+
+def test_an_example_comes_without_its_result(with_contract):
+    """So it is asked for where the oracle is; what it should be, only the statement says there."""
+    apart = oracle.apart(with_contract)
+    answer = types.SimpleNamespace(f=lambda x: 2 * x)
+    assert [result for _, result in apart.contract.examples] == [None]
+    assert {name: case() for name, case in apart.example_oracle(answer, None).items()} == {
+        "f": [torch.tensor([2.0])]
+    }
 
 
 def test_a_suite_without_an_oracle_is_a_fault(suite):
@@ -139,11 +173,13 @@ def test_a_contract_apart_has_no_reference(with_contract):
     names = {name for name in vars(apart) if not name.startswith("__")}
     assert not names & {"slow", "math"} and {"more", "contract", "oracle"} <= names
     kept = apart.contract
-    assert not (kept.reference or kept.suspects or kept.example or kept.job or kept.fine)
+    assert not (kept.reference or kept.suspects or kept.job or kept.fine)
 
 
 def test_no_oracle_of_ours_has_a_check_or_a_reference_with_it():
-    for file in sorted(paths.HIDDEN.rglob("test_ex*.py")):
+    files = sorted(paths.HIDDEN.rglob("test_*.py"))
+    assert files
+    for file in files:
         names = vars(oracle.apart(file))
         assert not [name for name in names if name.startswith("test_") or "reference" in name], file.name
         kept = [value for value in names.values() if isinstance(value, Contract)]

@@ -86,7 +86,7 @@ def test_under_pytest(clone):
 
 
 def test_in_the_engine(clone, tmp_path):
-    for place in ("ex01_double", "steps/s01_once"):
+    for place in ("double", "steps/once"):
         file = tmp_path / "in/ada/e01_tensors" / f"{place}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(SOLUTION)

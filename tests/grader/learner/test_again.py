@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from grader.core.errors import KataError
+from grader.course import starts
 from grader.learner import again, commands
 from grader.learner.watch.events import Key
 from grader.records import practice, progress
@@ -84,7 +85,7 @@ def test_only_what_was_not_solved_before_is_new(course):
 def begun(course, loop, monkeypatch, tmp_path):  # noqa: F811
     """Double is begun again."""
     monkeypatch.setattr(commands, "BACKUPS", tmp_path / "backups")
-    monkeypatch.setattr(commands, "_start", lambda exercise: STUB.encode())
+    monkeypatch.setattr(starts, "content", lambda exercise: STUB.encode())
     monkeypatch.setattr(again, "load", lambda: course)
     practice.note(["double"], *days_ago(90))
     assert again.begin().slug == "double"

@@ -7,22 +7,23 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import load
 from grader.course.exercise import FOLDERS, digest
 from grader.course.rows import read
 from grader.course.statement import Statement
-from grader.learner.watch import question, screen, statement, terminal
+from grader.learner import seen
+from grader.learner.watch import footer, question, screen, statement, terminal
 from grader.learner.watch.events import Saved
 from grader.learner.watch.room import Room
 from grader.learner.watch.window import Window
-from grader.records import progress
+from grader.records import progress, progress_file
 from grader.records.route import Route
 from tests.grader.learner.test_watch_loop import FAILED, PASSED, Loop
 from tests.grader.support.clone import ROW, STUB
 
 STEP_ROW = """[exercise.{slug}]
-order = {order}
 title = "Double"
 concepts = ["mul"]
 hints = ["One."]
@@ -54,7 +55,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(terminal, "here", lambda: "a terminal")
-    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(progress_file, "FILE", tmp_path / "progress.json")
     start = digest(STUB.encode())
     section, steps = tmp_path / "e01_tensors", tmp_path / "e01_tensors" / "steps"
     steps.mkdir(parents=True)
@@ -153,7 +154,7 @@ def test_who_leaves_at_the_question_is_asked_again(folder, monkeypatch):
 def test_what_is_asked_first_stands_on_the_screen(folder):
     loop = StepLoop(folder, Route("first"))
     assert "· half · Double a tensor." in loop.shown()
-    assert "open e01_tensors/steps/s01_half.py, write, save" in loop.shown()
+    assert "open e01_tensors/steps/half.py, write, save" in loop.shown()
     assert "def double(x):" in loop.shown() and "raise NotImplementedError" in loop.shown()
     assert "e01_tensors 0/1 ░░░░░░░░░░   steps" in loop.shown(), "an optional one is not counted"
 
@@ -166,12 +167,63 @@ def test_n_goes_from_the_steps_to_the_exercises_and_leaves_optional_ones_out(fol
     )
     loop.press("l")
     assert "> ✓ s01  half" in loop.shown() and "· s02  third" in loop.shown() and "(optional)" in loop.shown()
-    assert "· ex01 double" in loop.shown() and "2 steps, 2 exercises" in loop.shown()
+    assert "· ex01 double" in loop.shown() and "1/1 steps, 0/2 exercises, 1 optional" in loop.shown()
     loop.press("n")
     loop.answer(PASSED)
     assert (
         loop.watcher.walk.focus.slug == "double" and "0/2" in loop.shown() and "░   steps" not in loop.shown()
     )
+
+
+def test_optional_steps_that_are_passed_over_are_said(folder):
+    loop = StepLoop(folder, Route("first"))
+    loop.save_as("half", PASSED)
+    loop.press("n")
+    loop.answer(PASSED)
+    assert "passed over, as optional: third; l has it" in loop.shown()
+    assert "0/2 ░░░░░░░░░░   exercises" in loop.shown()
+    loop.press("n")
+    assert "passed over" not in loop.shown()
+    loop = StepLoop(folder, Route("core"))
+    loop.press("n")
+    assert loop.watcher.walk.focus.slug == "twice" and "passed over" not in loop.shown()
+
+
+def test_the_first_exercise_is_told_to_be_one(folder):
+    loop = StepLoop(folder, Route("first"))
+    for slug in ("half", "third"):
+        loop.save_as(slug, PASSED)
+    loop.press("n")
+    assert "your first exercise: once its job works, n goes on" in loop.shown()
+    loop.answer(PASSED)
+    loop.save_as("double", PASSED)
+    loop.press("n")
+    assert loop.watcher.walk.focus.slug == "twice" and "first exercise" not in loop.shown()
+
+
+def test_at_the_end_of_a_section_there_is_something_to_see(folder, monkeypatch):
+    monkeypatch.setattr(seen, "drawn", lambda section: f"a picture of {section.name}")
+    monkeypatch.setattr(seen, "file", lambda section: folder / "see.py")
+    loop = StepLoop(folder, Route("first"))
+    for slug in ("half", "double"):
+        loop.save_as(slug, PASSED)
+        assert "been through" not in loop.shown(), "twice is left"
+    loop.save_as("twice", PASSED)
+    assert "you have been through e01_tensors; w shows what your answers make" in loop.shown()
+    loop.press("w")
+    assert "a picture of e01_tensors" in loop.shown()
+
+
+def test_a_picture_that_cannot_be_drawn_leaves_the_verdict_there(folder, monkeypatch):
+    def refused(section):
+        raise KataError("no picture of e01_tensors")
+
+    monkeypatch.setattr(seen, "drawn", refused)
+    loop = StepLoop(folder, Route("first"))
+    loop.save_as("half", FAILED)
+    loop.press("w")
+    assert "no picture of e01_tensors" in loop.shown() and "drawing" not in loop.shown()
+    assert "✗ half" in loop.shown()
 
 
 def test_who_knows_pytorch_sees_no_steps(folder):
@@ -191,7 +243,7 @@ def test_an_optional_step_is_judged_as_any(folder):
 def test_what_fails_names_the_step_before_it_and_b_and_n_lead_there_and_back(folder):
     loop = StepLoop(folder, Route("core"))
     loop.save_as("double", FAILED)
-    assert "  the step before this: e01/s01_half   press b\n  hint: kata hint double" in loop.shown()
+    assert "  the step before this: e01/half   press b\n  hint: kata hint double" in loop.shown()
     loop.save_as("twice", FAILED)
     assert "step before" not in loop.shown()
     loop.press("b")
@@ -201,11 +253,11 @@ def test_what_fails_names_the_step_before_it_and_b_and_n_lead_there_and_back(fol
     assert loop.watcher.walk.focus.slug == "half"
     loop.answer(PASSED)
     loop.save_as("half", PASSED)
-    assert "next       e01_tensors/ex01_double.py   press n" in loop.shown()
+    assert "next       e01_tensors/double.py   press n" in loop.shown()
     loop.press("n")
     assert loop.watcher.walk.focus.slug == "double"
     loop.answer(FAILED)
-    assert "the step before this: e01/s02_third" in loop.shown(), "an optional one, where no other is left"
+    assert "the step before this: e01/third" in loop.shown(), "an optional one, where no other is left"
 
 
 def test_whoever_does_the_job_knows_its_steps(folder):
@@ -236,11 +288,10 @@ def f(x):
 '''
 
 
-def laid(source, rows=18, how=": press e"):
+def laid(source, rows=18):
     out = Console(file=io.StringIO(), width=80, height=24, color_system=None)
     room = Room(out, out.options)
-    parts = statement.laid(Statement.of(source), room, rows, how)
-    assert room.taken(parts) <= rows
+    parts = statement.laid(Statement.of(source), room, rows)
     for part in parts:
         out.print(part)
     return out.file.getvalue()
@@ -254,13 +305,13 @@ def test_a_statement_that_fits_is_there_as_a_whole_and_flows():
     assert "    f(1)   # 2" in shown and "raise NotImplementedError" in shown and "import torch" not in shown
 
 
-def test_where_room_is_short_the_fine_print_goes_first_and_then_what_is_last():
+def test_where_room_is_short_empty_lines_go_first():
     fine = "\nFine print:\n" + "".join(f"- Line {i}.\n" for i in range(9))
-    shown = laid(LONG.format(job="A word.", fine=fine, doc="d"), rows=16)
-    assert "Fine print: 9 more: press e" in shown and "Line 1" not in shown and "raise" in shown
-    shown = laid(LONG.format(job="word " * 300, fine=fine, doc="d\n" * 9))
-    assert "word word" in shown and shown.count("lines more") == 2 and "def f(x):" in shown
-    assert shown.count(": press e") == 1
+    source = LONG.format(job="A word.", fine=fine, doc="d")
+    high, low = laid(source, rows=30), laid(source, rows=16)
+    assert len(high.splitlines()) > 16 >= len(low.splitlines())
+    assert "Line 8." in low and "raise NotImplementedError" in low
+    assert laid(source, rows=9) == high, "which is scrolled"
 
 
 @pytest.mark.parametrize("source", ["", "def f(:", '"""Only words."""', "x = 1", "\x00"])
@@ -273,8 +324,8 @@ def test_whatever_the_course_asks_fits_into_the_window(width, height, nth):
     course = load()
     for exercise in course.exercises[::nth]:
         out = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
-        Window(out, course, Route("first"), "").draw(screen.ready(exercise), exercise, {})
+        Window(out, course, Route("first"), "").draw(screen.asked(exercise), exercise, {})
         rows = out.file.getvalue().split("\x1b[2J\x1b[H")[-1].splitlines()
         assert len(rows) < height and max(map(cell_len, rows)) <= width, exercise.slug
         assert any(paths.shown(exercise.file("exercises")) in row for row in rows), exercise.slug
-        assert any(screen.KEYS in row for row in rows), exercise.slug
+        assert any(footer.KEYS in row for row in rows), exercise.slug

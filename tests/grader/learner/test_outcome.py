@@ -57,7 +57,7 @@ def judged(*lines, ended=NORMAL):
 
 
 def told(spec, outcome, **more):
-    return {"check": spec.id, "outcome": outcome, "feedback": Feedback("wrong").to_json(), **more}
+    return {"check": spec.id, "outcome": outcome, "feedback": Feedback("wrong").to_json()} | more
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,10 @@ def test_who_does_the_job_works(lines, ended, state):
 
 def test_the_job_comes_first_and_the_fine_print_after_it():
     found = judged(
-        told(FINE, "failed"), told(RULE, "failed", is_rule=True), told(JOB, "failed"), {"done": True}
+        told(FINE, "failed"),
+        told(RULE, "failed", feedback=Feedback("a rule", kind="rule").to_json()),
+        told(JOB, "failed"),
+        {"done": True},
     )
     assert [f.line for f in found.failures] == ["It works.", "fine print: A rule.", "fine print: Strides."]
     shown = repr(Verdict(found))

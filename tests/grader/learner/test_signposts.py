@@ -7,10 +7,11 @@ from rich.console import Console
 
 from grader.core.errors import KataError
 from grader.course.catalog import load
-from grader.learner import listing
+from grader.learner import course_map, found, listing
 from grader.learner.watch import keyboard
 from grader.learner.watch.walk import Walk
-from grader.records import placement, progress
+from grader.plugin.summary import lines as summary_lines
+from grader.records import placement, progress, progress_file
 from grader.records.route import Route
 from tests.grader.learner.test_first_steps import StepLoop, folder  # noqa: F401
 from tests.grader.learner.test_watch_loop import FAILED, PASSED
@@ -18,7 +19,7 @@ from tests.grader.learner.test_watch_loop import FAILED, PASSED
 
 @pytest.fixture(autouse=True)
 def nothing_done(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(progress_file, "FILE", tmp_path / "progress.json")
 
 
 def printed(show, *asked, width=80):
@@ -47,13 +48,70 @@ def test_titles_wrap_and_no_line_is_longer_than_88_columns(width):
     )
 
 
-def test_calls_concepts_and_messages_are_found():
-    found = printed(listing.find, "gather")
-    assert "x.gather(1, n[:, None])" in found and "gather_token_logprobs" in found
-    message = printed(listing.find, "RuntimeError: mat1 and mat2 shapes cannot be multiplied (7x9 and 3x1)")
-    assert "in_features" in message and "mat1_and_mat2" in message
+def test_a_narrow_list_has_words_of_its_titles_in_one_piece():
+    text = printed(listing.show, width=50)
+    assert "…" not in text and "●" not in text
+    for exercise in load().exercises:
+        assert all(word in text for word in exercise.title.split() if len(word) < 12), exercise.slug
+
+
+@pytest.mark.parametrize("width", [50, 60, 80])
+def test_what_to_practise_has_names_and_minutes_in_one_piece(width):
+    out = Console(file=io.StringIO(), width=width)
+    out.print(found._rows(load().exercises, {}), width=width)
+    told = out.file.getvalue()
+    assert "…" not in told
+    for exercise in load().exercises:
+        assert any(f" {exercise.slug} " in line and exercise.effort in line for line in told.splitlines())
+
+
+def test_the_map_is_whole_at_80_columns_and_counts_as_the_list_and_pytest_do():
+    course, rungs = load(), ("done", "works", "done")
+    seen = {e.slug: rungs[i % 3] for i, e in enumerate(course.exercises)}
+    out = Console(file=io.StringIO(), width=80)
+    out.print(course_map.course(course, seen))
+    rows = out.file.getvalue().splitlines()
+    assert len(rows) == 1 + len(course.sections) and "…" not in out.file.getvalue()
+    summary = summary_lines(seen)
+    for section, row, line in zip(course.sections, rows[1:], summary, strict=False):
+        held = [e for e in section.exercises if not e.optional]
+        steps, exercises = (sum(e.is_step == on for e in held) for on in (True, False))
+        steps, exercises = f"{steps}/{steps}", f"{exercises}/{exercises}"
+        assert section.title in row and f"{steps} " in row and f"{exercises} " in row
+        assert f"{steps} steps, {exercises} exercises" in listing.head(section, seen).plain
+        assert line.startswith(section.name) and f"steps {steps}" in line and f" {exercises} " in line
+
+
+def test_what_is_next_stands_below_the_map_in_80_columns(monkeypatch):
+    last = "scale_by_the_training_rows"  # with its file longer than that
+    seen = {e.slug: "todo" if e.slug == last else "done" for e in load().exercises}
+    monkeypatch.setattr(progress, "states", lambda catalog: seen)
+    below = printed(course_map.show).partition("to do\n")[2].splitlines()
+    assert max(map(len, below)) <= 80 and f"next: {last}" in [line.rstrip() for line in below]
+
+
+def test_calls_and_messages_are_found():
+    shown = printed(found.show, "gather")
+    assert "x.gather(1, n[:, None])" in shown and "gather_token_logprobs" in shown
+    message = printed(found.show, "RuntimeError: mat1 and mat2 shapes cannot be multiplied (7x9 and 3x1)")
+    assert message.index("in_features") < message.index("look at, in order")
     with pytest.raises(KataError, match="nothing here is about 'zebra'"):
-        printed(listing.find, "zebra")
+        printed(found.show, "zebra")
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_a_symptom_tells_what_to_look_at_in_order_and_then_what_to_practise(width):
+    shown = printed(found.show, "loss is NaN after 2000 steps with amp", width=width)
+    assert max(map(len, shown.splitlines())) <= min(width, 88)
+    places = [
+        shown.index(text) for text in (" 1 scaler", " 2 model", "symptoms like it", "steps and exercises")
+    ]
+    assert places == sorted(places)
+    assert width < 80 or all(text in shown for text in ("scaler_order", "●○○ 10 min"))
+
+
+def test_what_is_nowhere_is_told_with_the_nearest():
+    assert "the nearest, by 'gradient'" in printed(found.show, "graddient")
 
 
 def test_keys_have_names():
@@ -131,6 +189,6 @@ def test_who_tests_out_goes_through_these_two_alone():
     catalog = load()
     offered = placement.offered(catalog, catalog.sections[1])
     path = Route("section", "e02_autograd", tuple(e.slug for e in offered))
-    assert path.stretch(catalog) == offered and offered[0].slug in str(path)
+    assert set(path.stretch(catalog)) == set(offered) and offered[0].slug in str(path)
     progress.choose(path)
     assert progress.chosen(catalog) == Route("section", "e02_autograd")

@@ -35,7 +35,7 @@ def terminal(clone):
 @pytest.fixture
 def save(clone):
     def save(text, slug="double", number=1):
-        (clone.root / "exercises" / "e01_tensors" / f"ex{number:02d}_{slug}.py").write_text(text)
+        (clone.root / "exercises" / "e01_tensors" / f"{slug}.py").write_text(text)
 
     return save
 
@@ -43,10 +43,10 @@ def save(clone):
 def test_a_session_from_stub_to_section(terminal, save, clone):
     save(SOLUTION.replace("2.0", "3.0"))
     terminal.expect("✗ double")
-    terminal.expect("yours   [3, 3, 3]")
+    terminal.expect("yours (4,)")
     save(SOLUTION)
     terminal.expect("✓ double")
-    terminal.expect("solutions/e01_tensors/ex01_double.py")
+    terminal.expect("solutions/e01_tensors/double.py")
     terminal.expect("1/2")
     terminal.press("n")
     terminal.expect("· twice · Double")
@@ -80,7 +80,7 @@ def test_a_session_from_stub_to_section(terminal, save, clone):
 def test_the_first_minutes_of_somebody_who_is_new(clone):
     """The question, what is asked, a wrong save, a right one, and on; the next time nobody asks."""
     clone.add_step("half")
-    step = clone.root / "exercises" / "e01_tensors" / "steps" / "s01_half.py"
+    step = clone.root / "exercises" / "e01_tensors" / "steps" / "half.py"
     terminal = Terminal(clone.root)
     try:
         assert "warming up" not in terminal.expect("How well do you know PyTorch?")
@@ -88,7 +88,7 @@ def test_the_first_minutes_of_somebody_who_is_new(clone):
         terminal.press("1")
         terminal.expect("· half · Double a tensor.")
         terminal.expect("def double(x):")
-        terminal.expect("ready: open exercises/e01_tensors/steps/s01_half.py, write, save")
+        terminal.expect("ready: open exercises/e01_tensors/steps/half.py, write, save")
         step.write_text(SOLUTION.replace("2.0", "3.0"))
         terminal.expect("✗ half")
         step.write_text(SOLUTION)
@@ -102,7 +102,7 @@ def test_the_first_minutes_of_somebody_who_is_new(clone):
         terminal.close()
     again = Terminal(clone.root)
     try:
-        assert "PyTorch?" not in again.expect("ready: open exercises/e01_tensors/ex01_double.py")
+        assert "PyTorch?" not in again.expect("ready: open exercises/e01_tensors/double.py")
     finally:
         again.close()
 
@@ -128,7 +128,7 @@ def test_it_survives_what_learners_do(terminal, save, clone):
     terminal.expect("printed:")
     save("import os\nos._exit(3)\n")
     terminal.expect("exit status 3")
-    file = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    file = clone.root / "exercises" / "e01_tensors" / "double.py"
     file.rename(file.with_suffix(".txt"))
     terminal.expect("is gone")
     file.with_suffix(".txt").rename(file)
@@ -170,8 +170,8 @@ def test_without_fork_a_fresh_process_judges(clone, save, there):
         terminal.expect("[q]uit")
         save(SOLUTION.replace("2.0", "3.0"))
         terminal.expect("✗ double")
-        terminal.expect("yours   [3, 3, 3]")
-        terminal.expect("exercises/e01_tensors/ex01_double.py")
+        terminal.expect("yours (4,)")
+        terminal.expect("exercises/e01_tensors/double.py")
         save(SOLUTION.replace("return x", "print('word')\n    return x"))
         terminal.expect("✓ double")
         terminal.expect("word")

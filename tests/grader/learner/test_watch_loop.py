@@ -13,13 +13,13 @@ from rich.console import Console
 from grader.course import rows
 from grader.course.exercise import FOLDERS, digest
 from grader.learner import commands
-from grader.learner.watch import screen, terminal
-from grader.learner.watch.events import Key, Resized, Saved
+from grader.learner.watch import footer, terminal
+from grader.learner.watch.events import Key, Polls, Resized, Saved
 from grader.learner.watch.loop import Watcher
 from grader.protocol.check import CheckSpec
 from grader.protocol.feedback import Fact, Feedback
 from grader.protocol.transcript import read
-from grader.records import progress
+from grader.records import progress, progress_file
 from grader.records.route import Route
 from tests.grader.support.clone import ROW, SOLUTION, STUB
 
@@ -61,7 +61,7 @@ class Loop:
         self.open = []
 
     def file(self, number):
-        return self.folder / "e01_tensors" / f"ex{number:02d}_{SLUGS[number - 1]}.py"
+        return self.folder / "e01_tensors" / f"{SLUGS[number - 1]}.py"
 
     def save(self, *numbers, text=None):
         for number in numbers:
@@ -73,9 +73,9 @@ class Loop:
 
     def answer(self, findings, slug=None):
         """Answer the oldest open request, or the oldest one for `slug`, and handle its verdict."""
-        while not self.judge.asked.empty() or not self.open:
-            self.open.append(self.judge.asked.get(timeout=30))
-        found = next(one for one in self.open if slug is None or one[0].exercise.slug == slug)
+        while not (asked := [one for one in self.open if slug in (None, one[0].exercise.slug)]):
+            self.open.append(self.judge.asked.get(timeout=30))  # threads ask, in whatever order
+        found = asked[0]
         self.open.remove(found)
         _, box, answered = found
         box.append(findings)
@@ -92,7 +92,7 @@ def loop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(terminal, "here", lambda: "a terminal")
-    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(progress_file, "FILE", tmp_path / "progress.json")
     start = digest(STUB.encode())
     rows = [
         ROW.format(slug=slug, order=order, needs="[]", hints='["One.", "Two."]', start=start)
@@ -194,7 +194,7 @@ def test_after_the_last_hint_s_offers_to_reveal(loop, monkeypatch):
     monkeypatch.setattr(commands, "load", lambda: loop.watcher.catalog)
     monkeypatch.setitem(FOLDERS, "solutions", loop.folder / "solutions")
     (loop.folder / "solutions" / "e01_tensors").mkdir(parents=True)
-    (loop.folder / "solutions" / "e01_tensors" / "ex01_double.py").write_text(SOLUTION)
+    (loop.folder / "solutions" / "e01_tensors" / "double.py").write_text(SOLUTION)
     loop.press("s")
     assert "double is not solved yet; `kata hint double` helps" in loop.shown()
     loop.press("h")
@@ -241,10 +241,20 @@ def test_verdicts_that_come_during_a_question_are_not_lost(loop, monkeypatch):
 def test_a_file_that_goes_is_told(loop):
     loop.file(1).rename(loop.file(1).with_name("elsewhere.py"))
     loop.watcher.handle(Saved(frozenset([loop.file(1), loop.file(1).with_name("elsewhere.py")])))
-    assert "ex01_double.py is gone; r puts its start back" in loop.shown()
+    assert "double.py is gone; r puts its start back" in loop.shown()
     loop.save(1)
     loop.answer(PASSED)
     assert "✓ double" in loop.shown()
+
+
+def test_that_files_are_polled_is_told_until_the_second_save(loop):
+    loop.watcher.handle(Polls("Too many open files"))
+    told = " ".join(loop.shown().split())
+    assert "saves are looked for twice a second" in told and "Too many open files" in told
+    for is_told in (True, False):
+        loop.save(1)
+        loop.answer(PASSED)
+        assert ("saves are looked for" in loop.shown()) == is_told
 
 
 def test_files_that_change_together_do_not_move_the_focus(loop):
@@ -299,7 +309,7 @@ def test_every_key_says_something_when_all_is_done(loop):
     loop.press("l")
     assert "> ✓ ex01 double" in loop.shown()
     loop.press("?")
-    assert "> ✓ ex01 double" in loop.shown()
+    assert "put the start back" in loop.shown()
     assert loop.press("q") is False
 
 
@@ -311,7 +321,7 @@ def test_the_screen_fits_into_the_window(loop):
     assert len(low.shown().splitlines()) <= 14
     assert "lines more" in low.shown()
     low.watcher.handle(Resized())
-    assert screen.KEYS in low.shown()
+    assert footer.KEYS in low.shown()
 
 
 LONG = "Scores that are not asked for, say those of a head that was switched off, leave every other as it is."
@@ -334,13 +344,14 @@ def test_titles_give_way_before_the_way_on_does(loop, width, height, printed):
     rows = here.shown().splitlines()
     assert len(rows) < height and max(map(cell_len, rows)) <= width
     assert "press n" in here.shown() and "read       https" in here.shown()
-    assert "14 passed" in here.shown() or f"✓ 0. {LONG[:40]}" in here.shown()
-    assert ("printed:" in here.shown()) == bool(printed) or height < 20
+    assert "14 passed" in here.shown()
+    assert ("printed:" in here.shown()) == bool(printed)
     here.save(1)
     here.answer(many("failed", printed=printed))
     rows = here.shown().splitlines()
     assert len(rows) < height and max(map(cell_len, rows)) <= width
-    assert ("13 more" in here.shown() and "lines more" in here.shown()) or height > 16
+    assert "lines more" in here.shown() or height > 24
+    assert "13 more" in here.shown() or height < 20
 
 
 def test_of_two_functions_the_one_that_is_still_to_write_is_named(loop):
@@ -377,7 +388,7 @@ def test_what_does_its_job_is_told_so_and_n_goes_on(loop):
     loop.answer(rungs("passed", "failed", "passed", "failed"))
     assert "+ double · it does its job, 1 of 1; fine print 1 of 3" in loop.shown()
     assert all(f"✗ {i}.\n" in loop.shown() for i in (0, 2)) and "wrong strides" in loop.shown()
-    assert "ex02_twice.py   press n" in loop.shown() and "1/3, 0 done" in loop.shown()
+    assert "twice.py   press n" in loop.shown() and "1/3 ▒" in loop.shown()
     loop.press("l")
     assert "> + ex01 double" in loop.shown()
     loop.save(2, 3)
@@ -398,7 +409,7 @@ def test_a_second_round_goes_through_what_works(loop):
     assert again.watcher.walk.focus.slug == "twice"
     again.save(2)
     again.answer(rungs("passed", "failed", "passed", "passed"))
-    assert "fine print 2 of 3" in again.shown() and "ex03_thrice.py   press n" in again.shown()
+    assert "fine print 2 of 3" in again.shown() and "thrice.py   press n" in again.shown()
     again.save(2)
     again.answer(rungs("passed", "passed", "passed", "passed"))
     again.press("n")
@@ -436,7 +447,7 @@ def test_a_note_makes_the_verdict_lower_and_another_window_makes_it_anew(loop):
     assert "13. Scores" in loop.shown()
     loop.out.height = 20
     loop.watcher.handle(Resized())
-    assert "passed" not in loop.shown() and " more\n" in loop.shown() and "press n" in loop.shown()
+    assert "13. Scores" not in loop.shown() and "lines more" in loop.shown() and "press n" in loop.shown()
     loop.press("r")
     assert "press n" in loop.shown() and "y / n" in loop.shown()
     assert len(loop.shown().splitlines()) < 20

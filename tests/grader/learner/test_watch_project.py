@@ -5,7 +5,7 @@ import pytest
 from grader.course.exercise import FOLDERS, digest
 from grader.learner.watch import terminal
 from grader.learner.watch.events import Saved
-from grader.records import progress
+from grader.records import progress_file
 from tests.grader.learner.test_watch_loop import PASSED, SLUGS, Loop, iter_queue
 from tests.grader.support.clone import ROW, STUB
 from tests.grader.support.project import START, content, write
@@ -19,14 +19,14 @@ def loop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     monkeypatch.setattr(terminal, "here", lambda: "a terminal")
-    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(progress_file, "FILE", tmp_path / "progress.json")
     rows = [
         row.format(slug=slug, order=order, needs="[]", hints="[]", start=digest(STUB.encode()))
         for order, (slug, row) in enumerate(zip(SLUGS, (ROW, PROJECT), strict=False), start=1)
     ]
     write(tmp_path / "e01_tensors", {"section.toml": 'title = "Tensors"\n' + "".join(rows)})
-    write(tmp_path / "e01_tensors", {"ex01_double.py": STUB})
-    write(tmp_path / "e01_tensors/ex02_twice", START)
+    write(tmp_path / "e01_tensors", {"double.py": STUB})
+    write(tmp_path / "e01_tensors/twice", START)
     loop = Loop(tmp_path)
     yield loop
     for _, box, answered in [*loop.open, *iter_queue(loop.judge.asked)]:
@@ -35,7 +35,7 @@ def loop(tmp_path, monkeypatch):
 
 
 def test_a_save_of_any_file_judges_the_whole(loop):
-    folder = loop.folder / "e01_tensors/ex02_twice"
+    folder = loop.folder / "e01_tensors/twice"
     write(folder, {"parts/layer.py": "x = 1\n"})
     loop.watcher.handle(Saved(frozenset({folder / "parts/layer.py", folder / "model.py"})))
     assert loop.watcher.walk.focus.slug == "twice"
@@ -45,7 +45,7 @@ def test_a_save_of_any_file_judges_the_whole(loop):
 
 
 def test_what_is_judged_is_the_folder(loop):
-    folder = loop.folder / "e01_tensors/ex02_twice"
+    folder = loop.folder / "e01_tensors/twice"
     loop.watcher.handle(Saved(frozenset({folder / "model.py"})))
     asked, box, answered = loop.judge.asked.get(timeout=30)
     loop.open.append((asked, box, answered))
@@ -54,7 +54,7 @@ def test_what_is_judged_is_the_folder(loop):
 
 
 def test_a_folder_that_is_gone_is_told(loop):
-    folder = loop.folder / "e01_tensors/ex02_twice"
+    folder = loop.folder / "e01_tensors/twice"
     loop.watcher.handle(Saved(frozenset({folder / "model.py"})))
     loop.answer(PASSED)
     for file in folder.iterdir():

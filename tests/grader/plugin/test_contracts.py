@@ -25,10 +25,10 @@ contract = Contract(
 )
 """
 IDS = [
-    "tests/public/e01_tensors/test_ex01_double.py::test_worked_example",
-    "tests/hidden/e01_tensors/test_ex01_double.py::test_values",
-    "tests/hidden/e01_tensors/test_ex01_double.py::test_gradients",
-    "tests/hidden/e01_tensors/test_ex01_double.py::test_arguments_are_left_alone",
+    "tests/public/e01_tensors/test_double.py::test_worked_example",
+    "tests/hidden/e01_tensors/test_double.py::test_values",
+    "tests/hidden/e01_tensors/test_double.py::test_gradients",
+    "tests/hidden/e01_tensors/test_double.py::test_arguments_are_left_alone",
 ]
 
 
@@ -64,6 +64,24 @@ def test_pytest_lists_the_checks(clone):
 )
 def test_pytest_runs_them(clone, arguments, count):
     assert any(line.startswith(count) for line in run(clone, *arguments))
+
+
+def test_the_example_knows_the_suspects_of_the_hidden_suite(clone, tmp_path):
+    """A mistake is declared once; a release, which has no hidden suite, goes without."""
+    suspects = 'gradient="x",\n    suspects={"nothing is doubled": lambda x: 1 * x},'
+    hidden = HIDDEN.replace('gradient="x",', suspects).replace("double(x)", "double(y)")
+    (place := clone.root / IDS[1].split("::")[0]).write_text(hidden)
+    wrong = tmp_path / "double.py"
+    wrong.write_text("def double(x):\n    return x * 1.0\n")
+    try:
+        told = run(clone, "tests/public", "tests/hidden", f"--answers={wrong}")
+        alone = run(clone, "tests/public", f"--answers={wrong}")
+    finally:
+        place.write_text(HIDDEN)
+    line = "  likely  nothing is doubled"
+    shown = alone.index("  wanted  [2, 4]")
+    assert line not in alone
+    assert told[told.index(alone[shown]) + 1 :][:2] == ["  given   x = [1, 2]", line]
 
 
 def test_the_engine_judges_by_them(clone):

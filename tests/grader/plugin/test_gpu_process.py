@@ -61,7 +61,7 @@ def test_on_two_gpus(answer):
 
 
 def oracle(answer, gen):
-    return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
+    return {f"{n} numbers": answer.double(torch.randn(n, generator=gen)) for n in (7, 8, 9)}
 '''
 
 RIGHT_ON_THE_CPU = """
@@ -115,7 +115,7 @@ def test_where_nothing_else_is_chosen_there_is_one_process(clone, monkeypatch):
 
 
 def test_what_fails_there_is_told_here(clone, monkeypatch):
-    answer = clone.root / "exercises" / "e01_tensors" / "ex01_double.py"
+    answer = clone.root / "exercises" / "e01_tensors" / "double.py"
     answer.write_text(RIGHT_ON_THE_CPU)
     told, _ = run(clone, monkeypatch, "-k", "double", "-n", "2")
     assert "3 failed, 2 passed, 1 not graded here" in told
@@ -124,14 +124,14 @@ def test_what_fails_there_is_told_here(clone, monkeypatch):
 
 
 def test_what_is_not_written_yet_is_todo(clone, monkeypatch):
-    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(f"{STUB}# begun\n")
+    (clone.root / "exercises" / "e01_tensors" / "double.py").write_text(f"{STUB}# begun\n")
     told, _ = run(clone, monkeypatch, "-k", "double")
     assert "failed" not in told
     assert "1 todo" in told
 
 
 def test_a_process_that_dies_fails_its_checks(clone, monkeypatch):
-    (clone.root / "exercises" / "e01_tensors" / "ex01_double.py").write_text(DIES_ON_THE_GPU)
+    (clone.root / "exercises" / "e01_tensors" / "double.py").write_text(DIES_ON_THE_GPU)
     told, _ = run(clone, monkeypatch, "-k", "double")
     assert "3 failed, 2 passed" in told
     assert "the process that judges on the GPU ended before this check did; run pytest -m gpu" in told

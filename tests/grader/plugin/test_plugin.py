@@ -27,7 +27,7 @@ def suites(exercise):
 
 
 def written(folder, text, name=None):
-    file = folder / f"{name or MERGE.stem}.py"
+    file = folder / f"{name or MERGE.slug}.py"
     file.write_text(text, "utf-8")
     return file
 
@@ -59,7 +59,7 @@ def test_a_file_named_by_its_slug_is_judged(run_pytest, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("ex99_nothing.py", "no exercise has this name"), (None, "no such file or folder")]
+    ("name", "words"), [("nothing.py", "no exercise has this name"), (None, "no such file or folder")]
 )
 def test_bad_answers_get_one_line(run_pytest, tmp_path, name, words):
     place = tmp_path / "absent" if name is None else written(tmp_path, SOLUTION, name.removesuffix(".py"))
@@ -111,7 +111,7 @@ def test_what_is_half_written_names_the_function_that_is_not(run_pytest, tmp_pat
     text = exercise.file("solutions").read_text("utf-8")
     assert text.count("powers, peak = _shifted_exp(x, dim)") == 1
     text = text.replace("powers, peak = _shifted_exp(x, dim)", "raise NotImplementedError")
-    code, told = run_pytest("--answers", str(written(tmp_path, text, exercise.stem)), *suites(exercise))
+    code, told = run_pytest("--answers", str(written(tmp_path, text, exercise.slug)), *suites(exercise))
     assert code == 0
     assert re.search(r"stable_softmax: \d+ of \d+ checks pass; still to write: logsumexp\n", told)
 
@@ -215,8 +215,8 @@ def clone(tmp_path_factory):
 
 
 def answered(clone, *texts):
-    for number, (slug, text) in enumerate(zip(SLUGS, texts, strict=True), start=1):
-        (clone.root / "exercises" / "e01_tensors" / f"ex{number:02d}_{slug}.py").write_text(text)
+    for slug, text in zip(SLUGS, texts, strict=True):
+        (clone.root / "exercises" / "e01_tensors" / f"{slug}.py").write_text(text)
 
 
 def seen(clone):
@@ -237,7 +237,7 @@ def test_many_failures_are_told_by_the_first_of_each_exercise(run_pytest, clone)
     assert "1 more check fails: pytest -k double" in told
     assert told.count("wrong values from double(x)") == 1
     assert "changes its input x" in told
-    assert "next: double   exercises/e01_tensors/ex01_double.py   (kata hint double)" in told
+    assert "next: double   exercises/e01_tensors/double.py   (kata hint double)" in told
     assert run_pytest("-v", folder=clone.root)[1].count("wrong values from double(x)") == 2
 
 
@@ -249,9 +249,7 @@ FINE = HIDDEN.replace("def test_input", "@pytest.mark.fine\ndef test_input").rep
 @pytest.fixture
 def rungs(clone):
     """Two exercises of the clone with fine print: that x stays as it is."""
-    files = [
-        clone.root / f"tests/hidden/e01_tensors/test_ex0{n}_{slug}.py" for n, slug in enumerate(SLUGS[:2], 1)
-    ]
+    files = [clone.root / f"tests/hidden/e01_tensors/test_{slug}.py" for slug in SLUGS[:2]]
     for file in files:
         file.write_text(FINE)
     yield clone
@@ -306,7 +304,7 @@ def test_what_was_judged_whole_is_remembered(run_pytest, clone):
     [
         ["tests/public"],
         ["-k", "test_example"],
-        ["tests/hidden/e01_tensors/test_ex01_double.py::test_values", "tests/public"],
+        ["tests/hidden/e01_tensors/test_double.py::test_values", "tests/public"],
         ["-x"],
     ],
     ids=" ".join,
@@ -349,7 +347,7 @@ def go(clone, path, **texts):
     (clone.root / ".kata").mkdir(exist_ok=True)
     choice = {"path": {"name": path, "section": ""}}
     (clone.root / ".kata" / "progress.json").write_text(json.dumps(choice))
-    places = {"half": "steps/s01_half", "double": "ex01_double", "twice": "ex02_twice"}
+    places = {"half": "steps/half", "double": "double", "twice": "twice"}
     for slug, place in places.items():
         file = clone.root / "exercises" / "e01_tensors" / f"{place}.py"
         file.write_text(texts.get(slug, STUB))
@@ -372,7 +370,7 @@ def test_the_end_of_a_run_follows_the_path(run_pytest, ramp):
 def test_an_exercise_that_fails_names_the_step_before_it(run_pytest, ramp):
     go(ramp, "core", double=TRIPLE, twice=TRIPLE)
     told = run_pytest(folder=ramp.root)[1]
-    named = "  the step before this: e01/s01_half\n  hint: kata hint double\n"
+    named = "  the step before this: e01/half\n  hint: kata hint double\n"
     assert told.count(named) == told.count("the step before this") == 1
     assert run_pytest("-k", "double", folder=ramp.root)[1].count(named) == 1
     go(ramp, "core", double=TRIPLE, half=DOUBLE)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 BROKEN = SOLUTION.replace("2.0", "3.0")
 ROOM = "e01_tensors"
-DOUBLE = [f"tests/{tree}/{ROOM}/test_ex01_double.py" for tree in ("public", "hidden")]
+DOUBLE = [f"tests/{tree}/{ROOM}/test_double.py" for tree in ("public", "hidden")]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_stub_that_is_named_is_todo(run_pytest, clone):
 
 
 def test_what_was_begun_is_judged(run_pytest, clone):
-    file = clone.root / "exercises" / ROOM / "ex02_twice.py"
+    file = clone.root / "exercises" / ROOM / "twice.py"
     file.write_text(f"{BROKEN}# begun\n")
     try:
         code, told = run_pytest(folder=clone.root)
@@ -79,7 +79,7 @@ def test_answers_that_lie_elsewhere_are_judged(run_pytest, clone):
     [
         ("double", 3, 3),
         ("DOUBLE", 3, 3),
-        ("ex01_double", 3, 3),
+        ("double", 3, 3),
         ("double and values", 1, 3),
         ("double and not (values or twice)", 2, 3),
         ("double or twice", 6, 6),

@@ -72,10 +72,8 @@ def test_pytest_names_who_left_what(run_pytest, tmp_path):
     clone.add("double", hidden=LEAVING)
     clone.add("twice", hidden=NEEDING)
     folder = tmp_path / "exercises" / "e01_tensors"
-    (folder / "ex01_double.py").write_text(SOLUTION)
-    (folder / "ex02_twice.py").write_text(
-        f"import gc, torch\ntorch.set_default_dtype(torch.float64)\n{SOLUTION}"
-    )
+    (folder / "double.py").write_text(SOLUTION)
+    (folder / "twice.py").write_text(f"import gc, torch\ntorch.set_default_dtype(torch.float64)\n{SOLUTION}")
     code, told = run_pytest(folder=clone.root)
     assert code == 0
     assert "test_values of double left gradients off" in told

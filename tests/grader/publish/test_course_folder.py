@@ -76,7 +76,7 @@ def test_it_holds_no_copy_and_survives_an_upgrade(tmp_path):
     with (mine / "course.toml").open("a") as file:
         file.write('[assignment.week1]\nexercises = ["double"]\npoints = 5\n')
     (mine / "submissions/ada/e01_tensors").mkdir(parents=True)
-    (mine / "submissions/ada/e01_tensors/ex01_double.py").write_text(SOLUTION)
+    (mine / "submissions/ada/e01_tensors/double.py").write_text(SOLUTION)
     kata(torchkata, mine, "grade", "submissions", "--sandbox", "off")
     before = (mine / "results/ada.json").read_text()
     assert (json.loads(before)["score"], json.loads(before)["points"]) == (5, 5)

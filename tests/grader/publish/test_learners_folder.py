@@ -7,8 +7,10 @@ import pytest
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import load
+from grader.course.exercise import digest
 from grader.course.rows import read
-from grader.publish import learners_folder
+from grader.publish import learners_folder, update
+from grader.records import progress, progress_file
 from tests.grader.support.clone import SOLUTION, Clone
 
 
@@ -47,6 +49,28 @@ def test_its_own_settings_and_pages(source, tmp_path):
     assert (tmp_path / "kata" / "README.md").read_text("utf-8") == "# Kata\n\n## Learn\n\nwrite\n\n"
 
 
+def test_an_update_takes_what_comes_with_the_package(source, tmp_path, monkeypatch):
+    kata = tmp_path / "kata"
+    learners_folder.write(kata)
+    monkeypatch.setattr(paths, "ROOT", kata)
+    monkeypatch.setattr(progress_file, "FILE", kata / ".kata" / "progress.json")
+    place, catalog = "exercises/e01_tensors/double.py", "exercises/e01_tensors/section.toml"
+    (kata / place).write_text(SOLUTION)
+    assert update.run(None) == ["the torchkata that is installed holds nothing new"]
+    assert progress.lost() == ""
+    stub = (source / place).read_text().replace("Double a tensor.", "Twice as much.")
+    old = read(kata / "exercises").exercises[0].start
+    (source / place).write_text(stub)
+    (source / catalog).write_text((source / catalog).read_text().replace(old, digest(stub.encode())))
+    lines = update.run(None)
+    assert lines[1] == "1 answer of yours stayed, 1 of them under a new statement"
+    assert (kata / place).read_text() == SOLUTION.replace("Double a tensor.", "Twice as much.")
+    assert progress.lost() == "the course was updated"
+    monkeypatch.setattr(paths, "ROOT", tmp_path / "elsewhere")
+    with pytest.raises(KataError, match="no exercises of yours here"):
+        update.run(None)
+
+
 def test_not_over_what_is_there(source, tmp_path):
     mine = tmp_path / "kata" / "mine.py"
     mine.parent.mkdir()
@@ -69,7 +93,7 @@ def test_nothing_is_there_by_half(source, tmp_path, monkeypatch, error):
 
 
 def test_a_solved_exercise_is_not_written(source, tmp_path):
-    (source / "exercises/e01_tensors/ex01_double.py").write_text(SOLUTION)
-    with pytest.raises(KataError, match=r"1 exercise.* not at their start .*ex01_double"):
+    (source / "exercises/e01_tensors/double.py").write_text(SOLUTION)
+    with pytest.raises(KataError, match=r"1 exercise.* not at their start .*double"):
         learners_folder.write(tmp_path / "kata")
     assert not (tmp_path / "kata").exists()

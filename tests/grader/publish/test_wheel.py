@@ -1,5 +1,6 @@
 """The built wheel, alone in a new environment: tool and course, and a learner's first hour."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -39,13 +40,21 @@ def programs(wheel, tmp_path_factory):
     such files, so that the clone, which is installed by one, is not found.
     """
     folder = tmp_path_factory.mktemp("environment")
+    site = install(wheel, folder)
+    (site / "borrowed.pth").write_text("\n".join(map(str, OURS)))
+    return folder / "bin"
+
+
+OURS = [Path(path) for path in sys.path if Path(path).name == "site-packages"]
+
+
+def install(wheel, folder):
+    """Make an environment with this wheel there; the folder of its packages."""
     venv.create(folder, with_pip=False, symlinks=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    ours = [path for path in sys.path if Path(path).name == "site-packages"]
-    (site / "borrowed.pth").write_text("\n".join(ours))
     command = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "-q"]
     subprocess.run([*command, "--no-deps", "--no-index", wheel], check=True)
-    return folder / "bin"
+    (site,) = folder.glob("lib/python*/site-packages")
+    return site
 
 
 def run(folder, *command):
@@ -95,7 +104,7 @@ def test_a_learners_first_hour(programs, folder):
     exercises = [e for e in load().sections[0].exercises if not e.is_step]
     assert code == 0 and f"1/{len(exercises)}" in said
     code, said = run(folder, kata, "solution", SLUG)
-    assert code == 0 and "letter for letter" in said
+    assert code == 0 and "line for line" in said
     code, said = run(folder, kata, "reset", "--yes", SLUG)  # without git
     assert code == 0 and "back at its start" in said
     assert "1 " not in run(folder, kata)[1].splitlines()[0]
@@ -130,7 +139,7 @@ def test_answers_are_graded(programs, folder, tmp_path):
 @pytest.mark.slow
 def test_a_course_of_its_exercises_and_its_own(programs, tmp_path):
     mine, exercise = tmp_path / "mine", load().exercise(SLUG)
-    own = Path("e20_own") / "ex01_shares.py"
+    own = Path("e20_own") / "shares.py"
     assert run(tmp_path, programs / "kata", "init", "--course", mine)[0] == 0
     for new in (("shares",), ("tools", "--kind", "project")):
         code, said = run(mine, programs / "kata", "new", "e20_own", *new)
@@ -138,7 +147,7 @@ def test_a_course_of_its_exercises_and_its_own(programs, tmp_path):
     with (mine / "course.toml").open("a") as file:
         file.write(f'[assignment.week1]\nexercises = ["{SLUG}", "shares", "tools"]\npoints = 7\n')
     solutions = {exercise.relative: exercise.file("solutions"), own: mine / "solutions" / own}
-    project = Path("e20_own") / "ex02_tools"
+    project = Path("e20_own") / "tools"
     shutil.copytree(mine / "solutions" / project, mine / "submissions" / "ada" / project)
     for name, solution in solutions.items():
         answer = mine / "submissions" / "ada" / name
@@ -164,3 +173,44 @@ def test_outside_of_a_course(programs, tmp_path):
     place = load().exercise(SLUG).file("public")
     code, said = run(tmp_path, programs / "python", "-m", "pytest", "-q", place)
     assert code != 0 and "no course here" in said and "Traceback" not in said
+
+
+LOOKS = """
+from pathlib import Path
+
+import grader
+
+found = sorted(p.name for p in Path(grader.__file__).parent.rglob("*{slug}*") if p.is_file())
+raise RuntimeError(f"{{len(found)}} files: {{found}}")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("confines")
+def test_answers_see_nothing_of_the_solutions_in_it(wheel, folder, tmp_path):
+    """Neither those to exercises nor those to a suite of somebody's own."""
+    site = install(wheel, tmp_path / "environment")
+    not_ours = shutil.ignore_patterns("*torchkata*", "pip*")
+    for place in OURS:  # in the sandbox, nothing that is borrowed can be seen
+        shutil.copytree(place, site, copy_function=link, ignore=not_ours, dirs_exist_ok=True)
+    exercise, work, tests = load().exercise(SLUG), tmp_path / "class", tmp_path / "hw" / "tests"
+    answers = (work / "ada" / exercise.relative, tmp_path / "others" / "ada" / "tests" / "adapters.py")
+    files = dict.fromkeys(answers, LOOKS.format(slug=SLUG))
+    files |= {tests / "adapters.py": "", tests / "test_it.py": "import adapters\n\n\ndef test_it(): ...\n"}
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    suite = ("--suite", tests, "--adapter", tests / "adapters.py")
+    for submissions, options in ((work, ("--only", SLUG)), (tmp_path / "others", suite)):
+        out = tmp_path / f"results of {submissions.name}"
+        command = ("grade", submissions, "--out", out, *options)
+        code, said = run(folder, tmp_path / "environment" / "bin" / "kata", *command)
+        assert code == 0, said
+        assert "0 files" in (out / "ada.json").read_text()
+
+
+def link(source, target):
+    try:
+        os.link(source, target)
+    except OSError:  # on another disk
+        shutil.copy2(source, target)

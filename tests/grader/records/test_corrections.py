@@ -1,10 +1,13 @@
 """What a gradebook's corrections make of a record."""
 
+from dataclasses import replace
+
 import pytest
 
+from grader.core.errors import KataError
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import Exercise
-from grader.records.corrections import NONE, Corrections, corrected
+from grader.records.corrections import NONE, Corrections, corrected, expect_current, to_look_at
 from grader.records.records import ByHand, ExerciseRecord, StudentRecord, student_from_json, student_to_json
 
 
@@ -88,3 +91,78 @@ def test_only_what_there_is_is_told(scores, comments, penalties, words):
     entered = [ByHand(1.0)] * scores + [ByHand(comment="well done")] * comments
     late = {(f"s{i}", "e01_one"): 1.0 for i in range(penalties)}
     assert Corrections({(f"s{i}", "first"): one for i, one in enumerate(entered)}, late).words == words
+
+
+FIRST = ("ada", "first")
+AUTOMATIC = {FIRST: 1.0, ("ada", "second"): None}
+LATE = Corrections(late={("ada", "e01_one")}, automatic=AUTOMATIC, gradebook="g.db")
+GRADED = Corrections({FIRST: ByHand(2.0)}, automatic={FIRST: 1.0}, gradebook="g.db")
+OTHER = "first is worth 2 now, and 9 in the gradebook g.db"
+
+
+@pytest.mark.parametrize(
+    ("corrections", "judged", "told"),
+    [
+        (LATE, ADA.exercises, None),
+        (LATE, {"first": replace(HALF, score=1.5), "second": NOT_GRADED}, "ada was late with e01_one"),
+        (LATE, {"first": HALF, "second": HALF}, "with another score of second than"),
+        (LATE, {"third": replace(HALF, score=0.5)}, None),
+        (GRADED, {"first": replace(HALF, score=0.5)}, None),
+        (replace(GRADED, worth={"third": 9.0}), ADA.exercises, None),
+        (
+            replace(GRADED, worth={"first": 9.0}),
+            ADA.exercises,
+            OTHER,
+        ),
+        (
+            replace(LATE, worth={"first": 9.0}),
+            ADA.exercises,
+            OTHER,
+        ),
+        (Corrections(worth={"first": 9.0}), ADA.exercises, None),
+    ],
+)
+def test_corrections_of_other_scores_or_points_are_refused(corrections, judged, told):
+    record = StudentRecord("ada", 7, judged)
+    if told is None:
+        expect_current([record], corrections, CATALOG)
+        return
+    with pytest.raises(KataError, match=told) as refused:
+        expect_current([record], corrections, CATALOG)
+    assert "--gradebook g.db first" in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("corrections", "judged", "told"),
+    [
+        (GRADED, HALF, ""),
+        (GRADED, replace(HALF, score=1.5), "2 by hand, 1.5 automatically now"),
+        (GRADED, NOT_GRADED, "2 by hand, not graded automatically now"),
+        (replace(GRADED, outdated={("ada", "first")}), HALF, "2 by hand, 1 automatically now"),
+        (Corrections({("ada", "first"): ByHand(None, 0.5)}, automatic={("ada", "first"): 0.0}), HALF, ""),
+    ],
+)
+def test_a_score_by_hand_over_another_of_ours_is_to_be_looked_at(corrections, judged, told):
+    found = corrected(StudentRecord("ada", 7, {"first": judged}), corrections, CATALOG)
+    assert found.exercises["first"].by_hand.outdated == told
+    assert found.exercises["first"].for_instructor == ((f"look again: {told}",) if told else ())
+    assert to_look_at([found]) == ([f"ada first, {told}"] if told else [])
+    assert ("outdated" in student_to_json(found)["exercises"]["first"]["by_hand"]) is bool(told)
+
+
+def test_all_of_it_follows_another_name():
+    entered = {("countess", "first"): ByHand(2.0), ("countess", "second"): ByHand(0.0)}
+    former = Corrections(
+        {**entered, ("ada", "second"): ByHand(1.0)},
+        {("countess", "e01_one"): 1.0},
+        {("countess", "e01_one")},
+        {("countess", "first"): 1.0},
+        {("countess", "first")},
+    )
+    assert former.called({"countess": "ada", "ada": "ada"}.__getitem__) == Corrections(
+        {FIRST: ByHand(2.0), ("ada", "second"): ByHand(1.0)},
+        {("ada", "e01_one"): 1.0},
+        {("ada", "e01_one")},
+        {FIRST: 1.0},
+        {FIRST},
+    )

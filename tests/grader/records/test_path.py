@@ -4,15 +4,16 @@ import json
 
 import pytest
 
+from grader.authoring import lint
 from grader.core.errors import KataError
 from grader.course import catalog, paths
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import FOLDERS, Exercise
-from grader.records import progress, route
+from grader.records import progress, progress_file, route
 from grader.records.route import Route
 
 
-def row(slug, section, path="first", needs=(), optional=False):
+def row(slug, section, path="first", needs=(), optional=False, difficulty=1):
     return Exercise(
         slug=slug,
         section=section,
@@ -21,7 +22,7 @@ def row(slug, section, path="first", needs=(), optional=False):
         kind="build",
         path=path,
         points=1,
-        difficulty=1,
+        difficulty=difficulty,
         needs=tuple(needs),
         concepts=(),
         hints=(),
@@ -35,7 +36,7 @@ FIRST = (
     row("numel", "e01_tensors", needs=["shape"]),
     row("one_hot", "e01_tensors", optional=True),
     row("describe", "e01_tensors", "core", needs=["numel"]),
-    row("gather", "e01_tensors", "core", needs=["describe", "one_hot", "shape"]),
+    row("gather", "e01_tensors", "core", needs=["describe", "one_hot", "shape"], difficulty=2),
 )
 SECOND = (
     row("gradient", "e02_autograd"),
@@ -47,7 +48,7 @@ TODO = dict.fromkeys((e.slug for e in COURSE.exercises), "todo")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "_FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(progress_file, "FILE", tmp_path / "progress.json")
     monkeypatch.setitem(FOLDERS, "exercises", tmp_path)
     for exercise in COURSE.exercises:
         exercise.file("exercises").parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +63,7 @@ def slugs(exercises):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (Route("first"), "shape numel gradient describe gather squares"),
+        (Route("first"), "shape numel describe gradient gather squares"),
         (Route("core"), "describe gather squares"),
         (Route("section", "e01_tensors"), "shape numel describe gather"),
     ],
@@ -75,6 +76,36 @@ def test_a_path_has_its_order_and_optional_steps_are_not_on_it(path, words):
         seen[after.slug] = "done"
         walked.append(after)
     assert slugs(walked) == words
+
+
+def test_an_easy_exercise_follows_the_last_step_that_it_needs():
+    rows = [row(slug, "e01_tensors") for slug in ("one", "two", "three")]
+    more = [row("early", "e01_tensors", "core", ["two"]), row("late", "e01_tensors", "core", ["one", "far"])]
+    far = row("far", "e01_tensors", "core", ["three"])
+    course = Catalog((Section("e01_tensors", "Tensors", (*rows, far, *more)), COURSE.sections[1]))
+    assert slugs(route.like_a_book(course)) == "one two early three far late gradient"
+
+
+def test_the_audit_tells_what_a_first_reader_would_come_to_too_early_or_not_at_all():
+    steps = [row(f"step{i}", "e03_more") for i in range(lint.MOST_STEPS + 1)]
+    early = row("early", "e03_more", "core", ["one_hot", "gather", "describe", "step0"])
+    more = Section("e03_more", "More", (*steps, early))
+    told = list(lint._reading_problems(Catalog((*COURSE.sections, more)), more))
+    assert [where for where, _ in told] == ["early", "early"]
+    assert "'one_hot', which is optional" in told[0][1] and "'gather', which comes later" in told[1][1]
+    bare = Section("e03_more", "More", (*steps, row("hard", "e03_more", "core", ["step0"], difficulty=2)))
+    ((where, words),) = lint._reading_problems(Catalog((*COURSE.sections, bare)), bare)
+    assert where == "e03_more" and "among 10 steps, step0 to step9" in words
+    # one that is in their midst will do
+    mid = row("mid", "e03_more", "core", ["step4"])
+    held = Section("e03_more", "More", (*steps, mid))
+    assert not list(lint._reading_problems(Catalog((*COURSE.sections, held)), held))
+
+
+def test_this_course_goes_from_steps_to_exercises_all_along():
+    if paths.is_clone():
+        course = catalog.load()
+        assert not [told for section in course.sections for told in lint._reading_problems(course, section)]
 
 
 def test_who_has_opened_what_is_not_on_the_path_goes_on_from_there():

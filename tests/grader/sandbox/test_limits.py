@@ -1,7 +1,7 @@
 """What a confined child may use; whatever it does, its worker goes on."""
 
 # Jobs are written the way an answer would be.
-# ruff: noqa: PTH109, PTH115, PTH123, PTH208, SIM115
+# ruff: noqa: PTH101, PTH109, PTH115, PTH123, PTH208, SIM115
 
 import pytest
 
@@ -12,6 +12,7 @@ MIB = 1 << 20
 
 def identity():
     import os
+    import resource
 
     with open("/proc/self/status") as file:
         status = dict(line.split() for line in file if len(line.split()) == 2)
@@ -20,6 +21,7 @@ def identity():
         "capabilities": [int(status[name], 16) for name in names],
         "locked": (status["NoNewPrivs:"], status["Seccomp:"]),
         "ids": (os.getuid(), os.getgid()),
+        "core": resource.getrlimit(resource.RLIMIT_CORE),
         "cwd": os.getcwd(),
         "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd")),
         "standard": [os.readlink(f"/proc/self/fd/{n}") for n in range(3)],
@@ -32,6 +34,7 @@ def test_capabilities_are_empty_and_descriptors_closed(worker):
     assert found["locked"] == ["1", "2"]
     assert found["ids"] == [1000, 1000]
     assert found["cwd"] == "/tmp"
+    assert found["core"] in ([1, 1], [0, 0]), "a crash starts no handler of the machine's"
     assert len(found["descriptors"]) == 5, "three standard ones, the one kept, the list itself"
     assert found["standard"] == ["/dev/null"] * 3
 
@@ -42,6 +45,7 @@ def refused_calls():
     import errno
     import platform
     import socket
+    import sys
 
     libc = ctypes.CDLL(None, use_errno=True)
     new_user, new_mounts, new_pids = 0x10000000, 0x20000, 0x20000000
@@ -65,7 +69,17 @@ def refused_calls():
         "semget": name(libc.semget(0, 32000, 0o1600)),
         "msgget": name(libc.msgget(0, 0o1600)),
         "inotify": name(libc.inotify_init1(0)),
+        "socketpair": name(libc.socketpair(30, socket.SOCK_STREAM, 0, (ctypes.c_int * 2)())),
     }
+    # With 0 bytes instead of 1, a crash would start the machine's program for cores.
+    none = ctypes.byref((ctypes.c_ulong * 2)(0, 0))
+    found["setrlimit core"] = name(libc.setrlimit(4, none))
+    found["prlimit core"] = name(libc.prlimit(0, 4, none, None))
+    with open(sys.executable) as file:  # the kernel looks at 32 bits of a command, a filter at 64
+        for command in (1024, 1026, 1031, 1024 | 1 << 32):
+            number = {"x86_64": 72, "aarch64": 25}[platform.machine()]
+            asked = (ctypes.c_long(each) for each in (number, file.fileno(), command, 0))
+            found[f"fcntl {command}"] = name(libc.syscall(*asked))
     numbers = {"x86_64": 56, "aarch64": 220}
     if platform.machine() in numbers:
         for kind, flag in (("user", new_user), ("pids", new_pids)):
@@ -185,6 +199,44 @@ def test_a_fork_bomb_is_stopped(worker):
         assert 0 < result.value < 20
     else:  # the kernel does not count root's processes: the worker does, and ends the child
         assert (result.signal, result.timed_out) == (9, False)
+
+
+def undumpable():
+    """More processes than there may be, each of which /proc shows to nobody but root."""
+    import ctypes
+    import os
+    import time
+
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    for _ in range(40):
+        if os.fork() == 0:
+            time.sleep(3)
+            os._exit(0)
+    time.sleep(3)
+
+
+def unreadable():
+    """The same, by a program that its user may run and not read."""
+    import os
+    import shutil
+
+    shutil.copy("/bin/sleep", "/tmp/program")
+    os.chmod("/tmp/program", 0o111)
+    for _ in range(40):
+        if os.fork() == 0:
+            os.execv("/tmp/program", ["sleep", "3"])
+    while True:
+        os.wait()
+
+
+@pytest.mark.parametrize("bomb", [undumpable, unreadable])
+def test_processes_that_hide_are_counted(worker, bomb):
+    result = worker.run(bomb, processes=20)
+    assert (
+        "BlockingIOError" in result.error
+        if worker.ordinary
+        else (result.signal, result.timed_out) == (9, False)
+    )
 
 
 def grow_without_end():

@@ -7,11 +7,13 @@ Jobs are functions below: their source is sent to a worker inside bubblewrap and
 # ruff: noqa: PTH110, PTH115, PTH118, PTH120, PTH123, PTH207, PTH208, SIM105
 
 import socket
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from grader import sandbox
+from grader.sandbox import bubblewrap
 
 
 def read(path):
@@ -34,6 +36,28 @@ def test_a_file_outside_is_not_there(worker, files):
 def test_hidden_suites_are_not_there_and_the_public_ones_are(worker, files):
     assert worker.run(listing, str(files.suites), str(files.hidden)).value == [["hidden", "public.txt"], []]
     assert worker.run(read, str(files.suites / "public.txt")).value == "public"
+
+
+def test_nothing_is_seen_of_a_course_that_another_installation_brings(confines, tmp_path, monkeypatch):
+    content = tmp_path / "lib" / "python3.12" / "site-packages" / "grader" / "content"
+    content.mkdir(parents=True)
+    (content / "solution.py").touch()
+    monkeypatch.setattr(bubblewrap, "_python", lambda: {tmp_path})
+    seen = ["sh", "-c", f"ls {content.parent} {content}; touch {content}/left || echo kept"]
+    told = subprocess.run(sandbox.command(seen, readable=[]), capture_output=True, text=True)
+    assert told.stdout.split() == [f"{content.parent}:", "content", f"{content}:", "kept"]
+
+
+def test_of_an_environment_that_is_the_class_s_own_folder_only_the_environment_is_seen(
+    confines, tmp_path, monkeypatch
+):
+    for name in ("pyvenv.cfg", "lib/python3.12/os.py", "gradebook.db", "solutions/one.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "lib64").symlink_to("lib")
+    monkeypatch.setattr(bubblewrap, "_python", lambda: {tmp_path})
+    told = subprocess.run(sandbox.command(["ls", str(tmp_path)], readable=[]), capture_output=True, text=True)
+    assert told.stdout.split() == ["lib", "lib64", "pyvenv.cfg"]
 
 
 def environments():
@@ -205,6 +229,24 @@ def test_what_a_sibling_says_of_itself_is_not_to_be_read(worker):
     assert found == [[], True]
 
 
+def finds_itself():
+    """Itself and a child by their own numbers, as psutil looks for them; all that there is to be found."""
+    import os
+    import signal
+
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+    own = os.getpid()
+    with open(f"/proc/{own}/statm") as memory, open(f"/proc/{child}/status") as status:
+        found = int(memory.read().split()[0]) > 1000, f"PPid:\t{own}\n" in status.read()
+    return [*found, {name for name in os.listdir("/proc") if name.isdigit()} == {str(own), str(child)}]
+
+
+def test_a_process_finds_itself_and_its_own_by_their_numbers(worker):
+    assert worker.run(finds_itself).value == [True, True, True]
+
+
 def wait_for_ever():
     import time
 
@@ -269,7 +311,8 @@ def writable(folders, files):
 
 
 def test_only_the_work_folder_and_shared_memory_can_be_written_to(worker, files):
-    folders = ["/", "/dev", "/etc", "/usr", "/proc", "/sys/devices/system/cpu", sys.prefix, sys.base_prefix]
+    folders = ["/", "/dev", "/etc", "/usr", "/proc", "/sys/devices/system/cpu"]
+    folders += [name for name in (sys.prefix, sys.base_prefix) if not name.startswith("/tmp/")]  # its own
     folders += [str(Path(sandbox.__file__).parent), str(files.suites), str(files.hidden)]
     switches = ["kernel/core_pattern", "kernel/hostname", "vm/overcommit_memory", "user/max_user_namespaces"]
     names = [f"/proc/sys/{switch}" for switch in switches] + [
@@ -277,6 +320,25 @@ def test_only_the_work_folder_and_shared_memory_can_be_written_to(worker, files)
         "/proc/sysrq-trigger",
     ]
     assert worker.run(writable, [*folders, "/tmp", "/dev/shm"], names).value == ["/tmp", "/dev/shm"]
+
+
+def touched(names):
+    """Which of these files have another time now."""
+    import os
+
+    found = []
+    for name in names:
+        try:
+            os.utime(name)
+            found.append(name)
+        except OSError:
+            pass
+    return found
+
+
+def test_nobody_leaves_a_note_on_the_machines_devices(worker):
+    names = [f"/dev/{name}" for name in ("full", "null", "random", "urandom", "zero")]
+    assert worker.run(touched, [*names, "/dev/shm"]).value == ["/dev/shm"]
 
 
 def write_and_wait():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader import sandbox
-from grader.cluster import worker
+from grader.classroom.cluster import worker
 from grader.sandbox import bubblewrap
 from tests.grader.support.warm_worker import WarmWorker, add
 

@@ -49,16 +49,14 @@ def test_input(answer):
 
 
 def oracle(answer, gen):
-    return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
+    cases = ("nine numbers", "nine more", "the last nine")
+    return {case: answer.double(torch.randn(9, generator=gen)) for case in cases}
 '''
-MUTATING = 'Wrong("in place", code="def double(x): return x.mul_(2.0)", check="test_input", says="changes")'
-CONSTANT = (
-    'Wrong("constant", code="def double(x): return x * 0 + 2", check="test_values", says="wrong values")'
-)
-ADDING = 'Right("adds", code="def double(x): return x + x")'
+MUTATING = 'wrong fine test_input "changes": in place\n- x * 2.0\n+ x.mul_(2.0)\n'
+CONSTANT = 'wrong fine test_values "wrong values": constant\n- x * 2.0\n+ x * 0 + 2\n'
+ADDING = "right: adds\n| def double(x): return x + x\n"
 ROW = """
 [exercise.{slug}]
-order = {order}
 kind = "build"
 path = "core"
 title = "Double"
@@ -76,12 +74,12 @@ STEP = (
     + """
 
 def oracle(answer, gen):
-    return {"nine numbers": answer.double(torch.randn(9, generator=gen))}
+    cases = ("nine numbers", "nine more", "the last nine")
+    return {case: answer.double(torch.randn(9, generator=gen)) for case in cases}
 """
 )
 STEP_ROW = """
 [exercise.{slug}]
-order = {order}
 title = "Double"
 concepts = ["mul"]
 hints = ["Multiply."]
@@ -106,7 +104,6 @@ class Clone:
         (root / "exercises" / "e01_tensors" / "README.md").write_text("Tensors.")
         self.catalog = root / "exercises" / "e01_tensors" / "section.toml"
         self.catalog.write_text('title = "The tensor"\n')
-        self.count = self.steps = 0
 
     def add(
         self,
@@ -120,41 +117,36 @@ class Clone:
         needs="[]",
         hints='["Multiply."]',
     ):
-        self.count += 1
-        stem = f"ex{self.count:02d}_{slug}"
+        stem = f"{slug}"
         texts = {
             f"exercises/e01_tensors/{stem}.py": stub,
             f"solutions/e01_tensors/{stem}.py": solution,
             f"tests/public/e01_tensors/test_{stem}.py": public,
             f"tests/hidden/e01_tensors/test_{stem}.py": hidden,
-            f"tests/specimens/e01_tensors/{stem}.py": "from grader.authoring.specimen import Right, Works, "
-            "Wrong\n\n"
-            f"SPECIMENS = [{', '.join(specimens)}]\n",
+            f"tests/specimens/e01_tensors/{stem}.txt": "\n".join(specimens),
         }
         for name, text in texts.items():
             if text is not None:
                 (self.root / name).write_text(text)
         start = digest(stub.encode())
         with self.catalog.open("a") as stream:
-            stream.write(ROW.format(slug=slug, order=self.count, needs=needs, hints=hints, start=start))
+            stream.write(ROW.format(slug=slug, needs=needs, hints=hints, start=start))
 
     def add_step(self, slug, *, stub=STUB, solution=SOLUTION, public=STEP, specimens=()):
         """A first step: its suite, which is public, has the oracle."""
-        self.steps += 1
-        stem = f"s{self.steps:02d}_{slug}"
+        stem = f"{slug}"
         texts = {
             f"exercises/e01_tensors/steps/{stem}.py": stub,
             f"solutions/e01_tensors/steps/{stem}.py": solution,
             f"tests/public/e01_tensors/steps/test_{stem}.py": public,
-            f"tests/specimens/e01_tensors/steps/{stem}.py": "from grader.authoring.specimen import Right, "
-            f"Wrong\n\nSPECIMENS = [{', '.join(specimens)}]\n",
+            f"tests/specimens/e01_tensors/steps/{stem}.txt": "\n".join(specimens),
             "tests/public/e01_tensors/steps/__init__.py": "",
         }
         for name, text in texts.items():
             (self.root / name).parent.mkdir(exist_ok=True)
             (self.root / name).write_text(text)
         with (self.catalog.parent / "steps" / "steps.toml").open("a") as stream:
-            stream.write(STEP_ROW.format(slug=slug, order=self.steps, start=digest(stub.encode())))
+            stream.write(STEP_ROW.format(slug=slug, start=digest(stub.encode())))
 
     def kata(self, *arguments, answer="") -> tuple[int, list[str]]:
         """Run a verb in this clone: its exit status and the lines that it printed."""

@@ -93,22 +93,34 @@ def oracle(answer, gen):
     model = answer.model.Bigrams(words)
     return {f"after {word}": model.after(word) for word in "abc"}
 '''
-SPECIMENS = """from grader.authoring.specimen import Right, Works, Wrong
+SPECIMENS = """wrong job test_values: counts
+- row / row.sum()
++ row
 
-ROW = "row / row.sum()"
-SPECIMENS = [
-    Wrong("counts", edits=[(ROW, "row")], check="test_values", rung="job"),
-    Wrong("sorts", edits=[(".split()", ".split()[::-1]")], check="test_words", rung="job"),
-    Wrong("divides in place", edits=[(ROW, "row.div_(row.sum())")], check="test_counts"),
-    Works("forgets", edits=[(ROW, "row.div_(row.sum())")]),
-    Right("divides", edits=[(ROW, "row.div(row.sum())")]),
-    Right("another file", code={"corpus.py": "def words(folder):\\n"
-        "    return [*(folder / 'corpus.txt').read_text().split()]\\n"}),
-]
+wrong job test_words: sorts
+@ corpus.py
+- .split()
++ .split()[::-1]
+
+wrong fine test_counts: divides in place
+- row / row.sum()
++ row.div_(row.sum())
+
+works: forgets
+- row / row.sum()
++ row.div_(row.sum())
+
+right: divides
+- row / row.sum()
++ row.div(row.sum())
+
+right: another file
+@ corpus.py
+| def words(folder):
+|     return [*(folder / 'corpus.txt').read_text().split()]
 """
 ROW = """
 [exercise.{slug}]
-order = {order}
 kind = "project"
 path = "core"
 title = "Which word comes next"
@@ -137,15 +149,14 @@ def write(folder, texts: dict[str, str]) -> None:
 
 def add_project(clone: Clone, slug: str = "next_word") -> str:
     """Write the exercise into a clone; its stem."""
-    clone.count += 1
-    stem = f"ex{clone.count:02d}_{slug}"
+    stem = f"{slug}"
     write(clone.root / "exercises/e01_tensors" / stem, {**START, "data/corpus.txt": CORPUS})
     write(clone.root / "solutions/e01_tensors" / stem, RIGHT)
     tests = clone.root / "tests"
     write(tests / "public/e01_tensors", {f"test_{stem}.py": PUBLIC})
     write(tests / "hidden/e01_tensors", {f"test_{stem}.py": HIDDEN, "conftest.py": CONFTEST})
-    write(tests / "specimens/e01_tensors", {f"{stem}.py": SPECIMENS})
+    write(tests / "specimens/e01_tensors", {f"{stem}.txt": SPECIMENS})
     start = digest(plain(content(START)))
     with clone.catalog.open("a") as stream:
-        stream.write(ROW.format(slug=slug, order=clone.count, start=start))
+        stream.write(ROW.format(slug=slug, start=start))
     return stem

@@ -119,7 +119,7 @@ class WarmWorker:
         code = f"{textwrap.dedent(inspect.getsource(serve))}\nserve(*{settings!r})"
         argv = [sys.executable, "-c", code]
         if kind == "Confinement":
-            argv = sandbox.command(argv, readable=[ROOT / "grader", *readable])
+            argv = sandbox.command(argv, readable=readable)
         environment = {**os.environ, **sandbox.ENVIRONMENT, "KATA_SECRET": "swordfish"}
         prefix = as_nobody() if ordinary else []
         self._process = subprocess.Popen([*prefix, *argv], pass_fds=[theirs.fileno()], env=environment)

@@ -61,11 +61,28 @@ def clipped(x):
 
 
 def predict(model, x):
-    was = model.training
+    modes = {m: m.training for m in model.modules()}
     model.eval()
     out = model(x).argmax(dim=1)
-    model.train(was)
+    for m, training in modes.items():
+        m.training = training
     return out
+
+
+def logits(model, x):
+    return model(x)
+
+
+def loss_of(model, loss_fn, x):
+    return loss_fn(model(x))
+
+
+def step(model, optimizer, x, target):
+    optimizer.zero_grad()
+    loss = (model(x) - target).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
 
 
 def shuffled(n, gen):
@@ -135,12 +152,6 @@ class Scale(nn.Module):
 
     def forward(self, x):
         return x * self.weight
-
-
-def sgd_step(model, lr):
-    with torch.no_grad():
-        for p in model.parameters():
-            p -= lr * p.grad
 
 
 def all_mean(x):

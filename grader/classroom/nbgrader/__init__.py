@@ -1,0 +1,1 @@
+"""nbgrader's course, gradebook and formgrader."""

@@ -1,0 +1,1 @@
+"""The program `kata` and what its verbs share, which stand in `cli` and `classroom/cli`."""

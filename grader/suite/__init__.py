@@ -1,1 +1,0 @@
-"""An assignment's own pytest suite, judged as it stands: `kata grade --suite tests/`."""

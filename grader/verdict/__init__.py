@@ -1,0 +1,1 @@
+"""From a transcript to the record of an answer."""

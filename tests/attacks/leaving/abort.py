@@ -1,0 +1,6 @@
+"""Abort.
+deserves = ["crashed"]
+says = "signal"
+"""
+import os
+os.abort()

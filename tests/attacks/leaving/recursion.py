@@ -1,0 +1,6 @@
+"""Recursion without end.
+deserves = ["failed"]
+says = "RecursionError"
+"""
+def merge_heads(x):
+    return merge_heads(x)

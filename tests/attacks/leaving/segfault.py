@@ -1,0 +1,6 @@
+"""A segfault.
+deserves = ["crashed"]
+says = "signal 11"
+"""
+import ctypes
+ctypes.string_at(0)

@@ -1,0 +1,6 @@
+"""Sys.exit at import.
+deserves = ["broken"]
+says = "SystemExit"
+"""
+import sys
+sys.exit(0)

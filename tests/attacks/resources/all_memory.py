@@ -1,0 +1,5 @@
+"""All memory.
+deserves = ["failed", "memory"]
+"""
+def merge_heads(x):
+    return bytearray(1 << 40)

@@ -1,0 +1,4 @@
+"""An endless loop at import.
+deserves = ["timeout"]
+"""
+while True: pass

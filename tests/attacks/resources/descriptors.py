@@ -1,0 +1,6 @@
+"""All descriptors.
+deserves = ["broken"]
+"""
+import os
+held = []
+while True: held.append(os.dup(1))

@@ -1,0 +1,7 @@
+"""A fork bomb.
+deserves = ["timeout", "crashed"]
+"""
+import os
+while True:
+    try: os.fork()
+    except OSError: pass
