@@ -1,168 +1,159 @@
-"""What grades pad_collate: values, lengths, mask, features, dtypes, a loader; multiples, empties, memory."""
+"""What grades pad_collate: values, lengths, mask, features, dtypes; multiples, empties, memory, devices."""
 
-import functools
 import math
 
 import pytest
 import torch
-from torch.utils.data import DataLoader
 
-from grader.checks import expect_copy, expect_equal, expect_raises, expect_that, unchanged
+from grader.checks import expect_equal, expect_that
+from grader.checks.contract import (
+    Contract,
+    dtypes,
+    empties,
+    errors,
+    given,
+    own_memory,
+    untouched,
+    values,
+)
 from grader.checks.devices import is_simulated, on_host
 
 PARTS = ("values", "lengths", "mask")
 
 
-def drawn(gen, lengths, features=(), dtype=torch.int64):
+def drawn(gen, *lengths, features=(), more=0):
     """Sequences of these lengths, with zeros among their values."""
-    return [torch.randint(0, 9, (n, *features), generator=gen).to(dtype) for n in lengths]
+    return [torch.randint(0, 9, (n, *features), generator=gen) + more for n in lengths]
+
+
+def frames(gen, *lengths, features=(3,)):
+    return [torch.randn(n, *features, generator=gen) for n in lengths]
 
 
 def padded(sequences, padding=0, multiple_of=1):
     """Values, lengths and mask, written step by step."""
     lengths = [len(s) for s in sequences]
     time = math.ceil(max(lengths) / multiple_of) * multiple_of
-    values = torch.full((len(lengths), time, *sequences[0].shape[1:]), padding, dtype=sequences[0].dtype)
+    values = sequences[0].new_full((len(lengths), time, *sequences[0].shape[1:]), padding)
     mask = torch.zeros(len(lengths), time, dtype=torch.bool)
     for i, s in enumerate(sequences):
         for t in range(len(s)):
             values[i, t] = s[t]
             mask[i, t] = True
-    return values, torch.tensor(lengths), mask
+    return {"values": values, "lengths": torch.tensor(lengths), "mask": mask}
 
 
-def expect_batch(batch, sequences, call, padding=0, multiple_of=1):
-    values, lengths, mask = padded(sequences, padding, multiple_of)
-    expect_that(all(hasattr(batch, part) for part in PARTS), f"{call} is no PaddedBatch", yours=batch)
-    rows = list(zip(values, lengths.tolist(), strict=True))
-    by_length = sorted(range(len(rows)), key=lambda i: -rows[i][1])
-    mistakes = {
-        "padding stands before each sequence, not behind it": lambda: torch.stack(
-            [row.roll(len(row) - n, 0) for row, n in rows]
+def wrong(part, make):
+    def mistaken(sequences, padding=0, multiple_of=1):
+        right = padded(sequences, padding, multiple_of)
+        return {**right, part: make(right["values"], right["lengths"], right["mask"], padding)}
+
+    return mistaken
+
+
+contract = Contract(
+    "pad_collate(sequences, padding, multiple_of)",
+    reference=padded,
+    use=lambda answer, *args, **options: {
+        part: getattr(answer.pad_collate(*args, **options), part, None) for part in PARTS
+    },
+    inputs=lambda gen: {
+        "tokens": given(drawn(gen, 3, 1, 6, 2)),
+        "tokens, with a padding of -1": given(drawn(gen, 1, 4), padding=-1),
+        "tokens that hold the padding value": given(drawn(gen, 7, 6, 5, 4, 3), padding=3),
+        "a single sequence": given(drawn(gen, 5), padding=-1),
+        "sequences of one length": given(drawn(gen, 2, 2, 2), padding=-1),
+        "tokens with large numbers": given(drawn(gen, 2, 4, more=2**40 + 1), padding=-1),
+        "frames of three features": given(frames(gen, 3, 1, 4), padding=0.5),
+        "frames of two by four features": given(frames(gen, 3, 1, 4, features=(2, 4)), padding=0.5),
+        "frames of one feature": given(frames(gen, 3, 1, 4, features=(1,)), padding=0.5),
+    },
+    suspects={
+        "padding stands before each sequence, not behind it": wrong(
+            "values",
+            lambda x, n, *_: torch.stack([row.roll(x.shape[1] - k, 0) for row, k in zip(x, n, strict=True)]),
         ),
-        "padded with 0, not with `padding`": lambda: padded(sequences, 0, multiple_of)[0],
-        "the rows are sorted by length: they keep the order of the sequences": lambda: values[by_length],
-        "time comes first: pad_sequence wants batch_first=True": lambda: values.transpose(0, 1),
-    }
-    from_values = {
-        "steps that hold the padding value count as padding: the lengths tell real steps": lambda: (
-            (values != padding).flatten(2).any(2) if values.dim() > 2 else values != padding
+        "padded with 0, not with `padding`": lambda sequences, padding=0, multiple_of=1: padded(
+            sequences, 0, multiple_of
         ),
-        "the mask is the other way round: True stands for real steps": lambda: ~mask,
-    }
-    dims = "batch time" + " feature" * (values.dim() - 2)
-    expect_equal(batch.values, values, f"values of {call}", dims=dims, suspects=mistakes)
-    expect_equal(batch.lengths, lengths, f"lengths of {call}", dims="batch")
-    expect_equal(batch.mask, mask, f"mask of {call}", dims="batch time", suspects=from_values)
-
-
-@pytest.mark.parametrize("lengths", [(3, 1, 2), (1, 4), (5,), (2, 2, 2), (7, 6, 5, 4, 3)], ids=str)
-def test_tokens(answer, gen, lengths):
-    """Tokens of any lengths are padded, in their order, with their lengths and a mask."""
-    for padding in (0, -1, 3):
-        sequences = drawn(gen, lengths)
-        call = f"pad_collate(tokens, padding={padding}) of lengths {lengths}"
-        expect_batch(answer.pad_collate([*sequences], padding=padding), sequences, call, padding)
-
-
-@pytest.mark.parametrize("features", [(3,), (2, 4), (1,)], ids=str)
-def test_features(answer, gen, features):
-    """Steps may have features: values (batch, time, *features), and a mask (batch, time)."""
-    sequences = drawn(gen, (3, 1, 4), features, torch.float32)
-    call = f"pad_collate(frames, padding=0.5) with features {features}"
-    expect_batch(answer.pad_collate([*sequences], padding=0.5), sequences, call, 0.5)
-
-
-@pytest.mark.parametrize(
-    "dtype", [torch.int64, torch.int32, torch.float32, torch.float64, torch.bool], ids=str
+        "the rows are sorted by length: they keep the order of the sequences": wrong(
+            "values", lambda x, n, *_: x[n.argsort(descending=True, stable=True)]
+        ),
+        "time comes first: pad_sequence wants batch_first=True": wrong(
+            "values", lambda x, *_: x.transpose(0, 1)
+        ),
+        "the padding is counted as well": wrong("lengths", lambda x, n, *_: n.max().expand(n.shape)),
+        "steps that hold the padding value count as padding: the lengths tell real steps": wrong(
+            "mask", lambda x, n, m, padding: (x != padding).flatten(2).any(2) if x.dim() > 2 else x != padding
+        ),
+        "the mask is the other way round: True stands for real steps": wrong(
+            "mask", lambda x, n, mask, _: ~mask
+        ),
+    },
+    job=[
+        dtypes(
+            *(torch.int64, torch.int32, torch.float64, torch.bool),
+            inputs=lambda gen: [given(frames(gen, 2, 4, 1, features=()), padding=1)],
+            title="values has the dtype of the sequences, lengths are int64, the mask is bool.",
+        )
+    ],
+    fine=[
+        values(
+            inputs=lambda gen: [
+                given(drawn(gen, 1, longest, longest // 2 + 1), padding=1, multiple_of=multiple_of)
+                for multiple_of in (1, 3, 8)
+                for longest in (1, 3, 7, 8, 9, 16)
+            ],
+            name="multiple_of",
+            title="time is the least multiple that the longest sequence fits into.",
+        ),
+        empties(
+            inputs=lambda gen: [
+                given(drawn(gen, *lengths, features=features), 2)
+                for lengths in ((0, 3, 1), (2, 0), (0,), (0, 0))
+                for features in ((), (3,))
+            ],
+            title="Some of the sequences may be empty, or all.",
+        ),
+        own_memory(
+            inputs=lambda gen: [given(drawn(gen, *lengths)) for lengths in ((4,), (3, 3), (1, 3, 2))],
+            title="The batch has memory of its own, also where nothing was to be padded.",
+        ),
+        untouched(title="The sequences stay as they are."),
+        errors(
+            (ValueError, RuntimeError),
+            lambda gen: [given([])],
+            name="none",
+            title="No sequences are an error.",
+        ),
+        errors(
+            ValueError,
+            lambda gen: {
+                "int64 and float32": given([torch.tensor([1, 2]), torch.tensor([1.0])]),
+                "float32 and float64": given([torch.ones(2), torch.ones(1).double()]),
+            },
+            title="Sequences of different dtypes raise ValueError.",
+        ),
+    ],
 )
-def test_dtypes(answer, gen, dtype):
-    """values has the dtype of the sequences, lengths are int64, the mask is bool."""
-    digits = {torch.int64: 2**40 + 1, torch.float64: 1 / 3}.get(dtype)  # more than float32 holds
-    sequences = drawn(gen, (2, 4, 1), (), dtype)
-    sequences = [s + digits for s in sequences] if digits else sequences
-    expect_batch(answer.pad_collate([*sequences], padding=1), sequences, f"pad_collate in {dtype}", 1)
-
-
-def test_in_a_loader(answer, gen):
-    """As the collate_fn of a DataLoader it makes a batch of each few sequences."""
-    data = drawn(gen, (3, 1, 5, 2, 4))
-    collate = functools.partial(answer.pad_collate, padding=-1)
-    batches = list(DataLoader(data, batch_size=2, collate_fn=collate))
-    expect_equal(len(batches), 3, "the number of batches of a loader over 5 sequences, batch_size=2")
-    for i, batch in enumerate(batches):
-        expect_batch(batch, data[2 * i : 2 * i + 2], f"pad_collate, batch {i} of a loader", -1)
 
 
 @pytest.mark.fine
-@pytest.mark.parametrize("multiple_of", [1, 3, 8])
-def test_multiple_of(answer, gen, multiple_of):
-    """time is the least multiple that the longest sequence fits into."""
-    for longest in (1, 3, 7, 8, 9, 16):
-        sequences = drawn(gen, (1, longest, longest // 2 + 1))
-        call = f"pad_collate(…, multiple_of={multiple_of}) with a longest of {longest}"
-        batch = answer.pad_collate([*sequences], padding=1, multiple_of=multiple_of)
-        expect_batch(batch, sequences, call, 1, multiple_of)
-
-
-@pytest.mark.fine
-def test_empty(answer, gen):
-    """Some of the sequences may be empty, or all."""
-    for lengths in ((0, 3, 1), (2, 0), (0,), (0, 0)):
-        for features in ((), (3,)):
-            sequences = drawn(gen, lengths, features)
-            batch = answer.pad_collate([*sequences], 2)
-            expect_batch(batch, sequences, f"pad_collate of lengths {lengths}", 2)
+def test_list_is_left_alone(answer, gen):
+    """The list holds the same sequences afterwards, in the same order."""
+    sequences = drawn(gen, 1, 3, 2)
+    handed = list(sequences)
+    answer.pad_collate(handed)
+    same = len(handed) == len(sequences) and all(a is b for a, b in zip(handed, sequences, strict=True))
+    expect_that(same, "pad_collate(sequences) changes its list")
 
 
 @pytest.mark.fine
 def test_on_a_device(answer, gen, device):
     """values, lengths and mask are where the sequences are."""
-    sequences = drawn(gen, (3, 1, 2))
+    sequences = drawn(gen, 3, 1, 2)
     batch = answer.pad_collate([s.to(device) for s in sequences], 5, 2)
     for part in PARTS:
         expect_that(is_simulated(getattr(batch, part)), f"{part} is on another device than the sequences")
-    expect_equal(on_host(batch.values), padded(sequences, 5, 2)[0], "values on a device", dims="batch time")
-
-
-@pytest.mark.fine
-def test_memory(answer, gen):
-    """The batch has memory of its own; the list and the sequences stay as they are."""
-    for lengths in ((4,), (3, 3), (1, 3, 2)):
-        sequences, call = drawn(gen, lengths, (2,)), f"pad_collate of lengths {lengths}"
-        given = list(sequences)
-        with unchanged(call, **{f"sequence_{i}": s for i, s in enumerate(sequences)}):
-            batch = answer.pad_collate(given)
-        same = len(given) == len(sequences) and all(a is b for a, b in zip(given, sequences, strict=True))
-        expect_that(same, f"{call} changes its list")
-        expect_copy(batch.values, sequences[0], f"values of {call}")
-
-
-@pytest.mark.fine
-def test_errors(answer):
-    """No sequences, or sequences of different dtypes, raise ValueError."""
-    expect_raises((ValueError, RuntimeError), lambda: answer.pad_collate([]), "pad_collate([])")
-    for name, sequences in {
-        "int64 and float32": [torch.tensor([1, 2]), torch.tensor([1.0])],
-        "float32 and float64": [torch.ones(2), torch.ones(1).double()],
-    }.items():
-        expect_raises(ValueError, lambda s=sequences: answer.pad_collate(s), f"pad_collate of {name}")
-
-
-def oracle(answer, gen):
-    def batch(draw, *parts, **options):
-        def case(gen):
-            lengths = [3, 1, 6, 2, *torch.randint(1, 8, (4,), generator=gen).tolist()]
-            found = answer.pad_collate(draw(gen, lengths), **options)
-            return [getattr(found, part) for part in parts]
-
-        return case
-
-    def frames(gen, lengths):
-        return [torch.randn(n, 3, generator=gen) for n in lengths]
-
-    return {
-        **{f"the {part} of tokens": batch(drawn, part) for part in PARTS},
-        "tokens, with a padding of -1": batch(drawn, *PARTS, padding=-1),
-        "frames, with a padding of 0.5": batch(frames, *PARTS, padding=0.5),
-    }
+    wanted = padded(sequences, 5, 2)["values"]
+    expect_equal(on_host(batch.values), wanted, "values on a device", dims="batch time")
