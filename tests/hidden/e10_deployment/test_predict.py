@@ -1,21 +1,11 @@
 """What grades predict: rows, batches, dtypes, the device; modes, inference mode, memory, empties."""
 
-import copy
-
 import pytest
 import torch
 from torch import nn
 
-from grader.checks import (
-    expect_close,
-    expect_copy,
-    expect_equal,
-    expect_raises,
-    expect_that,
-    modes_kept,
-    peak_bytes,
-    unchanged,
-)
+from grader.checks import expect_close, expect_equal, expect_raises, expect_that, modes_kept, peak_bytes
+from grader.checks.contract import Contract, given, modes, own_memory, runs, untouched, values
 from grader.checks.devices import count_traffic
 from grader.checks.registered import randomize
 
@@ -64,30 +54,89 @@ class Returns(nn.Module):
         return x if self.by == 1 else x.mul_(self.by.detach())
 
 
-def at_once(model, inputs, training=False):
-    """The results for all rows as one batch; or with the mistake of training mode."""
+def at_once(model, inputs, batch_size=64):
+    """The results for all rows as one batch."""
     with torch.no_grad():
-        return copy.deepcopy(model).train(training)(inputs)
+        return model.eval()(inputs)
 
 
-def expect_rows(answer, model, inputs, size):
-    wanted, rows = at_once(model, inputs), len(inputs)
-    call = f"predict(model, inputs, {size}) of {rows} rows"
-    suspects = {
-        "the last, shorter batch is left out": lambda: wanted[: rows - rows % size],
-        "only the last batch is returned": lambda: wanted[(rows - 1) // size * size :],
-        "only the first batch is returned": lambda: wanted[:size],
-        "batches are stacked: they are to be joined, cat": lambda: wanted.view(-1, size, *wanted.shape[1:]),
-        "results are squeezed": wanted.squeeze,
+def wrong(change):
+    return lambda model, inputs, batch_size=64: change(at_once(model, inputs), batch_size)
+
+
+def rows(gen, count, size, model=None):
+    return given(model or network(gen).eval(), torch.randn(count, 3, generator=gen), size)
+
+
+def kinds(gen):
+    """Tokens, images and other dtypes."""
+    tokens, images = torch.randint(7, (5, 6), generator=gen), torch.randn(3, 2, 4, 5, generator=gen)
+    return {
+        "tokens, with class numbers out": given(Tagger(gen), tokens, 2),
+        "tokens, with scores out": given(Tagger(gen).scores, tokens, 2),
+        "float64": given(network(gen).double().eval(), torch.randn(5, 3, generator=gen).double(), 2),
+        "images": given(nn.Sequential(nn.Conv2d(2, 3, 3), nn.Flatten(2)), images, 2),
     }
-    yours = answer.predict(model, inputs, size)
-    expect_close(yours, wanted, call, dims="rows outputs", suspects=suspects, ulps=64)
 
 
-@pytest.mark.parametrize(("rows", "size"), [(7, 3), (6, 3), (4, 1), (3, 64)], ids=str)
-def test_every_row(answer, gen, rows, size):
-    """However the rows are cut into batches, each gets its own result."""
-    expect_rows(answer, network(gen).eval(), torch.randn(rows, 3, generator=gen), size)
+def no_rows(gen):
+    return {
+        "no rows": given(network(gen), torch.zeros(0, 3), 3),
+        "no rows of tokens": given(Tagger(gen), torch.zeros(0, 4, dtype=torch.int64), 3),
+    }
+
+
+def returning(by):
+    about = f"of a model that {'returns its input' if by == 1 else 'works in place'}"
+    return lambda gen: {f"{about}, {n} rows": rows(gen, n, 8, Returns(by)) for n in (5, 20)}
+
+
+contract = Contract(
+    "predict(model, inputs, batch_size)",
+    reference=at_once,
+    inputs=lambda gen: {
+        "seven rows, in training mode": rows(gen, 7, 3, network(gen)),
+        "six rows": rows(gen, 6, 3),
+        "four rows, one by one": rows(gen, 4, 1),
+        "three rows at once": rows(gen, 3, 64),
+        **kinds(gen),
+    },
+    suspects={
+        "the last, shorter batch is left out": wrong(lambda y, size: y[: len(y) - len(y) % size]),
+        "only the last batch is returned": wrong(lambda y, size: y[(len(y) - 1) // size * size :]),
+        "only the first batch is returned": wrong(lambda y, size: y[:size]),
+        "batches are stacked: they are to be joined, cat": wrong(lambda y, size: y.unflatten(0, (-1, size))),
+        "results are squeezed": wrong(lambda y, size: y.squeeze()),
+    },
+    dims="rows outputs",
+    ulps=64,
+    job=[
+        values(
+            inputs=lambda gen: {
+                f"{count} rows": rows(gen, count, size) for count, size in [(7, 3), (6, 3), (4, 1), (3, 64)]
+            },
+            title="However the rows are cut into batches, each gets its own result.",
+        ),
+        values(
+            inputs=kinds,
+            name="dtypes",
+            title="Tokens reach the model as they are, and results keep their dtype and shape.",
+        ),
+    ],
+    fine=[
+        modes(inputs=lambda gen: {"five rows": rows(gen, 5, 2)}),
+        own_memory(inputs=returning(1.0)),
+        untouched(inputs=returning(2.0), title="Inputs stay as they are, even if the model works in place."),
+        values(inputs=returning(2.0), name="in_place", title="A model may work in place."),
+        values(
+            inputs=no_rows,
+            after="model",
+            name="no_rows",
+            title="No rows give an empty result of the right shape and dtype, in evaluation mode.",
+        ),
+        runs(inputs=no_rows, model=1, name="one_run", title="Without rows the model runs once."),
+    ],
+)
 
 
 def test_batches(answer, gen):
@@ -116,16 +165,6 @@ def test_evaluation_mode(answer, gen):
     expect_that(not yours.requires_grad, f"the result of {CALL} requires a gradient")
 
 
-def test_dtypes(answer, gen):
-    """Tokens reach the model as they are, and results keep their dtype and shape."""
-    tokens = torch.randint(7, (5, 6), generator=gen)
-    expect_rows(answer, Tagger(gen), tokens, 2)
-    expect_rows(answer, Tagger(gen).scores, tokens, 2)  # to float32
-    expect_rows(answer, network(gen).double().eval(), torch.randn(5, 3, generator=gen).double(), 2)
-    images = nn.Sequential(nn.Conv2d(2, 3, 3), nn.Flatten(2))
-    expect_rows(answer, images, torch.randn(3, 2, 4, 5, generator=gen), 2)
-
-
 def test_on_a_device(answer, gen, device):
     """A model on another device gets its batches there, and the result is on the CPU."""
     model, inputs = network(gen).eval(), torch.randn(7, 3, generator=gen)
@@ -140,23 +179,18 @@ class Broken(Exception):
 
 
 @pytest.mark.fine
-@pytest.mark.parametrize("error", [None, Broken], ids=["no error", "error"])
-def test_modes_come_back(answer, gen, error):
+def test_modes_come_back(answer, gen):
     """Each layer has the mode that it had before, also after an error."""
-    for mode in ("train", "eval", "mixed"):
-        model = network(gen).train(mode != "eval")
-        if mode == "mixed":  # a frozen part in a model that trains
-            model[0][1].eval()
-        call = f"predict(…) of a model in mode {mode!r}" + (" that raises" if error else "")
+    model = network(gen).train()
+    model[0][1].eval()  # a frozen part in a model that trains
 
-        def fail(*_):
-            if error:
-                raise error
+    def fail(*_):
+        raise Broken
 
-        model.register_forward_hook(fail)
-        predict = lambda model=model: answer.predict(model, torch.randn(5, 3, generator=gen), 2)  # noqa: E731
-        with modes_kept(call, model):
-            expect_raises(error, predict, call) if error else predict()
+    model.register_forward_hook(fail)
+    call = "predict(…) of a model that raises"
+    with modes_kept(call, model):
+        expect_raises(Broken, lambda: answer.predict(model, torch.randn(5, 3, generator=gen), 2), call)
 
 
 @pytest.mark.fine
@@ -168,19 +202,6 @@ def test_inference_mode(answer, gen):
         yours = answer.predict(model, inputs, size)
         expect_that(not yours.is_inference(), f"the result of {CALL} is a tensor made in inference mode")
     expect_that(all(seen) and bool(seen), "the model does not run in torch.inference_mode()")
-
-
-@pytest.mark.fine
-def test_own_memory(answer, gen):
-    """The result shares no memory with inputs, and these stay as they are."""
-    inputs = torch.randn(5, 3, generator=gen)
-    for size in (2, 8):
-        same = answer.predict(Returns(1.0), inputs, size)
-        expect_copy(same, inputs, f"predict(…, {size}) of a model that returns its input")
-        call = f"predict(…, {size}) of a model that works in place"
-        with unchanged(call, inputs=inputs):
-            yours = answer.predict(Returns(2.0), inputs, size)
-        expect_close(yours, 2 * inputs, call)
 
 
 @pytest.mark.fine
@@ -207,45 +228,3 @@ def test_traffic(answer, gen, device):
     expect_equal(traffic.to_host, 3, f"the copies back to the host in {call}, for three batches")
     what = f"the copies to the device and back in {call} before each batch runs"
     expect_equal(on_the_way, [(1, 0), (2, 1), (3, 2)], what)
-
-
-@pytest.mark.fine
-def test_no_rows(answer, gen):
-    """No rows give an empty result of the right shape and dtype, by one call of the model."""
-    for model, inputs in (
-        (network(gen), torch.zeros(0, 3)),
-        (Tagger(gen), torch.zeros(0, 4, dtype=torch.int64)),
-    ):
-        runs, wanted = [], at_once(model, inputs)
-        model.register_forward_hook(lambda m, args, _, runs=runs: runs.append((m.training, len(args[0]))))
-        expect_equal(
-            answer.predict(model, inputs, 3), wanted, "predict(…, 3) of no rows", dims="rows outputs"
-        )
-        expect_equal(runs, [(False, 0)], "the model's training flag and the rows in each call, for no rows")
-
-
-def oracle(answer, gen):
-    def of(make, inputs, size):
-        return lambda gen: answer.predict(make(gen), inputs(gen), size)
-
-    def frozen(gen):
-        model = network(gen)
-        model[0].eval()
-        return model
-
-    def plain(gen):
-        model = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
-        randomize(model, gen)
-        return model
-
-    return {
-        "seven rows in batches of three": of(
-            lambda gen: network(gen).train(), lambda gen: torch.randn(7, 3, generator=gen), 3
-        ),
-        "a model without dropout or batch norm": of(plain, lambda gen: torch.randn(8, 3, generator=gen), 3),
-        "four rows at once": of(frozen, lambda gen: torch.randn(4, 3, generator=gen), 9),
-        "tokens": of(Tagger, lambda gen: torch.randint(7, (7, 6), generator=gen), 2),
-        "float64": of(
-            lambda gen: plain(gen).double(), lambda gen: torch.randn(6, 3, generator=gen).double(), 2
-        ),
-    }
