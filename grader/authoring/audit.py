@@ -250,7 +250,7 @@ def _reasons(checks: Iterable[CheckRecord], flags: Iterable[str]) -> str:
     alike: dict[str, list[CheckRecord]] = defaultdict(list)
     for check in checks:
         if check.outcome not in ("passed", "not_graded"):
-            alike[check.message.partition("\n")[0]].append(check)
+            alike[check.feedback.headline if check.feedback else check.message].append(check)
     told = [
         f"{', '.join(c.id for c in some)} {some[0].outcome}\n{some[0].message}" for some in alike.values()
     ]

@@ -20,7 +20,8 @@ _WHOLE = (
 )
 _TREES: tuple[Tree, ...] = ("exercises", "public")
 _SKIPPED = shutil.ignore_patterns(
-    "__pycache__", "*.pyc", "draw.py", "record.py", "authors.md", "instructors.md", "cluster.md", "checks.md"
+    *("__pycache__", "*.pyc", "draw.py", "record.py", "authors.md", "instructors.md", "cluster.md"),
+    *("checks.md", "exercise.md", "step.md", "grader.md"),
 )
 
 
