@@ -3,17 +3,18 @@
 import copy
 import math
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_number, expect_that, peak_bytes, unchanged
+from grader.checks import expect_close, expect_number, expect_that, peak_bytes
+from grader.checks.contract import Contract, given, untouched, values
 from grader.checks.devices import count_traffic
 from grader.checks.registered import randomize
 
-NAMES = ["accuracy", "largest_norm", "loss"]
 SIZES = (2, 7), (3, 2), (1, 1), (4, 5)
 OPTIMIZERS = {
     "SGD": lambda model: torch.optim.SGD(model.parameters(), lr=0.2, momentum=0.5),
@@ -41,94 +42,125 @@ def batches_of(gen, *sizes, unlabelled=()):
     return batches
 
 
-SCALES = {
-    "small gradients are scaled up to max_norm as well": lambda bound, norm, own: bound / norm,
-    "each gradient is scaled by its own norm, not by that of all": lambda bound, norm, own: min(
-        bound / own, 1.0
-    ),
-    "the gradients are not scaled": lambda bound, norm, own: 1.0,
-}
-"""Mistakes in scaling: its factor, by max_norm, the norm of all gradients, and that of one."""
+def report(epoch):
+    return {
+        "loss": sum(epoch.losses) / sum(epoch.counts),
+        "accuracy": epoch.hits / sum(epoch.counts),
+        "largest_norm": max(epoch.norms),
+    }
 
 
-def written_out(model, kind, batches, max_norm, scale=lambda bound, norm, own: min(bound / norm, 1.0)):
-    """The report in Python numbers, and what it is with a mistake in it."""
-    optimizer, losses, norms, counts, hits, zeros = OPTIMIZERS[kind](model), [], [], [], 0, 0
+def written_out(
+    model, optimizer, batches, max_norm, scale=lambda bound, norm, own: min(bound / norm, 1.0), told=report
+):
+    """The report in Python numbers; or with a mistake in scaling or in what is told."""
+    epoch = SimpleNamespace(losses=[], norms=[], counts=[], hits=0, zeros=0, bound=max_norm)
+    epoch.positions = sum(labels.numel() for _, labels in batches)
     for features, labels in batches:
         logits = model(features)
         labelled = labels != -100
-        counts.append(int(labelled.sum()))
+        epoch.counts.append(int(labelled.sum()))
         loss = F.cross_entropy(logits[labelled], labels[labelled], reduction="sum")
-        losses.append(loss.item())
-        hits += int((logits.argmax(-1)[labelled] == labels[labelled]).sum())
-        zeros += int((logits.argmax(-1)[~labelled] == 0).sum())
+        epoch.losses.append(loss.item())
+        epoch.hits += int((logits.argmax(-1)[labelled] == labels[labelled]).sum())
+        epoch.zeros += int((logits.argmax(-1)[~labelled] == 0).sum())
         optimizer.zero_grad()
-        (loss / max(counts[-1], 1)).backward()
-        norms.append(math.sqrt(math.fsum(p.grad.double().square().sum().item() for p in model.parameters())))
+        (loss / max(epoch.counts[-1], 1)).backward()
+        norm = math.sqrt(math.fsum(p.grad.double().square().sum().item() for p in model.parameters()))
         for p in model.parameters():
-            p.grad.mul_(scale(max_norm, norms[-1], p.grad.norm().item()) if norms[-1] else 1.0)
+            p.grad.mul_(scale(max_norm, norm, p.grad.norm().item()) if norm else 1.0)
+        epoch.norms.append(norm)
         optimizer.step()
-    total, count, positions = math.fsum(losses), sum(counts), sum(labels.numel() for _, labels in batches)
-    report = {"loss": total / count, "accuracy": hits / count, "largest_norm": max(norms)}
-    means = [loss / max(n, 1) for loss, n in zip(losses, counts, strict=True)]
-    mistakes = {
-        "this is the mean of the batches' means": {"loss": math.fsum(means) / len(means)},
-        "this is the sum of the batches' means": {"loss": math.fsum(means)},
-        "positions without a label count": {"loss": total / positions, "accuracy": hits / positions},
-        "positions without a label count as class 0": {"accuracy": (hits + zeros) / count},
-        "this is the last norm": {"largest_norm": norms[-1]},
-        "this is the norm after scaling": {"largest_norm": min(max(norms), max_norm)},
-    }
-    return report, mistakes
+    return told(epoch)
 
 
-def expect_trained(yours, model, wanted, twin, call, mistaken=None):
-    """Fail unless the report is the one written out, and the weights are those of the twin.
-
-    `mistaken`: the numbers of the report, and the weights, by mistakes in words.
-    """
-    report, mistakes = wanted
-    made = {told: lambda m=m: m for told, m in mistakes.items()} | (mistaken or {})
-
-    def suspects(name):
-        return {told: lambda make=make: make()[name] for told, make in made.items()}
-
-    expect_equal(sorted(yours), NAMES, f"the names in the report of {call}")
-    for name, right in report.items():
-        options = {"rtol": 2e-5, "atol": 1e-6, "suspects": suspects(name)}
-        expect_number(yours[name], right, f"{name} from {call}", **options)
-    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
-        options = {"ulps": 300.0, "scale": 1.0, "suspects": suspects(name)}
-        expect_close(p.detach().cpu(), right.detach(), f"{name} after {call}", **options)
+def tells(make):
+    """The mistake of these numbers in the report."""
+    return partial(written_out, told=lambda epoch: report(epoch) | make(epoch))
 
 
-def expect_epoch(answer, model, batches, max_norm, call, kind="SGD"):
-    mine, twin = copy.deepcopy(model), copy.deepcopy(model)
-    wanted = written_out(twin, kind, batches, max_norm)
-    yours = answer.train_epoch(mine, OPTIMIZERS[kind](mine), iter(batches), max_norm)
-
-    def trained(scale):
-        other = copy.deepcopy(model)
-        report, _ = written_out(other, kind, batches, max_norm, scale)
-        return report | {name: p.detach() for name, p in other.named_parameters()}
-
-    mistaken = {told: partial(trained, scale) for told, scale in SCALES.items()}
-    expect_trained(yours, mine, wanted, twin, call, mistaken)
+def means(epoch):
+    return [loss / max(n, 1) for loss, n in zip(epoch.losses, epoch.counts, strict=True)]
 
 
-@pytest.mark.parametrize("max_norm", [100.0, 0.7, 0.05])
-@pytest.mark.parametrize("kind", OPTIMIZERS)
-def test_epoch(answer, gen, kind, max_norm):
-    """Report and weights are right where no, some and all gradients are scaled."""
-    call = f"train_epoch(…, max_norm={max_norm}) with {kind}"
-    expect_epoch(answer, tagger(gen), batches_of(gen, *SIZES), max_norm, call, kind)
+def epochs(gen, kind, max_norm, dtype=torch.float32, unlabelled=()):
+    model = tagger(gen).to(dtype)
+    batches = [(x.to(dtype), labels) for x, labels in batches_of(gen, *SIZES, unlabelled=unlabelled)]
+    return given(model, OPTIMIZERS[kind](model), batches, max_norm)
+
+
+contract = Contract(
+    "train_epoch(model, optimizer, batches, max_norm)",
+    reference=written_out,
+    inputs=lambda gen: {
+        f"{kind}, {how}": epochs(gen, kind, max_norm, torch.float64)
+        for kind, how, max_norm in [
+            ("SGD", "no gradient is scaled", 100.0),
+            ("SGD", "gradients are scaled", 0.5),
+            ("AdamW", "gradients are scaled", 0.5),
+        ]
+    },
+    after="model",
+    ulps=300.0,
+    scale=1.0,
+    suspects={
+        "small gradients are scaled up to max_norm as well": partial(
+            written_out, scale=lambda bound, norm, own: bound / norm
+        ),
+        "each gradient is scaled by its own norm, not by that of all": partial(
+            written_out, scale=lambda bound, norm, own: min(bound / own, 1.0)
+        ),
+        "the gradients are not scaled": partial(written_out, scale=lambda bound, norm, own: 1.0),
+        "this is the mean of the batches' means": tells(
+            lambda epoch: {"loss": sum(means(epoch)) / len(epoch.counts)}
+        ),
+        "this is the sum of the batches' means": tells(lambda epoch: {"loss": sum(means(epoch))}),
+        "positions without a label count": tells(
+            lambda epoch: {
+                "loss": sum(epoch.losses) / epoch.positions,
+                "accuracy": epoch.hits / epoch.positions,
+            }
+        ),
+        "positions without a label count as class 0": tells(
+            lambda epoch: {"accuracy": (epoch.hits + epoch.zeros) / sum(epoch.counts)}
+        ),
+        "this is the last norm": tells(lambda epoch: {"largest_norm": epoch.norms[-1]}),
+        "this is the norm after scaling": tells(
+            lambda epoch: {"largest_norm": min(max(epoch.norms), epoch.bound)}
+        ),
+    },
+    job=[
+        values(
+            inputs=lambda gen: {
+                f"with {kind}, max_norm={max_norm}": epochs(gen, kind, max_norm)
+                for kind in OPTIMIZERS
+                for max_norm in (100.0, 0.7, 0.05)
+            },
+            title="Report and weights are right where no, some and all gradients are scaled.",
+        )
+    ],
+    fine=[
+        values(
+            inputs=lambda gen: {
+                f"where the batches {none} have no labels": epochs(gen, "SGD", 0.7, unlabelled=none)
+                for none in [(1,), (0, 2, 3)]
+            },
+            name="no_labels",
+            title="A batch without labels has loss 0, counts nowhere, and takes its step.",
+        ),
+        untouched(
+            inputs=lambda gen: {"four batches": epochs(gen, "SGD", 0.7)},
+            title="Features and labels stay as they are.",
+        ),
+    ],
+)
 
 
 def trained_there(answer, gen, device, max_norm, times=1):
     """Train on the device: the waits up to the end of each step, and all of them."""
     model, batches, waits = tagger(gen), batches_of(gen, *SIZES), []
     twin = copy.deepcopy(model)
-    wanted = written_out(twin, "SGD", batches * times, max_norm)
+    wanted = written_out(twin, OPTIMIZERS["SGD"](twin), batches * times, max_norm)
     model.to(device)
     there = [(features.to(device), labels.to(device)) for features, labels in batches] * times
 
@@ -139,7 +171,11 @@ def trained_there(answer, gen, device, max_norm, times=1):
 
     with count_traffic() as traffic:
         yours = answer.train_epoch(model, OPTIMIZERS["SGD"](model), loader(), max_norm)
-    expect_trained(yours, model, wanted, twin, f"train_epoch(…, max_norm={max_norm}) on another device")
+    call = f"train_epoch(…, max_norm={max_norm}) on another device"
+    for name, right in wanted.items():
+        expect_number(yours[name], right, f"{name} from {call}", rtol=2e-5)
+    for (name, p), right in zip(model.named_parameters(), twin.parameters(), strict=True):
+        expect_close(p.detach().cpu(), right.detach(), f"{name} after {call}", ulps=300.0, scale=1.0)
     return waits, traffic.syncs
 
 
@@ -165,15 +201,6 @@ def test_waits_at_the_end(answer, gen, device):
 
 
 @pytest.mark.fine
-@pytest.mark.parametrize("unlabelled", [(1,), (0, 2, 3)], ids=str)
-def test_no_labels(answer, gen, unlabelled):
-    """A batch without labels has loss 0, counts nowhere, and takes its step."""
-    batches = batches_of(gen, *SIZES, unlabelled=unlabelled)
-    call = f"train_epoch(…), the batches {unlabelled} have no labels"
-    expect_epoch(answer, tagger(gen), batches, 0.7, call)
-
-
-@pytest.mark.fine
 def test_nothing_piles_up(answer, gen):
     """Of earlier batches nothing but single numbers is kept."""
     model, batches = tagger(gen), batches_of(gen, (40, 50)) * 12  # a mask of it takes 2000 bytes
@@ -187,34 +214,3 @@ def test_nothing_piles_up(answer, gen):
         yours=f"{few} bytes at most in an epoch of 4 batches, {many} in one of 12",
         wanted="nothing but single numbers, such as the sum of its hits",
     )
-
-
-@pytest.mark.fine
-def test_batches_stay(answer, gen):
-    """Features and labels stay as they are."""
-    model, (batch,) = tagger(gen), batches_of(gen, (3, 4))
-    with unchanged("train_epoch(…)", features=batch[0], labels=batch[1]):
-        answer.train_epoch(model, OPTIMIZERS["SGD"](model), [batch])
-
-
-def epoch(answer, gen, kind, max_norm):
-    """The report and the weights."""
-    model = tagger(gen).double()
-    batches = [(x.double(), labels) for x, labels in batches_of(gen, *SIZES)]
-    report = answer.train_epoch(model, OPTIMIZERS[kind](model), batches, max_norm)
-    return [[report[name] for name in NAMES], [p.detach().float() for p in model.parameters()]]
-
-
-def oracle(answer, gen):
-    def told(name):
-        return lambda gen: [epoch(answer, gen, "SGD", bound)[0][NAMES.index(name)] for bound in (100.0, 0.5)]
-
-    def weights(kind, max_norm):
-        return lambda gen: epoch(answer, gen, kind, max_norm)[1]
-
-    return {
-        **{f"{name} in the report": told(name) for name in NAMES},
-        "the weights after SGD, no gradient is scaled": weights("SGD", 100.0),
-        "the weights after SGD, gradients are scaled": weights("SGD", 0.5),
-        "the weights after AdamW, gradients are scaled": weights("AdamW", 0.5),
-    }
