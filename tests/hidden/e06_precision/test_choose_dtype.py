@@ -1,11 +1,13 @@
 """What grades choose_dtype: range, digits, integers, columns; numbers that do not count, errors."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 
-from grader.checks import expect_equal, expect_raises, unchanged
+from grader.checks import expect_equal
+from grader.checks.contract import Contract, empties, errors, strides, untouched, values
 
 HALF, BRAIN, SINGLE, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -21,11 +23,6 @@ def first_float(smallest, largest, error, least="smallest_normal", half=0.5, sho
     return None
 
 
-def first_int(low, high):
-    fits = [d for d in INTEGERS if torch.iinfo(d).min <= low and high <= torch.iinfo(d).max]
-    return fits[0] if fits else None
-
-
 MISTAKES = {
     "`min` is the most negative number, not the smallest size: small numbers are not refused": {
         "least": "min"
@@ -37,153 +34,140 @@ MISTAKES = {
 }
 
 
-def expect_float(answer, smallest, largest, error):
-    mistakes = {
-        told: lambda m=mistake: first_float(smallest, largest, error, **m)
-        for told, mistake in MISTAKES.items()
-    }
-    call = f"float_for({smallest!r}, {largest!r}, {error!r})"
-    wanted = first_float(smallest, largest, error)
-    expect_equal(answer.float_for(smallest, largest, error), wanted, call, suspects=mistakes)
+def first_int(low, high):
+    fits = [d for d in INTEGERS if torch.iinfo(d).min <= low and high <= torch.iinfo(d).max]
+    return fits[0] if fits else None
+
+
+def around(dtype):
+    """Ranges that just fit into an integer dtype, and that just do not."""
+    low, high = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+    return [(low, high), (low, 0), (0, high), (low - 1, 0), (-1, high + 1), (0, high + 1)]
+
+
+LARGEST, SMALLEST = (
+    (65504.0, 65505.0, 3.5e38, torch.finfo(SINGLE).max),
+    (2.0**-14, 6.1e-5, 1e-7, 2.0**-126, 1e-39),
+)
+ERRORS = (2.0**-11, 4e-4, 2.0**-24, 5e-8, 2.0**-53)
+
+floats = Contract(
+    "float_for(smallest, largest, error)",
+    reference=first_float,
+    inputs=lambda gen: [
+        *((1.0, largest, error) for largest in LARGEST for error in (1e-2, 1e-3)),
+        *((smallest, 1.0, error) for smallest in SMALLEST for error in (1e-2, 1e-3)),
+        *((1.0, 2.0, error) for error in ERRORS),
+        *((1.0, 7e4, error) for error in (0.0039, 0.00391, 0.006)),  # bfloat16 is good for 0.00390625
+    ],
+    suspects={told: partial(first_float, **mistake) for told, mistake in MISTAKES.items()},
+    fine=[
+        errors(
+            ValueError,
+            lambda gen: [(1.0, 2.0, 1e-17), (2.0, 1.0, 0.1), (0.0, 1.0, 0.1), (1.0, math.inf, 0.1)],
+            title="Numbers that no dtype holds, and ranges that are none, raise ValueError.",
+        )
+    ],
+)
+
+integers = Contract(
+    "int_for(low, high)",
+    reference=first_int,
+    inputs=lambda gen: [ends for d in INTEGERS for ends in around(d) if first_int(*ends)],
+    suspects={
+        "the ends are left out": lambda low, high: first_int(low - 1, high + 1),
+        "only the upper end is looked at": lambda low, high: first_int(0, high),
+        "sizes decide, without the sign": lambda low, high: first_int(0, max(abs(low), abs(high))),
+    },
+    fine=[errors(ValueError, lambda gen: [(5, 4), (0, 2**63)])],
+)
 
 
 def column(gen, smallest, largest):
-    """Numbers of all sizes from smallest to largest, the largest a negative one."""
+    """Numbers of all sizes from smallest to largest, the largest a negative one, and a 0."""
     exponent = torch.rand(40, generator=gen, dtype=DOUBLE) * math.log(largest / smallest)
-    sizes = (smallest * exponent.exp()).clamp(smallest, largest)
-    sizes[3], sizes[7] = smallest, largest
+    sizes = (smallest * exponent.exp()).clamp(smallest, largest / 2)
+    sizes[3], sizes[7], sizes[18] = smallest, largest, 0.0
     sign = torch.randint(0, 2, (40,), generator=gen) * 2 - 1
     sign[7] = -1
     return (sizes * sign).view(5, 8)
 
 
-def test_largest(answer):
-    """A dtype ends at its largest number, and holds that one."""
-    for largest in (65504.0, 65505.0, 3.5e38, torch.finfo(SINGLE).max):
-        for error in (1e-2, 1e-3):
-            expect_float(answer, 1.0, largest, error)
+def converted(x, error, count=torch.abs, ends=torch.aminmax):
+    """The column in the first dtype that holds what counts of it; or with a mistake."""
+    if x.dtype is torch.bool:
+        return x.clone()
+    if not x.is_floating_point():
+        return x.to(first_int(*(int(end) for end in ends(x))) if x.numel() else torch.uint8)
+    sizes = count(x.double())
+    sizes = sizes[(sizes > 0) & sizes.isfinite()]
+    return x.to(first_float(sizes.min(), sizes.max(), error) if len(sizes) else HALF)
 
 
-def test_smallest(answer):
-    """A dtype begins at its smallest normal number: below it, digits are lost."""
-    for smallest in (2.0**-14, 6.1e-5, 1e-7, 2.0**-126, 1e-39):
-        for error in (1e-2, 1e-3):
-            expect_float(answer, smallest, 1.0, error)
+def of_integers(*columns):
+    return [(torch.tensor([numbers, numbers[::-1]]), 1e-3) for numbers in columns]
 
 
-def test_digits(answer):
-    """Rounding makes a relative error of half the eps, which `error` may just allow."""
-    for error in (2.0**-11, 4e-4, 2.0**-24, 5e-8, 2.0**-53):
-        expect_float(answer, 1.0, 2.0, error)
-    for error in (0.0039, 0.00391, 0.006):  # bfloat16 is good for 0.00390625
-        expect_float(answer, 1.0, 7e4, error)
+NOTHING = torch.zeros(2, 3), torch.zeros(0, 3).double(), torch.zeros(0).long(), torch.tensor([True, False])
+SOME = [0.0, math.inf, -math.inf, math.nan]
+RANGES = (
+    (1e-4, 6e4, 1e-3),
+    (1e-4, 7e4, 1e-2),
+    (1e-6, 1.0, 1e-2),
+    (2e-6, 1.0, 1e-3),
+    (1e-30, 1e30, 1e-9),
+    (1.0, 1e60, 1e-2),
+)
 
-
-def test_integers(answer):
-    """An integer dtype holds its ends, and not one number more on either side."""
-    mistakes = {
-        "the ends are left out": lambda low, high: first_int(low - 1, high + 1),
-        "only the upper end is looked at": lambda low, high: first_int(0, high),
-        "sizes decide, without the sign": lambda low, high: first_int(0, max(abs(low), abs(high))),
-    }
-    for dtype in INTEGERS:
-        low, high = torch.iinfo(dtype).min, torch.iinfo(dtype).max
-        for a, b in ((low, high), (low, 0), (0, high), (low - 1, 0), (-1, high + 1), (0, high + 1)):
-            if first_int(a, b):
-                told = {text: lambda f=f, a=a, b=b: f(a, b) for text, f in mistakes.items()}
-                expect_equal(answer.int_for(a, b), first_int(a, b), f"int_for({a}, {b})", suspects=told)
-
-
-@pytest.mark.parametrize(
-    ("smallest", "largest", "error", "wanted"),
-    [
-        (1e-4, 6e4, 1e-3, HALF),
-        (1e-4, 7e4, 1e-2, BRAIN),
-        (1e-6, 1.0, 1e-2, BRAIN),
-        (1e-6, 1.0, 1e-3, SINGLE),
-        (1e-30, 1e30, 1e-9, DOUBLE),
-        (1.0, 1e60, 1e-2, DOUBLE),
+compact = Contract(
+    "compact(x, error)",
+    reference=converted,
+    widens=False,
+    ulps=0.0,
+    inputs=lambda gen: {
+        f"sizes from {low:g} to {high:g}": (column(gen, low, high), error) for low, high, error in RANGES
+    },
+    suspects={
+        "0 counts as the smallest size": lambda x, error: x.clone(),
+        "negative numbers do not count": partial(converted, count=torch.clone),
+        "the sign counts: the least number is taken for the smallest size": lambda x, error: x.to(
+            first_float(x.abs()[x != 0].min(), x.max(), error)
+        ),
+        "the sign counts, or eps stands for the smallest size": lambda x, error: x.float(),
+        "sizes decide, without the sign": partial(converted, ends=lambda x: (0, x.abs().max())),
+        "the integers become floats": lambda x, error: x.half(),
+    },
+    job=[
+        values(
+            inputs=lambda gen: of_integers(
+                [0, 255], [-128, 127], [-129, 5], [2**31 - 1, 0], [2**31, 7], [-7, 200], [0, 0]
+            ),
+            name="integers",
+            title="A column of integers goes into the dtype for its least and its greatest number.",
+        )
+    ],
+    fine=[
+        values(
+            inputs=lambda gen: [
+                (torch.tensor([*SOME, *more], dtype=DOUBLE), 1e-3) for more in ((3.0, -0.5), (1e5, -1e-5))
+            ],
+            name="inf_and_nan",
+            title="inf and NaN do not count, and come back.",
+        ),
+        empties(
+            inputs=lambda gen: [(x, 1e-3) for x in NOTHING],
+            name="nothing_that_counts",
+            title="Without any number but 0 the first dtype is taken, and booleans stay.",
+        ),
+        values(
+            inputs=lambda gen: of_integers([2**31 - 1, 1], [2**63 - 1, 1]),
+            name="large_integers",
+            title="Integers are told apart exactly, where float32 and float64 cannot.",
+        ),
+        strides(inputs=lambda gen: [(column(gen, 1e-4, 7e4), 1e-2)]),
+        untouched(),
     ],
 )
-def test_columns(answer, gen, smallest, largest, error, wanted):
-    """A column of floats goes into the dtype for its smallest and its largest size."""
-    x = column(gen, smallest, largest)
-    x[2, 2] = 0.0
-    mistakes = {
-        "negative numbers do not count": lambda: x.to(first_float(x[x > 0].min(), x.max(), error)),
-        "the sign counts: the least number is taken for the smallest size": lambda: x.to(
-            first_float(smallest, x.max(), error)
-        ),
-    }
-    call = f"compact(x, error={error}) of sizes from {smallest:g} to {largest:g}"
-    expect_equal(answer.compact(x, error), x.to(wanted), call, suspects=mistakes)
-
-
-def test_integer_columns(answer):
-    """A column of integers goes into the dtype for its least and its greatest number."""
-    for numbers in ([0, 255], [-128, 127], [-129, 5], [2**31 - 1, 0], [2**31, 7], [-7, 200], [0, 0]):
-        x = torch.tensor([numbers, numbers[::-1]])
-        call = f"compact({numbers}, 0.001)"
-        mistakes = {
-            "sizes decide, without the sign": lambda x=x: x.to(first_int(0, int(x.abs().max()))),
-            "the integers become floats": lambda x=x: x.half(),
-        }
-        expect_equal(answer.compact(x, 0.001), x.to(first_int(*sorted(numbers))), call, suspects=mistakes)
-
-
-@pytest.mark.fine
-def test_inf_and_nan(answer):
-    """inf and NaN do not count, and come back."""
-    some = [0.0, math.inf, -math.inf, math.nan]
-    for numbers, error, wanted in (([*some, 3.0, -0.5], 1e-3, HALF), ([*some, 1e5, -1e-5], 1e-3, SINGLE)):
-        x = torch.tensor(numbers, dtype=DOUBLE)
-        expect_equal(answer.compact(x, error), x.to(wanted), f"compact({numbers}, {error})")
-
-
-@pytest.mark.fine
-def test_nothing_that_counts(answer):
-    """Without any number but 0 the first dtype is taken, and booleans stay."""
-    for x, wanted in (
-        (torch.zeros(2, 3), HALF),
-        (torch.zeros(0, 3, dtype=DOUBLE), HALF),
-        (torch.tensor([], dtype=torch.int64), torch.uint8),
-        (torch.tensor([True, False]), torch.bool),
-    ):
-        expect_equal(answer.compact(x, 1e-3), x.to(wanted), f"compact(x, 0.001) of {x.tolist()}")
-
-
-@pytest.mark.fine
-def test_large_integers(answer):
-    """Integers are told apart exactly, where float32 and float64 cannot."""
-    for number, wanted in ((2**31 - 1, torch.int32), (2**63 - 1, torch.int64)):
-        x = torch.tensor([number, 1])
-        expect_equal(answer.compact(x, 0.1), x.to(wanted), f"compact([{number}, 1], 0.1)")
-
-
-@pytest.mark.fine
-def test_strides(answer, gen):
-    """Transposed columns and parts of them are treated like any others, and stay as they are."""
-    x = column(gen, 1e-4, 7e4)
-    for y in (x.t(), x[:, ::7], x[0, 3]):
-        call = f"compact(x, 0.01) of shape {tuple(y.shape)}"
-        found = first_float(y.abs().min().item(), y.abs().max().item(), 0.01)
-        with unchanged(call, x=x):
-            expect_equal(answer.compact(y, 0.01), y.to(found), call)
-
-
-@pytest.mark.fine
-def test_errors(answer):
-    """Numbers that no dtype holds, and ranges that are none, raise ValueError."""
-    for smallest, largest, error in (
-        (1.0, 2.0, 1e-17),
-        (2.0, 1.0, 0.1),
-        (0.0, 1.0, 0.1),
-        (1.0, math.inf, 0.1),
-    ):
-        call = f"float_for({smallest}, {largest}, {error})"
-        expect_raises(ValueError, lambda a=smallest, b=largest, e=error: answer.float_for(a, b, e), call)
-    expect_raises(ValueError, lambda: answer.int_for(5, 4), "int_for(5, 4)")
-    expect_raises(ValueError, lambda: answer.int_for(0, 2**63), "int_for(0, 2**63)")
 
 
 @pytest.mark.fine
