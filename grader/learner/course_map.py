@@ -1,15 +1,17 @@
 """The map of the course, as `kata status` shows it: how far each section is, and where to go on."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 
 from grader.course import missing, paths
 from grader.course.catalog import Catalog, Section, load
 from grader.course.exercise import Exercise
+from grader.learner.listing import NARROW
 from grader.protocol.statuses import LEGEND, STATUSES, State
 from grader.records import practice, progress
 from grader.records.counts import by_kind
@@ -22,7 +24,7 @@ def show(out: Console) -> None:
     catalog = load()
     seen = progress.states(catalog)
     path = progress.path_of(catalog, seen)
-    out.print(course(catalog, seen))
+    out.print(CourseMap(catalog, seen))
     legend = LEGEND
     if any(e.path == "further" for e in catalog.exercises):
         legend += "     core | further"
@@ -70,17 +72,30 @@ def data() -> dict[str, Any]:
     return {"sections": sections, "path": way, "next": first and first.slug}
 
 
-def course(catalog: Catalog, seen: Mapping[str, State]) -> Table:
-    """The map: a row for each section, how many of its steps and exercises, a mark for each exercise."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_header=has_steps(catalog))
-    for name in ("", "", "steps" if has_steps(catalog) else "", "", "exercises"):
-        table.add_column(name, no_wrap=len(table.columns) != 1)  # the title alone may take two lines
-    for section in catalog.sections:
-        counts = by_kind(section.exercises, seen)
-        marks = _marks(section, seen) or ("" if "steps" in counts else "to come")
-        kinds = (counts.get(kind, "") for kind in ("steps", "exercises"))
-        table.add_row(section.name, section.title, *kinds, marks)
-    return table
+@dataclass(frozen=True)
+class CourseMap:
+    """A row for each section: how many of its steps and exercises, a mark for each exercise.
+
+    In a window of fewer columns than `NARROW` a section has its number and its title.
+    """
+
+    catalog: Catalog
+    seen: Mapping[str, State]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        is_narrow, steps = options.max_width < NARROW, has_steps(self.catalog)
+        table = Table(
+            box=None, padding=(0, 1 if is_narrow else 2, 0, 0), header_style="dim", show_header=steps
+        )
+        for name in ("", "", "steps" if steps else "", "", "exercises"):
+            table.add_column(name, no_wrap=len(table.columns) != 1)  # the title alone may take two lines
+        for section in self.catalog.sections:
+            counts = by_kind(section.exercises, self.seen)
+            marks = _marks(section, self.seen) or ("" if "steps" in counts else "to come")
+            kinds = (counts.get(kind, "") for kind in ("steps", "exercises"))
+            name = section.name.split("_")[0] if is_narrow else section.name
+            table.add_row(name, section.title, *kinds, marks)
+        yield table
 
 
 def has_steps(catalog: Catalog) -> bool:

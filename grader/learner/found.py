@@ -13,7 +13,7 @@ from grader.course.exercise import Exercise
 from grader.course.lookup.entries import Entry, Kind
 from grader.course.lookup.finding import Lookup
 from grader.course.lookup.symptoms import Symptom
-from grader.learner.listing import STYLES, WIDTH
+from grader.learner.listing import NARROW, STYLES, WIDTH
 from grader.protocol.statuses import STATUSES, State
 from grader.records import progress
 
@@ -45,11 +45,11 @@ def show(out: Console, asked: str) -> None:
     if found.instead:
         parts += [Text(f"nothing here is about {asked!r}; the nearest, by {found.instead!r}:", "dim"), ""]
     seen = progress.states(catalog)
-    for part in (*parts, *_told(found.entries, seen)):
+    for part in (*parts, *_told(found.entries, seen, width)):
         out.print(part, width=width, soft_wrap=False)
 
 
-def _told(entries: Sequence[Entry], seen: Mapping[str, State]) -> Iterator[RenderableType]:
+def _told(entries: Sequence[Entry], seen: Mapping[str, State], width: int) -> Iterator[RenderableType]:
     """Block by block: a symptom in full, what else there is of each kind, and where it is met."""
     first = next((e for e in entries[:_FULL] if e.symptom), None)
     for kind in dict.fromkeys(entry.kind for entry in entries):
@@ -63,7 +63,7 @@ def _told(entries: Sequence[Entry], seen: Mapping[str, State]) -> Iterator[Rende
                 Text(),
             )
     yield Text("steps and exercises", "bold")
-    yield _rows(list(_exercises(entries, first))[: _MOST["exercise"]], seen)
+    yield _rows(list(_exercises(entries, first))[: _MOST["exercise"]], seen, width)
 
 
 def _symptom(symptom: Symptom) -> Iterator[RenderableType]:
@@ -90,8 +90,11 @@ def _exercises(entries: Iterable[Entry], first: Entry | None) -> Iterator[Exerci
     yield from dict.fromkeys(held)
 
 
-def _rows(exercises: Sequence[Exercise], seen: Mapping[str, State]) -> Table:
-    """Mark, section, name, title and effort: a title that is too long goes on below itself."""
+def _rows(exercises: Sequence[Exercise], seen: Mapping[str, State], width: int) -> Table:
+    """Mark, section, name, title and effort: a title that is too long goes on below itself.
+
+    In a window of fewer columns than `NARROW` the name stands without its title.
+    """
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     for _ in ("mark", "section", "name"):
         table.add_column(no_wrap=True)
@@ -100,14 +103,9 @@ def _rows(exercises: Sequence[Exercise], seen: Mapping[str, State]) -> Table:
     for exercise in exercises:
         state = seen.get(exercise.slug, "todo")
         section = exercise.section.split("_")[0]
-        table.add_row(
-            f"  {STATUSES[state].mark}",
-            section,
-            exercise.slug,
-            exercise.title,
-            exercise.effort,
-            style=STYLES[state],
-        )
+        title = exercise.title if width >= NARROW else ""
+        mark = f"  {STATUSES[state].mark}"
+        table.add_row(mark, section, exercise.slug, title, exercise.effort, style=STYLES[state])
     return table
 
 

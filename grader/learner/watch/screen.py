@@ -58,7 +58,7 @@ def checking(exercise: Exercise, seconds: float | None = None) -> Text:
 def checking_all(catalog: Catalog, states: Mapping[str, State], left: int) -> RenderableType:
     """The map of the course while all are judged, of which so many are left."""
     told = f"checking all, {left} to go …" if left else "all are checked"
-    return Group(course_map.course(catalog, states), Text(f"\n{told}", "dim"))
+    return Group(course_map.CourseMap(catalog, states), Text(f"\n{told}", "dim"))
 
 
 def _todo(lesson: Lesson, room: Room) -> list[RenderableType]:

@@ -58,7 +58,7 @@ def test_a_narrow_list_has_words_of_its_titles_in_one_piece():
 @pytest.mark.parametrize("width", [50, 60, 80])
 def test_what_to_practise_has_names_and_minutes_in_one_piece(width):
     out = Console(file=io.StringIO(), width=width)
-    out.print(found._rows(load().exercises, {}), width=width)
+    out.print(found._rows(load().exercises, {}, width), width=width)
     told = out.file.getvalue()
     assert "…" not in told
     for exercise in load().exercises:
@@ -69,7 +69,7 @@ def test_the_map_is_whole_at_80_columns_and_counts_as_the_list_and_pytest_do():
     course, rungs = load(), ("done", "works", "done")
     seen = {e.slug: rungs[i % 3] for i, e in enumerate(course.exercises)}
     out = Console(file=io.StringIO(), width=80)
-    out.print(course_map.course(course, seen))
+    out.print(course_map.CourseMap(course, seen))
     rows = out.file.getvalue().splitlines()
     assert len(rows) == 1 + len(course.sections) and "…" not in out.file.getvalue()
     summary = summary_lines(seen)
@@ -80,6 +80,17 @@ def test_the_map_is_whole_at_80_columns_and_counts_as_the_list_and_pytest_do():
         assert section.title in row and f"{steps} " in row and f"{exercises} " in row
         assert f"{steps} steps, {exercises} exercises" in listing.head(section, seen).plain
         assert line.startswith(section.name) and f"steps {steps}" in line and f" {exercises} " in line
+
+
+def test_a_narrow_map_has_numbers_and_all_marks():
+    course = load()
+    out = Console(file=io.StringIO(), width=50)
+    out.print(course_map.CourseMap(course, {}))
+    rows = [row.split() for row in out.file.getvalue().splitlines()]
+    assert "…" not in out.file.getvalue()
+    for section in course.sections:
+        row = next(row for row in rows if row[0] == section.name[:3])
+        assert len(row[-1]) == sum(not e.is_step for e in section.exercises)
 
 
 def test_what_is_next_stands_below_the_map_in_80_columns(monkeypatch):

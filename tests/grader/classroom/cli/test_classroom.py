@@ -37,7 +37,7 @@ def test_names_are_text_in_every_table(tmp_path):
     with app.out.capture() as shown:
         class_table.show([record], tmp_path, app.out, load())
         app.out.print(class_table.tests_table([record], Catalog((section,))))
-        app.out.print(course_map.course(Catalog((section,)), {}))
+        app.out.print(course_map.CourseMap(Catalog((section,)), {}))
     text = shown.get()
     assert (text.count(student), text.count(file)) == (2, 3)
 
