@@ -88,7 +88,7 @@ class CourseMap:
             box=None, padding=(0, 1 if is_narrow else 2, 0, 0), header_style="dim", show_header=steps
         )
         for name in ("", "", "steps" if steps else "", "", "exercises"):
-            table.add_column(name, no_wrap=len(table.columns) != 1)  # the title alone may take two lines
+            table.add_column(name, no_wrap=len(table.columns) != 1, overflow="fold")  # the title may take two
         for section in self.catalog.sections:
             counts = by_kind(section.exercises, self.seen)
             marks = _marks(section, self.seen) or ("" if "steps" in counts else "to come")
