@@ -60,7 +60,7 @@ _HIDDEN = '''"""What grades {slug}."""
 
 import torch
 
-from grader.checks.contract import Contract, dtypes, gradients, untouched
+from grader.checks.contract import Contract, dtypes, empties, gradients, untouched
 
 
 def {slug}(answer, x):
@@ -78,7 +78,7 @@ contract = Contract(
         "every number is tripled": lambda x: x * 3
     }},
     job=[gradients("x")],  # TODO: what a reviewer would call a bug in a first version
-    fine=[dtypes(torch.float64), untouched()],  # TODO: what the fine print says, and nothing else
+    fine=[dtypes(torch.float64), empties(), untouched()],  # TODO: what the fine print says, and nothing else
 )
 '''
 

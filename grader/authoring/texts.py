@@ -49,7 +49,7 @@ SUITE = '''"""What grades {slug}."""
 
 import torch
 
-from grader.checks.contract import Contract, dtypes, gradients, untouched
+from grader.checks.contract import Contract, dtypes, empties, gradients, untouched
 
 contract = Contract(
     "{slug}(x)",
@@ -61,7 +61,7 @@ contract = Contract(
         "every number is tripled": lambda x: x * 3
     }},
     job=[gradients("x")],  # TODO: checks of what a reviewer would call a bug in a first version
-    fine=[dtypes(torch.float64), untouched()],  # TODO: checks of the fine print, and of nothing else
+    fine=[dtypes(torch.float64), empties(), untouched()],  # TODO: checks of the fine print alone
 )
 '''
 
@@ -90,9 +90,9 @@ wrong job test_values "is tripled": TODO: a mistake in the job, one of six to fi
 - x * 2
 + x * 3
 
-wrong fine test_arguments_are_left_alone: TODO: a mistake in the fine print of just this exercise
+wrong fine test_empty: TODO: a mistake in the fine print of just this exercise
 - x * 2
-+ x.mul_(2)
++ x * 2 + 0 * x.max()
 
 works: TODO: an answer as textbooks write it
 - x * 2
