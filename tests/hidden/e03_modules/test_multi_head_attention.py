@@ -150,10 +150,6 @@ def scaled(by):
     return make
 
 
-def otherwise_causal(*given, causal=True, **options):
-    return attention(*given, **options, causal=not causal)
-
-
 def without_three_biases(state, *given, **options):
     kept = {name: t for name, t in state.items() if name.endswith("weight") or name == "out.bias"}
     return attention(kept, *given, **options)
