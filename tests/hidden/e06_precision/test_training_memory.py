@@ -1,10 +1,13 @@
 """What grades training_memory: dtypes, masters, frozen layers, largest batches; buffers, large models."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 
-from grader.checks import expect_equal, expect_raises, expect_that, modes_kept, peak_bytes
+from grader.checks import expect_equal, expect_that, modes_kept, peak_bytes
+from grader.checks.contract import Contract, errors, given, values
 
 HALF, BRAIN, SINGLE, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
 
@@ -21,20 +24,22 @@ MISTAKES = {
     "there is no master: nobody asked for one": {"asked": True},
     "activations are in dtype": {"kept": SINGLE},
     "saved are numbers, of several bytes each": {"kept": torch.uint8},
+    "buffers lie in memory, too": {"held": lambda model: ()},
 }
 
 
 def table(
     model, batch, saved, dtype=SINGLE, master_weights=False, *, trainable=lambda p: p.requires_grad,
     lies=lambda p: True, to=lambda p, dtype: dtype, moments=2, state=lambda dtype, moved: moved,
-    gradient=None, asked=False, kept=None,
+    gradient=None, asked=False, kept=None, held=lambda model: model.buffers(),
 ):  # fmt: skip
-    """The bytes of a model without buffers; or with a mistake."""
+    """The bytes that training takes; or with a mistake."""
     count = sum(p.numel() for p in model.parameters() if trainable(p))
     has_master = (master_weights or asked) and dtype.itemsize < 4
     moved = SINGLE if has_master else dtype
+    buffers = sum(b.numel() * (dtype if b.is_floating_point() else b.dtype).itemsize for b in held(model))
     found = {
-        "parameters": sum(p.numel() * to(p, dtype).itemsize for p in model.parameters() if lies(p)),
+        "parameters": buffers + sum(p.numel() * to(p, dtype).itemsize for p in model.parameters() if lies(p)),
         "gradients": count * (gradient or dtype).itemsize,
         "master": 4 * count if has_master else 0,
         "optimizer": moments * count * state(dtype, moved).itemsize,
@@ -43,123 +48,144 @@ def table(
     return {**found, "total": sum(found.values())}
 
 
-def perceptron(frozen=False):
-    model = nn.Sequential(nn.Linear(7, 5), nn.Tanh(), nn.Linear(5, 3))
-    if frozen:
-        model[0].requires_grad_(False)
+def sizes(gen, count):
+    return torch.randint(3, 60, (count,), generator=gen).tolist()
+
+
+def trained(gen, *how, frozen=False, now=SINGLE):
+    """A model in the dtype `now`, a batch and how many numbers are saved of each example."""
+    a, b, c, batch, saved = sizes(gen, 5)
+    model = nn.Sequential(nn.Linear(a, b), nn.Tanh(), nn.Linear(b, c)).to(now)
+    model[0].requires_grad_(not frozen)
+    return given(model, batch, saved, *how)
+
+
+def normalised():
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    model.register_buffer("mask", torch.zeros(6, dtype=torch.bool), persistent=False)
     return model
 
 
-def expect_table(answer, model, note, *args, buffers=0):
-    plain = table(model, *args)
-    mistakes = {told: table(model, *args, **mistake) for told, mistake in MISTAKES.items()}
-    yours, call = answer.training_memory(model, *args), f"training_memory(…) {note}"
-    expect_equal(type(yours).__name__, "dict", f"the type of {call}")
-    expect_equal(sorted(yours), sorted(plain), f"the keys of {call}")
-    for name, number in plain.items():
-        wanted = number + buffers * (name in ("parameters", "total"))
-        told = {text: lambda m=m, name=name: m[name] for text, m in mistakes.items() if m[name] != number} | {
-            "buffers lie in memory, too": lambda n=number: n
-        }
-        expect_equal(yours[name], wanted, f"the {name!r} bytes of {call}", suspects=told)
-
-
-@pytest.mark.parametrize("dtype", [SINGLE, BRAIN, HALF], ids=str)
-def test_without_master(answer, dtype):
-    """Without master weights all is in dtype."""
-    expect_table(answer, perceptron(), f"in {dtype}", 6, 11, dtype)
-
-
-def test_defaults(answer):
-    """Without another word it is float32, without master weights."""
-    expect_table(answer, perceptron(), "without dtype", 6, 11)
-
-
-def test_with_master(answer):
-    """A master takes 4 bytes for each trainable parameter, and the moments are float32."""
-    expect_table(answer, perceptron(), "in bfloat16, with master weights", 6, 11, BRAIN, True)
-
-
-def test_frozen(answer):
-    """Frozen parameters have neither gradient nor moments nor master, but they take their place."""
-    for options in ((SINGLE,), (BRAIN, True)):
-        expect_table(
-            answer, perceptron(frozen=True), f"with a frozen layer, in {options[0]}", 6, 11, *options
-        )
-
-
-def test_dtype_before(answer):
-    """What counts is dtype, not what the model is in now."""
-    expect_table(answer, perceptron().bfloat16(), "in float32, of a bfloat16 model", 6, 11, SINGLE)
-    expect_table(answer, perceptron().double(), "in bfloat16, of a float64 model", 6, 11, BRAIN)
-
-
-@pytest.mark.parametrize(
-    "options", [(SINGLE,), (BRAIN,), (HALF, True)], ids=["float32", "bfloat16", "master"]
-)
-def test_largest_batch(answer, options):
-    """The batch fills the budget to the last byte, not one byte more."""
-    model, saved = nn.Linear(30, 10), 13
-    one = saved * options[0].itemsize
-    fixed = table(model, 0, saved, *options)["total"]
-    for budget in (fixed + 40 * one, fixed + 40 * one - 1, fixed + 41 * one - 1, fixed + one):
-        count = (budget - fixed) // one
-        told = {
-            "a float: sizes are ints": lambda n=count: float(n),
-            "one too few where it fits exactly": lambda n=count: n - 1,
-            "one too many": lambda n=count: n + 1,
-            "the model itself takes its place, too": lambda b=budget: b // one,
-        }
-        call = f"largest_batch(model, {saved}, {budget}, {', '.join(map(str, options))})"
-        expect_equal(answer.largest_batch(model, saved, budget, *options), count, call, suspects=told)
-
-
-def test_nothing_fits(answer):
-    """Where not one example fits, the largest batch is 0."""
-    model = nn.Linear(30, 10)
-    fixed = table(model, 0, 13)["total"]
-    for budget in (fixed + 51, fixed, fixed - 1, fixed // 2):
-        told = {"a negative batch": lambda b=budget: (b - fixed) // 52, "at least one": lambda: 1}
-        call = f"largest_batch(model, 13, {budget}), beside {fixed} bytes"
-        expect_equal(answer.largest_batch(model, 13, budget), 0, call, suspects=told)
-
-
-@pytest.mark.fine
-def test_buffers(answer):
-    """Buffers count with the parameters: floating ones in dtype, integers in their own."""
-    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
-    model.register_buffer("mask", torch.zeros(6, dtype=torch.bool), persistent=False)
-    for dtype in (SINGLE, BRAIN):
-        buffers = 8 * dtype.itemsize + 8 + 6
-        expect_table(answer, model, f"with buffers, in {dtype}", 2, 3, dtype, buffers=buffers)
-
-
-@pytest.mark.fine
-def test_tied_weights(answer):
-    """A weight that two layers share counts once."""
+def tied():
     model = nn.ModuleDict({"embedding": nn.Embedding(9, 4), "head": nn.Linear(4, 9, bias=False)})
     model["head"].weight = model["embedding"].weight
-    expect_table(answer, model, "with tied weights", 2, 3)
+    return model
 
 
-@pytest.mark.fine
-def test_no_master_needed(answer):
-    """In float32 and float64 master weights change nothing."""
-    for dtype in (SINGLE, DOUBLE):
-        expect_table(answer, perceptron(), f"in {dtype}, with master weights", 6, 11, dtype, True)
+memory = Contract(
+    "training_memory(model, batch, saved, dtype, master_weights)",
+    reference=table,
+    widens=False,
+    inputs=lambda gen: {
+        "a model, without dtype": trained(gen),
+        **{f"a model in {kind}": trained(gen, kind) for kind in (SINGLE, BRAIN, HALF)},
+        "a model with master weights": trained(gen, BRAIN, True),
+        "a model with a frozen layer": trained(gen, SINGLE, frozen=True),
+        "a model with a frozen layer and master weights": trained(gen, HALF, True, frozen=True),
+        "a bfloat16 model in float32": trained(gen, SINGLE, now=BRAIN),
+        "a float64 model in bfloat16": trained(gen, BRAIN, now=DOUBLE),
+    },
+    suspects={told: partial(table, **mistake) for told, mistake in MISTAKES.items()},
+    fine=[
+        values(
+            inputs=lambda gen: [given(normalised(), 2, 3, kind) for kind in (SINGLE, BRAIN)],
+            name="buffers",
+            title="Buffers count with the parameters: floating ones in dtype, integers in their own.",
+        ),
+        values(
+            inputs=lambda gen: {"tied weights": given(tied(), 2, 3)},
+            name="tied_weights",
+            title="A weight that two layers share counts once.",
+        ),
+        values(
+            inputs=lambda gen: [trained(gen, kind, True) for kind in (SINGLE, DOUBLE)],
+            name="no_master_needed",
+            title="In float32 and float64 master weights change nothing.",
+        ),
+        values(  # n² has more digits than a float
+            inputs=lambda gen: {
+                f"{n}² parameters": given(nn.Linear(n, n, bias=False, device="meta"), 2, 3)
+                for n in [300_000_001]
+            },
+            name="on_meta",
+            title="A model on meta, too large for any machine, is judged like another, to the last byte.",
+        ),
+        errors(
+            (ValueError, TypeError),
+            lambda gen: [trained(gen, kind) for kind in (torch.int8, torch.bool)],
+            title="A dtype that is not floating raises ValueError (or TypeError, as torch.finfo does).",
+        ),
+    ],
+)
 
 
-@pytest.mark.fine
-def test_on_meta(answer):
-    """A model on meta, too large for any machine, is judged like another, to the last byte."""
-    n = 300_000_001  # n² has more digits than a float
-    model = nn.Linear(n, n, bias=False, device="meta")
-    expect_table(answer, model, f"of {n}² parameters on meta", 2, 3)
-    small, saved = nn.Linear(1, 2, bias=False), 10**17
-    budget = table(small, 250, saved)["total"] - 1
-    call = f"largest_batch(nn.Linear(1, 2, bias=False), 10**17, {budget})"
-    told = {"divided as floats, which round up to 250": lambda: 250}
-    expect_equal(answer.largest_batch(small, saved, budget), 249, call, suspects=told)
+def room(model, saved, budget, *how, **named):
+    """The bytes that are left beside the model, and those that an example takes."""
+    none, one = (table(model, batch, saved, *how, **named)["total"] for batch in (0, 1))
+    return budget - none, one - none
+
+
+def most(model, saved, budget, *how, count=lambda left, one, budget: max(0, left) // one, **named):
+    """How many examples fit; or how many by another `count`."""
+    return count(*room(model, saved, budget, *how, **named), budget)
+
+
+def budgets(gen, *how):
+    """Budgets that are just enough for so many examples, and that just are not."""
+    a, b, saved, n = sizes(gen, 4)
+    model = nn.Linear(a, b)
+    left, one = room(model, saved, 0, *how)
+    return [given(model, saved, more - left, *how) for more in (n * one, n * one - 1, n * one + one - 1)]
+
+
+def too_small(gen):
+    model = nn.Linear(30, 10)
+    left, one = room(model, 13, 0)
+    return [given(model, 13, more - left) for more in (one - 1, 0, -1, left // 2)]
+
+
+def beyond_floats(gen):
+    model = nn.Linear(1, 2, bias=False)
+    left, one = room(model, 10**17, 0)
+    return [given(model, 10**17, 250 * one - left - 1)]
+
+
+largest = Contract(
+    "largest_batch(model, saved, budget, dtype, master_weights)",
+    reference=most,
+    widens=False,
+    inputs=lambda gen: {
+        f"budget {number}, {about}": call
+        for about, how in {"float32": [], "bfloat16": [BRAIN], "a master": [HALF, True]}.items()
+        for number, call in enumerate(budgets(gen, *how), start=1)
+    },
+    suspects={
+        told: partial(most, count=count)
+        for told, count in {
+            "divided as floats, which round up": lambda left, one, _: int(max(0, left) / one),
+            "a float: sizes are ints": lambda left, one, _: float(max(0, left) // one),
+            "a negative batch": lambda left, one, _: left // one,
+            "at least one": lambda left, one, _: max(1, left // one),
+            "one too few where it fits exactly": lambda left, one, _: max(0, left) // one - 1,
+            "one too many": lambda left, one, _: max(0, left) // one + 1,
+            "the model itself takes its place, too": lambda left, one, budget: budget // one,
+        }.items()
+    },
+    job=[
+        values(
+            inputs=too_small,
+            name="nothing_fits",
+            title="Where not one example fits, the largest batch is 0.",
+        )
+    ],
+    fine=[
+        values(
+            inputs=beyond_floats,
+            name="large_numbers",
+            title="It is counted to the last byte, where floats would round.",
+        )
+    ],
+)
 
 
 @pytest.mark.fine
@@ -172,38 +198,3 @@ def test_model_is_left_alone(answer):
     for name, p in model.named_parameters():
         expect_equal(p.dtype, SINGLE, f"the dtype of {name} after training_memory(…)")
     expect_that(peak < 1000, "training_memory(…) makes memory for the model's numbers", yours=f"{peak} bytes")
-
-
-@pytest.mark.fine
-@pytest.mark.parametrize("dtype", [torch.int8, torch.bool], ids=str)
-def test_bad_dtype(answer, dtype):
-    """A dtype that is not floating raises ValueError (or TypeError, as torch.finfo does)."""
-    call = f"training_memory(model, 1, 1, {dtype})"
-    expect_raises((ValueError, TypeError), lambda: answer.training_memory(nn.Linear(3, 2), 1, 1, dtype), call)
-
-
-def oracle(answer, gen):
-    def drawn():
-        a, b, c, batch, saved = torch.randint(50, 900, (5,), generator=gen).tolist()
-        model = nn.Sequential(nn.Linear(a, b, device="meta"), nn.Linear(b, c, device="meta"))
-        return model, batch, saved
-
-    def of(*options, frozen=False):
-        model, batch, saved = drawn()
-        if frozen:
-            model[1].requires_grad_(False)
-        return lambda: answer.training_memory(model, batch, saved, *options)
-
-    def largest(*options):
-        model, batch, saved = drawn()
-        budget = 17 * sum(p.numel() for p in model.parameters()) + 4 * saved * batch
-        return lambda: answer.largest_batch(model, saved, budget, *options)
-
-    return {
-        "float32": of(SINGLE),
-        "bfloat16": of(BRAIN),
-        "bfloat16 with master weights": of(BRAIN, True),
-        "a frozen layer": of(HALF, True, frozen=True),
-        "the largest batch": largest(SINGLE),
-        "the largest batch with master weights": largest(BRAIN, True),
-    }
