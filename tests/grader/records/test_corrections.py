@@ -5,22 +5,10 @@ from dataclasses import replace
 import pytest
 
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Section
-from grader.course.exercise import Exercise
 from grader.records.corrections import NONE, Corrections, corrected, expect_current, to_look_at
 from grader.records.records import ByHand, ExerciseRecord, StudentRecord, student_from_json, student_to_json
+from tests.grader.support.little_course import CATALOG
 
-
-def exercise(slug: str, section: str, order: int) -> Exercise:
-    return Exercise(slug, section, order, slug, "build", "core", 2, 1, (), (), (), "")
-
-
-CATALOG = Catalog(
-    (
-        Section("e01_one", "One", (exercise("first", "e01_one", 1), exercise("second", "e01_one", 2))),
-        Section("e02_two", "Two", (exercise("third", "e02_two", 3),)),
-    )
-)
 HALF = ExerciseRecord("partial", 1.0, 2.0)
 NOT_GRADED = ExerciseRecord("not_graded", 0.0, 2.0)
 ADA = StudentRecord("ada", 7, {"first": HALF, "second": NOT_GRADED, "third": HALF})

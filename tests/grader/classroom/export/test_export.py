@@ -7,22 +7,12 @@ import pytest
 from grader.classroom.export import load_results, to_csv
 from grader.core.errors import KataError
 from grader.course.catalog import Catalog, Section
-from grader.course.exercise import Exercise
 from grader.course.roster import Roster, Student
 from grader.records.records import ExerciseRecord, StudentRecord, student_to_json, write_json
+from tests.grader.support.little_course import CATALOG as LITTLE
+from tests.grader.support.little_course import exercise
 
-
-def exercise(slug: str, section: str, order: int) -> Exercise:
-    return Exercise(slug, section, order, slug, "build", "core", 2, 1, (), (), (), "")
-
-
-CATALOG = Catalog(
-    (
-        Section("e01_one", "One", (exercise("first", "e01_one", 1), exercise("second", "e01_one", 2))),
-        Section("e02_two", "Two", (exercise("third", "e02_two", 3),)),
-        Section("e03_three", "Three", (exercise("unused", "e03_three", 4),)),
-    )
-)
+CATALOG = Catalog((*LITTLE.sections, Section("e03_three", "Three", (exercise("unused", "e03_three", 4),))))
 ZERO = ExerciseRecord("failed", 0.0, 2.0)
 HALF = ExerciseRecord("partial", 1.5, 2.0)
 NOT_GRADED = ExerciseRecord("not_graded", 0.0, 2.0)

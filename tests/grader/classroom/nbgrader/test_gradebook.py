@@ -18,11 +18,11 @@ from grader.classroom.nbgrader import connection, corrections, gradebook
 from grader.core.errors import KataError
 from grader.course import cell_names
 from grader.course.catalog import Catalog, Section
-from grader.course.exercise import Exercise
 from grader.course.paths import ROOT
 from grader.records import comments
 from grader.records.arrivals import Arrival
 from grader.records.records import CheckRecord, ExerciseRecord, StudentRecord
+from tests.grader.support.little_course import exercise
 
 api = pytest.importorskip("nbgrader.api", reason="the gradebook is an optional extra: torchkata[class]")
 
@@ -30,10 +30,6 @@ from sqlalchemy import MetaData, create_engine, inspect, text  # noqa: E402
 from sqlalchemy.pool import NullPool  # noqa: E402
 
 pytestmark = pytest.mark.slow
-
-
-def exercise(slug: str, section: str, order: int, points: float = 2) -> Exercise:
-    return Exercise(slug, section, order, slug, "build", "core", points, 1, (), (), (), "")
 
 
 CATALOG = Catalog(

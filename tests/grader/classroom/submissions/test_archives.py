@@ -17,7 +17,8 @@ from grader.classroom.submissions.class_folder import Submission, collect
 from grader.classroom.submissions.io import archives
 from grader.classroom.submissions.io.folders import Refused
 from grader.core.errors import KataError
-from tests.grader.classroom.submissions.test_class_folder import CATALOG, put
+from tests.grader.classroom.submissions.test_class_folder import put
+from tests.grader.support.little_course import CATALOG
 
 FIRST = "e01_one/ex01_first.py"
 SECOND = "e01_one/ex02_second.py"

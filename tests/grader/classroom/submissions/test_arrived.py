@@ -10,7 +10,7 @@ from grader.core.errors import KataError
 from grader.course.roster import Roster, Student
 from grader.records import arrivals
 from grader.records.arrivals import Arrival
-from tests.grader.classroom.submissions.test_class_folder import CATALOG
+from tests.grader.support.little_course import CATALOG
 
 NOON, NIGHT = "2026-11-20 12:00:00 UTC", "2026-11-20 23:00:30 UTC"
 STAMPED = Submission("ada", {"first": b""}, times={"e01_one": NOON, "e02_two": NOON})

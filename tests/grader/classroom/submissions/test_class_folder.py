@@ -13,20 +13,9 @@ from grader.classroom.submissions.class_folder import MAX_BYTES, Classwork, Subm
 from grader.classroom.submissions.io import patience
 from grader.classroom.submissions.io.folders import Directory
 from grader.core.errors import KataError
-from grader.course.catalog import Catalog, Section, load
+from grader.course.catalog import Catalog, load
 from grader.course.exercise import Exercise
-
-
-def exercise(slug: str, section: str, order: int) -> Exercise:
-    return Exercise(slug, section, order, slug, "build", "core", 2, 1, (), (), (), "")
-
-
-CATALOG = Catalog(
-    (
-        Section("e01_one", "One", (exercise("first", "e01_one", 1), exercise("second", "e01_one", 2))),
-        Section("e02_two", "Two", (exercise("third", "e02_two", 3),)),
-    )
-)
+from tests.grader.support.little_course import CATALOG, exercise
 
 
 def put(file: Path, content: bytes = b"x = 1\n") -> Path:

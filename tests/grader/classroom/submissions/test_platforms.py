@@ -11,7 +11,8 @@ from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.catalog import load
 from tests.grader.classroom.submissions.test_archives import FIRST, SECOND, zipped
-from tests.grader.classroom.submissions.test_class_folder import CATALOG, put
+from tests.grader.classroom.submissions.test_class_folder import put
+from tests.grader.support.little_course import CATALOG
 
 THIRD = "e02_two/ex03_third.py"
 

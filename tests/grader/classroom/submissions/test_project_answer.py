@@ -12,8 +12,9 @@ from grader.classroom.submissions import project_answer
 from grader.classroom.submissions.class_folder import MAX_BYTES, collect
 from grader.core.packed import unpacked
 from grader.course.catalog import Catalog, Section
-from tests.grader.classroom.submissions.test_class_folder import exercise, put
+from tests.grader.classroom.submissions.test_class_folder import put
 from tests.grader.classroom.suite.courses import lay
+from tests.grader.support.little_course import exercise
 
 FILES = {"__init__.py": b"", "model.py": b"x = 1\n", "vocabulary.json": b"{}", "parts/layer.py": b"y = 2\n"}
 SMALL = replace(exercise("small_lm", "e01_one", 2), kind="project")

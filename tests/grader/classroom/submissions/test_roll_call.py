@@ -4,7 +4,8 @@ from grader.classroom.submissions import roll_call
 from grader.classroom.submissions.class_folder import Submission, collect
 from grader.course.roster import NOBODY, Roster, Student
 from grader.records.records import ExerciseRecord, StudentRecord, student_to_json, write_json
-from tests.grader.classroom.submissions.test_class_folder import CATALOG, put
+from tests.grader.classroom.submissions.test_class_folder import put
+from tests.grader.support.little_course import CATALOG
 
 ROSTER = Roster(
     (Student("ada", "Ada Lovelace", "ada@x.org", ("countess",)), Student("evelyn"), Student("kim"))

@@ -10,7 +10,8 @@ from grader.classroom.submissions.class_folder import Submission, collect
 from grader.course.catalog import Catalog, Section
 from grader.course.roster import NOBODY, Roster, Student
 from tests.grader.classroom.submissions.test_archives import FIRST, SECOND, zipped
-from tests.grader.classroom.submissions.test_class_folder import CATALOG, put
+from tests.grader.classroom.submissions.test_class_folder import put
+from tests.grader.support.little_course import CATALOG
 
 ROSTER = Roster(
     (Student("ada", "Lovelace, Ada", "", ("countess", "lovelaceada_12", "lovelaceada_13")), Student("bob"))

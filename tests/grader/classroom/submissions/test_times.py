@@ -8,7 +8,7 @@ from grader.classroom.submissions import times
 from grader.classroom.submissions.class_folder import Submission
 from grader.core.errors import KataError
 from grader.course.roster import NOBODY, Roster, Student
-from tests.grader.classroom.submissions.test_class_folder import CATALOG
+from tests.grader.support.little_course import CATALOG
 
 ADA = Submission("ada", {"first": b"", "third": b""})
 BOB = Submission("bob", problems={"third": "a link"})

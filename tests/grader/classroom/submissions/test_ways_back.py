@@ -5,8 +5,8 @@ import pytest
 from grader.classroom.submissions.ways_back import ways_back
 from grader.core.errors import KataError
 from grader.course.roster import Roster, Student
-from tests.grader.classroom.submissions.test_class_folder import CATALOG
 from tests.grader.classroom.submissions.test_platforms import CANVAS, MOODLE, put, zipped
+from tests.grader.support.little_course import CATALOG
 
 
 @pytest.mark.parametrize("form", ["folder", "zip", "wrapped zip"])
