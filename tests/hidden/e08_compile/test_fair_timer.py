@@ -3,11 +3,15 @@
 import gc
 import statistics
 import weakref
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from unittest import mock
 
 import pytest
 import torch
 
-from grader.checks import expect_close, expect_equal, expect_number, expect_raises, expect_that
+from grader.checks import expect_equal, expect_that
+from grader.checks.contract import Contract, errors, given, values
 
 
 class Machine:
@@ -33,150 +37,163 @@ class Machine:
     def clock(self):
         return self.now
 
-    def timed(self, warmup, runs, before=True, inside=False, after=True):
-        """The times by the rules, which wait `before` a run starts and `after` it; or with a mistake."""
-        for _ in range(warmup):
-            self.step()
-        times = []
-        for _ in range(runs):
-            self.synchronize() if before else None
-            start = self.clock()
-            self.synchronize() if inside else None
-            self.step()
-            self.synchronize() if after else None
-            times.append(self.clock() - start)
-        return times
+
+def timed(step, warmup, runs, before=True, inside=False, after=True, median=statistics.median, unit=1.0):
+    """The times by the rules, which wait `before` a run starts and `after` it; or with a mistake."""
+    machine, times = machine_of(step), []
+    for _ in range(warmup):
+        machine.step()
+    for _ in range(runs):
+        machine.synchronize() if before else None
+        start = machine.clock()
+        machine.synchronize() if inside else None
+        machine.step()
+        machine.synchronize() if after else None
+        times.append(unit * (machine.clock() - start))
+    return {"times": torch.tensor(times), "median": median(times), "calls of step": machine.calls}
 
 
-MISTAKES = {
-    "these are the times to queue: wait before the clock stops": {"after": False},
-    "nothing waits before the clock starts: earlier work is in the first run": {"before": False},
-    "the clock starts before the wait": {"before": False, "inside": True},
-}
+def machine_of(step):
+    return Machine(**{name: value for name, value in step.items() if name != "accelerator"})
+
+
+@contextmanager
+def accelerator(kind, machine):
+    """Let torch believe in an accelerator of this kind, or in none, which a machine plays."""
+
+    def absent(*_, **__):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    here = torch.accelerator, bool(kind), machine.synchronize if kind else absent
+    named = [
+        (getattr(torch, n), kind == n, machine.synchronize if kind == n else absent) for n in ("cuda", "xpu")
+    ]
+    with ExitStack() as stack:
+        put = lambda *what: stack.enter_context(mock.patch.object(*what))  # noqa: E731
+        put(torch.accelerator, "device_count", lambda: int(bool(kind)))
+        put(torch.accelerator, "current_accelerator", lambda *_: torch.device(kind) if kind else None)
+        for module, available, wait in (here, *named):
+            put(module, "is_available", lambda available=available: available)
+            put(module, "synchronize", wait)
+        yield
+
+
+def measured(answer, step, **counts):
+    """What is told of a machine's steps; of one with an `accelerator`, or None, without `synchronize`."""
+    machine = machine_of(step)
+    if "accelerator" in step:
+        with accelerator(step["accelerator"], machine):
+            yours = answer.measure(machine.step, clock=machine.clock, **counts)
+    else:
+        waits = {"synchronize": machine.synchronize, "clock": machine.clock}
+        yours = answer.measure(machine.step, **waits, **counts)
+    floats = all(isinstance(t, float) for t in yours.times)
+    return {
+        "times": torch.tensor(yours.times, dtype=torch.float32) if floats else yours.times,
+        # np.median gives a float of NumPy's
+        "median": float(yours.median) if isinstance(yours.median, float) else yours.median,
+        "calls of step": machine.calls,
+    }
 
 
 def drawn(gen, low, high, count):
     return (low + (high - low) * torch.rand(count, generator=gen, dtype=torch.float64)).tolist()
 
 
-def given(machine):
-    return {"synchronize": machine.synchronize}
+def steps(gen, running, warmup, runs, queueing=(0.001, 0.002), **more):
+    """Steps on a device that works for so many seconds, from `running[0]` to `running[1]`, in each call."""
+    step = {"queueing": drawn(gen, *queueing, 16), "running": drawn(gen, *running, 16), **more}
+    return given(step, warmup=warmup, runs=runs)
 
 
-def expect_timing(answer, make, what="", waits_by=given, **counts):
-    """Time on a fresh machine, and compare with the rules on another."""
-    call = f"measure(step, {', '.join(f'{name}={n}' for name, n in counts.items())}){what}"
-    warmup, runs = counts["warmup"], counts["runs"]
-    machine, wanted = make(), make().timed(warmup, runs)
-    yours = answer.measure(machine.step, clock=machine.clock, **counts, **waits_by(machine))
-
-    def of(times):
-        return torch.tensor(times, dtype=torch.float32)
-
-    suspects = {told: lambda m=m: of(make().timed(**counts, **m)) for told, m in MISTAKES.items()}
-    suspects |= {
-        "there is no warm-up": lambda: of(make().timed(0, runs)),
-        "the warm-up is one call: `warmup` says how many": lambda: of(make().timed(1, runs)),
-        "the warm-up is among the times": lambda: of(make().timed(0, warmup + runs)),
-        "these are milliseconds": lambda: 1000 * of(wanted),
-    }
-    expect_that(
-        all(isinstance(t, float) for t in yours.times),
-        f"times that are no floats from {call}",
-        yours=yours.times,
-    )
-    expect_close(
-        of(list(yours.times)), of(wanted), f"`times` of {call}", dims="runs", ulps=64, suspects=suspects
-    )
-    suspects = {
-        "this is the mean": lambda: statistics.mean(wanted),
-        "this is the lower of the middle two": lambda: statistics.median_low(wanted),
-        "this is the upper of the middle two": lambda: statistics.median_high(wanted),
-        "this is the middle one as they come: sort first": lambda: wanted[runs // 2],
-    }
-    # np.median gives a float of NumPy's
-    median = float(yours.median) if isinstance(yours.median, float) else yours.median
-    expect_number(median, statistics.median(wanted), f"median of {call}", suspects=suspects)
-    expect_equal(machine.calls, warmup + runs, f"how often {call} calls step")
-
-
-@pytest.mark.parametrize("device_is", ["slower", "faster"])
-def test_waits_for_the_device(answer, gen, device_is):
-    """A run lasts until the device is done, on a device that is slower or faster than the host."""
-    queueing = drawn(gen, 0.001, 0.002, 16)
-    running = drawn(gen, 0.01, 0.05, 16) if device_is == "slower" else drawn(gen, 0.0001, 0.0005, 16)
-    what = f", the device is {device_is} than the host"
-    expect_timing(answer, lambda: Machine(queueing, running), what, warmup=2, runs=5)
-
-
-@pytest.mark.parametrize("warmup", [3, 1, 0])
-def test_warm_up(answer, gen, warmup):
-    """The slow first calls do not count; `warmup` says how many they are."""
+def slow_at_first(gen, warmup):
     queueing = drawn(gen, 1.0, 2.0, 3) + drawn(gen, 0.001, 0.002, 9)
     running = drawn(gen, 1.0, 2.0, 3) + drawn(gen, 0.003, 0.006, 9)
-    expect_timing(answer, lambda: Machine(queueing, running), warmup=warmup, runs=5)
+    return given({"queueing": queueing, "running": running}, warmup=warmup, runs=5)
 
 
-@pytest.mark.parametrize("runs", [1, 5])
-def test_median(answer, gen, runs):
-    """One slow run moves the mean, not the median, and stays where it was among the times."""
+def one_slow(gen, runs):
     running = [*drawn(gen, 0.01, 0.02, 2), 0.9, *drawn(gen, 0.06, 0.07, 1), *drawn(gen, 0.03, 0.05, 3)]
-    expect_timing(answer, lambda: Machine([0.0], running), warmup=1, runs=runs)
+    return given({"queueing": [0.0], "running": running}, warmup=1, runs=runs)
 
 
-def accelerator(monkeypatch, kind):
-    """Let torch believe in an accelerator of this kind, or in none, which a machine plays."""
+SLOW = (0.01, 0.05)
 
-    def absent(*_, **__):
-        raise RuntimeError("Cannot access accelerator device when none is available.")
-
-    def plays(machine):
-        wait = machine.synchronize if kind else absent
-        monkeypatch.setattr(torch.accelerator, "is_available", lambda: bool(kind))
-        monkeypatch.setattr(torch.accelerator, "device_count", lambda: 1 if kind else 0)
-        monkeypatch.setattr(
-            torch.accelerator, "current_accelerator", lambda *_: torch.device(kind) if kind else None
-        )
-        monkeypatch.setattr(torch.accelerator, "synchronize", wait)
-        for name in ("cuda", "xpu"):
-            monkeypatch.setattr(getattr(torch, name), "is_available", lambda name=name: kind == name)
-            monkeypatch.setattr(getattr(torch, name), "synchronize", wait if kind == name else absent)
-        return {}
-
-    return plays
-
-
-@pytest.mark.parametrize("kind", ["cuda", None], ids=["a GPU", "only a CPU"])
-def test_without_synchronize(answer, gen, monkeypatch, kind):
-    """Without `synchronize` the GPU of the machine is waited for; without a GPU, nothing."""
-    queueing, running = drawn(gen, 0.001, 0.002, 16), drawn(gen, 0.01, 0.05, 16) if kind else [0.0]
-    what = ", no `synchronize` given, on a machine with a GPU" if kind else ", on a machine without a GPU"
-    plays = accelerator(monkeypatch, kind)
-    expect_timing(answer, lambda: Machine(queueing, running), what, plays, warmup=2, runs=3)
-
-
-@pytest.mark.fine
-def test_any_accelerator(answer, gen, monkeypatch):
-    """Without `synchronize` any accelerator of the machine is waited for."""
-    queueing, running = drawn(gen, 0.001, 0.002, 16), drawn(gen, 0.01, 0.05, 16)
-    plays = accelerator(monkeypatch, "xpu")
-    expect_timing(answer, lambda: Machine(queueing, running), ", on Intel's xpu", plays, warmup=2, runs=3)
-
-
-@pytest.mark.fine
-@pytest.mark.parametrize("runs", [2, 6])
-def test_even_median(answer, gen, runs):
-    """Of an even number of runs the median is the mean of the middle two."""
-    running = drawn(gen, 0.01, 0.05, 8)
-    expect_timing(answer, lambda: Machine([0.0], running), warmup=1, runs=runs)
-
-
-@pytest.mark.fine
-def test_earlier_work(answer, gen):
-    """What the caller had queued before is in no run, also without a warm-up."""
-    queueing, running = drawn(gen, 0.001, 0.002, 8), drawn(gen, 0.002, 0.004, 8)
-    what = " on a device that is busy"
-    expect_timing(answer, lambda: Machine(queueing, running, busy=7.5), what, warmup=0, runs=3)
+contract = Contract(
+    "measure(step)",
+    reference=timed,
+    use=measured,
+    inputs=lambda gen: {
+        "a device slower than the host": steps(gen, (0.2, 0.9), 2, 5, (0.1, 0.2)),
+        "a device faster than the host": steps(gen, SLOW, 1, 7, (0.1, 0.2)),
+        "a device slower than the host, without a warm-up": steps(gen, (0.2, 0.9), 0, 3, (0.1, 0.2)),
+        "one run": steps(gen, (0.1, 0.3), 3, 1, (0.1, 0.2)),
+    },
+    fine_inputs=lambda gen: {
+        "an even number of runs": steps(gen, (0.2, 0.9), 1, 4, (0.1, 0.2)),
+        "a device that is busy": steps(gen, (0.2, 0.9), 0, 3, (0.1, 0.2), busy=3.0),
+    },
+    ulps=64,
+    dims=("runs", "", ""),
+    suspects={
+        "this is the mean": partial(timed, median=statistics.mean),
+        "this is the lower of the middle two": partial(timed, median=statistics.median_low),
+        "this is the upper of the middle two": partial(timed, median=statistics.median_high),
+        "this is the middle one as they come: sort first": partial(timed, median=lambda t: t[len(t) // 2]),
+        "these are the times to queue: wait before the clock stops": partial(timed, after=False),
+        "nothing waits before the clock starts: earlier work is in the first run": partial(
+            timed, before=False
+        ),
+        "the clock starts before the wait": partial(timed, before=False, inside=True),
+        "there is no warm-up": lambda step, warmup, runs: timed(step, 0, runs),
+        "the warm-up is one call: `warmup` says how many": lambda step, warmup, runs: timed(step, 1, runs),
+        "the warm-up is among the times": lambda step, warmup, runs: timed(step, 0, warmup + runs),
+        "these are milliseconds": partial(timed, unit=1000.0),
+    },
+    job=[
+        values(
+            title="A run lasts until the device is done, on a device that is slower or faster than the host."
+        ),
+        values(
+            inputs=lambda gen: {
+                f"slow first calls, {n} to warm up": slow_at_first(gen, n) for n in (3, 1, 0)
+            },
+            name="warm_up",
+            title="The slow first calls do not count; `warmup` says how many they are.",
+        ),
+        values(
+            inputs=lambda gen: {f"{n} runs, one of them slow": one_slow(gen, n) for n in (1, 5)},
+            name="median",
+            title="One slow run moves the mean, not the median, and stays where it was among the times.",
+        ),
+        values(
+            inputs=lambda gen: {
+                "on a machine with a GPU": steps(gen, SLOW, 2, 3, accelerator="cuda"),
+                "on a machine without a GPU": steps(gen, (0.0, 0.0), 2, 3, accelerator=None),
+            },
+            name="without_synchronize",
+            title="Without `synchronize` the GPU of the machine is waited for; without a GPU, nothing.",
+        ),
+    ],
+    fine=[
+        values(
+            inputs=lambda gen: {"on Intel's xpu": steps(gen, SLOW, 2, 3, accelerator="xpu")},
+            name="any_accelerator",
+            title="Without `synchronize` any accelerator of the machine is waited for.",
+        ),
+        values(
+            inputs=lambda gen: {f"{n} runs": steps(gen, SLOW, 1, n, (0.0, 0.0)) for n in (2, 6)},
+            name="even_median",
+            title="Of an even number of runs the median is the mean of the middle two.",
+        ),
+        values(
+            inputs=lambda gen: {"a device that is busy": steps(gen, (0.002, 0.004), 0, 3, busy=7.5)},
+            name="earlier_work",
+            title="What the caller had queued before is in no run, also without a warm-up.",
+        ),
+        errors(ValueError, lambda gen: [steps(gen, SLOW, 0, 0)], title="No runs are a ValueError."),
+    ],
+)
 
 
 @pytest.mark.fine
@@ -207,43 +224,3 @@ def test_gradients(answer, mode):
     expect_equal(
         seen, [mode] * 3, f"whether gradients are on in each call of step, where they are {mode} outside"
     )
-
-
-@pytest.mark.fine
-def test_no_runs(answer):
-    """No runs are a ValueError."""
-    expect_raises(ValueError, lambda: answer.measure(list, warmup=0, runs=0), "measure(step, runs=0)")
-
-
-def timing(answer, gen, low, high, warmup, runs, busy=0.0):
-    """The median, and the times, on a device that works for so many seconds in each call."""
-    machine = Machine(drawn(gen, 0.1, 0.2, 16), drawn(gen, low, high, 16), busy)
-    waits = {"synchronize": machine.synchronize, "clock": machine.clock}
-    yours = answer.measure(machine.step, warmup=warmup, runs=runs, **waits)
-    return [torch.tensor(found, dtype=torch.float32) for found in (yours.median, yours.times)]
-
-
-def oracle(answer, gen):
-    slow, fast = (0.2, 0.9), (0.01, 0.05)
-
-    def median(*how):
-        return lambda gen: [timing(answer, gen, *how)[0] for _ in range(3)]
-
-    def times(*how):
-        return lambda gen: timing(answer, gen, *how)[1]
-
-    return {
-        "the times of a device slower than the host": times(*slow, 2, 5),
-        "the times of a device faster than the host": times(*fast, 1, 7),
-        "the times without a warm-up": times(*slow, 0, 4),
-        "the median of five runs": median(*slow, 2, 5),
-        "the median of seven runs": median(*fast, 1, 7),
-        "the median of one run": median(0.1, 0.3, 3, 1),
-    }
-
-
-def fine_oracle(answer, gen):
-    return {
-        "an even number of runs": timing(answer, gen, 0.2, 0.9, 1, 4),
-        "a device that is busy": timing(answer, gen, 0.2, 0.9, 0, 3, busy=3.0),
-    }
