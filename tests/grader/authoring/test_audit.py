@@ -7,7 +7,7 @@ import pytest
 
 from tests.grader.support.clone import ADDING, CONSTANT, HIDDEN, MUTATING, SOLUTION, STEP, STUB, Clone
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("warm")]
+pytestmark = pytest.mark.slow
 
 FINE = "import pytest\n" + HIDDEN.replace("def test_input", "@pytest.mark.fine\ndef test_input")
 SHORT = STUB.replace("Double a tensor.", "Double a tensor.\n\nFine print:\n- x stays as it is.\n")

@@ -13,7 +13,7 @@ from grader import cli
 from grader.course.exercise import digest
 from tests.grader.support.clone import SOLUTION, STUB, Clone
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("warm")]
+pytestmark = pytest.mark.slow
 
 VERBS = {
     "status",

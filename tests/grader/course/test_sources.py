@@ -15,8 +15,6 @@ from grader.course.exercise import Exercise
 from grader.course.rows import joined, read
 from tests.grader.support.clone import HIDDEN, PUBLIC, SOLUTION, STUB, Clone
 
-pytestmark = pytest.mark.usefixtures("warm")
-
 OWN = {
     "exercises/e20_own/triple.py": STUB,
     "solutions/e20_own/triple.py": SOLUTION,

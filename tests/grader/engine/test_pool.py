@@ -13,7 +13,7 @@ from grader.protocol.transcript import Ended, Transcript
 from grader.verdict.references import References
 from grader.verdict.score import OracleResults, verdict
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("warm")]
+pytestmark = pytest.mark.slow
 
 EXERCISE = load().exercise("merge_heads")
 SOLUTION = EXERCISE.file("solutions").read_text("utf-8")

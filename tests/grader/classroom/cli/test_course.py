@@ -8,7 +8,7 @@ import pytest
 from grader.course import paths
 from tests.grader.support.clone import SOLUTION, Clone
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("warm")]
+pytestmark = pytest.mark.slow
 
 COURSE = """
 title = "Doubling"
