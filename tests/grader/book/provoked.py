@@ -527,6 +527,13 @@ DEPLOYMENT: dict[str, Provoke] = {
     "Object of type float32": lambda: json.dumps(np.float32(1)),
 }
 
+LANGUAGE_MODELS: dict[str, Provoke] = {
+    "Number of heads": lambda: F.scaled_dot_product_attention(
+        torch.ones(1, 3, 2, 4), torch.ones(1, 2, 2, 4), torch.ones(1, 2, 2, 4), enable_gqa=True
+    ),
+    "'utf-8' codec": lambda: b"\xc3".decode("utf-8"),
+}
+
 BY_SECTION: dict[str, dict[str, Provoke]] = {
     "e01_tensors": TENSORS,
     "e02_autograd": AUTOGRAD,
@@ -538,6 +545,7 @@ BY_SECTION: dict[str, dict[str, Provoke]] = {
     "e08_compile": COMPILE,
     "e09_debugging": DEBUGGING,
     "e10_deployment": DEPLOYMENT,
+    "e11_language_models": LANGUAGE_MODELS,
 }
 NEEDS_ANOTHER_MACHINE = (
     "Expected all tensors",

@@ -48,6 +48,7 @@ SAID = {
     "e08": "times as fast",
     "e09": "14.weight",
     "e10": "and a text is a row of letters. a ten",
+    "e11": "your SwiGLU",
 }
 
 
