@@ -84,9 +84,7 @@ class CourseMap:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         is_narrow, steps = options.max_width < NARROW, has_steps(self.catalog)
-        table = Table(
-            box=None, padding=(0, 1 if is_narrow else 2, 0, 0), header_style="dim", show_header=steps
-        )
+        table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", show_header=steps)
         for name in ("", "", "steps" if steps else "", "", "exercises"):
             table.add_column(name, no_wrap=len(table.columns) != 1, overflow="fold")  # the title may take two
         for section in self.catalog.sections:
