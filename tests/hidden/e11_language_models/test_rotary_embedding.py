@@ -1,4 +1,4 @@
-"""What grades rotary_embedding: pairs, positions, gradients; half precision, shapes, strides, devices, errors."""
+"""What grades rotary_embedding: pairs, positions, gradients; half precision, shapes, devices, errors."""
 
 import math
 
@@ -59,7 +59,9 @@ def halfway(x, offset=0, **options):
     """Angles from numbers in x's own dtype."""
     time, dim = x.shape[-2:]
     positions = torch.arange(offset, offset + time).to(x.dtype)
-    angles = positions[:, None] * (options.get("base", 10_000.0) ** (-torch.arange(0, dim, 2) / dim)).to(x.dtype)
+    angles = positions[:, None] * (options.get("base", 10_000.0) ** (-torch.arange(0, dim, 2) / dim)).to(
+        x.dtype
+    )
     cos, sin = angles.cos().repeat(1, 2).to(x.dtype), angles.sin().repeat(1, 2).to(x.dtype)
     return x * cos + torch.cat([-x[..., dim // 2 :], x[..., : dim // 2]], -1) * sin
 

@@ -27,7 +27,11 @@ def mixed(mix):
 
 
 def sizes(dim, hidden):
-    return {"gate_proj.weight": (hidden, dim), "up_proj.weight": (hidden, dim), "down_proj.weight": (dim, hidden)}
+    return {
+        "gate_proj.weight": (hidden, dim),
+        "up_proj.weight": (hidden, dim),
+        "down_proj.weight": (dim, hidden),
+    }
 
 
 def block(gen, *shape, hidden=7):
