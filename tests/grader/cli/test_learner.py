@@ -66,7 +66,7 @@ def test_status_is_the_default(clone):
     code, lines = clone.kata()
     assert code == 0
     assert (code, lines) == clone.kata("status")
-    assert "0/2  ··" in lines[0]
+    assert "0/2 ··" in lines[0]
     assert "next: double" in lines[-1]
 
 
@@ -102,9 +102,9 @@ def remember(clone, state, text):
 
 def test_a_state_counts_for_the_file_that_was_judged(clone):
     file = remember(clone, "done", SOLUTION)
-    assert "1/2  ✓·" in clone.kata()[1][0]
+    assert "1/2 ✓·" in clone.kata()[1][0]
     file.write_text(STUB)
-    assert "0/2  ··" in clone.kata()[1][0]
+    assert "0/2 ··" in clone.kata()[1][0]
 
 
 def test_what_is_damaged_is_set_aside_and_found_anew(clone):
@@ -113,7 +113,7 @@ def test_what_is_damaged_is_set_aside_and_found_anew(clone):
     file.write_text("{")
     assert clone.kata("hint", "double")[1][0].startswith("hint 1/2")
     code, lines = clone.kata()
-    assert code == 0 and "1/2  ✓·" in lines[0]
+    assert code == 0 and "1/2 ✓·" in lines[0]
     (aside,) = file.parent.glob("progress.damaged-*")
     told = f".kata/progress.json was damaged, and is kept as {aside.name}; judging 1 answer anew, once"
     assert told in lines and aside.read_text() == "{"
@@ -152,7 +152,7 @@ def test_an_update_brings_statements_and_judges_answers_anew(clone, tmp_path_fac
     assert lines[1] == "1 answer of yours stayed, 1 of them under a new statement"
     assert (mine.root / place).read_text() == SOLUTION.replace("Double a tensor.", "Twice as much.")
     code, lines = mine.kata()
-    assert "1/2  ✓·" in lines[0] and "the course was updated; judging 1 answer anew, once" in lines
+    assert "1/2 ✓·" in lines[0] and "the course was updated; judging 1 answer anew, once" in lines
     assert "holds nothing new" in mine.kata("update")[1][0]
     assert mine.kata("update", "--from", "nowhere")[0] == 2
 
@@ -161,7 +161,7 @@ def test_an_update_brings_statements_and_judges_answers_anew(clone, tmp_path_fac
 def test_a_row_that_says_nothing_is_none(clone, text):
     (clone.root / ".kata").mkdir()
     (clone.root / ".kata" / "progress.json").write_text(text)
-    assert "0/2  ··" in clone.kata()[1][0]
+    assert "0/2 ··" in clone.kata()[1][0]
     assert clone.kata("hint", "double")[1][0].startswith("hint 1/2")
 
 
@@ -237,7 +237,7 @@ def test_what_works_shows_the_solution_and_what_the_fine_print_adds(clone):
     for state, code in (("failing", 2), ("works", 0)):
         remember(clone, state, text)
         assert clone.kata("solution", "double")[0] == code
-    assert "1/3  +··" in clone.kata()[1][0]
+    assert "1/3 +··" in clone.kata()[1][0]
     assert not any("fine print adds" in line for line in clone.kata("solution", "double")[1])
     file = clone.root / "exercises" / "e01_tensors" / "thrice.py"
     file.write_text(text)
