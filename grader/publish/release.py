@@ -16,13 +16,10 @@ from grader.publish.shipped import pytest_settings, without_chapters
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
-    *("grader", "docs", ".devcontainer", ".vscode", ".github/workflows/learn.yml"),
+    *("grader", ".devcontainer", ".vscode", ".github/workflows/learn.yml"),
 )
 _TREES: tuple[Tree, ...] = ("exercises", "public")
-_SKIPPED = shutil.ignore_patterns(
-    *("__pycache__", "*.pyc", "draw.py", "record.py", "authors.md", "instructors.md", "cluster.md"),
-    *("checks.md", "exercise.md", "step.md", "grader.md"),
-)
+_SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 def release(target: Path, only: list[str] | None) -> int:
@@ -42,6 +39,8 @@ def release(target: Path, only: list[str] | None) -> int:
         target.mkdir(parents=True, exist_ok=True)
         for name in _WHOLE:
             _copy(tool / name, target / name)
+        for picture in (tool / "docs").rglob("*.svg"):  # the pages there are for authors and instructors
+            _copy(picture, target / picture.relative_to(tool))
         for exercise in exercises:
             for tree in _TREES:
                 _copy(exercise.place(tree), target / exercise.place(tree).relative_to(exercise.root))
