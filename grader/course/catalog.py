@@ -20,9 +20,14 @@ class Section:
     exercises: tuple[Exercise, ...]
     due: datetime | None = None
 
+    @property
+    def short(self) -> str:
+        """Its name, as a person may type it: ``e01``."""
+        return self.name.split("_")[0]
+
     def is_called(self, name: str) -> bool:
         """Whether a person means it: ``e01_tensors`` or ``e01``."""
-        return name in (self.name, self.name.split("_")[0])
+        return name in (self.name, self.short)
 
     @property
     def assignments(self) -> "tuple[Section, ...]":

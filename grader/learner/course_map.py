@@ -91,7 +91,7 @@ class CourseMap:
             counts = by_kind(section.exercises, self.seen)
             marks = _marks(section, self.seen) or ("" if "steps" in counts else "to come")
             kinds = (counts.get(kind, "") for kind in ("steps", "exercises"))
-            name = section.name.split("_")[0] if is_narrow else section.name
+            name = section.short if is_narrow else section.name
             table.add_row(name, section.title, *kinds, marks)
         yield table
 
