@@ -32,6 +32,7 @@ pytest.importorskip("distributed", reason="Dask is an optional extra: torchkata[
 
 from grader.classroom.cluster import facts, member, parent, plain, replies, roster, worker
 from tests.grader.support.misbehaving import Touching, answer_with_an_object
+from tests.grader.support.timeless import records_of
 
 pytestmark = pytest.mark.slow
 
@@ -159,15 +160,7 @@ def run(out, address, told=None, progress=lambda done, total: None):
 
 def judged_by(judges, out, progress=lambda done, total: None):
     grade.grade(CLASS, EXERCISES, grade.GradingSettings(out, 7, 2, CONFINED, judges), progress)
-    return read(out)
-
-
-def read(out):
-    found = {file.name: json.loads(file.read_text()) for file in sorted(out.glob("*.json"))}
-    for record in found.values():
-        for check in record["exercises"]["merge_heads"]["checks"]:
-            check["seconds"] = 0
-    return found
+    return records_of(out)
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +207,7 @@ def test_an_answer_reaches_nothing_of_dask(confines, cluster, warm, tmp_path):
     grade.grade(
         eve, EXERCISES, grade.GradingSettings(tmp_path, 7, 2, CONFINED, judges), lambda done, total: None
     )
-    record = read(tmp_path)["eve.json"]["exercises"]["merge_heads"]
+    record = records_of(tmp_path)["eve"]["exercises"]["merge_heads"]
     assert record["status"] == "broken"
     assert record["flags"] == ["RuntimeError: reached nothing"]
 

@@ -1,6 +1,5 @@
 """A small class, graded in the real sandbox."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ import pytest
 
 from grader.course import paths
 from grader.course.catalog import load
+from tests.grader.support.timeless import records_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("confines")]
 
@@ -64,16 +64,7 @@ def grade(work: Path, out: Path, *options: str) -> dict[str, dict]:
         command(work, out, *options), cwd=paths.ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return records(out)
-
-
-def records(out: Path) -> dict[str, dict]:
-    found = {file.stem: json.loads(file.read_text()) for file in out.glob("*.json")}
-    for record in found.values():
-        for exercise in record["exercises"].values():
-            for check in exercise["checks"]:
-                check["seconds"] = 0
-    return found
+    return records_of(out)
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +190,7 @@ def test_bad_submissions_are_told_and_stop_nobody(tmp_path):
         assert [words in line for line in done.stdout.splitlines() if "needs manual grade" in line].count(
             True
         )
-    found = {student: record["score"] for student, record in records(tmp_path / "out").items()}
+    found = {student: record["score"] for student, record in records_of(tmp_path / "out").items()}
     assert found == {"ada": 2, "=cmd, jr": 2, "odd": 0, "empty": 0, "linked": 0}
 
 

@@ -26,6 +26,7 @@ from grader.engine import backend
 from grader.engine.pool import Pool
 from grader.protocol.job import Job
 from grader.records import log, records
+from tests.grader.support.timeless import records_of
 
 pytestmark = pytest.mark.slow
 
@@ -70,18 +71,10 @@ def run(told):
     return run
 
 
-def read(out):
-    found = {file.name: json.loads(file.read_text()) for file in sorted(out.glob("*.json"))}
-    for record in found.values():
-        for check in record["exercises"]["merge_heads"]["checks"]:
-            check["seconds"] = 0
-    return found
-
-
 @pytest.fixture
 def undisturbed(run, tmp_path):
     run(tmp_path / "undisturbed")
-    found = read(tmp_path / "undisturbed")
+    found = records_of(tmp_path / "undisturbed")
     assert [record["score"] for record in found.values()] == [2, 2, 2]
     return found
 
@@ -99,10 +92,10 @@ def test_a_disk_that_is_full_at_a_verdict_or_a_record(run, tmp_path, undisturbed
     monkeypatch.setattr(store, "write_json", full)
     with pytest.raises(KataError, match="No space left on device; mend that and run again"):
         run(tmp_path)
-    assert all(read(tmp_path)[name] == undisturbed[name] for name in read(tmp_path))
+    assert all(records_of(tmp_path)[name] == undisturbed[name] for name in records_of(tmp_path))
     monkeypatch.undo()
     run(tmp_path)
-    assert read(tmp_path) == undisturbed
+    assert records_of(tmp_path) == undisturbed
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation[1])
@@ -133,7 +126,7 @@ def test_results_that_may_not_be_written_are_told_at_once(run, tmp_path, undistu
         run(tmp_path / "out")
     monkeypatch.undo()
     run(tmp_path / "out")
-    assert read(tmp_path / "out") == undisturbed
+    assert records_of(tmp_path / "out") == undisturbed
 
 
 DAMAGES = {
@@ -153,7 +146,7 @@ def test_a_damaged_verdict_or_record_is_made_again(run, tmp_path, undisturbed, d
     for file in out.glob(files):
         file.write_text(damage(file.read_text()))
     run(out)
-    assert read(out) == undisturbed
+    assert records_of(out) == undisturbed
 
 
 def test_a_run_that_is_killed_anywhere_ends_the_same(run, tmp_path, undisturbed, monkeypatch):
@@ -163,9 +156,9 @@ def test_a_run_that_is_killed_anywhere_ends_the_same(run, tmp_path, undisturbed,
     for last in range(1, in_all + 1):
         out = tmp_path / f"killed{last}"
         assert killed(last, lambda out=out: run(out)), "the run was over before it could be killed"
-        assert all(read(out)[name] == undisturbed[name] for name in read(out))
+        assert all(records_of(out)[name] == undisturbed[name] for name in records_of(out))
         run(out)
-        assert read(out) == undisturbed
+        assert records_of(out) == undisturbed
         assert [change.why for change in log.read(out)] == [("first judged",)] * len(CLASS)
     assert not killed(last + 1, lambda: run(tmp_path / "whole"))
 
@@ -205,7 +198,7 @@ def test_a_gradebook_that_cannot_be_written_costs_no_results(told, tmp_path, und
     done = CliRunner().invoke(cli.app, ["grade", str(work), *options])
     assert isinstance(done.exception, KataError)
     assert "gradebook" in str(done.exception) and "\n" not in str(done.exception)
-    assert read(out) == undisturbed
+    assert records_of(out) == undisturbed
 
 
 def test_verdicts_that_vanish_during_the_run(run, tmp_path, undisturbed, monkeypatch):
@@ -218,7 +211,7 @@ def test_verdicts_that_vanish_during_the_run(run, tmp_path, undisturbed, monkeyp
 
     monkeypatch.setattr(store, "write_json", vanishing)
     run(out)
-    assert read(out) == undisturbed
+    assert records_of(out) == undisturbed
 
 
 JUMPING = """
@@ -235,5 +228,5 @@ def test_a_clock_that_jumps_here_and_in_the_engine(tmp_path, undisturbed, monkey
     jumps = iter([0, 1e9, -1e9] * 10_000)
     monkeypatch.setattr(time, "time", lambda: 1.7e9 + next(jumps))
     grade.grade(CLASS, (EXERCISE,), grade.GradingSettings(tmp_path / "out", 0, 2, False))
-    assert read(tmp_path / "out") == undisturbed
+    assert records_of(tmp_path / "out") == undisturbed
     assert (tmp_path / "sitecustomize.py.loaded").exists()
