@@ -48,7 +48,7 @@ def moved(x, *given, interleaved=False, **options):
 
 
 def over_heads(x, *given, **options):
-    return turned(x.mT.mT if x.dim() < 3 else x.transpose(-3, -2), *given, **options).transpose(-3, -2)
+    return turned(x.transpose(-3, -2), *given, **options).transpose(-3, -2)
 
 
 def from_one(x, offset=0, **options):
