@@ -16,6 +16,9 @@ from grader.protocol.statuses import LEGEND, STATUSES, State
 from grader.records import practice, progress
 from grader.records.counts import by_kind
 
+MARKS = 20
+"""How many marks stand in a line of the map; more go below, so that titles stay whole in 80 columns."""
+
 HIDDEN = "hidden checks grade too: ✓ says that those pass that are here"
 
 
@@ -76,7 +79,8 @@ def data() -> dict[str, Any]:
 class CourseMap:
     """A row for each section: how many of its steps and exercises, a mark for each exercise.
 
-    In a window of fewer columns than `NARROW` a section has its number and its title.
+    `MARKS` of these stand in a line. In a window of fewer columns than `NARROW` a section has its number
+    and its title.
     """
 
     catalog: Catalog
@@ -85,8 +89,9 @@ class CourseMap:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         is_narrow, steps = options.max_width < NARROW, has_steps(self.catalog)
         table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", show_header=steps)
-        for name in ("", "", "steps" if steps else "", "", "exercises"):
+        for name in ("", "", "steps" if steps else "", ""):
             table.add_column(name, no_wrap=len(table.columns) != 1, overflow="fold")  # the title may take two
+        table.add_column("exercises", max_width=MARKS, overflow="fold")  # and so may many marks
         for section in self.catalog.sections:
             counts = by_kind(section.exercises, self.seen)
             marks = _marks(section, self.seen) or ("" if "steps" in counts else "to come")

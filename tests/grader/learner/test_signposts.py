@@ -1,6 +1,7 @@
 """`kata list`, `kata find`, the list that can be walked, and where `kata watch` begins."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,7 @@ from grader.learner import course_map, found, listing
 from grader.learner.watch import keyboard
 from grader.learner.watch.walk import Walk
 from grader.plugin.summary import lines as summary_lines
+from grader.protocol.statuses import STATUSES
 from grader.records import placement, progress, progress_file
 from grader.records.route import Route
 from tests.grader.learner.test_first_steps import StepLoop, folder  # noqa: F401
@@ -71,28 +73,55 @@ def test_the_map_is_whole_at_80_columns_and_counts_as_the_list_and_pytest_do():
     out = Console(file=io.StringIO(), width=80)
     out.print(course_map.CourseMap(course, seen))
     rows = out.file.getvalue().splitlines()
-    assert len(rows) == 1 + len(course.sections) and "…" not in out.file.getvalue()
+    rows = [row for row in rows if not row.startswith("    ")]  # the head, and marks that go below
+    assert len(rows) == len(course.sections) and "…" not in out.file.getvalue()
     summary = summary_lines(seen)
-    for section, row, line in zip(course.sections, rows[1:], summary, strict=False):
+    for section, row, line in zip(course.sections, rows, summary, strict=False):
         held = [e for e in section.exercises if not e.optional]
         steps, exercises = (sum(e.is_step == on for e in held) for on in (True, False))
-        steps, exercises = f"{steps}/{steps}" if steps else "", f"{exercises}/{exercises}"
-        assert section.title in row and f"{steps} " in row and f"{exercises} " in row
-        told = f"{steps} steps, {exercises} exercises" if steps else f"{exercises} exercises"
-        assert told in listing.head(section, seen).plain
-        assert line.startswith(section.name) and f" {exercises} " in line
-        assert f"steps {steps}" in line if steps else "steps" not in line
+        steps, exercises = f"{steps}/{steps}", f"{exercises}/{exercises}"
+        assert section.title in row and f" {steps} " in row and f" {exercises} " in row
+        assert f"{steps} steps, {exercises} exercises" in listing.head(section, seen).plain
+        assert line.startswith(section.name) and f" {exercises} " in line and f"steps {steps}" in line
 
 
 def test_a_narrow_map_has_numbers_and_all_marks():
     course = load()
     out = Console(file=io.StringIO(), width=50)
     out.print(course_map.CourseMap(course, {}))
-    rows = [row.split() for row in out.file.getvalue().splitlines()]
     assert "…" not in out.file.getvalue()
-    for section in course.sections:
-        row = next(row for row in rows if row[0] == section.name[:3])
-        assert len(row[-1].replace("|", "")) == sum(not e.is_step for e in section.exercises)
+    assert marks_of(out.file.getvalue()) == {
+        section.name[:3]: sum(not e.is_step for e in section.exercises) for section in course.sections
+    }
+
+
+@pytest.mark.parametrize("width", [50, 80])
+@pytest.mark.parametrize("core, further", [(21, 0), (32, 4), (20, 1)])
+def test_many_marks_go_below_and_leave_names_and_titles_whole(width, core, further):
+    course = load()
+    section = course.sections[-1]
+    one = next(e for e in section.exercises if not e.is_step)
+    many = [
+        *(replace(one, slug=f"core_{n}") for n in range(core)),
+        *(replace(one, slug=f"further_{n}", path="further") for n in range(further)),
+    ]
+    steps = [e for e in section.exercises if e.is_step]
+    last = replace(section, exercises=(*steps, *many))
+    out = Console(file=io.StringIO(), width=width)
+    out.print(course_map.CourseMap(replace(course, sections=(*course.sections[:-1], last)), {}))
+    told = out.file.getvalue()
+    assert marks_of(told)[section.name[:3]] == core + further
+    assert all(s.name[:3] in told and f" {s.title.split()[0]} " in told for s in course.sections)
+    assert width < 80 or all(f"{s.name} " in told and f" {s.title} " in told for s in course.sections)
+
+
+def marks_of(told):
+    """How many marks a map has, by section."""
+    counts, number = {}, ""
+    for row in told.splitlines()[1:]:
+        number = row[:3].strip() or number
+        counts[number] = counts.get(number, 0) + row.count(STATUSES["todo"].mark)
+    return counts
 
 
 def test_what_is_next_stands_below_the_map_in_80_columns(monkeypatch):
@@ -185,7 +214,7 @@ def test_a_todo_says_what_comes_before_it(folder):  # noqa: F811
 
 def test_two_exercises_take_a_sections_steps():
     catalog = load()
-    for section in (s for s in catalog.sections if any(e.is_step for e in s.exercises)):
+    for section in catalog.sections:
         offered = placement.offered(catalog, section)
         assert len(offered) == 2 and all(e.section == section.name and not e.is_step for e in offered)
     section = catalog.sections[1]
