@@ -9,7 +9,7 @@ from torch import Tensor
 
 HERE = Path(__file__).parent / "pictures"
 CELL = 34
-INK, FAINT, WARM, COOL, PAPER = "#1f2328", "#6e7781", "#ffd8b5", "#cfe3ff", "#ffffff"
+INK, FAINT, WARM, COOL, GREEN, PAPER = "#1f2328", "#6e7781", "#ffd8b5", "#cfe3ff", "#d8f0d0", "#ffffff"
 
 
 class Drawing:
@@ -218,7 +218,128 @@ def ranks() -> Drawing:
     return drawing
 
 
-PICTURES: Sequence[Callable[[], Drawing]] = (strides, broadcasting, graph, five_lines, precision, ranks)
+def masks() -> Drawing:
+    """Who sees whom: the past, a window of it, documents that share a row."""
+    time, window = 6, 3
+    document = torch.tensor([0, 0, 0, 1, 1, 2])
+    t = torch.arange(time)
+    back = t[:, None] - t
+    past = back >= 0
+    kinds = (
+        ("back >= 0", "the past", past),
+        (f"… & (back < {window})", f"a window of {window}", past & (back < window)),
+        ("… & (document[:, None] == document)", "documents apart", past & (document[:, None] == document)),
+    )
+    drawing = Drawing("Three masks of attention: the past, a window of it, and documents apart", 720, 300)
+    for place, (code, name, seen) in enumerate(kinds):
+        left = 20 + place * (time * CELL + 32)
+        drawing.text(left, 24, name)
+        drawing.matrix(
+            left,
+            40,
+            seen.int(),
+            lambda i, j, seen=seen: COOL if seen[i, j] else PAPER,  # type: ignore[misc]
+        )
+        drawing.text(left, 58 + time * CELL, code, ink=FAINT, size=11 if place < 2 else 10)
+    told = f"back = t[:, None] - t; document = {document.tolist()}; a row for each token that looks"
+    drawing.text(20, 286, told, ink=FAINT, size=11)
+    return drawing
+
+
+def rotary_pairs() -> Drawing:
+    """Which two features are turned together, and how far at position 1."""
+    dim = 6
+    speeds = 10_000.0 ** -(torch.arange(0, dim, 2) / dim)
+    colours = (WARM, COOL, GREEN)
+    features = torch.arange(dim)
+    kinds = (
+        ("neighbours: the paper, Meta's code", features.unflatten(0, (dim // 2, 2))),
+        ("halves: Hugging Face", features.unflatten(0, (2, dim // 2)).T),
+    )
+    drawing = Drawing("Rotary pairs: neighbours or halves, each pair turned at its own speed", 640, 270)
+    for place, (name, pairs) in enumerate(kinds):
+        left = 20 + place * 320
+        drawing.text(left, 24, name)
+        of = {feature: pair for pair, two in enumerate(pairs.tolist()) for feature in two}
+        for feature in range(dim):
+            drawing.box(left + feature * CELL, 90, str(feature), fill=colours[of[feature]])
+        for first, second in pairs.tolist():
+            start, end = (left + (f + 0.5) * CELL for f in (first, second))
+            drawing.arrow((start, 90), (end, 90), bend=-18 * (second - first))
+        for pair, speed in enumerate(speeds.tolist()):
+            told = f"{pairs[pair].tolist()} turn by {speed:.4f} · position"
+            drawing.box(left, 140 + pair * 40, "", fill=colours[pair], width=12)
+            drawing.text(left + 20, 140 + pair * 40 + CELL / 2, told, size=12)
+    return drawing
+
+
+def cache_pages() -> Drawing:
+    """Two texts with one beginning, in blocks of a cache that lie anywhere."""
+    words = ("the", "cat", "sat", "on", "my", "old", "mat", "a", "red", "sofa", "all", "day")
+    texts = {"first": ([1, 3], [0, 1, 2, 3, 4, 5, 6]), "second": ([1, 0, 4], [0, 1, 2, 3, 7, 8, 9, 10, 11])}
+    size = 4
+    pool = torch.full((5, size), -1)  # a token in each slot; -1 is empty
+    for table, tokens in texts.values():
+        for number, token in enumerate(tokens):
+            pool[table[number // size], number % size] = token
+    drawing = Drawing("A paged cache: tables say in which blocks the keys of a text lie", 660, 290)
+    drawing.text(20, 24, "a table for each text")
+    drawing.text(330, 24, f"{len(pool)} blocks of {size} slots, one tensor")
+    for block, slots in enumerate(pool.tolist()):
+        owners = sum(block in table for table, _ in texts.values())
+        drawing.text(318, 40 + block * 40 + CELL / 2, str(block), at="end", ink=FAINT)
+        for slot, token in enumerate(slots):
+            fill = PAPER if token < 0 else GREEN if owners > 1 else COOL
+            drawing.box(
+                330 + slot * 76, 40 + block * 40, words[token] if token >= 0 else "", fill=fill, width=76
+            )
+    for row, (name, (table, tokens)) in enumerate(texts.items()):
+        top = 50 + row * 90
+        assert pool[table].flatten()[: len(tokens)].tolist() == tokens
+        drawing.text(20, top + CELL / 2, name)
+        for place, block in enumerate(table):
+            fill = GREEN if all(block in other for other, _ in texts.values()) else COOL
+            drawing.box(90 + place * CELL, top, str(block), fill=fill)
+        last = len(tokens) - 1
+        told = f"token {last}: block {table[last // size]}, slot {last % size}"
+        drawing.text(20, top + CELL + 14, told, ink=FAINT, size=12)
+    told = f"all keys of the second: pool[{texts['second'][0]}].flatten()[:{len(texts['second'][1])}]"
+    drawing.text(20, 266, told, ink=FAINT, size=12)
+    return drawing
+
+
+def experts() -> Drawing:
+    """Each token goes to two experts, and each expert sees its tokens alone."""
+    scores = torch.tensor(
+        [[2.0, 0.5, 1.0, -1.0], [0.0, 1.5, -0.5, 1.5], [1.0, 0.0, 2.0, 0.5], [2.5, 1.0, 0.5, 0.0]]
+    )
+    found = scores.topk(2, dim=1)
+    shares = torch.zeros_like(scores).scatter(1, found.indices, found.values.softmax(1))
+    drawing = Drawing("Routing: each token goes to two experts, each expert gets its tokens", 740, 230)
+    drawing.text(20, 24, "scores of the router")
+    drawing.text(270, 24, "shares of the best two")
+    drawing.text(520, 24, "what each expert gets")
+    chosen = shares > 0
+    for left, values in ((60, scores), (290, shares)):
+        for token, row in enumerate(values.tolist()):
+            drawing.text(left - 8, 40 + (token + 0.5) * CELL, str(token), at="end", ink=FAINT)
+            for expert, value in enumerate(row):
+                fill = COOL if chosen[token, expert] else PAPER
+                words = f"{value:.2f}".rstrip("0").rstrip(".") if left == 60 or value else ""
+                drawing.box(left + expert * 46, 40 + token * CELL, words, fill=fill, width=46)
+    for expert in range(4):
+        tokens = chosen[:, expert].nonzero().flatten().tolist()
+        drawing.text(520, 40 + (expert + 0.5) * CELL, f"expert {expert}: tokens {tokens}", size=12)
+    drawing.text(
+        20, 206, f"tokens for each expert: {chosen.sum(0).tolist()}; each runs once, on its own", ink=FAINT
+    )
+    return drawing
+
+
+PICTURES: Sequence[Callable[[], Drawing]] = (
+    *(strides, broadcasting, graph, five_lines, precision, ranks),
+    *(masks, rotary_pairs, cache_pages, experts),
+)
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)

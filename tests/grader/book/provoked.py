@@ -532,6 +532,12 @@ LANGUAGE_MODELS: dict[str, Provoke] = {
         torch.ones(1, 3, 2, 4), torch.ones(1, 2, 2, 4), torch.ones(1, 2, 2, 4), enable_gqa=True
     ),
     "'utf-8' codec": lambda: b"\xc3".decode("utf-8"),
+    "new(): invalid": lambda: torch.tensor("text"),
+    "invalid multinomial": lambda: torch.multinomial(torch.zeros(3), 1),
+    "reduction: 'mean'": warned(lambda: F.kl_div(torch.zeros(2, 3), torch.zeros(2, 3))),
+    "index_add_(): Number": lambda: torch.zeros(3, 2).index_add_(0, torch.tensor([0, 1]), torch.ones(3, 2)),
+    '"lshift_cpu"': lambda: ONES << 4,
+    "Muon only": lambda: torch.optim.Muon([torch.nn.Parameter(torch.ones(3))]),
 }
 
 BY_SECTION: dict[str, dict[str, Provoke]] = {
