@@ -22,7 +22,7 @@ Perplexity is exp(mean of -log(probability of a token)). A long text is read in 
 Fine print:
 - The model runs once for each window, under no_grad: nothing keeps a graph.
 - Logits of half precision are computed in float32.
-- stride is 1 or more and below context, and there are two tokens or more; else ValueError.
+- stride, 1 or more, is below context, and there are two tokens or more; else ValueError.
 - sinks or window may be 0. Keys and values have any dtype; positions are int64.
 - The results of keep are where keys are; nothing is copied to or from the CPU. keys and values stay as they are.
 """

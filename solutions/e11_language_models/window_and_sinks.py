@@ -12,7 +12,7 @@ def perplexity(
     model: Callable[[Tensor], Tensor], ids: Int64[Tensor, "1 time"], context: int, stride: int
 ) -> float:
     time = ids.shape[1]
-    if not 1 <= stride < context or time < 2:
+    if stride >= context or time < 2:
         raise ValueError(f"stride {stride} for a context of {context} and {time} tokens")
     total, done = 0.0, 1  # the first token has none before it
     for begin in range(0, time, stride):

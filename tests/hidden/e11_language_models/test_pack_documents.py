@@ -54,7 +54,6 @@ def packed(
     rows_of=in_order,
     cut=True,
     label=lambda place, piece: piece[place] if place else -100,
-    padded=-100,
     unlabelled=None,
     going_on=False,
     first=1,
@@ -68,7 +67,7 @@ def packed(
         places = [(n, place, piece) for n, piece in enumerate(row) for place in range(len(piece))]
         fill = length - len(places)
         ids = [piece[place] for _, place, piece in places] + [pad] * fill
-        labels = [label(place, piece) for _, place, piece in places] + [padded] * fill
+        labels = [label(place, piece) for _, place, piece in places] + [-100] * fill
         labels = [-100 if token == unlabelled else other for token, other in zip(ids, labels, strict=True)]
         positions = [at if going_on else place for at, (_, place, _) in enumerate(places)] + [0] * fill
         segments = [before + first + n for n, _, _ in places] + [0] * fill
@@ -125,7 +124,6 @@ pack = Contract(
         "labels are shifted already: the loss does that": partial(
             packed, label=lambda place, piece: [*piece[1:], -100][place]
         ),
-        "padding has labels: they are -100": partial(packed, padded=0),
         "positions run on through a row: they count from 0 in each document": partial(packed, going_on=True),
         "segments run on from row to row: they begin with 1 in each": partial(packed, over_rows=True),
         "segments begin with 0, which is padding: the first is 1": partial(packed, first=0),

@@ -15,15 +15,14 @@ def numbers(found, *sizes):
         return found
 
 
-def joined(ids, pair, new, skip=1, limit=10**9, backwards=False, end=0):
+def joined(ids, pair, new, skip=1, end=0):
     """Token by token; with a mistake where asked."""
-    ids, pair = (ids[::-1], pair[::-1]) if backwards else (ids, pair)
     result, place = [], 0
     while place < len(ids) - end:
-        found = ids[place : place + 2] == [*pair] and result.count(new) < limit
+        found = ids[place : place + 2] == [*pair]
         result.append(new if found else ids[place])
         place += 1 + (skip if found else 0)
-    return result[::-1] if backwards else result
+    return result
 
 
 def seen(ids, overlaps=True):
@@ -152,7 +151,6 @@ train = Contract(
         ),
         'pairs that overlap are counted as one: (97, 97) is in "aaa" twice': partial(learned, overlaps=False),
         "new tokens begin at 257: the first is 256": partial(learned, base=257),
-        "pairs are replaced from right to left: begin on the left": partial(learned, backwards=True),
         SKIP: partial(learned, skip=0),
     },
     fine=[
@@ -189,9 +187,7 @@ encode = Contract(
         "the longest token that fits is taken: merges go in the order of learning": longest_first,
         "this text's most frequent pair goes first: merges go in the order of learning": by_frequency,
         "merges go from the last to the first: the first one learned goes first": partial(encoded, order=-1),
-        "a merge is made once: it is made wherever its pair stands": partial(encoded, limit=1),
         "new tokens begin at 257: the first is 256": partial(encoded, base=257),
-        "pairs are replaced from right to left: begin on the left": partial(encoded, backwards=True),
         SKIP: partial(encoded, skip=0),
         "the last token is lost at each merge: it has no neighbour, and stays": partial(encoded, end=1),
     },
