@@ -1,7 +1,7 @@
 """Latent attention: a small vector for each token is all that the cache holds, and heads make keys and values from it.
 
 DeepSeek's layers keep a latent c and one turned key r, shared by all heads: latent + rope_dim numbers a token, not
-2 * heads * head_dim. (DeepSeek-V2, 2024, section 2.1, equations 9 to 11 and 14 to 19; queries are not compressed here.)
+2 * heads * head_dim. (DeepSeek-V2, 2024, equations 9 to 11 and 14 to 19; queries are not compressed here.)
 
     c = down(x)                                  # (batch, time, latent)
     r = rotate(rope_key(x), start)               # (batch, time, rope_dim); start tokens are in the cache
