@@ -13,7 +13,7 @@ see the last `window` ones alone, itself counted. (Beltagy et al. 2020, "Longfor
 
 - A window may be longer than the text.
 - Gradients flow to q, k and v.
-- All of PyTorch may be used.
+- All of PyTorch may be used. (On the CPU, its flex_attention has no gradients.)
 
 Fine print:
 - Memory grows with time * window, not with time * time: no matrix of time * time numbers is made, not even a mask.
