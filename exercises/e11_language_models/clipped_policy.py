@@ -1,7 +1,7 @@
 """PPO: how much better each step was than expected, and a loss that does not go too far.
 
 A value says what is still to come. From rewards and values, generalized advantage estimation makes advantages (Schulman
-et al. 2015, equation 16), and PPO a loss for policy and values (Schulman et al. 2017, equations 7 and 9).
+et al. 2015, equation 16), and PPO a loss (Schulman et al. 2017, equations 7 and 9; values clipped as in its code).
 
     delta[t] = reward[t] + gamma * value[t + 1] - value[t]
     advantage[t] = delta[t] + gamma * lam * advantage[t + 1]

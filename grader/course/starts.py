@@ -115,5 +115,6 @@ def _with(part: str, line: str | None) -> str:
         return part
     if _START.search(part):
         return _START.sub(line, part, count=1)
-    body = part.rstrip("\n")
-    return f"{body}\n{line}\n{part[len(body) + 1 :]}"
+    body = re.match(r"(?:.*\S.*\n?)+", part)  # what stands apart below is a remark on what follows
+    end = body.end() if body else 0
+    return f"{part[:end].rstrip()}\n{line}\n{part[end:]}"

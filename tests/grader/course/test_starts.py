@@ -92,6 +92,8 @@ def test_the_audit_tells_what_to_write_and_writes_it(clone):
     was, now = (set(text.splitlines()) for text in (before, clone.catalog.read_text()))
     (line,) = now - was
     assert line in told
-    clone.catalog.write_text("\n".join(line for line in before.splitlines() if "start =" not in line))
+    rows = "\n".join(line for line in before.splitlines() if "start =" not in line)
+    clone.catalog.write_text(rows.replace("[exercise.twice]", "# on what comes next\n\n[exercise.twice]"))
     assert clone.kata("audit", "--write-starts")[0] == 0
     assert len([line for line in clone.catalog.read_text().splitlines() if "start =" in line]) == 2
+    assert clone.catalog.read_text().index("start =") < clone.catalog.read_text().index("# on what")
