@@ -145,9 +145,14 @@ def _no_effect(part: ast.AST, _: ast.Module) -> str:
 
 
 def _places(part: ast.AST, _: ast.Module) -> str:
-    for node in ast.walk(part):
+    taken_apart: list[ast.AST] = []
+    for node in ast.walk(part):  # from the outside in
+        if isinstance(node, ast.Subscript):
+            taken_apart.append(node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+            taken_apart.append(node.value)
         is_where = isinstance(node, ast.Call) and text(node.func) == "torch.where"
-        if is_where and len(node.args) == 1 and not node.keywords:  # type: ignore[attr-defined]
+        if is_where and node not in taken_apart and len(node.args) == 1 and not node.keywords:  # type: ignore[attr-defined]
             return "`torch.where` of a condition alone gives the places, a tensor for each dim"
     return ""
 
