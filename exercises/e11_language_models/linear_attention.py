@@ -11,8 +11,8 @@ RNNs", sections 3.2 to 3.4.) From S = 0 and z = 0, token by token, with phi(x) =
     q, k = torch.tensor([[0., 1.], [1., 0.]]), torch.tensor([[1., 0.], [0., 2.]])   # phi: [[1, 2], [2, 1]], [[2, 1], [1, 3]]
     y, S, z = linear_attention(q, k, v=torch.tensor([[1.], [6.]]))   # [[1.], [3.5]], [[8.], [19.]], [3., 4.]
 
-- `step` takes one token, and S and z so far.
-- `linear_attention` takes a sequence, `chunk` tokens at once; the last chunk may be shorter.
+- `step` takes one token, (..., dim), and S and z so far.
+- `linear_attention` takes (..., time, dim), `chunk` tokens at once; the last chunk may be shorter.
 - Both return y, and the new S and z.
 - Gradients flow to q, k and v.
 - No matrix of (time, time).
@@ -23,7 +23,7 @@ Fine print:
 - float16 and bfloat16 are computed in float32: y is rounded once, at the end, S and z stay in float32.
 - float64 is computed in float64.
 - For x far below 0, where elu(x) + 1 is rounded to 0, phi(x) is exp(x): y is never NaN, nor a gradient.
-- There may be any dimensions in front of time, also none, and any strides.
+- Any strides will do.
 - Where time is 0, y is empty, and S and z are 0.
 - The arguments stay as they are; on another device nothing is copied to or from the CPU.
 """

@@ -182,7 +182,7 @@ def received(answer, gen, tokens=9, experts=5, k=2):
     calls = [[] for _ in range(experts)]
 
     def record(number, rows):
-        calls[number].append([int(i) for i in rows.detach()[:, 0].round()])
+        calls[number].append([int(i) for i in rows.detach().reshape(-1, 2)[:, 0].round()])
         return 2 * rows
 
     answer.mixture_of_experts(x, logits, [partial(record, e) for e in range(experts)], k)
