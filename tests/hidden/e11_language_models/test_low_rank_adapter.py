@@ -48,10 +48,6 @@ contract = Contract(
         "the update is scaled by alpha: it is alpha / rank": partial(
             adapted, scale=lambda alpha, rank: alpha
         ),
-        "the update is scaled by alpha / sqrt(rank): it is alpha / rank": partial(
-            adapted, scale=lambda alpha, rank: alpha / rank**0.5
-        ),
-        "the update is left out": partial(adapted, scale=lambda alpha, rank: 0.0),
         "the update alone came back": lambda state, x, rank, alpha=16.0: adapted(
             state | {"linear.weight": 0 * state["linear.weight"]}, x, rank, alpha, bias=0.0
         ),
@@ -87,7 +83,6 @@ def test_start(answer, gen):
     a, b = found.lora_a.weight.detach(), found.lora_b.weight.detach()
     expect_that(not b.any(), "lora_b.weight is not 0 at first: the update is to begin at 0", yours=b)
     expect_that(bool(a.any()), "lora_a.weight is 0 at first: then neither of the two learns", yours=a)
-    expect_that(len(set(a.flatten().tolist())) > 4, "lora_a.weight is not random at first", yours=a)
     expect_close(found(x).detach(), wanted, "a new LoRALinear(linear, 2)(x)")
 
 
@@ -114,7 +109,6 @@ def test_merge(made, gen):
         made.linear.weight,
         weight,
         "linear.weight after merge() and unmerge()",
-        unmerge_takes_nothing_off=weight + update,
         unmerge_adds_the_update_once_more=weight + 2 * update,
     )
     expect_same(made(x), before, "layer(x) after merge() and unmerge()")

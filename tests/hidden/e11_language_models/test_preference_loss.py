@@ -98,13 +98,9 @@ answer_logprobs = Contract(
         "it is the mean over tokens: their sum is asked for": partial(
             scored, add=lambda told, mask: (told * mask).sum(1) / mask.sum(1)
         ),
-        "all rows are added up: each has a sum of its own": partial(
-            scored, add=lambda told, mask: (told * mask).sum()
-        ),
         "logits are added up: log_softmax makes log-probabilities of them": partial(
             scored, normal=lambda x, dim: x
         ),
-        "probabilities are added up: their logarithms are asked for": partial(scored, normal=torch.softmax),
         "softmax runs over time: the vocabulary is the last dimension": partial(scored, dim=1),
     },
     fine=[
@@ -135,7 +131,6 @@ preference_loss = Contract(
     suspects={
         "chosen and rejected are swapped": partial(preferred, sign=-1.0),
         "the reference is left out": partial(preferred, kept=0.0),
-        "the reference is added: it is taken off": partial(preferred, kept=-1.0),
         "beta is left out of the loss": partial(preferred, in_loss=lambda beta: 1.0),
         "beta is left out of the rewards": partial(preferred, in_rewards=lambda beta: 1.0),
         "it is a sum over pairs: the mean is asked for": partial(
@@ -143,10 +138,6 @@ preference_loss = Contract(
         ),
         "each pair's loss came back: their mean is asked for": partial(
             preferred, loss=lambda x: -F.logsigmoid(x)
-        ),
-        "the logarithm is missing": partial(preferred, loss=lambda x: -x.sigmoid().mean()),
-        "the sign is missing: a loss falls where the chosen answer gains": partial(
-            preferred, loss=lambda x: F.logsigmoid(x).mean()
         ),
         "the mean is taken before the logarithm": partial(preferred, loss=lambda x: -F.logsigmoid(x.mean())),
     },

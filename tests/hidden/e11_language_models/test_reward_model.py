@@ -90,14 +90,8 @@ RewardModel = Contract(
         "the first token is read: the last one has seen all others": partial(
             read, pick=lambda features, mask: features[0]
         ),
-        "the token before the last real one is read": partial(
-            read, pick=lambda features, mask: features[mask.sum() - 2]
-        ),
         "it is the mean over real tokens: the last one is asked for": partial(
             read, pick=lambda features, mask: features[mask].mean(0)
-        ),
-        "the rewards of all tokens are added up": partial(
-            read, pick=lambda features, mask: features[mask].sum(0)
         ),
     },
     job=[registered()],
@@ -137,12 +131,6 @@ pairwise_loss = Contract(
     suspects={
         "chosen and rejected are swapped": partial(compared, sign=-1.0),
         "the logarithm is missing": partial(compared, loss=lambda x: -x.sigmoid().mean()),
-        "the sign is missing: a loss falls where the chosen answer gains": partial(
-            compared, loss=lambda x: F.logsigmoid(x).mean()
-        ),
-        "it is a hinge: -log(sigmoid(…)) is asked for": partial(
-            compared, loss=lambda x: (1 - x).relu().mean()
-        ),
         "it is a sum over pairs: the mean is asked for": partial(
             compared, loss=lambda x: -F.logsigmoid(x).sum()
         ),
