@@ -155,8 +155,12 @@ whole = Contract(
         ),
         dtypes(torch.float64, name="float64", title="float64 is computed in float64."),
         values(inputs=far, name="far_below_0", title="Far below 0, phi(x) is exp(x), not 0."),
-        gradients(
-            "q k v", inputs=far, name="far_gradients", title="Far from 0, gradients are right as well."
+        gradients(  # there they are differences of numbers that are much larger
+            "q k v",
+            inputs=far,
+            ulps=4000,
+            name="far_gradients",
+            title="Far from 0, gradients are right as well.",
         ),
         strides(),
         empties(
@@ -198,9 +202,9 @@ step = Contract(
 
 def test_no_matrix_of_tokens(answer, gen):
     """No tensor has a number for each pair of tokens."""
-    inputs, size = drawn(gen, 512, 4), 512 * 512 * 4
+    inputs, size = drawn(gen, 256, 4), 256 * 256 * 4
     used = peak_bytes(lambda: answer.linear_attention(*inputs))
-    told = "linear_attention(q, k, v) of 512 tokens takes too much memory"
+    told = "linear_attention(q, k, v) of 256 tokens takes too much memory"
     facts = {"yours": f"{used} bytes", "wanted": f"less than {size // 2}"}
     expect_that(used < size // 2, told, **facts, likely="a matrix of (time, time)")
 
