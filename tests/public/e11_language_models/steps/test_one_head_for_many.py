@@ -1,4 +1,4 @@
-"""The suite of share_a_head."""
+"""The suite of one_head_for_many."""
 
 import torch
 
@@ -17,7 +17,7 @@ def draw(gen):
 
 
 contract = Contract(
-    "share_a_head(k, groups)",
+    "one_head_for_many(k, groups)",
     reference=shared,
     example=(given(torch.tensor([[[1.0]], [[2.0]]]), 3), [[[[1.0]]] * 3, [[[2.0]]] * 3]),
     inputs=draw,

@@ -1,9 +1,9 @@
-"""Share a head: `expand`.
+"""One head for many: `expand`.
 
 Several heads of attention may share one head of keys. Return the keys with a new dim 1 of size groups, in which
 each head is seen groups times.
 
-    share_a_head(torch.tensor([[[1.0]], [[2.0]]]), 3).shape
+    one_head_for_many(torch.tensor([[[1.0]], [[2.0]]]), 3).shape
     # torch.Size([2, 3, 1, 1]); [0] is all 1, [1] is all 2
 
 - Copy nothing: return a view of k.
@@ -15,5 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 
-def share_a_head(k: Float[Tensor, "heads time dim"], groups: int) -> Float[Tensor, "heads groups time dim"]:
+def one_head_for_many(
+    k: Float[Tensor, "heads time dim"], groups: int
+) -> Float[Tensor, "heads groups time dim"]:
     raise NotImplementedError
