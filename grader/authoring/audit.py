@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.authoring import lint, statement, variety
+from grader.authoring import capstone, lint, statement, variety
 from grader.authoring.audit_case import SEEDS, AuditCase, broken, function, limited, short, trials_of
 from grader.authoring.memory import Memory
 from grader.authoring.untold import untold
@@ -89,11 +89,12 @@ def _run(
             if exercise.is_step:
                 yield from _fine_checks(exercise, checks[exercise.slug])
             trials += broken(exercise, checks[exercise.slug])
+            trials += capstone.pairs(exercise, checks[exercise.slug])
         here = {slug for slug, found in checks.items() if not all(check.lacks for check in found)}
         trials = [trial for trial in trials if trial.job.slug in here]
         unsettled = []
         for trial, record in session.records([short(t, checks[t.job.slug]) for t in trials]):
-            if trial.kind != "broken" and trial.job.only and not _fails(trial, record):
+            if trial.kind not in ("broken", "pair") and trial.job.only and not _fails(trial, record):
                 memory.keep(trial.job, record)
                 unsettled.append(limited(trial, ()))
             else:
@@ -204,6 +205,8 @@ def _judge(trial: AuditCase, record: ExerciseRecord) -> Iterator[Problem]:
         )
     elif trial.kind == "broken":
         yield from (Problem(where, f"{what} {trial.about}") for what in _letting_through(trial, record))
+    elif trial.kind == "pair":
+        yield from (Problem(where, what) for what in capstone.blind(trial, record))
     elif trial.kind == "works" and not _does_job(record):
         job = [c for c in record.checks if not c.fine]
         yield Problem(where, f"{trial.about} does not work: {_reasons(job, record.flags)}")

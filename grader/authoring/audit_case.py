@@ -16,12 +16,13 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class AuditCase:
-    """One answer to try, and what is expected of it."""
+    """One answer to try, and what is expected of it: of a pair of bugs, that the `wanted` checks fail."""
 
-    kind: Literal["stub", "null", "right", "works", "wrong", "broken"]
+    kind: Literal["stub", "null", "right", "works", "wrong", "broken", "pair"]
     about: str
     job: Job
     specimen: Wrong | None = None
+    wanted: tuple[str, ...] = ()
 
     @property
     def may_fail(self) -> bool:

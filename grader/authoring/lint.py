@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from grader.authoring import statement
+from grader.authoring import capstone, statement
 from grader.course import paths, project, sources, starts
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import STEPS, Exercise, Tree
@@ -52,6 +52,8 @@ def problems(catalog: Catalog, exercises: tuple[Exercise, ...]) -> Iterator[tupl
             yield from _to_do(exercise)
             yield from _row_problems(exercise)
             yield from _hint_problems(exercise)
+            for problem in capstone.problems(exercise):
+                yield exercise.slug, problem
 
 
 def _section_problems(section: Section) -> Iterator[tuple[str, str]]:

@@ -22,10 +22,14 @@ def audit(
     With `write_starts` the files in `exercises/` are noted as starts before; a `fresh` one takes nothing
     from audits before.
     """
+    from grader.authoring import capstone
     from grader.authoring.audit import audit as run
     from grader.authoring.memory import Memory
 
     if write_starts:
+        for exercise in _chosen(only):
+            if exercise.is_capstone and exercise.file("exercises").is_file():
+                capstone.write_start(exercise)
         starts.write(_chosen(only))
         load.cache_clear()
     catalog, exercises = load(), _chosen(only)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from grader.course import paths, project
+from grader.course.bug_pool import BugPool
 
 Tree = Literal["exercises", "solutions", "public", "hidden", "specimens"]
 
@@ -43,10 +44,11 @@ class Exercise:
     or comes back for (further). Who goes front to back leaves ``optional`` steps out. ``start`` is the digest
     of what a learner begins with. ``set_in`` is the assignment of the course that it is in, if it is in one.
     ``root`` is the folder that its mirrored places lie in. The answer to a ``project`` is a folder of many
-    files (`grader.course.project`), to all others one file.
+    files (`grader.course.project`), to all others one file. A capstone has a ``pool`` of bugs, and the number
+    of its ``variant`` says which of them are in its start (`grader.course.variant`).
 
-    No verdict depends on the last two, on ``order``, ``minutes``, ``why`` or ``points``, so none is a part of
-    the text that addresses hold.
+    No verdict depends on what comes after ``start``, nor on ``order``, ``minutes``, ``why`` or ``points``, so
+    none is a part of the text that addresses hold.
     """
 
     slug: str
@@ -68,6 +70,8 @@ class Exercise:
     start: str = ""
     set_in: str = field(default="", repr=False)
     root: Path = field(default=paths.ROOT, repr=False)
+    pool: BugPool = field(default=BugPool(), repr=False)
+    variant: int = field(default=0, repr=False)
 
     def is_start(self, content: bytes) -> bool:
         """Whether nobody wrote anything yet. The file on disk does not tell: it may have been solved."""
@@ -81,6 +85,16 @@ class Exercise:
     def is_project(self) -> bool:
         """Whether its answer is a folder of files."""
         return self.kind == "project"
+
+    @property
+    def is_capstone(self) -> bool:
+        """Whether its start is one of many variants of a program with bugs."""
+        return bool(self.pool.hints)
+
+    @property
+    def is_to_mend(self) -> bool:
+        """Whether its start runs and is wrong: what that does as well earns nothing."""
+        return self.kind == "fix" or self.is_capstone
 
     @property
     def is_step(self) -> bool:

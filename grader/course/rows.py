@@ -15,7 +15,7 @@ from typing import Any
 from grader.core import toml
 from grader.core.errors import KataError
 from grader.core.toml import said
-from grader.course import paths
+from grader.course import bug_pool, paths
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import KINDS, PATHS, STEPS, Exercise
 from grader.course.policy import MOST_POINTS, is_number
@@ -50,6 +50,7 @@ def _exercise(section: str, slug: str, order: int, row: dict[str, Any], source: 
             why=row.get("why", ""),
             start=row.get("start", ""),
             root=root,
+            pool=bug_pool.read(row.get("bugs", {}), row.get("start", "")),
         )
     except KeyError as missing:
         raise KataError(f"{paths.shown(source)}: exercise {slug!r} lacks {missing}; add it") from None
@@ -87,6 +88,7 @@ _SOUND: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "difficulty": (_is_number(1, 3), "1, 2 or 3"),
     "seconds": (_is_number(0.1, 3600), "how long judging may take, as seconds = 20"),
     "minutes": (_is_number(0, 100_000), "how long it takes, as minutes = 15"),
+    "bugs": (bug_pool.is_sound, bug_pool.FORM),
     "optional": (lambda told: isinstance(told, bool), "true or false"),
     **dict.fromkeys(("title", "reading", "why", "start"), (_is_text, "a text in quotes")),
     **dict.fromkeys(("needs", "concepts", "hints"), (_is_list, "a list of texts in quotes")),

@@ -35,8 +35,12 @@ class Specimen:
         solution = exercise.content("solutions")
         if not exercise.is_project:
             return self.source(solution.decode("utf-8")).encode()
+        return packed(self.applied(unpacked(solution)))
+
+    def applied(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """A project's files with the change; raises KataError where it does not fit them."""
         with self._placed():
-            return packed(self._project(unpacked(solution)))
+            return self._project(files)
 
     def source(self, solution: str) -> str:
         """The whole answer as text, given the text of the reference solution."""
@@ -72,6 +76,8 @@ def _changed(text: str, change: Change) -> str:
 
 
 def _holder(hunk: Hunk, files: Mapping[str, bytes]) -> str:
+    if not hunk.out:
+        raise DoesNotApply(f"{hunk.into[0]!r} and what follows: say in which file they come, as @ model.py")
     counts = {name: hunk.occurs(content.decode("utf-8", "replace")) for name, content in files.items()}
     if sum(counts.values()) != 1:
         raise DoesNotApply(
@@ -91,6 +97,13 @@ class Wrong(Specimen):
     check: str = ""
     says: str = ""
     rung: Literal["job", "fine"] = "fine"
+
+
+@dataclass(frozen=True)
+class Bug(Wrong):
+    """One of a capstone's bugs: its check fails, with words of its symptom, alone and beside others."""
+
+    name: str = ""
 
 
 @dataclass(frozen=True)

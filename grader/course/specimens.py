@@ -9,7 +9,8 @@
     |     return x.pow(2).mean(-1).sqrt()
 
 A title says what it is (`wrong job`, `wrong fine`, `works`, `right`) and, after a colon, what it is about. A
-wrong answer may name the check that refuses it, and words of the feedback. Below stand places of the solution
+wrong answer may name the check that refuses it, and words of the feedback; a capstone's bug has both, and a
+name (`bug future test_future "a later token": the mask is missing`). Below stand places of the solution
 that differ (`grader.course.patch`), apart by an empty line, or behind bars the whole answer. In a project,
 `@ model.py` says of which file. Lines that begin with `#` are remarks.
 """
@@ -23,11 +24,12 @@ from typing import Literal
 from grader.core.errors import KataError
 from grader.course import paths
 from grader.course.patch import Hunk
-from grader.course.specimen import Change, Right, Specimen, Works, Wrong
+from grader.course.specimen import Bug, Change, Right, Specimen, Works, Wrong
 
 _TITLE = re.compile(
     r"""(?P<kind>works|right|wrong[ ](?P<rung>job|fine)(?:[ ](?P<check>test_\w+))?
-        (?:[ ]"(?P<says>(?:[^"\\]|\\.)*)")?):[ ](?P<about>\S.*)""",
+        (?:[ ]"(?P<says>(?:[^"\\]|\\.)*)")?
+        |bug[ ](?P<name>[a-z]\w*)[ ](?P<fails>test_\w+)[ ]"(?P<shows>(?:[^"\\]|\\.)*)"):[ ](?P<about>\S.*)""",
     re.VERBOSE,
 )
 _FORM = 'a title such as: wrong job test_values "what feedback says": what it is about'
@@ -113,8 +115,16 @@ class _Draft:
         if not changes:
             raise KataError(f"{self.where}: below the title there is neither a patch nor an answer")
         about, kind = self.title["about"], self.title["kind"]
+        if name := self.title["name"]:
+            shows = _unescaped(self.title["shows"])
+            return Bug(about, changes, self.title["fails"], shows, "job", name, where=self.where)
         if kind != "works" and kind != "right":
-            says = re.sub(r"\\(.)", r"\1", self.title["says"] or "")
+            says = _unescaped(self.title["says"] or "")
             rung: Literal["job", "fine"] = "job" if self.title["rung"] == "job" else "fine"
             return Wrong(about, changes, self.title["check"] or "", says, rung, where=self.where)
         return (Works if kind == "works" else Right)(about, changes, where=self.where)
+
+
+def _unescaped(words: str) -> str:
+    """What stands between quotes, of which those inside have a backslash before them."""
+    return re.sub(r"\\(.)", r"\1", words)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked
-from grader.course import paths, project
+from grader.course import paths, project, variant
 from grader.course.exercise import Exercise
 from grader.course.rows import row_file, rows_of
 
@@ -32,6 +32,8 @@ def content(exercise: Exercise) -> bytes:
     for source in (exercise, replace(exercise, root=paths.SOURCE)):
         if source.file("exercises").is_file() and exercise.is_start(found := source.content("exercises")):
             return found
+    if exercise.is_capstone and exercise != variant.as_given(exercise):
+        return _made(exercise)
     place = exercise.place("exercises").relative_to(exercise.root).as_posix()
     for commit in _git(exercise.root, "log", "--format=%H", "--diff-filter=AM", "--", place).decode().split():
         if exercise.is_start(found := _content_at(commit, place, exercise)):
@@ -40,6 +42,15 @@ def content(exercise: Exercise) -> bytes:
         f"no commit here holds the start of {exercise.slug} that the catalog knows: "
         f"take {place} from where you got this copy"
     )
+
+
+def _made(capstone: Exercise) -> bytes:
+    """The start of another variant than the course's own."""
+    slug, seed = capstone.slug, capstone.variant
+    found = variant.start(capstone, seed, content(variant.as_given(capstone)))
+    if not capstone.is_start(found):
+        raise KataError(f"{slug} has other bugs by now; `kata capstone {slug} --seed {seed}` lays them out")
+    return found
 
 
 def _content_at(commit: str, place: str, exercise: Exercise) -> bytes:

@@ -71,7 +71,7 @@ def learn(
     exercise: Exercise, expected: Sequence[CheckSpec], transcript: Transcript, *, is_start: bool = False
 ) -> Lesson:
     """The lesson in how one answer was judged; a start that is to be built teaches nothing."""
-    if is_start and exercise.kind != "fix":
+    if is_start and not exercise.is_to_mend:
         return Lesson(exercise, "todo", (), (), (), "", "", is_start=True)
     here = [(spec, transcript.of(spec)) for spec in expected if spec.lacks is None]
     lacks = [(spec, found) for spec, found in here if found.outcome in ("failed", "timeout")]

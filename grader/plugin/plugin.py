@@ -147,7 +147,7 @@ def _waiting(session: pytest.Session) -> frozenset[Exercise]:
     answers = session.config.stash[JUDGED].answers
     chosen = {e for item in session.items if (e := exercise_of(item.path))}
     about = chosen if len(chosen) == 1 else named(session.config)
-    there = {e: place for e in chosen if (e.kind != "fix" or e not in about) and (place := answers.path(e))}
+    there = {e: place for e in chosen if (not e.is_to_mend or e not in about) and (place := answers.path(e))}
     return frozenset(e for e, place in there.items() if e.is_start(e.read(place)))
 
 

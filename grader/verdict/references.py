@@ -34,7 +34,7 @@ class References:
         self._judge = judge
         self.seed = seed
         self._known: dict[str, Reference] = {}
-        self._starts: dict[str, frozenset[str]] = {}
+        self._starts: dict[Exercise, frozenset[str]] = {}  # variants of a capstone have their own
 
     def of(self, exercise: Exercise) -> Reference:
         """What the reference gives, or why the exercise cannot be judged."""
@@ -55,7 +55,7 @@ class References:
             return unjudged(exercise, reference.trouble)
         wanted, checks = reference.wanted, self._checks(exercise)
         record = verdict(exercise, checks, transcript, wanted)
-        if exercise.kind != "fix" or record.job == 1.0 or record.needs_manual_grade:
+        if not exercise.is_to_mend or record.job == 1.0 or record.needs_manual_grade:
             return record
         try:
             if starts.is_same_code(exercise, job.answer):
@@ -72,13 +72,13 @@ class References:
         Raises:
             KataError: the start is not here, or could not be judged.
         """
-        if exercise.slug not in self._starts:
+        if exercise not in self._starts:
             found = self._judge.reference(Job(exercise, starts.content(exercise), self.seed))
             if found.fault:
                 raise KataError(f"the start could not be judged: {found.fault}")
             wanted = self.of(exercise).wanted
-            self._starts[exercise.slug] = passing(self._checks(exercise), found, wanted)
-        return self._starts[exercise.slug]
+            self._starts[exercise] = passing(self._checks(exercise), found, wanted)
+        return self._starts[exercise]
 
     def _checks(self, exercise: Exercise) -> Sequence[CheckSpec]:
         return self._judge.inventory.get(exercise.slug, ())

@@ -4,12 +4,14 @@ from typing import ClassVar
 
 import pytest
 
-from grader.course import starts
+from grader.core.packed import packed, unpacked
+from grader.course import starts, variant
 from grader.course.exercise import Exercise, digest
 from grader.protocol.check import CheckSpec
 from grader.protocol.job import Job
 from grader.protocol.transcript import read
 from grader.verdict.references import References
+from tests.grader.support import capstone
 
 START = b'''"""Scale a tensor."""
 
@@ -105,3 +107,32 @@ def test_a_start_that_is_nowhere_makes_no_grade_up(exercise):
     assert record.needs_manual_grade and "git cannot be asked" in record.flags[0]
     whole = references.verdict(Job(exercise, RIGHT, 0), judge.judge_one(Job(exercise, RIGHT, 0)))
     assert whole.status == "passed"
+
+
+class SumsJudge(Judge):
+    """Says of a capstone's answer which of its sums are right."""
+
+    inventory: ClassVar = {capstone.SLUG: Judge.inventory["scale"]}
+
+    def judge_one(self, job):
+        text = b"".join(unpacked(job.answer).values()).decode()
+        sums = enumerate(capstone.NAMES, 100)
+        cases = [[name, ["b", f"x + {n}" in text]] for n, name in sums]
+        checks = [{"check": "public::test_values", "outcome": "passed"}]
+        return read([*checks, {"oracle": ["d", cases]}, {"done": True}])
+
+
+def test_what_a_capstones_variant_does_earns_nothing(tmp_path):
+    given = capstone.exercise(tmp_path)
+    judge = SumsJudge()
+    references = References(judge, 0)
+    for seed in (0, 7):  # one after the other: each has a start of its own
+        exercise = variant.of(given, seed, starts.content(given))
+        text = starts.content(exercise)
+        bugs = [capstone.NAMES.index(name) + 100 for name in variant.chosen(exercise, seed)]
+        for mended, wanted in ((0, 0.0), (1, 0.2), (4, 0.8), (5, 1.0)):
+            files = unpacked(text)
+            for n in bugs[:mended]:
+                files = {name: held.replace(b"x - %d" % n, b"x + %d" % n) for name, held in files.items()}
+            job = Job(exercise, packed(files), 0)
+            assert references.verdict(job, judge.judge_one(job)).job == wanted, (seed, mended)
