@@ -186,6 +186,29 @@ def reset(
 
 
 @app.command()
+def capstone(
+    exercise: Annotated[
+        str, typer.Argument(help="a whole program with bugs (default: tell of all)", metavar="[NAME]")
+    ] = "",
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="which variant of it (default: the next that was not done)"),
+    ] = None,
+    tell: Annotated[
+        bool, typer.Option("--list", help="only tell which there are, and which were done")
+    ] = False,
+) -> None:
+    """Lay out a whole program with five bugs; each number lays out others."""
+    from grader.learner import capstone as laying
+
+    _settle()
+    if tell or not exercise:
+        out.print("\n".join(laying.listed(exercise)), markup=False)
+    else:
+        out.print(laying.lay(exercise, seed), markup=False)
+
+
+@app.command()
 def solution(
     exercise: Name,
     reveal: Annotated[

@@ -14,7 +14,7 @@ from grader.course.statement import Statement
 from grader.learner import commands
 from grader.learner.watch.folding import Python
 from grader.protocol.statuses import SOLVED
-from grader.records import practice, progress
+from grader.records import capstones, practice, progress
 from grader.records.practice import Again
 
 
@@ -34,7 +34,7 @@ def begin(name: str = "") -> Exercise:
     exercise = catalog.find(name) if name else practice.choose(catalog.exercises, seen, today)
     if seen[exercise.slug] not in SOLVED:
         raise KataError(f"{exercise.slug} is not solved yet; `kata watch {exercise.slug}` goes there")
-    kept = commands.put_back(exercise)
+    kept = commands.put_back(capstones.mine(exercise))
     if kept is None:
         raise KataError(f"{paths.shown(exercise.file('exercises'))} is at its start already")
     practice.begin(exercise.slug, kept.name, today)

@@ -13,7 +13,7 @@ from grader.engine.backend import judge
 from grader.learner.outcome import learn
 from grader.protocol.job import Job
 from grader.protocol.statuses import SOLVED
-from grader.records import practice, progress
+from grader.records import capstones, practice, progress
 
 
 def settle(err: Console) -> None:
@@ -25,7 +25,7 @@ def settle(err: Console) -> None:
     if not why:
         return
     there = [e for e in load().exercises if e.file("exercises").exists()]
-    left = [e for e in there if not progress.is_known(e) and not is_untouched(e)]
+    left = [e for e in there if not progress.is_known(e) and not is_untouched(capstones.mine(e))]
     count = f"{len(left)} answer{'s' if len(left) > 1 else ''}"
     err.print(f"{why}; judging {count} anew, once" if left else f"{why}; no answer was lost")
     if left:
@@ -38,8 +38,10 @@ def _judge(exercises: list[Exercise], err: Console) -> None:
     with bar(err, "judging answers") as told, judge(exercises, os.cpu_count() or 1) as warm:
         for number, (job, found) in enumerate(warm.judge(jobs), start=1):
             exercise = job.exercise
-            state = learn(exercise, warm.inventory.get(exercise.slug, []), found).mark
+            lesson = learn(exercise, warm.inventory.get(exercise.slug, []), found)
+            state = lesson.mark
             new = progress.remember({exercise: state})
+            capstones.saw(exercise, [f.check for f in lesson.failures], is_solved=state in SOLVED)
             if state in SOLVED:
                 practice.note(new, date.fromtimestamp(exercise.file("exercises").stat().st_mtime))
             told(number, len(jobs))

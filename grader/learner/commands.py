@@ -8,13 +8,13 @@ from pathlib import Path
 
 from grader.core.errors import KataError
 from grader.core.packed import unpacked, written
-from grader.course import paths, project, specimens, starts
+from grader.course import paths, project, specimens, starts, variant
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
 from grader.course.specimen import Works
 from grader.course.statement import code_alone
 from grader.protocol.statuses import SETTLED
-from grader.records import progress, route
+from grader.records import capstones, progress, route
 
 BACKUPS = paths.STATE / "backups"
 
@@ -27,14 +27,15 @@ def hint(name: str, reveal: str = "") -> str:
         reveal: what is to be typed for it, where that is not `kata solution`.
     """
     exercise = load().find(name)
-    slug, count = exercise.slug, len(exercise.hints)
-    if not exercise.hints:
+    slug, (key, hints) = exercise.slug, hints_of(exercise)
+    count = len(hints)
+    if not hints:
         raise KataError(f"{slug} has no hints; its statement is in {paths.shown(exercise.file('exercises'))}")
-    given = progress.next_hint(slug, count)
+    given = progress.next_hint(key, count)
     if given is not None:
         last = " (the last one)" if given + 1 == count else ""
-        return f"hint {given + 1}/{count}{last}  {exercise.hints[given]}"
-    told = [f"hint {number}/{count}  {text}" for number, text in enumerate(exercise.hints, start=1)]
+        return f"hint {given + 1}/{count}{last}  {hints[given]}"
+    told = [f"hint {number}/{count}  {text}" for number, text in enumerate(hints, start=1)]
     told.append("there are no more hints")
     if exercise.file("solutions").exists() and may_reveal(exercise):
         how = reveal or f"`kata solution {slug} --reveal`"
@@ -42,9 +43,29 @@ def hint(name: str, reveal: str = "") -> str:
     return "\n".join(told)
 
 
+def hints_of(exercise: Exercise) -> tuple[str, tuple[str, ...]]:
+    """What is to be said, and under which key it is counted: of a capstone, of the bug that somebody sees."""
+    bug = _bug_seen(capstones.mine(exercise)) if exercise.is_capstone else ""
+    if bug:
+        return f"{exercise.slug}{progress.BUG}{bug}", exercise.pool.hints_for(bug)
+    return exercise.slug, exercise.hints
+
+
+def _bug_seen(capstone: Exercise) -> str:
+    """The first bug of the variant whose symptom was last shown; "" where none was, or nobody can tell."""
+    failed, names = capstones.of(capstone.slug).failed, variant.chosen(capstone, capstone.variant)
+    if failed is None:
+        return names[0]
+    try:
+        bugs = variant.bugs(capstone)
+    except KataError:
+        return ""
+    return next((name for name in names if name in bugs and bugs[name].check in failed), "")
+
+
 def reset(name: str) -> str:
     """Put the start back and keep what was there; where it is kept, for printing."""
-    exercise = load().find(name)
+    exercise = capstones.mine(load().find(name))
     shown = paths.shown(exercise.place("exercises"))
     if starts.is_untouched(exercise):
         return f"{shown} is at its start already"
@@ -52,10 +73,15 @@ def reset(name: str) -> str:
     return f"{shown} is back at its start" + (f"; your version is in {paths.shown(kept)}" if kept else "")
 
 
-def put_back(exercise: Exercise) -> Path | None:
-    """Write the start of an exercise; where what was there is kept, if there was anything else."""
+def put_back(exercise: Exercise, before: Exercise | None = None) -> Path | None:
+    """Write the start of an exercise; where what was there is kept, if there was anything else.
+
+    Args:
+        exercise: the exercise, or a variant of it.
+        before: the variant that lies there, where that is another one.
+    """
     place, start = exercise.place("exercises"), starts.content(exercise)
-    is_there = place.exists() and not starts.is_untouched(exercise)
+    is_there = place.exists() and not starts.is_untouched(before or exercise)
     kept = _keep(exercise, place) if is_there else None
     place.parent.mkdir(parents=True, exist_ok=True)
     if exercise.is_project:
@@ -63,6 +89,8 @@ def put_back(exercise: Exercise) -> Path | None:
     else:
         place.write_bytes(start)
     progress.forget(exercise.slug)
+    if exercise.is_capstone:
+        capstones.lay(exercise)
     return kept
 
 
@@ -88,7 +116,8 @@ def _keep(exercise: Exercise, place: Path) -> Path:
 def may_reveal(exercise: Exercise) -> bool:
     """Whether the solution of what is not solved may be had now, and was not yet: all hints were given."""
     is_open = _is_settled(exercise) or exercise.slug in progress.revealed()
-    return not is_open and not progress.hints_left(exercise.slug, len(exercise.hints))
+    key, hints = hints_of(exercise)
+    return not is_open and not progress.hints_left(key, len(hints))
 
 
 def _is_settled(exercise: Exercise) -> bool:

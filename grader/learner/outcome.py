@@ -19,6 +19,8 @@ class Failure:
     title: str
     feedback: Feedback
     fine: bool = False
+    check: str = ""
+    """The name of its function."""
 
     @property
     def line(self) -> str:
@@ -83,7 +85,9 @@ def learn(
         exercise,
         standing.state_in(transcript),
         _once(spec.title for spec, _ in here if spec.title not in lacking),
-        tuple(Failure(spec.title, told or Feedback(""), spec.fine) for (spec, _), told in failed),
+        tuple(
+            Failure(spec.title, told or Feedback(""), spec.fine, spec.function) for (spec, _), told in failed
+        ),
         _once(f"{spec.title} ({spec.lacks})" for spec in expected if spec.lacks is not None),
         _trouble(exercise, transcript),
         _printed(transcript, [found for (_, found), _ in failed[:1]]),

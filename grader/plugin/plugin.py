@@ -24,6 +24,7 @@ from grader.plugin.reports import CheckReport
 from grader.plugin.selection import exercise_of, is_left_out, named
 from grader.protocol.check import Finding
 from grader.protocol.feedback import Feedback
+from grader.records import capstones
 
 pytest_plugins = [
     f"grader.plugin.{name}" for name in ("contracts", "reports", "summary", "gpu_process", "leftovers")
@@ -148,7 +149,7 @@ def _waiting(session: pytest.Session) -> frozenset[Exercise]:
     chosen = {e for item in session.items if (e := exercise_of(item.path))}
     about = chosen if len(chosen) == 1 else named(session.config)
     there = {e: place for e in chosen if (not e.is_to_mend or e not in about) and (place := answers.path(e))}
-    return frozenset(e for e, place in there.items() if e.is_start(e.read(place)))
+    return frozenset(e for e, place in there.items() if capstones.mine(e).is_start(e.read(place)))
 
 
 def prepare(items: list[pytest.Item]) -> None:

@@ -19,8 +19,8 @@ from grader.plugin.reports import check_of
 from grader.plugin.selection import exercise_of
 from grader.protocol.check import Outcome
 from grader.protocol.standing import NOTHING_RAN, Standing
-from grader.protocol.statuses import SETTLED, STATES, STATUSES, State
-from grader.records import practice, progress
+from grader.protocol.statuses import SETTLED, SOLVED, STATES, STATUSES, State
+from grader.records import capstones, practice, progress
 from grader.records.counts import by_kind, counting
 
 _FAILED = pytest.StashKey[list[pytest.TestReport]]()
@@ -53,7 +53,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
         if is_own:
             # A part of the checks proves nothing but that the job is not done.
             begun = {slug for slug, found in standings.items() if found.job and states[slug] not in SETTLED}
-            _remember({s: state for s, state in states.items() if s in whole | begun})
+            seen = {s: state for s, state in states.items() if s in whole | begun}
+            _remember(seen)
+            _remember_symptoms({s: state for s, state in seen.items() if s in whole}, reports)
         told = [*lines(states, half_written(reports, standings)), *leftovers.lines(reports)]
         if is_own:
             told += filter(None, (missing.renamed(load().exercise(slug)) for slug in states))
@@ -89,8 +91,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _remember(states: Mapping[str, State]) -> None:
     catalog = load()
     seen = {catalog.exercise(slug): state for slug, state in states.items()}
-    seen |= {e: "todo" for e in seen if is_untouched(e)}  # a start may fail, but it was not begun
+    seen |= {
+        e: "todo" for e in seen if is_untouched(capstones.mine(e))
+    }  # a start may fail, but it was not begun
     practice.note(progress.remember(seen))
+
+
+def _remember_symptoms(states: Mapping[str, State], reports: Iterable[pytest.TestReport]) -> None:
+    """Of each capstone that was judged whole, which checks fail."""
+    failed = defaultdict(list)
+    for report in reports:
+        if (check := check_of(report)) and check.finding.outcome in ("failed", "timeout"):
+            failed[check.slug].append(report.nodeid.split("::")[-1].split("[")[0])
+    for slug, state in states.items():
+        capstones.saw(load().exercise(slug), failed[slug], is_solved=state in SOLVED)
 
 
 def _summarise(reporter: pytest.TerminalReporter, lines: Sequence[str], does_job: Mapping[str, str]) -> None:

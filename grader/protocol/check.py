@@ -31,6 +31,11 @@ class CheckSpec:
     of: str = ""
     refuses: tuple[str, ...] = ()
 
+    @property
+    def function(self) -> str:
+        """`test_dtype` of `hidden::test_dtype[float16]`."""
+        return self.id.split("::")[-1].split("[")[0]
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "refuses", tuple(self.refuses))  # JSON knows lists
 

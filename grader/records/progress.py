@@ -112,11 +112,16 @@ def remember(seen: Mapping[Exercise, State]) -> list[str]:
     return [e.slug for e, state in seen.items() if state in SOLVED and e.slug not in before]
 
 
+BUG = ":"
+"""Between a capstone's slug and the name of one of its bugs: hints for each are counted apart."""
+
+
 def forget(slug: str) -> None:
     """An exercise starts over: its state and its hints. Who has seen the solution has seen it."""
     data = progress_file.read()
     for name in ("states", "hints"):
-        data[name].pop(slug, None)
+        for key in [key for key in data[name] if key.partition(BUG)[0] == slug]:
+            del data[name][key]
     progress_file.write(data)
 
 

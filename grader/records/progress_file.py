@@ -11,7 +11,7 @@ from grader.course import paths
 from grader.records.records import write_json
 
 FILE = paths.STATE / "progress.json"
-PARTS = ("states", "hints", "revealed", "path", "at", "practice", "again", "placement", "anew")
+PARTS = ("states", "hints", "revealed", "path", "at", "practice", "again", "placement", "anew", "capstones")
 
 
 def read() -> dict[str, Any]:

@@ -29,7 +29,7 @@ from grader.learner.watch.walk import Walk
 from grader.learner.watch.window import Window
 from grader.protocol.judge import Judge
 from grader.protocol.statuses import SETTLED, SOLVED
-from grader.records import practice, progress
+from grader.records import capstones, practice, progress
 from grader.records.route import Route
 
 
@@ -167,6 +167,8 @@ class Watcher:
         if is_latest:
             # after the verdict is shown: it waits for the disk
             practice.note(progress.remember({exercise: state}))
+            failed = [failure.check for failure in event.lesson.failures]
+            capstones.saw(exercise, failed, is_solved=state in SOLVED)
 
     def _tick(self) -> None:
         """The focus takes its time: say how long, and how long it may."""
