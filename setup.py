@@ -8,6 +8,7 @@ from setuptools.command.build_py import build_py
 
 CONTENT = (
     *("exercises", "solutions", "tests/__init__.py", "tests/public", "tests/hidden"),
+    "tests/specimens/e13_capstones",  # of which variants are made
     *(".gitignore", "conftest.py", "pyproject.toml", "README.md", "docs/pictures"),
 )
 

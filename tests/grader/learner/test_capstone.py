@@ -1,5 +1,8 @@
 """`kata capstone`: a variant is laid out, what was there is kept, and hints follow what was seen."""
 
+import subprocess
+import sys
+
 import pytest
 
 from grader.course import variant
@@ -42,9 +45,10 @@ def mend(clone, *names):
         file.write_text(text)
 
 
-def judged(clone):
-    """The slug's state after all of its checks were run."""
-    return clone.pytest("-q", "-n", "0", "-k", SLUG)
+def judge(clone):
+    """Run all of its checks, as a learner does."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", SLUG]
+    return subprocess.run(command, cwd=clone.root, capture_output=True, text=True, check=False).stdout
 
 
 def test_a_variant_is_laid_out_and_taken_back(clone, chosen):
@@ -70,14 +74,14 @@ def test_a_variant_is_laid_out_and_taken_back(clone, chosen):
 def test_hints_are_about_what_was_seen_and_the_next_variant_comes(clone, chosen):
     first, second, *rest = chosen(0)
     assert clone.kata("hint", SLUG)[1] == [f"hint 1/3  what {first} says"]
-    judged(clone)
+    judge(clone)
     assert clone.kata("hint", SLUG)[1] == [f"hint 2/3  print {first}"]
     mend(clone, first)
     assert clone.kata("hint", SLUG)[1] == [f"hint 3/3 (the last one)  where {first} is"], "not judged yet"
-    judged(clone)
+    judge(clone)
     assert clone.kata("hint", SLUG)[1] == [f"hint 1/3  what {second} says"]
     mend(clone, second, *rest)
-    judged(clone)
+    judge(clone)
     assert clone.kata("capstone", "--list")[1] == [f"{SLUG}: 12 bugs; variant 0 lies here; done: 0"]
     code, lines = clone.kata("capstone", SLUG)
     assert code == 0 and lines[0].startswith("variant 1 of")
@@ -87,7 +91,7 @@ def test_hints_are_about_what_was_seen_and_the_next_variant_comes(clone, chosen)
 
 def test_what_cannot_be_laid_out_is_told_in_a_line(clone):
     code, lines = clone.kata("capstone", "double")
-    assert code == 2 and lines == ["double is no capstone; `kata capstone --list` lists them"]
+    assert code == 2 and lines == ["kata: double is no capstone; `kata capstone --list` lists them"]
     for file in (clone.root / "solutions/e01_tensors" / SLUG).iterdir():
         file.unlink()
     code, lines = clone.kata("capstone", SLUG, "--seed", "3")
