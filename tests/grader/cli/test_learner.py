@@ -26,6 +26,7 @@ VERBS = {
     "path",
     "hint",
     "reset",
+    "capstone",
     "solution",
     "update",
     "init",
