@@ -127,7 +127,7 @@ def searches(gen):
         "two beams": drawn(gen, 6, 1, 2, 5, 2, 0.0, telling=[late]),
         "a large alpha": drawn(gen, 5, 3, 4, 5, 1, telling=[flat], alpha=2.0),
         "one beam": drawn(gen, 9, 2, 1, 6, 3),
-        "a width that loses nothing": drawn(gen, 3, 1, 90, 4, 0),
+        "more beams than tokens": drawn(gen, 3, 2, 7, 5, 0),
     }
 
 
@@ -171,7 +171,11 @@ contract = Contract(
         ),
         values(
             inputs=lambda gen: [
-                given(Reader(gen, 6, never=(0, 2, 3, 5)), prompt(gen, 6, 1), width, 3, 0) for width in (3, 20)
+                drawn(gen, 3, 1, 90, 4, 0),  # all that there are
+                *(
+                    given(Reader(gen, 6, never=(0, 2, 3, 5)), prompt(gen, 6, 1), width, 3, 0)
+                    for width in (3, 20)
+                ),
             ],
             name="never",
             title="A token with logit -inf is never used; where fewer sequences are there, fewer come back.",

@@ -41,15 +41,16 @@ def read(state, ids, mask, pick=lambda features, mask: features[mask][-1], head=
     return head(picked @ state["head.weight"].mT)[:, 0]
 
 
-def rows(gen, *lengths, dim=4, before=False):
-    """A model, and rows of so many real tokens."""
-    size, time = len(lengths), max(lengths)
+def rows(gen, *lengths, dim=4, before=False, behind=0):
+    """A model, and rows of so many real tokens; `before` has padding in front of them, and some `behind`."""
+    size, time = len(lengths), max(lengths) + behind
     state = {
         "backbone.embedding.weight": torch.randn(9, dim, generator=gen),
         "head.weight": torch.randn(1, dim, generator=gen),
     }
     place, length = torch.arange(time), torch.tensor(lengths)[:, None]
-    mask = time - 1 - place < length if before else place < length
+    first = time - behind - length if before else 0
+    mask = (place >= first) & (place < first + length)
     ids = torch.randint(1, 9, (size, time), generator=gen).masked_fill(~mask, 0)
     return layer(Backbone(dim), dim, state=state)(ids, mask)
 
@@ -97,7 +98,10 @@ RewardModel = Contract(
     job=[registered()],
     fine=[
         values(
-            inputs=lambda gen: {"padding before the tokens": rows(gen, 2, 5, 4, before=True)},
+            inputs=lambda gen: {
+                "padding before the tokens": rows(gen, 2, 5, 4, before=True),
+                "padding on both sides": rows(gen, 3, 5, 2, before=True, behind=2),
+            },
             name="padding_before",
             title="Padding may come before the tokens as well.",
             suspects={
