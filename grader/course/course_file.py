@@ -2,6 +2,7 @@
 
 title = "Deep learning, autumn"
 sources = ["torchkata"]                # see grader/course/sources.py
+variants = "variants.csv"              # see grader/course/variant_table.py
 
 [grading]                              # see grader/course/policy.py
 
@@ -27,7 +28,7 @@ from grader.core.toml import said
 from grader.course import paths, policy, sources
 from grader.course.policy import Policy, is_number
 
-_KEYS = ("title", sources.KEY, "grading", "assignment")
+_KEYS = ("title", sources.KEY, "grading", "assignment", "variants")
 _OF_ASSIGNMENT = ("title", "exercises", "extras", "points", "due")
 _AS = 'exercises = ["e01/steps", "merge_heads"]'
 MOST_POINTS, LEAST_POINTS = 1000, 0.01
@@ -61,6 +62,7 @@ class CourseFile:
     title: str = ""
     policy: Policy = policy.USUAL
     assignments: tuple[Assignment, ...] = ()
+    variants: Path | None = None
 
     def said(self, name: str) -> str:
         """How an error about an assignment begins."""
@@ -88,7 +90,10 @@ def load(root: Path = paths.COURSE) -> CourseFile:
     assignments = tuple(
         _assignment(name, one, f"{where}: [assignment.{one_line(name)}]") for name, one in tables.items()
     )
-    return CourseFile(file, title, policy.load(root), assignments)
+    variants = told.get("variants")
+    if variants is not None and not isinstance(variants, str):
+        raise KataError(f'{where}: variants is {said(variants)}; name a file, as variants = "variants.csv"')
+    return CourseFile(file, title, policy.load(root), assignments, root / variants if variants else None)
 
 
 def near(name: str, known: Iterable[str]) -> str:

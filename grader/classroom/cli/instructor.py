@@ -21,7 +21,7 @@ from grader.classroom.submissions.class_folder import Submission, collect
 from grader.classroom.suite.inventory import catalog_of, expect_only
 from grader.core.errors import KataError
 from grader.core.progress_bar import bar
-from grader.course import policy
+from grader.course import course_file, policy, variant_table
 from grader.course.catalog import Catalog, load
 from grader.course.course_file import near
 from grader.course.exercise import Exercise
@@ -79,6 +79,8 @@ def grade(options: ClassOptions, asked: ExerciseOptions, out: Console, err: Cons
     catalog.select(only)  # or there is no such exercise
     expect_only(results, None)
     students = settled(results, options.roster, err)
+    whose = asked.variants or course_file.load().variants
+    variants = variant_table.read(whose, catalog) if whose else variant_table.NOBODYS
     gradebook = None if asked.gradebook == corrections.WITHOUT else asked.gradebook
     if times is not None and gradebook is None:
         raise KataError("--times: what lateness costs is the gradebook's business; name one with --gradebook")
@@ -97,7 +99,7 @@ def grade(options: ClassOptions, asked: ExerciseOptions, out: Console, err: Cons
     expect_writable(results)
     arrivals.keep(results, came)
     seed, jobs = seed_of(results, asked.seed), options.jobs or os.cpu_count() or 1
-    settings = GradingSettings(results, seed, jobs, options.confined, judges, given)
+    settings = GradingSettings(results, seed, jobs, options.confined, judges, given, variants)
     with bar(err, "judging answers") as progress:
         records = run(work.submissions, chosen, settings, progress, log)
     judged = [exercise.slug for exercise in chosen]

@@ -54,6 +54,14 @@ def grade(
             "--times", metavar="FILE", help="when work came: a CSV of student, assignment (optional), time"
         ),
     ] = None,
+    variants: Annotated[
+        Path | None,
+        typer.Option(
+            "--variants",
+            metavar="FILE",
+            help="who got which variant of capstones, as `kata release --variants` wrote it",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade a class's submissions. Exercises that this run does not judge keep their results."""
@@ -61,7 +69,9 @@ def grade(
 
     asked = instructor.asked_for(only, assignment)
     options = ClassOptions(submissions, results, jobs, sandbox is SandboxOption.required, roster, as_json)
-    if not instructor.grade(options, ExerciseOptions(asked, seed, gradebook, cluster, times), out, err):
+    if not instructor.grade(
+        options, ExerciseOptions(asked, seed, gradebook, cluster, times, variants), out, err
+    ):
         raise typer.Exit(1)
 
 
@@ -70,13 +80,31 @@ def release(
     target: Annotated[Path, typer.Argument(help="a new folder outside this clone", metavar="OUT")],
     only: Only = None,
     assignment: Set = None,
+    variants: Annotated[
+        Path | None,
+        typer.Option(
+            "--variants", metavar="ROSTER", help="a repository for each student, with other bugs in capstones"
+        ),
+    ] = None,
 ) -> None:
     """Make a repository for students: no solutions, no hidden suites."""
     from grader.classroom.cli import instructor
+    from grader.course import roster, variant_table
+    from grader.publish import handouts
     from grader.publish import release as releasing
 
     chosen = instructor.handed_out(only, assignment)
     instructor.tell_of_unfinished(chosen, err)
+    if variants is not None:
+        students = roster.load(variants).students
+        count = handouts.write(target, chosen, students)
+        out.print(
+            f"{target}: {count} exercise{'s' if count != 1 else ''} for each of {len(students)} students"
+        )
+        out.print(
+            f"{target / variant_table.FILE}: who got which variant; keep it for `kata grade --variants`"
+        )
+        return
     count = releasing.release(target, chosen)
     out.print(f"{target}: {count} exercise{'s' if count != 1 else ''} for students")
 

@@ -93,7 +93,7 @@ class ClassOptions:
 class ExerciseOptions:
     """Which exercises are judged, on inputs of which seed and on which cluster, and where scores go besides.
 
-    `times` is a table of when work came.
+    `times` is a table of when work came, `variants` one of who got which variant.
     """
 
     only: list[str] | None = None
@@ -101,6 +101,7 @@ class ExerciseOptions:
     gradebook: str | None = None
     cluster: str | None = None
     times: Path | None = None
+    variants: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.classroom.grading import foreign
 from grader.classroom.grading.store import Store, expect_writable, write
 from grader.classroom.submissions.class_folder import Submission, listed
 from grader.classroom.submissions.roll_call import KEPT, is_judged
@@ -19,6 +20,7 @@ from grader.core.progress_bar import Progress, silent
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
 from grader.course.policy import USUAL, Policy
+from grader.course.variant_table import NOBODYS, VariantTable
 from grader.engine import backend
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
@@ -57,7 +59,8 @@ StartJudge = Callable[[Sequence[Exercise]], AbstractContextManager[Judge]]
 class GradingSettings:
     """How to grade: where results go, the run's seed, workers at a time, confined or not.
 
-    `cluster` starts a judge elsewhere; without it, this machine judges. `policy` says what an answer earns.
+    `cluster` starts a judge elsewhere; without it, this machine judges. `policy` says what an answer earns,
+    and `variants` which start of a capstone a student got.
     """
 
     out: Path
@@ -66,6 +69,7 @@ class GradingSettings:
     confined: bool
     cluster: StartJudge | None = None
     policy: Policy = USUAL
+    variants: VariantTable = NOBODYS
 
 
 def grade(
@@ -139,7 +143,7 @@ def _plan(
     tasks: dict[str, DistinctAnswer] = {}
     chosen = list(exercises)
     for submission in submissions:
-        for exercise in chosen:
+        for exercise in (settings.variants.of(submission.student, one) for one in chosen):
             if submission.holds(exercise):
                 answer = submission.answers[exercise.slug]
                 key = _key(exercise, answer, settings)
@@ -201,7 +205,7 @@ def _student(
     found: dict[str, ExerciseRecord] = {}
     before = earlier.exercises if earlier and earlier.student == submission.student else {}
     kept = []
-    for exercise in exercises:
+    for exercise in (settings.variants.of(submission.student, one) for one in exercises):
         if exercise.slug in submission.kept and exercise.slug in before:
             continue
         now = _verdict(submission, exercise, settings, store)
@@ -227,4 +231,6 @@ def _verdict(
     key = _key(exercise, answer, settings)
     judged = store.get(key) or store.unjudged[key]
     parts = cache_key.parts(exercise, answer, settings.seed, confined=settings.confined)
-    return replace(judged, points=exercise.points, digests=cache_key.short(parts))
+    odd = foreign.flag(exercise, answer, settings.variants)
+    flags = (*judged.flags, *filter(None, [odd]))
+    return replace(judged, points=exercise.points, digests=cache_key.short(parts), flags=flags)

@@ -1,0 +1,113 @@
+"""Each student has a variant of their own: what is handed out, and by which start it is judged."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from grader.core.errors import KataError
+from grader.course import variant, variant_table
+from grader.course.catalog import Catalog, Section
+from tests.grader.support.capstone import NAMES, SLUG, add_capstone, exercise
+from tests.grader.support.clone import Clone
+
+
+@pytest.fixture
+def capstone(tmp_path):
+    return exercise(tmp_path / "aside")
+
+
+def test_nobody_has_the_bugs_of_another(capstone):
+    students = [f"s{n}" for n in range(60)]
+    table = variant_table.drawn(students, [capstone])
+    chosen = [frozenset(variant.chosen(capstone, seed)) for seed in (0, *table.seeds.values())]
+    assert len({*chosen}) == 61
+    assert variant_table.drawn(students[:9], [capstone]).seeds.items() <= table.seeds.items()
+
+
+def test_the_table_is_read_as_it_was_written(capstone, tmp_path):
+    catalog = Catalog((Section("e01_x", "X", (capstone,)),))
+    table = variant_table.drawn(["ada", 'o"hara, b'], [capstone])
+    file = tmp_path / "variants.csv"
+    file.write_text(table.text())
+    assert variant_table.read(file, catalog) == table
+    assert table.of("ada", capstone).variant == 1 and table.of("eve", capstone) is capstone
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("student,seed\nada,1\n", "first line is to be student,slug,seed"),
+        ("student,slug,seed\nada,other,1\n", "line 2: 'ada,other,1'"),
+        (f"student,slug,seed\nada,{SLUG},1\nbob,{SLUG},-1\n", "line 3"),
+        (f"student,slug,seed\nada,{SLUG}\n", "line 2"),
+    ],
+)
+def test_a_table_of_another_form_is_told(capstone, tmp_path, text, words):
+    file = tmp_path / "variants.csv"
+    file.write_text(text)
+    with pytest.raises(KataError, match=words):
+        variant_table.read(file, Catalog((Section("e01_x", "X", (capstone,)),)))
+
+
+@pytest.fixture
+def clone(tmp_path):
+    clone = Clone(tmp_path / "clone")
+    add_capstone(clone)
+    for name in ("README.md", "Makefile", "constraints.txt"):
+        shutil.copy(variant_table.paths.SOURCE / name, clone.root / name)
+    clone.commit()
+    return clone
+
+
+def wrong_in(folder):
+    text = "".join(file.read_text() for file in folder.glob("*.py"))
+    return [name for n, name in enumerate(NAMES, 100) if f"x - {n}" in text]
+
+
+def mend(folder, names):
+    for file in folder.glob("*.py"):
+        text = file.read_text()
+        for name in names:
+            text = text.replace(f"x - {100 + NAMES.index(name)}", f"x + {100 + NAMES.index(name)}")
+        file.write_text(text)
+
+
+@pytest.mark.slow
+def test_each_is_judged_by_what_they_got(clone, capstone, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,name\nada,Ada\nbob,Bob\neve,Eve\nkim,Kim\n")
+    out = tmp_path / "out"
+    code, lines = clone.kata("release", str(out), "--variants", str(roster))
+    assert code == 0 and "for each of 4 students" in lines[-2], lines
+    seeds = {row["student"]: int(row["seed"]) for row in csv.DictReader((out / "variants.csv").open())}
+    assert sorted(seeds) == ["ada", "bob", "eve", "kim"]
+    for student, seed in seeds.items():
+        folder = out / student / "exercises/e01_tensors"
+        assert wrong_in(folder / SLUG) == sorted(variant.chosen(capstone, seed))
+        row = (folder / "section.toml").read_text()
+        assert "bugs" not in row and variant.of(capstone, seed, capstone.content("exercises")).start in row
+        shutil.copytree(folder / SLUG, clone.root / "submissions" / student / "e01_tensors" / SLUG)
+    given = clone.root / "submissions"
+    ada, bob = (wrong_in(given / name / "e01_tensors" / SLUG) for name in ("ada", "bob"))
+    mend(given / "ada" / "e01_tensors" / SLUG, ada)
+    mend(given / "bob" / "e01_tensors" / SLUG, bob[:2])
+    shutil.copytree(
+        out / "ada/exercises/e01_tensors" / SLUG, given / "eve/e01_tensors" / SLUG, dirs_exist_ok=True
+    )
+    table = ["--variants", str(out / "variants.csv"), "--roster", str(roster)]
+    code, lines = clone.kata("grade", "submissions", "--sandbox", "off", "--json", *table)
+    assert code == 0, lines
+    found = {one["student"]: one["exercises"][SLUG] for one in json.loads("\n".join(lines))["students"]}
+    assert {name: found[name]["status"] for name in ("ada", "bob", "kim")} == {
+        "ada": "passed",
+        "bob": "partial",
+        "kim": "todo",
+    }
+    assert found["bob"]["job"] == pytest.approx(1 / 3, abs=1e-4)  # of five sums and the public check, two
+    assert not any(found[name]["flags"] for name in ("ada", "bob", "kim"))
+    (flag,) = found["eve"]["flags"]
+    assert flag.startswith("holds bugs of another variant") and flag.endswith(
+        f"variant {seeds['ada']} has them"
+    )
