@@ -43,7 +43,7 @@ class Block(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attention(self.norm1(x))  # (size, time, width)
         new = self.down(F.gelu(self.up(self.norm2(x))))  # (size, time, width)
-        return x + F.dropout(new, self.dropout, self.training)  # (size, time, width)
+        return x + F.dropout(new, self.dropout)  # (size, time, width)
 
 
 class GPT(nn.Module):

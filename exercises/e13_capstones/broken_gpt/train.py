@@ -22,6 +22,7 @@ def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, x: Tensor, y:
     for group in optimizer.param_groups:
         group["lr"] = lr
     loss = loss_of(model, x, y)
+    optimizer.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
