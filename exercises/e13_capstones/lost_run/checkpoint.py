@@ -37,9 +37,10 @@ def load(path: str | Path) -> dict[str, Any]:
 
 def streams() -> dict[str, Any]:
     """Where the random streams are."""
-    return {"torch": torch.get_rng_state(), "python": random.getstate()}
+    return {"torch": torch.initial_seed(), "python": random.getstate()}
 
 
 def set_streams(state: dict[str, Any]) -> None:
     """Put the random streams to where they were."""
-    torch.set_rng_state(state["torch"])
+    torch.manual_seed(state["torch"])
+    random.setstate(state["python"])

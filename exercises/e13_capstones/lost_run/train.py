@@ -67,7 +67,7 @@ class Run:
         now = accuracy(self.model, self.average.weights)
         if now > self.best:
             self.best = now
-            self.best_weights = self.average.weights
+            self.best_weights = {name: value.clone() for name, value in self.average.weights.items()}
         return now
 
     def state_dict(self) -> dict[str, Any]:
@@ -87,10 +87,11 @@ class Run:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.sampler.load_state_dict(state["sampler"])
-        self.batches = state["batches"]
+        self.batches = state["batches"] + 1
         self.model.load_state_dict(renamed(state["model"]))
+        for name, p in self.model.named_parameters():
+            p.grad = state.get("gradients", {}).get(name)
         self.average.load_state_dict(renamed(state["average"]))
-        self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
         self.best = state["best"]
         self.best_weights = renamed(state["best_weights"])
