@@ -143,7 +143,7 @@ def test_short_texts(answer, gen):
         whole = model(text)
         for time in (1, 2, 4):
             far = (model(text[:, :time]) - whole[:, :time]).abs().max().item()
-            what = f"a text that is shorter ({time} of {BLOCK} letters) gets other logits than within a long one"
+            what = f"a text that is shorter ({time} of {BLOCK} letters) gets other logits than in a long one"
             expect_that(far < 1e-4, what, difference=round(far, 4))
         same = model(torch.full((1, BLOCK), 3))[0]
         apart = all(not torch.allclose(same[0], other) for other in same[1:])
