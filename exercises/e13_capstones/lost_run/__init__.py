@@ -8,6 +8,7 @@ checkpoint, and ends with the same weights, bit for bit. It does not. From `exer
       batches 1 to 60, losses 1.5879 to 0.2552
       accuracy 0.8800, best 0.8867, that of the weights kept 0.8867
     killed after batches 17 and 38, while a checkpoint is written, and after batch 58
+      first batches: 1 16 36 56
       batches 56 to 60, losses 0.2221 to 0.2552
       accuracy 0.8800, best 0.8867, that of the weights kept 0.8867
     the weights differ by 0 at most

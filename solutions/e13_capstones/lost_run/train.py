@@ -135,12 +135,12 @@ def main() -> None:
         whole, log = train(Path(name, "whole"))
         tell(whole, log)
         print("killed after batches 17 and 38, while a checkpoint is written, and after batch 58")
-        for until in (17, 38):
-            train(Path(name, "parts"), until)
+        parts = [train(Path(name, "parts"), until) for until in (17, 38)]
         with mock.patch.object(torch, "save", half_written), contextlib.suppress(KeyboardInterrupt):
             train(Path(name, "parts"))
-        train(Path(name, "parts"), until=58)
-        again, log = train(Path(name, "parts"))
+        parts += [train(Path(name, "parts"), until) for until in (58, BATCHES)]
+        again, log = parts[-1]
+        print("  first batches:", *(log[0][0] for _, log in parts))
         tell(again, log)
         pairs = zip(whole.model.parameters(), again.model.parameters(), strict=True)
         print(f"the weights differ by {max((a - b).abs().max().item() for a, b in pairs):.2g} at most")
