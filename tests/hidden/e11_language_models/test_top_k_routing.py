@@ -156,7 +156,7 @@ balance = Contract(
     reference=spread,
     inputs=lambda gen: {
         "six tokens": torch.randn(6, 4, generator=gen),
-        "as many tokens as experts": torch.randn(5, 5, generator=gen),
+        "as many tokens as experts": torch.randn(5, 5, generator=gen)[[0, 0, 1, 2, 3]],  # not one for each
         "a favoured expert": torch.randn(7, 3, generator=gen) + torch.tensor([3.0, 0.0, 0.0]),
     },
     gradient="logits",
