@@ -50,10 +50,10 @@ def generate(
     logits = prefill(model, ids, real, cache)
     texts = logits.new_zeros(len(ids), 0, dtype=torch.int64)
     while True:
-        tokens = pick(logits, temperature, generator)
+        tokens = pick(logits / (temperature or 1.0), temperature, generator)
         texts = torch.cat((texts, tokens[:, None]), dim=1)
         stopped = (texts == stop).any(dim=1)
-        if texts.size(1) == count or stopped.any():
+        if texts.size(1) == count or stopped.all():
             break
         logits = model(torch.cat((ids, texts), dim=1), torch.cat((real, texts >= 0), dim=1))[:, -1]
     return [row[: row.index(stop) + 1] if stop in row else row for row in texts.tolist()]
@@ -73,5 +73,4 @@ def beams(model: nn.Module, prompt: Sequence[int], width: int, count: int) -> tu
         texts = torch.cat((texts[rows], tokens[:, None]), dim=1)
         if texts.size(1) == count:
             return texts, scores
-        cache.select(rows)
         logits = model(texts[:, -1:], cache=cache)[:, -1]

@@ -21,6 +21,7 @@ class Server:
         """Reply `count` tokens to what this user says, behind all that was said before."""
         cache = self.caches.setdefault(user, Cache(1))
         reply = self._reply(user, tokens, count, cache)
+        self.unread[user] = reply[-1:]
         return reply
 
     def suggest(self, user: str, tokens: Sequence[int], count: int) -> list[int]:
