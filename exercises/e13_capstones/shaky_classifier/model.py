@@ -22,11 +22,11 @@ class Net(nn.Module):
 
     def forward(self, pictures):
         x = self.features(pictures).flatten(1)  # (batch, 16 * 2 * width)
-        return self.head(x)  # (batch, classes)
+        return self.head(x).softmax(dim=1)  # (batch, classes)
 
 
 def build(seed):
     """A new network; its weights are those of the seed."""
     with torch.random.fork_rng():
-        torch.seed()
+        torch.manual_seed(seed)
         return Net()
