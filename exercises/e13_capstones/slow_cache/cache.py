@@ -29,7 +29,7 @@ class Cache:
         if layer in self.keys:
             keys = torch.cat((self.keys[layer], keys), dim=2)
             values = torch.cat((self.values[layer], values), dim=2)
-        self.keys[layer], self.values[layer] = keys.bfloat16(), values.bfloat16()
+        self.keys[layer], self.values[layer] = keys, values
         return keys, values
 
     def trim(self, window: int) -> None:
@@ -42,9 +42,9 @@ class Cache:
         """Let row i be what row rows[i] was."""
         self.lengths, self.known = self.lengths[rows], self.known[rows]
         self.keys = {layer: keys[rows] for layer, keys in self.keys.items()}
-        self.values = {layer: values[rows] for layer, values in self.values.items()}
 
     def clone(self) -> "Cache":
         """Another cache with the same past; what one reads from now on, the other does not."""
         other = copy.copy(self)
+        other.keys, other.values = dict(self.keys), dict(self.values)
         return other

@@ -33,7 +33,6 @@ def pick(logits: Tensor, temperature: float, generator: Generator | None) -> Ten
     return torch.multinomial((logits / temperature).softmax(dim=1), 1, generator=generator)[:, 0]
 
 
-@torch.no_grad()
 def generate(
     model: nn.Module,
     prompts: Sequence[Sequence[int]],
@@ -73,4 +72,5 @@ def beams(model: nn.Module, prompt: Sequence[int], width: int, count: int) -> tu
         texts = torch.cat((texts[rows], tokens[:, None]), dim=1)
         if texts.size(1) == count:
             return texts, scores
+        cache.select(rows)
         logits = model(texts[:, -1:], cache=cache)[:, -1]

@@ -84,5 +84,4 @@ class Decoder(nn.Module):
         x = self.embedding(ids)
         for layer, block in enumerate(self.blocks):
             x = block(x, new, seen, cache, layer)
-        cache.trim(self.window)
         return self.head(self.norm(x))
