@@ -1,7 +1,7 @@
 """The shaky classifier: its accuracy jumps, and nobody believes it.
 
-A colleague's program tells four shapes apart on noisy pictures of 8×8. It runs without a message, but two runs of one seed
-differ, accuracy leaps from epoch to epoch, and new pictures show another. README.md says how each part is meant.
+A colleague's program tells four shapes apart on noisy pictures of 8×8. It runs without a message, but its accuracy is not to be
+believed: too low, or leaping, or another in the next run, or too good for new pictures. README.md says how each part is meant.
 Run it from the folder of this section, and mend it, in as many places as it takes.
 
     python -m shaky_classifier.train 0
