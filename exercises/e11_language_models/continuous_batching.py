@@ -19,7 +19,9 @@ requests run.
 - step returns, by number, the new tokens of those that are done: max_new_tokens, or up to `end`.
 
 Fine print:
-- This is the iteration-level scheduling of Orca (Yu et al. 2022), without its cache.
+- This is the iteration-level scheduling of Orca (Yu et al. 2022), without its cache; vLLM evicts like this (Kwon et al. 2023).
+- Those that run have at most `budget` tokens in all before a call; one alone may have more. Who came last goes back to the
+  front of the queue until there is room, and keeps its new tokens; nobody behind it runs before.
 - Padding is 0, and time that of the longest request that runs.
 - Where nothing runs or waits, step returns {} and calls no model.
 - Gradients are off while the model runs. A prompt that is changed after submit changes nothing.
@@ -41,6 +43,7 @@ class Engine:
         model: Callable[[Int64[Tensor, "running time"]], Float[Tensor, "running time vocab"]],
         slots: int,
         end: int,
+        budget: int | None = None,
     ) -> None:
         raise NotImplementedError
 

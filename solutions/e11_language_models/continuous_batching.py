@@ -1,3 +1,4 @@
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,10 +23,12 @@ class Engine:
         model: Callable[[Int64[Tensor, "running time"]], Float[Tensor, "running time vocab"]],
         slots: int,
         end: int,
+        budget: int | None = None,
     ) -> None:
         if slots < 1:
             raise ValueError(f"slots is {slots}: nothing would ever run")
         self._model, self._slots, self._end = model, slots, end
+        self._budget = math.inf if budget is None else budget
         self._waiting: deque[_Request] = deque()
         self._running: list[_Request] = []
         self._count = 0
@@ -40,8 +43,7 @@ class Engine:
 
     @torch.no_grad()
     def step(self) -> dict[int, Int64[Tensor, "new"]]:
-        while self._waiting and len(self._running) < self._slots:
-            self._running.append(self._waiting.popleft())
+        self._schedule()
         if not self._running:
             return {}
         ids = pad_sequence([r.ids for r in self._running], batch_first=True)  # (running, time)
@@ -57,3 +59,15 @@ class Engine:
                 going.append(request)
         self._running = going
         return done
+
+    def _schedule(self) -> None:
+        running, waiting = self._running, self._waiting
+        while len(running) > 1 and self._held() > self._budget:
+            waiting.appendleft(running.pop())
+        while waiting and len(running) < self._slots:
+            if running and self._held() + len(waiting[0].ids) > self._budget:
+                break
+            running.append(waiting.popleft())
+
+    def _held(self) -> int:
+        return sum(len(request.ids) for request in self._running)

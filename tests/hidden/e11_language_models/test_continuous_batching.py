@@ -44,9 +44,9 @@ def requests(gen, vocab, *how):
 class Played:
     """Steps of an engine, each compared with what should run and be done by then."""
 
-    def __init__(self, answer, model, slots, end):
+    def __init__(self, answer, model, slots, end, **budget):
         self.model, self.slots, self.end = model, slots, end
-        self.engine = answer.Engine(model, slots, end)
+        self.engine, self.budget = answer.Engine(model, slots, end, **budget), budget.get("budget", 10**9)
         self.prompts, self.wanted, self.left = [], [], []
         self.step_number = 0
 
@@ -59,7 +59,7 @@ class Played:
 
     def step(self):
         """One step, and whether something was to do."""
-        running = [number for number, left in enumerate(self.left) if left][: self.slots]
+        running = self.running()
         before, self.step_number = len(self.model.seen), self.step_number + 1
         found = {n: torch.as_tensor(ids).tolist() for n, ids in self.engine.step().items()}
         calls, when = self.model.seen[before:], f"step {self.step_number}, {self.slots} slots"
@@ -82,6 +82,16 @@ class Played:
         for number in done:
             self.compare(found[number], number, when)
         return bool(running)
+
+    def running(self):
+        """The numbers of those that run: the first that are not done, as many as there is room for."""
+        found, held = [], 0
+        for number in (number for number, left in enumerate(self.left) if left):
+            held += len(self.prompts[number]) + len(self.wanted[number]) - self.left[number]
+            if len(found) == self.slots or (found and held > self.budget):
+                break
+            found.append(number)
+        return found
 
     def compare(self, yours, number, when):
         prompt, wanted = self.prompts[number].tolist(), self.wanted[number]
@@ -133,6 +143,15 @@ def test_end(answer, gen):
     for _ in range(4):
         played = Played(answer, Reader(gen, 5, 2), 2, 2)
         played.through(requests(gen, 5, *[(step // 2, 1 + step % 4, 9) for step in range(9)]))
+
+
+@pytest.mark.fine
+def test_budget(answer, gen):
+    """Those that run have at most `budget` tokens; who came last goes back, and keeps its new tokens."""
+    for budget in (1, 9, 14):
+        played = Played(answer, Reader(gen, 11, 4, patience=99.0), 3, 4, budget=budget)
+        how = [(0, 3, 6), (0, 2, 5), (0, 4, 3), (1, 1, 4), (2, 6, 2), (3, 12, 2), (4, 1, 1)]
+        played.through(requests(gen, 11, *how))
 
 
 @pytest.mark.fine
