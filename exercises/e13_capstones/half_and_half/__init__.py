@@ -1,8 +1,8 @@
-"""NaN at step 40: a classifier that is trained in half precision.
+"""NaN, or nearly right: a classifier that is trained in half precision.
 
 A colleague trains a classifier in float16, with a loss scaler of his own. His notes have the run below. Yours comes out
 differently: NaN, one skipped update after another, an accuracy that is too low, or other digits. README.md says how each
-part is meant. Mend it, in as many places as it takes. From `exercises/e13_capstones`, in seconds:
+part is meant. Mend it, in five places. From `exercises/e13_capstones`, in seconds:
 
     python -m half_and_half.train
     step   0: loss 1.838, 0 taken, 1 skipped, scale 2.09715e+06
