@@ -308,10 +308,15 @@ def test_a_notebook_that_cannot_be_read_waits_for_a_person_and_stops_nobody(week
         assert (output.output_type, output.traceback) == ("error", ["why"]), "no output would be full marks"
 
 
+def in_cells(assignment):
+    """What a notebook asks for: all but folders of files."""
+    return [e for e in assignment.exercises if not e.is_project]
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    made = CATALOG.assignments
+    made = [one for one in CATALOG.assignments if in_cells(one)]
     assert source_notebooks.write(folder, CATALOG, None) == [one.name for one in made]
     return {one: nbformat.read(folder / "source" / one.name / f"{one.name}.ipynb", 4) for one in made}
 
@@ -322,9 +327,9 @@ def test_every_exercise_is_in_a_valid_notebook(whole):
         MetadataValidator().validate_nb(notebook)
         about = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
         points = {one["grade_id"]: one["points"] for one in about if one.get("grade")}
-        assert points == {e.slug: e.points for e in section.exercises}
+        assert points == {e.slug: e.points for e in in_cells(section)}
         answers = {one["grade_id"] for one in about if one.get("solution")}
-        assert answers == {cell_names.answer_cell(e.slug) for e in section.exercises}
+        assert answers == {cell_names.answer_cell(e.slug) for e in in_cells(section)}
 
 
 def test_every_released_notebook_holds_the_starts_alone(whole):
@@ -332,14 +337,14 @@ def test_every_released_notebook_holds_the_starts_alone(whole):
     exec(source_notebooks.CONFIG.replace("{seed}", "7"), {"get_config": lambda: config})
     for section, notebook in whole.items():
         text = json.dumps(notebook)
-        assert answers_in(text.encode(), CATALOG).keys() == {e.slug for e in section.exercises}
+        assert answers_in(text.encode(), CATALOG).keys() == {e.slug for e in in_cells(section)}
         released = nbformat.from_dict(json.loads(text))
         for step in (ClearSolutions, ClearHiddenTests):
             released, _ = step(config=config).preprocess(released, {})
         assert "HIDDEN" not in str(released) and "score(" not in "".join(
             cell.source for cell in released.cells if cell.metadata.get("nbgrader", {}).get("grade")
         )
-        starts = {e.slug: e.file("exercises").read_bytes() for e in section.exercises}
+        starts = {e.slug: e.file("exercises").read_bytes() for e in in_cells(section)}
         assert answers_in(json.dumps(released).encode(), CATALOG) == starts
 
 
