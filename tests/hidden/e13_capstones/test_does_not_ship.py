@@ -260,7 +260,7 @@ def test_bias(answer):
 
 def test_head_is_not_rounded(answer, gen):
     """The layer of the body is in int8 afterwards, and the head has its weights as they were."""
-    net = answer.model.network(checkpoint(gen, ""))
+    net = answer.model.network(checkpoint(gen))
     before = net.head.weight.detach().clone()
     net = answer.pack.quantize(net)
     expect_that(
