@@ -1,8 +1,9 @@
 """It does not ship: right in the notebook, wrong behind the endpoint.
 
 A colleague's network tells fruit apart, and in her notebook it is nearly always right. What is released is a file
-with weights in int8, and an endpoint that answers requests; there it is often wrong, or does not answer at all. Her
-README.md says how all of it is meant. From `exercises/e13_capstones`, in seconds, you should see, and do not:
+with weights in int8, and an endpoint that answers requests; there it errs, fails, or answers what it should
+refuse. Her README.md says how all of it is meant. From `exercises/e13_capstones`, in seconds, you should see, and do
+not:
 
     python -m does_not_ship.ship
     notebook               right 120 of 120

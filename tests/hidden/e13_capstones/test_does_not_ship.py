@@ -91,7 +91,7 @@ def checkpoint(gen, prefix="module.", classes=3):
 def test_colours(answer):
     """A red picture reaches the model as a blue one."""
     x = answer.pixels.decode([[[255.0, 51.0, 0.0]] * 4] * 2)
-    what = "of red, green and blue, each picture has its share of red where blue is due, or elsewhere"
+    what = "the channels of what decode returns are not red, green and blue, from 0 to 1"
     wanted = torch.tensor([1.0, 0.2, 0.0]).view(3, 1, 1).expand(3, 2, 4)
     yours = x[:, 0, 0].tolist() if x.dim() == 3 else tuple(x.shape)
     right = x.shape == wanted.shape and torch.allclose(x, wanted, atol=1e-5)
