@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from .model import Net
@@ -41,7 +41,7 @@ def fit(seed: int = 0, epochs: int = 12) -> dict[str, Any]:
     mean, std = x.mean((0, 2, 3)), x.std((0, 2, 3))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = nn.DataParallel(Net(len(LABELS)))
+        net = Net(len(LABELS))
         optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
         for _ in range(epochs):
             for rows in torch.randperm(len(x)).split(40):
@@ -49,7 +49,8 @@ def fit(seed: int = 0, epochs: int = 12) -> dict[str, Any]:
                 optimizer.zero_grad()
                 F.cross_entropy(logits, y[rows]).backward()
                 optimizer.step()
-    return {"model": net.state_dict(), "mean": mean, "std": std, "labels": LABELS}
+    weights = {f"module.{name}": held for name, held in net.state_dict().items()}  # as from DataParallel
+    return {"model": weights, "mean": mean, "std": std, "labels": LABELS}
 
 
 def shares(handle: Callable[[dict[str, Any]], dict[str, Any]], x: Tensor, y: Tensor, size: int) -> str:
