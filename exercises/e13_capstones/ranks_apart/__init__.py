@@ -1,9 +1,9 @@
 """Ranks apart: two processes train one model, or should.
 
-A colleague's script trains on two ranks, as one process would with batches twice as large. Now and then it stands
-still; or the ranks part, learn too fast or too slowly, or tell numbers that are not those of all rows. What its run
-does not show, other numbers of rows and ranks do. Run it from `exercises/e13_capstones`; where a rank waits in
-vain, it ends after 20 seconds with an error. Mend it, in as many places as it takes. It should say
+A colleague's script trains on two ranks, as one process would with batches twice as large. It may stand still; or
+the ranks part, learn too fast or too slowly, or tell numbers that are not those of all rows. Run it from
+`exercises/e13_capstones`; a rank that waits in vain gives up after 20 seconds. Mend it, in as many places as it
+takes. It should say
 
     python -m ranks_apart.train
     # epoch 0   loss 1.153   accuracy 0.768
@@ -15,7 +15,7 @@ vain, it ends after 20 seconds with an error. Mend it, in as many places as it t
 
 - Names, arguments and results of functions and classes stay.
 - What the README says is meant to be so, for any number of ranks and rows.
-- Each function does its part of the README alone; all ranks of the group call those of `ranks.py` together.
+- Each function does its part of it alone.
 - Files of earlier runs still load.
 
 Fine print:

@@ -336,6 +336,23 @@ def test_global_stream(answer):
     expect_that(same, "the noise is drawn from the global stream, or seeds it")
 
 
+def one_update(rank, world_size, answer, seed):
+    """The weights at the start and after an update, and the accuracy then."""
+    own, common = (torch.Generator().manual_seed(number) for number in (seed + 1 + rank, seed))
+    model = answer.model.Net()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(torch.randn(p.shape, generator=own))
+    answer.ranks.share(model)
+    before = copied(model.state_dict().items())
+    x, y = torch.randn(8, 6, generator=own), torch.randint(4, (8,), generator=own)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    answer.train.step(model, optimizer, list(zip(x.chunk(2), y.chunk(2), strict=True)))
+    after = copied(model.named_parameters())
+    x, y = torch.randn(31, 6, generator=common), torch.randint(4, (31,), generator=common)
+    return before, after, float(answer.train.evaluate(model, x, y))
+
+
 def oracle(answer, gen):
     def rows(gen):
         size, epoch = (int(n) for n in torch.randint(20, 90, (2,), generator=gen))
@@ -345,14 +362,16 @@ def oracle(answer, gen):
         x, y = torch.randn(12, 3, generator=gen).double(), torch.randint(4, (12,), generator=gen)
         return [parted(answer, x, y, parts) for parts in (1, 3)]
 
+    seed = int(torch.randint(10**6, (), generator=gen))
+
     @cache
     def found():
-        return asked(answer, ["start", "gradient", "update", "accuracy"])
+        return run_ranks(2, one_update, seed, answer=answer, timeout=PATIENCE)
 
     return {
         "the rows of a rank": rows,
         "the gradients of a batch in parts": gradients,
-        "the weights at the start": lambda: [one["start"] for one in found()],
-        "the averaged gradients": lambda: [one["gradient"] for one in found()],
-        "the weights after an update": lambda: [one["update"] for one in found()],
+        "the weights at the start": lambda: [start for start, *_ in found()],
+        "the weights after an update": lambda: [after for _, after, _ in found()],
+        "the accuracy after an update": lambda: [accuracy for *_, accuracy in found()],
     }
