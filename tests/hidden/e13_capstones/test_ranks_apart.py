@@ -143,7 +143,8 @@ def ask(rank, world_size, answer, names, folder):
 
 def asked(answer, names):
     with tempfile.TemporaryDirectory() as folder:
-        return run_ranks(2, ask, list(names), folder, answer=answer, timeout=PATIENCE)
+        # `saving` sleeps on one rank while the other waits; that is no hang, on a busy machine neither
+        return run_ranks(2, ask, list(names), folder, answer=answer, timeout=PATIENCE, grace=3.0)
 
 
 @cache
