@@ -1,8 +1,8 @@
 """Ranks apart: two processes train one model, or should.
 
 A colleague's script trains on two ranks, as one process would with batches twice as large. It may stand still or
-end with an error of gloo; or the ranks part, learn too fast or too slowly, or tell numbers that are not those of all
-rows. Run it from `exercises/e13_capstones`; a rank that waits in vain gives up after 20 seconds. Mend it, in as many
+end with an error of gloo; or the ranks part, learn too fast or too slowly, or tell numbers that are not of all
+rows. Run it from `exercises/e13_capstones`; who waits in vain gives up after 20 seconds. Mend it, in as many
 places as it takes. It should say
 
     python -m ranks_apart.train
