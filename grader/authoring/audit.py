@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.authoring import capstone, lint, statement, variety
-from grader.authoring.audit_case import SEEDS, AuditCase, broken, function, limited, short, trials_of
+from grader.authoring.audit_case import SEEDS, AuditCase, broken, limited, short, trials_of
 from grader.authoring.memory import Memory
 from grader.authoring.untold import untold
 from grader.core.errors import KataError
@@ -21,7 +21,7 @@ from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
 from grader.course.specimen import Right, Specimen, Works, Wrong
 from grader.engine.pool import Pool
-from grader.protocol.check import CheckSpec
+from grader.protocol.check import CheckSpec, function
 from grader.protocol.job import Job
 from grader.protocol.statuses import SOLVED
 from grader.records.records import CheckRecord, ExerciseRecord
@@ -180,7 +180,7 @@ class _Session:
 
 
 def _fine_checks(step: Exercise, checks: Iterable[CheckSpec]) -> Iterator[Problem]:
-    for name in sorted({function(check.id) for check in checks if check.fine}):
+    for name in sorted({check.function for check in checks if check.fine}):
         yield Problem(step.slug, f"{name} is fine print, and a step has none: drop it, or the mark")
 
 

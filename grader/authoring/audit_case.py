@@ -71,7 +71,7 @@ def short(trial: AuditCase, checks: Iterable[CheckSpec]) -> AuditCase:
     wrong = trial.specimen
     if wrong is None or not wrong.check:
         return trial
-    named = [c for c in checks if function(c.id) == wrong.check]
+    named = [c for c in checks if c.function == wrong.check]
     settled = wrong.rung == "fine" or not any(c.fine for c in named)
     return limited(trial, tuple(c.id for c in named) if settled else ())
 
@@ -79,8 +79,3 @@ def short(trial: AuditCase, checks: Iterable[CheckSpec]) -> AuditCase:
 def limited(trial: AuditCase, only: tuple[str, ...]) -> AuditCase:
     """The same, judged by these checks alone; by all where there is none."""
     return replace(trial, job=replace(trial.job, only=only))
-
-
-def function(check: str) -> str:
-    """`test_dtype` for `hidden::test_dtype[float16]`."""
-    return check.split("::")[-1].split("[")[0]

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from grader.authoring.audit_case import AuditCase, function
+from grader.authoring.audit_case import AuditCase
 from grader.core.errors import KataError
 from grader.core.packed import packed, unpacked, written
 from grader.course import paths, specimens, variant
 from grader.course.exercise import Exercise
 from grader.course.rows import row_file
 from grader.course.specimen import Bug
-from grader.protocol.check import CheckSpec
+from grader.protocol.check import CheckSpec, function
 from grader.protocol.job import Job
 from grader.records.records import ExerciseRecord
 
@@ -105,7 +105,7 @@ def pairs(exercise: Exercise, checks: list[CheckSpec]) -> Iterator[AuditCase]:
         except KataError:
             continue  # which is told above
         wanted = (one.check, other.check)
-        only = tuple(check.id for check in checks if function(check.id) in wanted)
+        only = tuple(check.id for check in checks if check.function in wanted)
         about = f"the bugs {one.name} and {other.name} together"
         yield AuditCase("pair", about, Job(exercise, packed(files), 0, only=only), wanted=wanted)
 

@@ -17,7 +17,7 @@ from grader.plugin.failures import shorten
 from grader.plugin.plugin import JUDGED
 from grader.plugin.reports import check_of
 from grader.plugin.selection import exercise_of
-from grader.protocol.check import Outcome
+from grader.protocol.check import Outcome, function
 from grader.protocol.standing import NOTHING_RAN, Standing
 from grader.protocol.statuses import SETTLED, SOLVED, STATES, STATUSES, State
 from grader.records import capstones, practice, progress
@@ -91,9 +91,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _remember(states: Mapping[str, State]) -> None:
     catalog = load()
     seen = {catalog.exercise(slug): state for slug, state in states.items()}
-    seen |= {
-        e: "todo" for e in seen if is_untouched(capstones.mine(e))
-    }  # a start may fail, but it was not begun
+    # a start may fail, but it was not begun
+    seen |= {e: "todo" for e in seen if is_untouched(capstones.mine(e))}
     practice.note(progress.remember(seen))
 
 
@@ -102,7 +101,7 @@ def _remember_symptoms(states: Mapping[str, State], reports: Iterable[pytest.Tes
     failed = defaultdict(list)
     for report in reports:
         if (check := check_of(report)) and check.finding.outcome in ("failed", "timeout"):
-            failed[check.slug].append(report.nodeid.split("::")[-1].split("[")[0])
+            failed[check.slug].append(function(report.nodeid))
     for slug, state in states.items():
         capstones.saw(load().exercise(slug), failed[slug], is_solved=state in SOLVED)
 
