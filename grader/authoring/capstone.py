@@ -1,6 +1,6 @@
 """What a capstone needs beside a suite: a pool of bugs that fit together in any number and any order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 
 from grader.authoring.audit_case import AuditCase
@@ -98,10 +98,10 @@ def pairs(exercise: Exercise, checks: list[CheckSpec]) -> Iterator[AuditCase]:
     """Every two bugs together, judged by the checks that are to fail on each."""
     if not exercise.is_capstone:
         return
-    known: Mapping[str, Bug] = variant.bugs(exercise)
-    for one, other in combinations(known.values(), 2):
+    solution = unpacked(exercise.content("solutions"))
+    for one, other in combinations(variant.bugs(exercise).values(), 2):
         try:
-            files = other.applied(one.applied(unpacked(exercise.content("solutions"))))
+            files = other.applied(one.applied(solution))
         except KataError:
             continue  # which is told above
         wanted = (one.check, other.check)
