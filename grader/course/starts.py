@@ -44,6 +44,13 @@ def content(exercise: Exercise) -> bytes:
     )
 
 
+@cache
+def as_variant(capstone: Exercise, seed: int) -> Exercise:
+    """The capstone as this variant has it; raises KataError where that cannot be made here."""
+    given = variant.as_given(capstone)
+    return variant.of(given, seed, content(given)) if seed else given
+
+
 def _made(capstone: Exercise) -> bytes:
     """The start of another variant than the course's own."""
     slug, seed = capstone.slug, capstone.variant

@@ -8,7 +8,6 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from grader.core.errors import KataError
@@ -30,7 +29,7 @@ class VariantTable:
     def of(self, student: str, exercise: Exercise) -> Exercise:
         """The exercise as this student got it; raises KataError where a variant cannot be made."""
         seed = self.seeds.get((student, exercise.slug))
-        return exercise if seed is None or not exercise.is_capstone else _variant(exercise, seed)
+        return exercise if seed is None or not exercise.is_capstone else starts.as_variant(exercise, seed)
 
     def having(self, exercise: Exercise, names: Iterable[str]) -> list[int]:
         """The numbers of those variants in the table that have all of these bugs."""
@@ -69,11 +68,6 @@ def _next(exercise: Exercise, seed: int, taken: set[frozenset[str]]) -> int:
     """The first number from `seed` on with other bugs; in a large class two may have the same."""
     tried = range(seed, seed + _MOST_TRIED)
     return next((n for n in tried if frozenset(variant.chosen(exercise, n)) not in taken), seed)
-
-
-@cache
-def _variant(exercise: Exercise, seed: int) -> Exercise:
-    return variant.of(exercise, seed, starts.content(exercise))
 
 
 def read(file: Path, catalog: Catalog) -> VariantTable:

@@ -21,7 +21,7 @@ def lay(name: str, seed: int | None = None) -> str:
     if not exercise.is_capstone:
         raise KataError(f"{slug} is no capstone; `kata capstone --list` lists them")
     seed = capstones.next_seed(slug) if seed is None else seed
-    wanted = _variant(exercise, seed)
+    wanted = starts.as_variant(exercise, seed)
     if seed == exercise.variant and place.exists():
         told = [
             f"variant {seed} of {slug} lies in {paths.shown(place)} already; `kata reset {slug}` puts it back"
@@ -31,11 +31,6 @@ def lay(name: str, seed: int | None = None) -> str:
     readme = place / "README.md"
     about = readme if readme.is_file() else place / project.START
     return "\n".join([*told, f"read {paths.shown(about)} first", f"next: kata watch {slug}"])
-
-
-def _variant(exercise: Exercise, seed: int) -> Exercise:
-    given = variant.as_given(exercise)
-    return given if seed == 0 else variant.of(given, seed, starts.content(given))
 
 
 def _put(before: Exercise, wanted: Exercise) -> list[str]:
