@@ -8,8 +8,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.checks import expect_close, expect_equal, expect_number, expect_that
-from grader.checks.compile.graphs import compiled, warm_up  # noqa: F401 - called before answers are judged
-from grader.checks.devices import count_traffic, on_host, to_device
+from grader.checks.compile.graphs import compiled
+from grader.checks.devices import count_traffic, on_host
 
 HOST = torch.device("cpu")
 
@@ -46,7 +46,7 @@ def test_squash_again(answer, gen):
 
 def test_mask_copies(answer, device):
     """Something is copied to the device for each mask."""
-    lengths = to_device(torch.tensor([2, 0, 5]))
+    lengths = torch.tensor([2, 0, 5]).to(device)
     with count_traffic() as traffic:
         found = answer.model.mask(lengths, 6)
     wanted = torch.arange(6) < torch.tensor([2, 0, 5])[:, None]
@@ -171,7 +171,7 @@ def test_further_epochs(answer, gen):
 def test_step_waits(answer, gen, device):
     """The host waits for the device in each step."""
     trainer = answer.train.Trainer(Bag(gen).to(device))
-    batches = [to_device(batch(gen)) for _ in range(3)]
+    batches = [[t.to(device) for t in batch(gen)] for _ in range(3)]
     with count_traffic() as traffic:
         for there in batches:
             trainer.step(*there)
@@ -279,7 +279,7 @@ def test_empty_rows(answer, gen):
 def test_evaluation_waits(answer, gen, device):
     """An evaluation copies at most two numbers to the host, for however many batches."""
     trainer = answer.train.Trainer(Bag(gen).to(device))
-    batches = [to_device(batch(gen)) for _ in range(5)]
+    batches = [[t.to(device) for t in batch(gen)] for _ in range(5)]
     with count_traffic() as traffic:
         trainer.evaluate(batches)
     what = "an evaluation of five batches copies more than two numbers to the host"

@@ -11,9 +11,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks import expect_close, expect_equal, expect_that
+from grader.checks import CheckFailure, expect_close, expect_equal, expect_that
 from grader.checks.distributed import count_collectives, run_ranks
-from grader.checks.distributed.report import RankFailure
 
 pytestmark = pytest.mark.multi_process
 PATIENCE = 45.0
@@ -152,7 +151,7 @@ def all_parts(answer):
     """What all parts give, of ranks started once; None where they do not come to an end together."""
     try:
         return asked(answer, PARTS)
-    except RankFailure:
+    except CheckFailure:
         return None
 
 
@@ -265,7 +264,7 @@ def test_report(answer):
     """The report makes rank 0 wait for ever, or is another one on each rank."""
     try:
         found = [one["report"] for one in asked(answer, ["report"])]
-    except RankFailure as failure:
+    except CheckFailure as failure:
         expect_that(False, "the report does not come to an end on both ranks", yours=str(failure)[:300])
     expect_equal([mean for mean, _ in found], [2.0, 2.0], "the loss in the report, of 1 and 3 on two ranks,")
     expect_equal([lines for _, lines in found], [1, 0], "the lines of the report that each rank tells")

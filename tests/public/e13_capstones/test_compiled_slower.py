@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from grader.checks import expect_that
-from grader.checks.compile.graphs import warm_up  # noqa: F401 - called before answers are judged
 
 
 @pytest.fixture(autouse=True)
