@@ -73,7 +73,8 @@ class ExerciseRecord:
     `job` and `fine` are the shares of the job and of the fine print that are known to be done, from 0 to 1.
     `against_rules` is what there is more of the job that breaks a rule of the statement: it counts only where
     a course says so. Where `by_hand` is set, `score` has it in it. `digests` tell what was judged, and by
-    what, to compare with those of another time.
+    what, to compare with those of another time. Of a capstone, `bugs` are those that its `variant` was handed
+    out with, and whether each was found.
     """
 
     status: Status
@@ -86,6 +87,8 @@ class ExerciseRecord:
     against_rules: float = 0.0
     by_hand: ByHand | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    variant: int = 0
+    bugs: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def missed(self) -> list[CheckRecord]:
@@ -139,9 +142,11 @@ def exercise_to_json(record: ExerciseRecord) -> dict[str, Any]:
     """What JSON holds of a record; `exercise_from_json` reads it."""
     data = {**vars(record), "checks": [_check_to_json(check) for check in record.checks]}
     by_hand, digests = data.pop("by_hand"), data.pop("digests")
+    variant, bugs = data.pop("variant"), data.pop("bugs")
     if not record.against_rules:
         del data["against_rules"]
-    told = {"digests": dict(digests)} if digests else {}
+    told: dict[str, Any] = {"digests": dict(digests)} if digests else {}
+    told |= {"variant": variant, "bugs": dict(bugs)} if bugs else {}
     return data | told | ({} if by_hand is None else {"by_hand": by_hand.to_json()})
 
 
@@ -160,10 +165,10 @@ def exercise_from_json(data: Any) -> ExerciseRecord:
     score, points = data["score"], data["points"]
     job = data.get("job", score / points if points else 0.0)  # the first schema told of no fine print
     fine, against_rules = data.get("fine", 1.0), data.get("against_rules", 0.0)
-    digests = dict(data.get("digests", {}))
-    return ExerciseRecord(
-        data["status"], score, points, checks, flags, job, fine, against_rules, digests=digests
-    )
+    told = ExerciseRecord(data["status"], score, points, checks, flags, job, fine, against_rules)
+    bugs = {str(name): bool(found) for name, found in data.get("bugs", {}).items()}
+    digests, variant = dict(data.get("digests", {})), int(data.get("variant", 0))
+    return replace(told, digests=digests, variant=variant, bugs=bugs)
 
 
 def student_to_json(record: StudentRecord) -> dict[str, Any]:
@@ -196,7 +201,7 @@ def read_student(path: Path) -> StudentRecord | None:
         held = record.exercises.values()
         numbers = [n for e in held for n in (e.score, e.points, e.job, e.fine, e.against_rules)]
         return record if all(math.isfinite(n) for n in numbers) else None
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 

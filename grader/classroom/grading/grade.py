@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.classroom.grading import foreign
+from grader.classroom.grading import bugs_found, foreign
 from grader.classroom.grading.store import Store, expect_writable, write
 from grader.classroom.submissions.class_folder import Submission, listed
 from grader.classroom.submissions.roll_call import KEPT, is_judged
@@ -208,7 +208,7 @@ def _student(
     for exercise in (settings.variants.of(submission.student, one) for one in exercises):
         if exercise.slug in submission.kept and exercise.slug in before:
             continue
-        now = _verdict(submission, exercise, settings, store)
+        now = bugs_found.noted(exercise, _verdict(submission, exercise, settings, store))
         is_silent = now.status == "todo" or exercise.slug in submission.doubtful
         if is_silent and exercise.slug in before and is_judged(before[exercise.slug]):
             kept.append(exercise.slug)

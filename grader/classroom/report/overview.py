@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.classroom.report import statistics
+from grader.classroom.report.bugs import CapstoneBugs, of_class
 from grader.classroom.report.review import Failed, Review, Shared, failed, review
 from grader.classroom.report.student import StepsDone, grouped, steps, total
 from grader.classroom.report.words import number, percent
@@ -76,6 +77,7 @@ class ClassPage:
     heats: list[Heat]
     items: list[ItemRow]
     failed: list[Failed]
+    bugs: list[CapstoneBugs]
     steps: list[StepRow]
 
 
@@ -102,6 +104,7 @@ def page(records: Sequence[StudentRecord], catalog: Catalog, links: dict[str, st
         _heats(rows, groups, links),
         items,
         failed(records, exercises),
+        of_class(records, every),
         [StepRow(r.student, links[r.student], done) for r in rows if (done := steps(r, every))],
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from grader.classroom.report.bugs import OwnBug, of_student
 from grader.classroom.report.words import FeedbackPart, advice, by_hand, number, parts, percent
 from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
@@ -45,6 +46,7 @@ class JudgedExercise:
     by_hand: str
     comment: str
     flags: tuple[str, ...]
+    bugs: list[OwnBug]
     checks: list[CheckGroup]
     hints: tuple[str, ...]
     reading: str
@@ -204,6 +206,7 @@ def _judged(exercise: Exercise, record: ExerciseRecord) -> JudgedExercise:
         by_hand(record),
         record.by_hand.comment if record.by_hand else "",
         record.flags,
+        of_student(exercise, record),
         [_check(same) for same in _by_title(_in_order(record))],
         exercise.hints if unsolved else (),
         exercise.reading if exercise.reading.startswith("https://") else "",

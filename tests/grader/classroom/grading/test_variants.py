@@ -107,6 +107,13 @@ def test_each_is_judged_by_what_they_got(clone, capstone, tmp_path):
     }
     assert found["bob"]["job"] == pytest.approx(1 / 3, abs=1e-4)  # of five sums and the public check, two
     assert not any(found[name]["flags"] for name in ("ada", "bob", "kim"))
+    for student, seed in seeds.items():
+        assert found[student]["variant"] == seed
+        assert [*found[student]["bugs"]] == [*variant.chosen(capstone, seed)]
+    assert {name for name, is_found in found["bob"]["bugs"].items() if is_found} == {*bob[:2]}
+    assert all(found["ada"]["bugs"].values()) and not any(found["kim"]["bugs"].values())
+    code, lines = clone.kata("report", "--to", "report", *table[2:])
+    assert code == 0 and "2 of 5 bugs found" in (clone.root / "report/students/bob.html").read_text(), lines
     (flag,) = found["eve"]["flags"]
     assert flag.startswith("holds bugs of another variant") and flag.endswith(
         f"variant {seeds['ada']} has them"

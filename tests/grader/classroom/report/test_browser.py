@@ -1,10 +1,13 @@
 """The class's pages in a real browser: what a person sees, reaches by keyboard, hears and prints."""
 
+from dataclasses import replace
+
 import pytest
 
 from grader.classroom import report
 from grader.classroom.report import render
 from grader.core.atomic_write import write
+from grader.course.catalog import load
 from grader.records.records import StudentRecord
 from tests.grader.classroom.report.test_report import (
     CATALOG,
@@ -20,7 +23,15 @@ from tests.grader.classroom.report.test_report import (
 from tests.grader.classroom.similar.test_similar import disguised, handed_in, shown, written
 from tests.grader.support.browser import faint, sideways, tabbed, unlabelled
 
-PAGES = ("index.html", "changes.html", "students/bob.html", "students/ada.html", "similar.html")
+PAGES = (
+    "index.html",
+    "changes.html",
+    "students/bob.html",
+    "students/ada.html",
+    "similar.html",
+    "bugs/index.html",
+    "bugs/students/bob.html",
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +43,9 @@ def folder(tmp_path_factory):
     records = [*CLASS, StudentRecord(HOSTILE, 7, odd, (HOSTILE,))]
     odd_log = [changed(HOSTILE, HOSTILE, "suite"), changed("bob", "first", HOSTILE)]
     report.write(records, CATALOG, folder / "hostile", log=odd_log)
+    bugs = {"mask_peeks": False, "split_overlaps": True}
+    records = [StudentRecord(who, 7, {"broken_gpt": replace(HALF, bugs=bugs)}) for who in ("bob", "eve")]
+    report.write(records, load(), folder / "bugs")
     programs = written(4)
     programs["a copy"] = [disguised(code) for code in programs["s01"]]
     write(folder / "similar.html", render("similar.html", page=shown(handed_in(programs))))
@@ -54,8 +68,8 @@ def test_a_page_is_readable(visit, folder, name, scheme):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_phone_does_not_scroll_sideways(visit, folder, name):
-    for where in (folder, folder / "hostile"):
-        page = visit((where / name).as_uri(), width=360, height=740)
+    for file in filter(lambda file: file.is_file(), (folder / name, folder / "hostile" / name)):
+        page = visit(file.as_uri(), width=360, height=740)
         assert sideways(page) == 0
 
 
