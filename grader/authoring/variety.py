@@ -78,6 +78,8 @@ def _columns(results: Sequence[Any]) -> Iterator[tuple[Hashable, ...]]:
     tags = tuple(result[0] for result in results)
     if len(set(tags)) > 1:
         yield tuple(str(result) for result in results)
+    elif tags[0] == "r":
+        yield from _columns([result[3] for result in results])
     elif tags[0] == "t":
         yield from zip(*(result[2] for result in results), strict=False)  # the sizes
         yield from zip(*(array(result).ravel().tolist() for result in results), strict=False)

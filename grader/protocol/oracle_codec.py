@@ -4,6 +4,7 @@ Never pickle: the process that writes may be hostile. Tensors travel as dtype, s
 """
 
 import base64
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,7 +12,17 @@ from torch import Tensor
 
 Encoded = list[Any]
 """A tag and a payload: ``["t", dtype, shape, bytes]``, ``["l", items]``, ``["d", pairs]``, ``["s", text]``,
-``["i", digits]``, ``["f", repr]``, ``["b", flag]``, ``["n"]``; ``["e", text]`` where a case raised."""
+``["i", digits]``, ``["f", repr]``, ``["b", flag]``, ``["n"]``; ``["e", text]`` where a case raised;
+``["r", ulps, scale, encoded]`` where rounding may do more than usual."""
+
+
+@dataclass(frozen=True)
+class Rough:
+    """What a case gives, and how far rounding may move its tensors: see `grader.checks.expect_close`."""
+
+    value: Any
+    ulps: float | None
+    scale: float | None
 
 
 def encode(value: Any) -> Encoded:
@@ -21,6 +32,8 @@ def encode(value: Any) -> Encoded:
         TypeError: for anything that is not a tensor, number, string, None, or a container of these.
     """
     kind = type(value)
+    if isinstance(value, Rough):
+        return ["r", value.ulps, value.scale, encode(value.value)]
     if isinstance(value, Tensor):
         return _encode_tensor(value)
     if kind is bool:

@@ -9,7 +9,7 @@ import base64
 import importlib
 import math
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.core.tolerance import resolution
 
@@ -31,7 +31,17 @@ _NUMPY = {
 }
 
 
-_WHOLE, _RAISED = "result", "e"
+_WHOLE, _RAISED, _ROUGH = "result", "e", "r"
+
+
+class _Grant(NamedTuple):
+    """What rounding may do: as much as usual at least."""
+
+    ulps: float = 0.0
+    scale: float = 0.0
+
+    def resolution(self, dtype: str) -> float:
+        return max(resolution(dtype), resolution(dtype, self.ulps))
 
 
 def prepare() -> None:
@@ -71,41 +81,43 @@ def _of_case(case: str, yours: Any, wanted: Any) -> str:
 def disagreement(yours: Any, wanted: Any, path: str = _WHOLE) -> str | None:
     """The first place where `yours` is not `wanted`, in words from `path` on; None where they agree."""
     try:
-        return _differ(yours, wanted, path)
+        return _differ(yours, wanted, path, _Grant())
     except _UNREADABLE:
         return f"{path} is not plain data"
 
 
-def _differ(yours: Any, wanted: Any, path: str) -> str | None:
+def _differ(yours: Any, wanted: Any, path: str, grant: _Grant) -> str | None:
     tag = wanted[0]
     if not isinstance(yours, list) or not yours or yours[0] != tag:
         return f"{path} is of another type"
+    if tag == _ROUGH:  # what rounding may do is for the reference's side to say
+        return _differ(yours[3], wanted[3], path, _Grant(wanted[1] or 0.0, wanted[2] or 0.0))
     if tag == "t":
-        return _tensors_differ(yours, wanted, path)
+        return _tensors_differ(yours, wanted, path, grant)
     if tag == "l":
-        return _lists_differ(yours[1], wanted[1], path)
+        return _lists_differ(yours[1], wanted[1], path, grant)
     if tag == "d":
-        return _dicts_differ(yours[1], dict(wanted[1]), path)
+        return _dicts_differ(yours[1], dict(wanted[1]), path, grant)
     if tag == "f":
-        return _floats_differ(float(yours[1]), float(wanted[1]), path)
+        return _floats_differ(float(yours[1]), float(wanted[1]), path, grant)
     return None if yours == wanted else f"{path} differs"
 
 
-def _lists_differ(yours: Any, wanted: list[Any], path: str) -> str | None:
+def _lists_differ(yours: Any, wanted: list[Any], path: str, grant: _Grant) -> str | None:
     if not isinstance(yours, list) or len(yours) != len(wanted):
         return f"{path} has another length"
     for index, (one, other) in enumerate(zip(yours, wanted, strict=True)):
-        if found := _differ(one, other, f"{path}[{index}]"):
+        if found := _differ(one, other, f"{path}[{index}]", grant):
             return found
     return None
 
 
-def _dicts_differ(yours: Any, wanted: dict[str, Any], path: str) -> str | None:
+def _dicts_differ(yours: Any, wanted: dict[str, Any], path: str, grant: _Grant) -> str | None:
     mine = _named(yours, wanted)
     if not len(mine) == len(wanted) == len(yours):
         return f"{path} has other keys"
     for key in wanted:
-        if found := _differ(mine[key], wanted[key], f"{path}[{key!r}]"):
+        if found := _differ(mine[key], wanted[key], f"{path}[{key!r}]", grant):
             return found
     return None
 
@@ -115,14 +127,14 @@ def _named(pairs: Any, names: Container[str]) -> dict[str, Any]:
     return {name: value for name, value in pairs if type(name) is str and name in names}
 
 
-def _floats_differ(yours: float, wanted: float, path: str) -> str | None:
-    # A float often comes from a float32 tensor's `.item()`.
-    close = math.isclose(yours, wanted, rel_tol=resolution("float32"), abs_tol=resolution("float32"))
+def _floats_differ(yours: float, wanted: float, path: str, grant: _Grant) -> str | None:
+    relative = grant.resolution("float32")  # a float often comes from a float32 tensor's `.item()`
+    close = math.isclose(yours, wanted, rel_tol=relative, abs_tol=resolution("float32"))
     same = close or (math.isnan(yours) and math.isnan(wanted))
     return None if same else f"{path} differs"
 
 
-def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | None:
+def _tensors_differ(yours: list[Any], wanted: list[Any], path: str, grant: _Grant) -> str | None:
     import numpy as np
 
     if yours[1] != wanted[1]:
@@ -133,12 +145,12 @@ def _tensors_differ(yours: list[Any], wanted: list[Any], path: str) -> str | Non
     mine, right = array(yours), array(wanted)
     if mine.shape != right.shape:
         return f"{path} has another size"
-    relative = resolution(dtype)
+    relative = grant.resolution(dtype)
     if relative == 0.0:
         wrong = mine != right
     else:
         finite = np.isfinite(right)
-        scale = float(np.abs(right[finite]).max()) if finite.any() else 0.0
+        scale = max(grant.scale, float(np.abs(right[finite]).max()) if finite.any() else 0.0)
         with np.errstate(invalid="ignore", over="ignore"):
             close = finite & (np.abs(mine - right) <= relative * (np.abs(right) + scale))
         wrong = ~(close | (mine == right) | (np.isnan(mine) & np.isnan(right)))

@@ -20,7 +20,7 @@ from grader.checks.contract.trial import Function, Trial
 from grader.checks.failure import Misuse
 from grader.checks.registered import tensors_of
 
-APART = frozenset({"inputs", "gradient", "after", "use", "fine_inputs"})
+APART = frozenset({"inputs", "gradient", "after", "use", "fine_inputs", "ulps", "scale"})
 """The keywords of a `Contract` that an oracle needs. All others are cut away where answers run: an answer can
 look at who calls it, and is to find no reference there."""
 

@@ -15,6 +15,7 @@ from grader.checks.contract.effects import Effect
 from grader.checks.contract.given import Given, Inputs, copied
 from grader.checks.contract.result import flat
 from grader.checks.failure import Misuse
+from grader.protocol.oracle_codec import Rough
 
 Oracle = Callable[[ModuleType, torch.Generator], dict[str, Any]]
 
@@ -68,8 +69,19 @@ def _result(contract: Contract, answer: ModuleType, given: Given) -> Any:
     """What comes back for copies of the arguments: cases may share memory, into which an answer may write."""
     found = contract.run(answer, copied(given))
     if isinstance(found, Effect):
-        found = _narrowed(found.after) if found.result is None else found.result
+        return _detached(_narrowed(found.after) if found.result is None else found.result)
+    return _rounded(contract, _detached(found))
+
+
+def _detached(found: Any) -> Any:
     return tree_map_only(Tensor, torch.Tensor.detach, found)
+
+
+def _rounded(contract: Contract, found: Any) -> Any:
+    """With what the contract says of rounding. Of steps it is said for doubles, and these are narrowed."""
+    if contract.after or (contract.ulps is None and contract.scale is None):
+        return found
+    return Rough(found, contract.ulps, contract.scale)
 
 
 def _left(contract: Contract, answer: ModuleType, given: Given) -> Any:
@@ -102,6 +114,7 @@ def _gradient(
     out = flat(contract.run(answer, contract.signature.replaced(given, leaves)))
     out.backward(torch.randn(out.shape, generator=gen).to(out.dtype))
     gradients = {name: leaf.grad for name, leaf in leaves.items()}
+    found: Any = next(iter(gradients.values())) if len(gradients) == 1 else gradients
     if given.layer is not None:  # on one scale: that of a bias may be 0 up to rounding
-        return torch.cat([g.flatten() for g in gradients.values() if g is not None])
-    return next(iter(gradients.values())) if len(gradients) == 1 else gradients
+        found = torch.cat([g.flatten() for g in gradients.values() if g is not None])
+    return _rounded(contract, found)

@@ -32,7 +32,8 @@ def expect_result(
 
     Args:
         yours: what the answer returned.
-        wanted: a tensor, a number, or any plain data; also tuples, lists and dicts of them.
+        wanted: a tensor, a number, or any plain data; also tuples, lists and dicts of them. Where it is a
+            tuple, a list of the same serves as well.
         call: what to say of the part of the result at a path, such as "[0]": "split(x)[0] of three rows".
         dims, suspects, ulps, scale, inputs: as for `grader.checks.expect_close`.
     """
@@ -43,7 +44,7 @@ def expect_result(
         expect_close(yours, wanted, call(path), dims=named, suspects=suspects, inputs=inputs, **options)
     elif type(wanted) is float:
         expect_number(yours, wanted, call(path), rtol=resolution("float32", ulps), suspects=suspects)
-    elif isinstance(wanted, (tuple, list, dict)) and _same_kind(yours, wanted):
+    elif isinstance(wanted, (tuple, list, dict)) and _same_kind(yours, wanted, several=not path):
         for place, key in enumerate(wanted if isinstance(wanted, dict) else range(len(wanted))):
             part = dims if isinstance(dims, str) else dims[place]
             made = {told: _item(make, key) for told, make in (suspects or {}).items()}
@@ -53,11 +54,14 @@ def expect_result(
         expect_equal(yours, wanted, call(path), suspects=suspects)
 
 
-def _same_kind(yours: Any, wanted: Any) -> bool:
-    """Whether the two can be compared item by item; where they cannot, `expect_equal` says why."""
+def _same_kind(yours: Any, wanted: Any, *, several: bool) -> bool:
+    """Whether the two can be compared item by item; where they cannot, `expect_equal` says why.
+
+    `several` results in a list can be taken apart as those in a tuple can.
+    """
     if isinstance(wanted, dict):
         return isinstance(yours, dict) and yours.keys() == wanted.keys()
-    kind = tuple if isinstance(wanted, tuple) else list
+    kind = list if isinstance(wanted, list) else (tuple, list) if several else tuple
     return isinstance(yours, kind) and len(yours) == len(wanted)
 
 

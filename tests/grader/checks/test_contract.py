@@ -63,6 +63,21 @@ def test_the_oracle_has_the_cases_and_the_gradient(documented):
     assert oracle_of([Contract("f(x)", example=(1, 1))]) is None
 
 
+def test_the_oracle_grants_what_the_contract_says_of_rounding():
+    inputs = {"inputs": lambda gen: {"one number": torch.rand(1, generator=gen)}}
+    found = oracle_of([Contract("f(x)", **inputs, gradient="x", ulps=100.0)])
+    for case in found(SimpleNamespace(f=lambda x: 2 * x), torch.Generator()).values():
+        assert (case().ulps, case().scale) == (100.0, None)
+
+
+def test_a_list_of_several_results_is_as_good_as_a_tuple():
+    inputs = {"inputs": lambda gen: {"one row": torch.rand(3, generator=gen)}}
+    contract = Contract("f(x)", reference=lambda x: (x.amin(), (x.amax(), x.sum())), **inputs)
+    assert judge(contract, f=lambda x: [x.amin(), (x.amax(), x.sum())])["test_values"] == ""
+    assert "list" in judge(contract, f=lambda x: (x.amin(), [x.amax(), x.sum()]))["test_values"]
+    assert "list" in judge(contract, f=lambda x: [x.amin()])["test_values"]
+
+
 def test_the_oracle_of_two_functions_tells_them_apart():
     inputs = {"inputs": lambda gen: {"one number": torch.rand(1, generator=gen)}}
     found = oracle_of([Contract("f(x)", **inputs), Contract("g(x)", **inputs, gradient="x")])

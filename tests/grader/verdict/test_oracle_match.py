@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from grader.protocol.oracle_codec import encode
+from grader.protocol.oracle_codec import Rough, encode
 from grader.verdict.oracle_match import compared, disagreement
 
 
@@ -70,6 +70,16 @@ def test_a_difference_is_named(yours, wanted, words):
 def test_another_order_of_summation_agrees():
     x = torch.randn(1000, generator=torch.Generator().manual_seed(0))
     assert disagreement(sent(x.cumsum(0)), sent(x.double().cumsum(0).float())) is None
+
+
+@pytest.mark.parametrize(
+    ("ulps", "scale", "agree"), [(None, None, False), (1e6, None, True), (1.0, 1e6, True)]
+)
+def test_rounding_may_do_what_the_reference_grants(ulps, scale, agree):
+    yours, wanted = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1])
+    granted = Rough([wanted], ulps, scale)
+    assert (disagreement(sent(Rough([yours], 1e9, 1e9)), sent(granted)) is None) == agree
+    assert disagreement(sent([yours]), sent(granted)) is not None
 
 
 @pytest.mark.parametrize(

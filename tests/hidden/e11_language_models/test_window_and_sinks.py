@@ -167,7 +167,6 @@ def twice(time, sinks, window):
 keep = Contract(
     "keep(keys, values, sinks, window)",
     reference=kept,
-    use=lambda answer, *args: tuple(answer.keep(*args)),
     dims=("batch head entry feature", "batch head entry feature", "entry"),
     inputs=lambda gen: {
         "a long cache": cache(gen, 13, 4, 5),

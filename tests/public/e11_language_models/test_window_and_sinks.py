@@ -28,7 +28,6 @@ perplexity = Contract(
 )
 keep = Contract(
     "keep(keys, values, sinks, window)",
-    use=lambda answer, *args: tuple(answer.keep(*args)),
     dims=("batch head entry feature", "batch head entry feature", "entry"),
     example=(given(X, -X, 1, 3), (KEPT, -KEPT, torch.arange(4))),
 )
