@@ -98,7 +98,7 @@ def test_constants(answer):
         if p.dim() == 1:
             wanted = 0.0 if name.endswith("bias") else 1.0
             told = f"{name} is not {wanted:g} after model.apply(initialise)"
-            expect_that(bool((p == wanted).all()), told, yours=p.detach()[:4])
+            expect_that(bool((p == wanted).all()), told, yours=p.detach()[:4].tolist())
 
 
 def kept(answer, gen):

@@ -14,4 +14,4 @@ def test_worked_example(answer):
         told = f"wrong standard deviation of model[{n}].weight: its {fan} is 800"
         expect_that(abs(std / 0.05 - 1) < 0.1, told, yours=f"{std:.4g}", wanted="about 0.05")
         bias = model[n].bias.detach()
-        expect_that(not bias.any(), f"model[{n}].bias is not 0: biases begin at 0", yours=bias[:4])
+        expect_that(not bias.any(), f"model[{n}].bias is not 0: biases begin at 0", yours=bias[:4].tolist())
