@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader import sandbox
+from grader.course.catalog import load
 from grader.course.paths import ROOT
 
 pytest.importorskip("nbgrader.api", reason="nbgrader is an optional extra: torchkata[class]")
@@ -36,6 +37,7 @@ def walked(tmp_path_factory):
         shutil.copytree(ROOT / "samples/class" / student, place / "samples/class" / student)
     for part in OWN:
         shutil.copytree(ROOT / "samples/assignment1" / part, place / "samples/assignment1" / part)
+    shutil.copytree(ROOT / "samples/capstone", place / "samples/capstone")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
     path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     environment |= {"PATH": path, "HOME": str(home), "PYTHONPATH": str(ROOT)}
@@ -63,6 +65,20 @@ def test_a_term_ends_with_the_same_totals_everywhere(walked):
         assert {one["student"]: one["score"] for one in students} == {**totals, "kim": 0}
     for who, total in totals.items():
         assert json.loads((walked / "gradescope" / who / "results.json").read_text())["score"] == total
+
+
+@pytest.mark.slow
+def test_the_samples_capstone_is_judged_as_its_page_says(walked):
+    """A row is `| ada | what she did | passed | 5 | |`."""
+    table = (ROOT / "samples/capstone/README.md").read_text("utf-8")
+    rows = [re.split(r" *\| *", line)[1:6] for line in table.splitlines() if line.startswith("| ")]
+    assert [row[0] for row in rows[1:]] == ["ada", "bob", "cyd", "dov"]
+    for who, _, status, count, flag in rows[1:]:
+        record = json.loads((walked / f"../capstone/{who}.json").read_text())["exercises"]["broken_gpt"]
+        assert (record["status"], sum(record["bugs"].values())) == (status, int(count)), who
+        assert len(record["flags"]) == bool(flag)
+        assert all(part in "".join(record["flags"]) for part in flag.split("; ")), who
+    assert "4 students, 4 variants" in (walked / "../capstone/report/index.html").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -108,8 +124,9 @@ def test_a_term_leaves_what_the_page_promises(walked):
 def test_what_nobody_handed_in_yet_is_not_asked_of_them(walked):
     with (walked / "week1.csv").open(newline="") as stream:
         rows = {row["student"]: row for row in csv.DictReader(stream)}
-    points = {row["points"] for row in rows.values()}
-    assert rows["ada"]["total"] == rows["ada"]["week1"] and {rows["ada"]["total"]} == points
+    set_in_week1 = sum(e.points for e in load().exercises if e.section == "e01_tensors" and not e.is_step)
+    assert {float(row["points"]) for row in rows.values()} == {set_in_week1}
+    assert rows["ada"]["total"] == rows["ada"]["week1"]
     assert "shares" not in json.loads((walked / "results/ada.json").read_text())["exercises"]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from grader.core.errors import KataError
 from grader.course import variant, variant_table
-from grader.course.catalog import Catalog, Section
+from grader.course.catalog import Catalog, Section, load
+from grader.course.paths import SOURCE
 from tests.grader.support.capstone import NAMES, SLUG, add_capstone, exercise
 from tests.grader.support.clone import Clone
 
@@ -51,12 +52,21 @@ def test_a_table_of_another_form_is_told(capstone, tmp_path, text, words):
         variant_table.read(file, Catalog((Section("e01_x", "X", (capstone,)),)))
 
 
+def test_the_sample_was_handed_out_from_todays_variants():
+    """Where a capstone's pool changes, so do its variants: the sample is to be made anew then."""
+    sample, catalog = SOURCE / "samples/capstone", load()
+    table, capstone = variant_table.read(sample / "variants.csv", catalog), catalog.exercise("broken_gpt")
+    assert table == variant_table.drawn(["ada", "bob", "cyd", "dov"], [capstone])
+    given = sample / "submissions/cyd" / capstone.relative
+    assert table.of("cyd", capstone).is_start(capstone.read(given))
+
+
 @pytest.fixture
 def clone(tmp_path):
     clone = Clone(tmp_path / "clone")
     add_capstone(clone)
     for name in ("README.md", "Makefile", "constraints.txt"):
-        shutil.copy(variant_table.paths.SOURCE / name, clone.root / name)
+        shutil.copy(SOURCE / name, clone.root / name)
     clone.commit()
     return clone
 
