@@ -197,15 +197,24 @@ def capstone(
     tell: Annotated[
         bool, typer.Option("--list", help="only tell which there are, and which were done")
     ] = False,
+    timer: Annotated[
+        bool, typer.Option("--timer", help="keep how long each bug takes; else no time is kept or shown")
+    ] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="of one that is done, what was wrong and how one finds it")
+    ] = False,
 ) -> None:
     """Lay out a whole program with five bugs; each number lays out others."""
     from grader.learner import capstone as laying
+    from grader.learner import debrief
 
     _settle()
     if tell or not exercise:
         out.print("\n".join(laying.listed(exercise)), markup=False)
+    elif page:
+        out.print(debrief.shown(exercise, seed))
     else:
-        out.print(laying.lay(exercise, seed), markup=False)
+        out.print(laying.lay(exercise, seed, timer=timer), markup=False)
 
 
 @app.command()

@@ -41,7 +41,8 @@ def _judge(exercises: list[Exercise], err: Console) -> None:
             lesson = learn(exercise, warm.inventory.get(exercise.slug, []), found)
             state = lesson.mark
             new = progress.remember({exercise: state})
-            capstones.saw(exercise, [f.check for f in lesson.failures], is_solved=state in SOLVED)
+            failed = [f.check for f in lesson.failures]
+            capstones.saw(exercise, failed, lesson.held, is_solved=state in SOLVED)
             if state in SOLVED:
                 practice.note(new, date.fromtimestamp(exercise.file("exercises").stat().st_mtime))
             told(number, len(jobs))

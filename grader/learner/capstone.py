@@ -10,8 +10,10 @@ from grader.learner import commands
 from grader.records import capstones
 
 
-def lay(name: str, seed: int | None = None) -> str:
+def lay(name: str, seed: int | None = None, *, timer: bool = False) -> str:
     """Lay out a variant, or the next that was not done; which one it is and how to begin, for printing.
+
+    With a `timer`, how long each bug takes is kept from now on.
 
     Raises:
         KataError: it is no capstone, or what its variants are made of is not here.
@@ -28,6 +30,8 @@ def lay(name: str, seed: int | None = None) -> str:
         ]
     else:
         told = _put(exercise, wanted)
+    if timer:
+        told.append(f"the timer runs {'from now on' if capstones.time_from_now(exercise) else 'already'}")
     readme = place / "README.md"
     about = readme if readme.is_file() else place / project.START
     return "\n".join([*told, f"read {paths.shown(about)} first", f"next: kata watch {slug}"])

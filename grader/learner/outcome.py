@@ -51,6 +51,8 @@ class Lesson:
     standing: Standing = NOTHING_RAN
     fine_print: tuple[str, ...] = ()
     before: Exercise | None = None
+    held: tuple[str, ...] = ()
+    """The functions of the checks that passed."""
 
     @property
     def mark(self) -> State:
@@ -80,6 +82,7 @@ def learn(
     failed = best_first(lacks, lambda each: (each[0].fine, each[1].feedback))
     # A check that runs on several inputs must pass on all of them.
     lacking = {spec.title for spec, found in here if found.outcome != "passed"}
+    short = {spec.function for spec, found in here if found.outcome != "passed"}
     standing = Standing.of((spec.fine, found.outcome) for spec, found in here)
     return Lesson(
         exercise,
@@ -95,6 +98,7 @@ def learn(
         is_start,
         standing,
         _once(spec.title for spec, found in here if spec.fine and found.outcome != "passed"),
+        held=_once(spec.function for spec, _ in here if spec.function not in short),
     )
 
 
@@ -120,5 +124,5 @@ def _trouble(exercise: Exercise, transcript: Transcript) -> str:
 
 
 def _once(titles: Iterable[str]) -> tuple[str, ...]:
-    """Each sentence once: a check that runs on several inputs says the same each time."""
+    """Each once: a check that runs on several inputs says the same each time."""
     return tuple(dict.fromkeys(titles))

@@ -97,13 +97,18 @@ def _remember(states: Mapping[str, State]) -> None:
 
 
 def _remember_symptoms(states: Mapping[str, State], reports: Iterable[pytest.TestReport]) -> None:
-    """Of each capstone that was judged whole, which checks fail."""
-    failed = defaultdict(list)
+    """Of each capstone that was judged whole, which checks fail, and which pass on all inputs."""
+    failed = defaultdict[str, list[str]](list)
+    passes = defaultdict[str, dict[str, bool]](dict)
     for report in reports:
-        if (check := check_of(report)) and check.finding.outcome in ("failed", "timeout"):
-            failed[check.slug].append(function(report.nodeid))
+        if check := check_of(report):
+            name, outcome = function(report.nodeid), check.finding.outcome
+            passes[check.slug][name] = outcome == "passed" and passes[check.slug].get(name, True)
+            if outcome in ("failed", "timeout"):
+                failed[check.slug].append(name)
     for slug, state in states.items():
-        capstones.saw(load().exercise(slug), failed[slug], is_solved=state in SOLVED)
+        passed = [name for name, is_passed in passes[slug].items() if is_passed]
+        capstones.saw(load().exercise(slug), failed[slug], passed, is_solved=state in SOLVED)
 
 
 def _summarise(reporter: pytest.TerminalReporter, lines: Sequence[str], does_job: Mapping[str, str]) -> None:

@@ -8,7 +8,6 @@ be shown as anything but text.
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,13 +26,14 @@ from grader.core.sanitize import plain
 from grader.course import paths
 from grader.course.catalog import Catalog
 from grader.course.roster import NOBODY, Roster
+from grader.program import pages
 from grader.protocol.statuses import GRADES
 from grader.records import log as logs
 from grader.records.corrections import NONE, Corrections
 from grader.records.log import Change
 from grader.records.records import OUTCOMES, StudentRecord
 
-_HERE = Path(__file__).parent
+_TEMPLATES = Path(__file__).parent / "templates"
 _MADE_BY = '<meta name="generator" content="torchkata">'
 _STUDENTS = "students"
 _CHANGES = "changes.html"
@@ -197,32 +197,4 @@ def file_names(students: Iterable[str]) -> dict[str, str]:
 
 def render(template: str, **values: Any) -> str:
     """A page, with everything that is put into it escaped."""
-    return str(_environment().get_template(template).render(style=_style(), **values))
-
-
-@cache
-def _environment() -> Any:
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError as missing:
-        raise KataError(f"pages need Jinja2 ({missing}): pip install 'torchkata[class]'") from None
-    return Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _shown(value: Any) -> Any:
-    """Texts without control characters and without what makes others run backwards; markup is ours."""
-    return plain(value) if type(value) is str else value
-
-
-@cache
-def _style() -> Any:
-    from markupsafe import Markup
-
-    return Markup((_HERE / "templates" / "style.css").read_text("utf-8"))
+    return pages.render(_TEMPLATES, template, **values)

@@ -27,7 +27,7 @@ ALL = {
     "l": "the list: walk it, and choose from it",
     "a": "check all files",
     "t": "then and now, of what was done again",
-    "w": "what your answers to this section make: a picture",
+    "w": "what your answers to this section make: a picture; of a capstone that is done, what was wrong",
     "r": "put the start back; yours is kept",
     "q": "quit",
 }

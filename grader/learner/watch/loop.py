@@ -18,7 +18,7 @@ from grader.core.errors import KataError
 from grader.course import missing, paths
 from grader.course.catalog import Catalog
 from grader.course.exercise import Exercise
-from grader.learner import again, commands, reading, seen
+from grader.learner import again, commands, debrief, mending, reading, seen
 from grader.learner.watch import cells, footer, keyboard, links, screen, taught
 from grader.learner.watch.browser import Browser
 from grader.learner.watch.confirmation import Confirmation
@@ -73,7 +73,7 @@ class Watcher:
             self.window.ready = "ready: "
             self._draw(self.window.body)
             self.window.ready = ""
-            if self.walk.fine:
+            if self.walk.fine or self.walk.focus.is_capstone:  # which is to be seen as it is
                 self.runs.begin(self.walk.focus)
             try:
                 while self.handle(self._next_event()):
@@ -148,6 +148,8 @@ class Watcher:
         is_latest = self.runs.ended(event)
         if is_latest:
             self.walk.saw(exercise, state)
+            failed = [failure.check for failure in event.lesson.failures]
+            capstones.saw(exercise, failed, event.lesson.held, is_solved=state in SOLVED)
         if self.is_map:
             self._draw(self._map())
         elif self.browser is not None:
@@ -159,7 +161,8 @@ class Watcher:
                 note = "done again; t shows then and now, side by side"
             elif state in SOLVED and self.walk.is_read() and seen.file(self.catalog.section(exercise)):
                 note = f"you have been through {exercise.section}; w shows what your answers make"
-            told = screen.lesson(lesson, self.walk.following(), has_keys=self.keyboard.is_heard)
+            has_keys, far = self.keyboard.is_heard, mending.of(lesson)
+            told = screen.lesson(lesson, self.walk.following(), far, has_keys=has_keys)
             self.verdict = (exercise, told)
             self._draw(told, note)
         elif is_latest:
@@ -167,8 +170,6 @@ class Watcher:
         if is_latest:
             # after the verdict is shown: it waits for the disk
             practice.note(progress.remember({exercise: state}))
-            failed = [failure.check for failure in event.lesson.failures]
-            capstones.saw(exercise, failed, is_solved=state in SOLVED)
 
     def _tick(self) -> None:
         """The focus takes its time: say how long, and how long it may."""
@@ -272,6 +273,9 @@ class Watcher:
         self._draw(footer.all_keys())
 
     def _see(self) -> None:
+        if self.walk.focus.is_capstone:
+            self._draw(debrief.shown(self.walk.focus.slug))
+            return
         behind = self.window.body
         self._draw(Text("drawing …", "dim"))
         try:

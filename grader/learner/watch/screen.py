@@ -15,26 +15,29 @@ from grader.course.exercise import Exercise
 from grader.course.statement import Statement
 from grader.learner import course_map
 from grader.learner.course_map import HIDDEN
+from grader.learner.mending import Mending
 from grader.learner.outcome import Lesson
 from grader.learner.watch import cells, taught
 from grader.learner.watch.folding import Lines
 from grader.learner.watch.room import Fitted, Room
 from grader.learner.watch.statement import laid
-from grader.protocol.statuses import STATUSES, State
+from grader.protocol.statuses import SOLVED, STATUSES, State
 
 MOST_PRINTED = 100
 """Lines of what was printed: nobody scrolls through more."""
 
 
-def lesson(lesson: Lesson, following: Exercise | None, *, has_keys: bool = True) -> RenderableType:
-    """The verdict on one exercise, and which one comes next."""
-    if lesson.state == "done":
-        return Group(*_passed(lesson, following, "   press n" if has_keys else ""))
-    if lesson.state == "works":
-        return Group(*_works(lesson, following, "   press n" if has_keys else ""))
+def lesson(
+    lesson: Lesson, following: Exercise | None, mending: Mending | None = None, *, has_keys: bool = True
+) -> RenderableType:
+    """The verdict on one exercise, and which one comes next; of a capstone, how far it is mended."""
+    if lesson.state in SOLVED:
+        parts = _passed if lesson.state == "done" else _works
+        told = [*_next(following, "   press n" if has_keys else ""), *_mended(lesson, mending, has_keys)]
+        return Group(*parts(lesson, told))
     if lesson.state == "todo" or lesson.is_start:
-        return Fitted(lambda room: _todo(lesson, room))
-    return Group(*_failed(lesson, "   press b" if has_keys else ""))
+        return Fitted(lambda room: _todo(lesson, room, mending))
+    return Group(*_failed(lesson, "   press b" if has_keys else "", mending))
 
 
 def asked(exercise: Exercise) -> RenderableType:
@@ -61,13 +64,15 @@ def checking_all(catalog: Catalog, states: Mapping[str, State], left: int) -> Re
     return Group(course_map.CourseMap(catalog, states), Text(f"\n{told}", "dim"))
 
 
-def _todo(lesson: Lesson, room: Room) -> list[RenderableType]:
+def _todo(lesson: Lesson, room: Room, mending: Mending | None) -> list[RenderableType]:
     if lesson.rest:
         head = Text.assemble((f"· {lesson.exercise.slug}", "bold yellow"), f" · {lesson.rest}")
         return [head, *_printed(lesson), *_checks_passed(lesson)]
     below = _not_here(lesson)
     if lesson.failures:  # what is to be mended fails from the start
         below = [Text(f"\n✗ as it is: {lesson.failures[0].title}", "red")]
+    if mending:
+        below.append(Text(mending.words, "bold"))
     return _asked(lesson.exercise, room, [*below, *_printed(lesson)])
 
 
@@ -87,7 +92,7 @@ def _asked(exercise: Exercise, room: Room, below: Iterable[RenderableType] = ())
     return [*head, *laid(said, room, room.rows - room.taken([*head, *below])), *below]
 
 
-def _failed(lesson: Lesson, key: str) -> list[RenderableType]:
+def _failed(lesson: Lesson, key: str, mending: Mending | None) -> list[RenderableType]:
     told, others = _told(lesson, key)
     counts = Text()
     if others:
@@ -96,12 +101,29 @@ def _failed(lesson: Lesson, key: str) -> list[RenderableType]:
         counts.append(f"  ✓ {len(lesson.passed)} passed", "green")
     if lesson.unwritten:
         counts.append(f"  · still to write: {', '.join(lesson.unwritten)}", "yellow")
+    listed = (*mending.left, *mending.broken) if mending else ()
+    rest = [line for line in others if line not in {f.line for f in lesson.failures if f.title in listed}]
     return [
         *told,
         *([counts] if counts else []),
         *_printed(lesson),
-        *([Text(f"\nand {len(others)} more:", "dim")] if others else []),
-        *(Text(f"  ✗ {title}", "red") for title in others),
+        *_mended(lesson, mending),
+        *([Text(f"\nand {len(rest)} more:", "dim")] if rest else []),
+        *(Text(f"  ✗ {title}", "red") for title in rest),
+    ]
+
+
+def _mended(lesson: Lesson, mending: Mending | None, has_keys: bool = True) -> list[RenderableType]:
+    """How many of a capstone's bugs are mended, which symptoms are left, and what broke."""
+    if mending is None:
+        return []
+    way = "w" if has_keys else f"`kata capstone {lesson.exercise.slug} --page`"
+    return [
+        Text(f"\n{mending.words}{'; left:' if mending.left else ''}", "bold"),
+        *(Text(f"  ✗ {title}", "red") for title in mending.left),
+        *([Text("right before, and wrong now:", "bold")] if mending.broken else []),
+        *(Text(f"  ✗ {title}", "red") for title in mending.broken),
+        *([Text(f"{way} shows what was wrong, and how one finds it", "dim")] if mending.is_done else []),
     ]
 
 
@@ -130,12 +152,12 @@ def _example_of(lesson: Lesson) -> list[RenderableType]:
     return []
 
 
-def _works(lesson: Lesson, following: Exercise | None, key: str) -> list[RenderableType]:
+def _works(lesson: Lesson, after: Iterable[RenderableType]) -> list[RenderableType]:
     """The job is done: the fine print by title, and what its first failure is."""
     told = Text("\n" + lesson.trouble) if lesson.trouble else Group(Text(), Lines(tuple(_first(lesson)[1:])))
     return [
         Text(f"{STATUSES['works'].mark} {lesson.exercise.slug} · {lesson.standing.words}", "bold green"),
-        *_next(following, key),
+        *after,
         *(Text(f"  ✗ {title}", "yellow") for title in lesson.fine_print),
         *([Text(f"  · still to write: {', '.join(lesson.unwritten)}", "yellow")] if lesson.unwritten else []),
         *([told] if lesson.trouble or lesson.failures else []),
@@ -155,11 +177,11 @@ def _first(lesson: Lesson) -> list[str]:
     ]
 
 
-def _passed(lesson: Lesson, following: Exercise | None, key: str) -> list[RenderableType]:
+def _passed(lesson: Lesson, after: Iterable[RenderableType]) -> list[RenderableType]:
     words = f" · {lesson.standing.words}" if lesson.standing.fine else f" · {len(lesson.passed)} passed"
     return [
         Text(f"✓ {lesson.exercise.slug}{words}", "bold green"),
-        *_next(following, key),
+        *after,
         *_lesson_of(lesson.exercise),
         Text(),
         *_to_read(lesson.exercise),

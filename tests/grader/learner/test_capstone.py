@@ -1,5 +1,6 @@
 """`kata capstone`: a variant is laid out, what was there is kept, and hints follow what was seen."""
 
+import json
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from grader.course import variant
 from tests.grader.support.capstone import NAMES, SLUG, add_capstone, exercise
 from tests.grader.support.clone import Clone
+from tests.grader.support.terminal import KATA_WATCH, Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +31,10 @@ def chosen(tmp_path):
 
 def place(clone):
     return clone.root / "exercises/e01_tensors" / SLUG
+
+
+def title(name):
+    return f"The sum of {name} is too small."
 
 
 def wrong_in(clone):
@@ -96,3 +102,48 @@ def test_what_cannot_be_laid_out_is_told_in_a_line(clone):
         file.unlink()
     code, lines = clone.kata("capstone", SLUG, "--seed", "3")
     assert code == 2 and len(lines) == 1 and "a clone does" in lines[0]
+
+
+def test_watch_follows_the_folder_from_the_start_to_the_page(clone, chosen):
+    first, second, *rest = chosen(0)
+    assert "from now on" in " ".join(clone.kata("capstone", SLUG, "--timer")[1])
+    code, lines = clone.kata("capstone", SLUG, "--page")
+    assert code == 2 and len(lines) == 1 and "once variant 0 of" in lines[0]
+    terminal = Terminal(clone.root, (*KATA_WATCH, SLUG))
+    try:
+        terminal.expect("0 of 5 mended, 0 min")
+        mend(clone, first, second)
+        terminal.expect("2 of 5 mended, 0 min; left:")
+        assert title(first) not in terminal.expect(title(rest[-1]))
+        terminal.press("w")
+        terminal.expect("what was wrong is shown once")
+        (place(clone) / "late.py").write_text("raise ValueError\n")
+        assert "mended" not in terminal.expect("ValueError")
+        assert clone.kata("capstone", SLUG)[1][0].endswith("puts it back")
+        clone.kata("reset", SLUG, "--yes")
+        terminal.expect("0 of 5 mended")
+        mend(clone, *chosen(0))
+        terminal.expect("5 of 5 mended, 0 min")
+        terminal.expect("w shows what was wrong")
+        terminal.press("w")
+        terminal.expect(f"{SLUG}, variant 0: 5 bugs")
+        terminal.expect("as a page: .kata/capstones/")
+    finally:
+        terminal.close()
+    assert (clone.root / f".kata/capstones/{SLUG}-0.html").is_file()
+    code, lines = clone.kata("capstone", SLUG, "--page")
+    assert code == 0 and lines[1] == f"as a page: .kata/capstones/{SLUG}-0.html"
+    assert sum(line.startswith("  time") for line in lines) == 5
+    assert clone.kata("capstone", "double", "--page")[0] == 2
+
+
+def test_what_pytest_saw_counts_too(clone, chosen):
+    first, *rest = chosen(0)
+    clone.kata("capstone", SLUG, "--timer")
+    mend(clone, first)
+    judge(clone)
+    kept = json.loads((clone.root / ".kata/progress.json").read_text())["capstones"][SLUG]
+    assert f"test_{first}" in kept["held"] and f"test_{rest[0]}" not in kept["held"]
+    mend(clone, *rest)
+    judge(clone)
+    assert clone.kata("capstone", SLUG, "--page")[0] == 0
