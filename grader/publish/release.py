@@ -130,7 +130,7 @@ them only where the fine print is kept as well. Of first steps all checks are he
 
 def _for_learners(readme: str) -> str:
     """The README for those who have a release: with a chapter on what grades."""
-    kept = without_chapters(readme, "Without a clone", "Teach", "Work on it")
+    kept = without_chapters(readme, "Without a clone", "Capstones", "Teach", "Work on it")
     return re.sub(r"^\| `kata (solution|capstone) .*\n", "", kept, flags=re.MULTILINE) + _GRADING
 
 

@@ -12,7 +12,7 @@ from grader.course.exercise import Exercise
 from grader.course.lookup import entries
 from grader.course.markdown import escaped, fenced, linked, prose
 from grader.course.statement import FINE, Statement
-from grader.publish.book import cells, shapes, symptoms
+from grader.publish.book import capstones, cells, shapes, symptoms
 from grader.publish.book.places import place_of, place_of_symptom
 
 _PICTURE = re.compile(r"\]\((?:\.\./)+docs/pictures/")
@@ -104,7 +104,7 @@ Or turn to [the messages of errors](messages.md), to [calls, with the shapes tha
 torchkata is a kata for PyTorch: {len(catalog.sections)} sections from a first `torch.tensor` to a profiled,
 sharded, deployed model, {steps} first steps and {len(catalog.exercises) - steps} exercises. Here is all that
 there is to read: each section's chapter and what is asked. Answers are written in an editor and judged as you
-save, by `kata watch`.
+save, by `kata watch`. {capstones.lead(catalog)}
 
 ```{{toctree}}
 :caption: Sections
@@ -153,7 +153,7 @@ def _statement(catalog: Catalog, exercise: Exercise) -> Page:
     if said.code:
         parts += ["## Start", f"`{exercise.relative}`", fenced(said.code)]
     parts += [_hint(number, hint) for number, hint in enumerate(exercise.hints, start=1)]
-    parts.append(f"To work on it: `kata watch {exercise.slug}`, or `pytest -k {exercise.slug}` in any shell.")
+    parts.append(capstones.how(exercise))
     if exercise.reading:
         parts.append(f"To read: <{exercise.reading}>")
     return Page(place_of(exercise), _ALONE + "\n\n".join(part for part in parts if part) + "\n")
@@ -178,7 +178,7 @@ def _start(exercise: Exercise) -> str:
 
 
 def _about(catalog: Catalog, exercise: Exercise) -> str:
-    kind = "step" if exercise.is_step else "exercise"
+    kind = "step" if exercise.is_step else "capstone" if exercise.is_capstone else "exercise"
     optional = ", optional" if exercise.optional else ""
     section = next(s for s in catalog.sections if s.name == exercise.section)
     told = [f"[{section.title}](index.md): {kind}, {exercise.kind}{optional}", exercise.effort]

@@ -61,6 +61,16 @@ def test_the_first_page_is_a_look_up_and_each_symptom_a_page_of_its_own():
         assert all(check.look.removeprefix("$ ") in page and "→" in page for check in symptom.checks)
 
 
+def test_a_capstone_is_begun_by_its_own_verb_and_the_first_page_leads_to_them():
+    texts = {page.place: page.text for page in pages(CATALOG)}
+    (section,) = {e.section for e in CATALOG.exercises if e.is_capstone}
+    assert f"({section}/index.md)" in texts["index"]
+    for exercise in CATALOG.exercises:
+        shown = texts[place_of(exercise)]
+        assert (f"To work on it: `kata capstone {exercise.slug}`" in shown) == exercise.is_capstone
+        assert (": capstone, project" in shown) == exercise.is_capstone
+
+
 def test_a_sidebar_parts_steps_from_exercises():
     held = beside(sidebar(CATALOG), "e01_tensors/merge_heads")
     assert [group.title for group in held] == ["Steps", "Exercises"]

@@ -96,7 +96,8 @@ def test_a_learners_first_hour(folder, tmp_path):
 
 
 def test_that_more_is_graded_than_seen_is_said(folder, monkeypatch):
-    assert "hidden ones grade too" in (folder / "README.md").read_text("utf-8")
+    readme = (folder / "README.md").read_text("utf-8")
+    assert "hidden ones grade too" in readme and "kata capstone" not in readme
     assert "hidden checks grade too" in run(folder, "grader", "status")[1]
     assert "hidden checks" not in run(paths.ROOT, "grader", "status")[1]
     passed = Lesson(load().exercise("merge_heads"), "done", ("all",), (), (), "", "")
