@@ -47,6 +47,14 @@ def test_the_start_of_a_fix_fails_and_is_no_red_place():
     assert (found.state, found.mark) == ("failing", "todo")
 
 
+def test_a_check_on_several_inputs_passed_where_it_did_on_all():
+    names = ("test_a[1]", "test_a[2]", "test_b[1]", "test_b[2]", "test_c")
+    outcomes = ("passed", "failed", "passed", "passed", "todo")
+    specs = [CheckSpec(f"hidden::{name}", "It works.") for name in names]
+    findings = {spec.id: Finding(outcome) for spec, outcome in zip(specs, outcomes, strict=True)}
+    assert learn(EXERCISE, specs, Transcript(findings, last_word="done")).held == ("test_b",)
+
+
 NORMAL = Ended()
 JOB, FINE = CheckSpec("hidden::job", "It works."), CheckSpec("hidden::fine", "Strides.", fine=True)
 RULE = CheckSpec("hidden::rule", "A rule.", fine=True)
