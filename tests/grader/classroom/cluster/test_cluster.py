@@ -19,7 +19,7 @@ from grader.classroom.grading import grade
 from grader.classroom.submissions.class_folder import Submission
 from grader.core.errors import KataError
 from grader.core.packed import packed
-from grader.course import paths
+from grader.course import paths, variant_table
 from grader.course.catalog import load
 from grader.engine.pool import Pool
 from grader.protocol import transcript
@@ -223,6 +223,27 @@ def test_a_step_is_judged_there_by_its_one_suite(cluster, tmp_path):
     found = grade.grade(work, [step], grade.GradingSettings(tmp_path, 7, 2, CONFINED, judges))
     assert [record.exercises[step.slug].status for record in found] == ["passed", "failed"]
     assert "keepdim" in found[1].exercises[step.slug].checks[0].message
+
+
+def test_each_is_judged_by_their_own_variant_of_a_capstone(cluster, tmp_path):
+    sample, capstone = paths.SOURCE / "samples/capstone", load().exercise("broken_gpt")
+    table = variant_table.read(sample / "variants.csv", load())
+    work = [
+        Submission(place.name, {capstone.slug: capstone.read(place / capstone.relative)})
+        for place in sorted((sample / "submissions").iterdir())
+    ]
+    judges = judge_at(cluster.address, print)
+    settings = grade.GradingSettings(tmp_path / "there", 7, 2, CONFINED, judges, variants=table)
+    there = grade.grade(work, [capstone], settings)
+    grade.grade(work, [capstone], replace(settings, out=tmp_path / "here", cluster=None))
+    assert records_of(tmp_path / "there") == records_of(tmp_path / "here")
+    found = [record.exercises[capstone.slug] for record in there]
+    assert [(one.status, one.variant, sum(one.bugs.values()), len(one.flags)) for one in found] == [
+        ("passed", 1, 5, 0),
+        ("partial", 2, 2, 0),
+        ("todo", 3, 0, 0),
+        ("partial", 4, 5, 1),
+    ]
 
 
 def test_what_a_killed_worker_had_is_judged_elsewhere(cluster, local, warm, tmp_path):
