@@ -155,6 +155,7 @@ AUTOGRAD: dict[str, Provoke] = {
     "returned an invalid": lambda: HalfAGradient.apply(w()).sum().backward(),
     "has changed": shrunk,
     "Legacy": lambda: TwoGradients()(w()),
+    "vmap: called": lambda: torch.func.vmap(F.dropout)(ONES),
     "Mismatch in": lambda: w().backward(torch.ones(3)),
     "'NoneType' object": lambda: w().grad.zero_(),  # type: ignore[union-attr]
     "Inplace update": lambda: made_in_inference().add_(1),
