@@ -14,8 +14,8 @@ from grader.protocol.check import CheckSpec, function
 from grader.protocol.job import Job
 from grader.records.records import ExerciseRecord
 
-LEAST = 12
-"""So many bugs are in a pool: with fewer, two students have nearly the same."""
+LEAST = variant.SIZE + 1
+"""So many bugs are in a pool: with fewer, all students have the same. Ours have twice as many."""
 
 _QUOTED = 12
 """So many letters of a bug's line in a hint are no chance."""
@@ -41,7 +41,7 @@ def problems(exercise: Exercise) -> Iterator[str]:
         return
     yield from _naming_problems(exercise, kept)
     yield from _hint_problems(exercise, kept)
-    ill = list(_patch_problems(exercise, kept))
+    ill = list(pair_problems(exercise, kept))
     yield from ill
     if not ill and {bug.name for bug in kept} == {*exercise.pool.names}:
         yield from _start_problems(exercise)
@@ -58,8 +58,6 @@ def _naming_problems(exercise: Exercise, kept: list[Bug]) -> Iterator[str]:
         yield f"to do in {file}: {name}: there is no such bug, and {row} has hints for it"
     if len(names) < LEAST:
         yield f"to do in {file}: bugs: {LEAST} are wanted, and here {len(names)}"
-    if not exercise.pool.hides:
-        yield f"to do in {row}: hides: no bug hides another"
     for name in sorted({name for pair in exercise.pool.hides for name in pair} - {*told}):
         yield f"{row}: hides names {name}, which is no bug"
 
@@ -73,7 +71,7 @@ def _hint_problems(exercise: Exercise, kept: list[Bug]) -> Iterator[str]:
                 yield f"a hint for {bug.name} quotes the solution: {line}"
 
 
-def _patch_problems(exercise: Exercise, kept: list[Bug]) -> Iterator[str]:
+def pair_problems(exercise: Exercise, kept: list[Bug]) -> Iterator[str]:
     """Any two bugs can be laid out together, whichever comes first."""
     solution = unpacked(exercise.content("solutions"))
     for one, other in combinations(kept, 2):

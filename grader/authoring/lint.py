@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ from grader.authoring import capstone, statement
 from grader.course import paths, project, sources, starts
 from grader.course.catalog import Catalog, Section
 from grader.course.exercise import STEPS, Exercise, Tree
-from grader.course.rows import SECTION, STEPS_FILE, row_file
+from grader.course.rows import SECTION, STEPS_FILE, row_file, rows_of
 from grader.learner import seen
 from grader.records import route
 
@@ -108,7 +108,7 @@ def _reading_problems(catalog: Catalog, section: Section) -> Iterator[tuple[str,
 def unfinished(exercises: Iterable[Exercise]) -> Iterator[str]:
     """A line for each exercise of which a part is not written that students or their grades need."""
     for exercise in exercises:
-        if any(_left_in(exercise, (*exercise.suites, "exercises", "solutions"))):
+        if any((*_left_in(exercise, (*exercise.suites, "exercises", "solutions")), *_left_in_pool(exercise))):
             yield f"{exercise.slug} is unfinished: `kata audit --only {exercise.slug}` lists what is to do"
 
 
@@ -129,9 +129,10 @@ def _left_in(exercise: Exercise, trees: Iterable[Tree]) -> Iterator[str]:
             yield from _left(file)
 
 
-def _left(file: Path) -> Iterator[str]:
+def _left(file: Path, among: Container[int] | None = None) -> Iterator[str]:
+    """What is to do in a file, or in these of its lines."""
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-        if TODO in line:
+        if TODO in line and (among is None or number in among):
             what = line.partition(TODO)[2].partition('"')[0]
             yield f"to do in {paths.shown(file)}:{number}: {what.rstrip(' .')}"
 
@@ -155,6 +156,17 @@ def _left_in_row(exercise: Exercise) -> Iterator[str]:
         yield f"{place('hints')}: hints: one to three, from a nudge to nearly there; here are {count}"
     if not exercise.reading and not exercise.is_step:
         yield f"{place('reading')}: reading: a page that helps"
+    yield from _left_in_pool(exercise)
+
+
+def _left_in_pool(exercise: Exercise) -> Iterator[str]:
+    """Hints for bugs that are still to write."""
+    file, before = row_file(exercise), 0
+    for table in rows_of(file.read_text("utf-8")) if exercise.is_capstone else ():
+        end = before + table.count("\n")
+        if table.startswith(f"[exercise.{exercise.slug}.bugs]"):
+            yield from _left(file, range(before + 1, end + 1))
+        before = end
 
 
 def _row_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
@@ -184,6 +196,8 @@ def _agreement_problems(exercise: Exercise) -> Iterator[tuple[str, str]]:
         elif name not in stub:
             if not any(part.startswith("_") for part in name.split(".")):
                 yield exercise.slug, f"the stub lacks {name}"
+        elif exercise.is_capstone:
+            continue  # where they differ is a bug: the start is made of the solution
         elif stub[name][0] != solution[name][0] or solution[name][1] not in ("", stub[name][1]):
             yield exercise.slug, f"stub and solution differ in the signature or docstring of {name}"
 

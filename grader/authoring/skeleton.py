@@ -23,20 +23,20 @@ def write(section: str, slug: str, named: str, *, step: bool = False) -> list[st
         KataError: the section is unknown and no name for a new one, the slug is taken or no identifier, the
             kind is none, or not a step's.
     """
-    _expect_new(slug)
+    expect_new(slug)
     kind = _kind(named, step)
-    found = _section(section)
-    words = {"slug": slug, "title": _title(slug), "kind": kind}
+    found = section_called(section)
+    words = {"slug": slug, "title": title(slug), "kind": kind}
     path: Literal["first", "core"] = "first" if step else "core"
     made = Exercise(slug, found.name, 0, "", kind, path, 0, 1, (), (), (), "")
     files = {file: text.format(**words) for file, text in _texts(made).items()}
-    new = [*_begin(found), *_packages(made)]
+    new = [*begin(found), *packages(made)]
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
     start = made.digest(made.content("exercises"))
     row = (texts.STEP_ROW if step else texts.ROW).format(start=start, **words)
-    return list(dict.fromkeys([*map(paths.shown, [*new, *files]), _append(row_file(made), row)]))
+    return list(dict.fromkeys([*map(paths.shown, [*new, *files]), append(row_file(made), row)]))
 
 
 def _texts(made: Exercise) -> dict[Path, str]:
@@ -67,19 +67,21 @@ def _kind(named: str, step: bool) -> Kind:
     return kind
 
 
-def _expect_new(slug: str) -> None:
+def expect_new(slug: str) -> None:
+    """Raises KataError where a slug is taken, or is none."""
     if not slug.isidentifier() or slug != slug.lower():
         raise KataError(f"{slug!r} is no slug: use lower-case letters, digits and underscores")
     if any(e.slug == slug for e in load().exercises):
         raise KataError(f"an exercise is called {slug!r} already; slugs are unique, choose another")
 
 
-def _title(name: str) -> str:
+def title(name: str) -> str:
+    """A slug, or the words of a section's name, as people read them."""
     return name.replace("_", " ").capitalize()
 
 
-def _section(name: str) -> Section:
-    """The section of this name, or a new one that holds nothing yet."""
+def section_called(name: str) -> Section:
+    """The section of this name, or a new one that is empty; raises KataError where neither can be."""
     sections = load().sections
     for section in sections:
         if section.is_called(name):
@@ -93,10 +95,10 @@ def _section(name: str) -> Section:
     for section in sections:
         if section.is_called(number):
             raise KataError(f"no section is called {name!r}, and {number} is {section.name}; take another")
-    return Section(name, _title(words), ())
+    return Section(name, title(words), ())
 
 
-def _begin(section: Section) -> Iterator[Path]:
+def begin(section: Section) -> Iterator[Path]:
     """Write what pytest needs, and the section's catalog and chapter, where they are missing; their paths."""
     file = section_file(section.name)
     wanted = {
@@ -113,7 +115,7 @@ def _begin(section: Section) -> Iterator[Path]:
             yield made
 
 
-def _packages(exercise: Exercise) -> Iterator[Path]:
+def packages(exercise: Exercise) -> Iterator[Path]:
     """Make what lets pytest tell suites of one name apart, where it is missing: an `__init__.py` a folder."""
     trees = (tree for tree in exercise.trees if tree != "specimens")  # which are texts
     folders = {folder for tree in trees for folder in _above(exercise.file(tree))}
@@ -131,7 +133,8 @@ def _above(file: Path) -> Iterator[Path]:
     return (folder for folder in file.parents if folder != paths.ROOT and folder.is_relative_to(paths.ROOT))
 
 
-def _append(file: Path, row: str) -> str:
+def append(file: Path, row: str) -> str:
+    """Put a row at the end of a section's file; its path, for printing."""
     with file.open("a", encoding="utf-8") as stream:
         stream.write(row if stream.tell() else row.lstrip())
     return paths.shown(file)

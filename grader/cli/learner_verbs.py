@@ -16,7 +16,7 @@ Name = Annotated[
 ]
 
 
-def _settle() -> None:
+def settle() -> None:
     """Find out what was lost of what is known of the answers, where something was."""
     from grader.records import progress
 
@@ -37,7 +37,7 @@ def status(as_json: AsJson = False) -> None:
     """Show every section: what is done, what fails, what is to do; and what was solved this week."""
     from grader.learner import course_map
 
-    _settle()
+    settle()
     if as_json:
         out.print_json(data=course_map.data())
     else:
@@ -53,7 +53,7 @@ def list_(
     """List steps and exercises: all, those of a section, or those about something."""
     from grader.learner import listing
 
-    _settle()
+    settle()
     listing.show(out, " ".join(topic or ()))
 
 
@@ -107,7 +107,7 @@ def watch(
     """Judge each exercise as you save it."""
     from grader.learner.watch import session
 
-    _settle()
+    settle()
     session.run(out, place, fine=fine, path=path, test_out=test_out)
 
 
@@ -118,7 +118,7 @@ def see(
     """See a small thing that your own answers to a section make: a fitted line, a loss that falls."""
     from grader.learner import seen
 
-    _settle()
+    settle()
     seen.show(out, section)
 
 
@@ -133,7 +133,7 @@ def again(
     from grader.learner import again as doing
     from grader.learner.watch import session, terminal
 
-    _settle()
+    settle()
     done = None if exercise else doing.finished(load())
     if done:
         out.print(doing.compared(done))
@@ -186,38 +186,6 @@ def reset(
 
 
 @app.command()
-def capstone(
-    exercise: Annotated[
-        str, typer.Argument(help="a whole program with bugs (default: tell of all)", metavar="[NAME]")
-    ] = "",
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="which variant of it (default: the next that was not done)"),
-    ] = None,
-    tell: Annotated[
-        bool, typer.Option("--list", help="only tell which there are, and which were done")
-    ] = False,
-    timer: Annotated[
-        bool, typer.Option("--timer", help="keep how long each bug takes; else no time is kept or shown")
-    ] = False,
-    page: Annotated[
-        bool, typer.Option("--page", help="of one that is done, what was wrong and how one finds it")
-    ] = False,
-) -> None:
-    """Lay out a whole program with five bugs; each number lays out others."""
-    from grader.learner import capstone as laying
-    from grader.learner import debrief
-
-    _settle()
-    if tell or not exercise:
-        out.print("\n".join(laying.listed(exercise)), markup=False)
-    elif page:
-        out.print(debrief.shown(exercise, seed))
-    else:
-        out.print(laying.lay(exercise, seed, timer=timer), markup=False)
-
-
-@app.command()
 def solution(
     exercise: Name,
     reveal: Annotated[
@@ -230,7 +198,7 @@ def solution(
     """Show how the reference differs from your answer, once yours does its job."""
     from grader.learner import commands
 
-    _settle()
+    settle()
     out.print(commands.solution(exercise, reveal))
 
 

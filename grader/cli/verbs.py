@@ -43,10 +43,8 @@ class Verbs(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Raises KataError where this copy lacks what the verb needs."""
         found = super().get_command(ctx, cmd_name) or _classroom().get(cmd_name)
-        if found is not None and not _is_of_use(cmd_name):
-            raise KataError(
-                f"`kata {cmd_name}` needs what a copy for learners does not hold; run it in a clone"
-            )
+        if found is not None:
+            expect_of_use(cmd_name)
         return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -65,6 +63,12 @@ def _is_of_use(verb: str) -> bool:
     if paths.is_release():
         return verb in _LEARNERS
     return verb not in _AUTHORS or paths.is_clone() or not paths.EXERCISES.is_dir()
+
+
+def expect_of_use(verb: str) -> None:
+    """Raises KataError where this copy lacks what a verb needs."""
+    if not _is_of_use(verb):
+        raise KataError(f"`kata {verb}` needs what a copy for learners does not hold; run it in a clone")
 
 
 def _as_spelled_now(args: list[str]) -> list[str]:

@@ -18,6 +18,9 @@ DATA = "data"
 MOST_BYTES = 1 << 20
 """Of one file: what is larger, such as a checkpoint, is left out."""
 
+MOST_FILES = 200
+MOST_BYTES_IN_ALL = 16 << 20
+
 _LEFT_OUT = ("__pycache__", "venv", "node_modules")
 
 

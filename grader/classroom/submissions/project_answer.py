@@ -11,9 +11,6 @@ from grader.core.packed import packed
 from grader.course import project
 from grader.course.catalog import Catalog
 
-MOST_FILES = 200
-MOST_BYTES = 16 << 20
-"""Of all files together."""
 _MOST_DEPTH = 8
 
 MOST_NAME = 255
@@ -64,8 +61,8 @@ def _gather(
             with home.entered(name) as folder:
                 _gather(folder, f"{path}/", content, found, left_out)
             continue
-        if len(found) >= MOST_FILES:
-            raise Refused(f"holds more than {MOST_FILES} files; hand in your code alone")
+        if len(found) >= project.MOST_FILES:
+            raise Refused(f"holds more than {project.MOST_FILES} files; hand in your code alone")
         is_code = PurePosixPath(name).suffix == ".py"
         try:
             held = content(home, name, project.MOST_BYTES)
@@ -74,8 +71,8 @@ def _gather(
             if is_code:  # without it the rest would be judged for what nobody wrote
                 raise Refused(f"holds {path}, which {why(reason)}") from None
             left_out.append(f"{path} {why(reason)}")
-        if sum(map(len, found.values())) > MOST_BYTES:
-            raise Refused(f"holds more than {MOST_BYTES >> 20} MiB; hand in your code alone")
+        if sum(map(len, found.values())) > project.MOST_BYTES_IN_ALL:
+            raise Refused(f"holds more than {project.MOST_BYTES_IN_ALL >> 20} MiB; hand in your code alone")
 
 
 def _amiss(name: str, kind: str) -> str:

@@ -1,66 +1,30 @@
 """docs/authors.md: whoever follows it word for word has an exercise that the audit finds nothing in."""
 
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
-from typing import NamedTuple
-
 import pytest
 
-from grader.course.paths import ROOT
-from tests.grader.support.clone import Clone
+from tests.grader.support.guide import PAGE, blocks, files, follow, section, shown
 
 pytestmark = pytest.mark.slow
 
-PAGE = (ROOT / "docs" / "authors.md").read_text("utf-8")
+BROUGHT = section("A capstone out of your own repository")
+"""Which leads from another beginning."""
 MOST_LINES = 225
 """Of an exercise's five files, as the page promises."""
 
-_BLOCK = re.compile(r"(?:^\*\*`(?P<file>\S+)`\*\*\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
-
-
-class Block(NamedTuple):
-    """A file to write, or commands to run, or what is shown."""
-
-    file: str | None
-    kind: str
-    text: str
-
-
-BLOCKS = [Block(**found.groupdict()) for found in _BLOCK.finditer(PAGE)]
-FILES = {block.file: block.text for block in BLOCKS if block.file}
-SHOWN = [line for block in BLOCKS if block.kind == "text" for line in block.text.splitlines() if line != "…"]
-
-
-class Followed(NamedTuple):
-    """Where it leads to: the folder, which of the files were there already, and all that was printed."""
-
-    root: Path
-    made: set[str]
-    printed: str
+BLOCKS = blocks(PAGE.replace(BROUGHT, ""))
+FILES = files(BLOCKS)
+SHOWN = shown(BLOCKS)
 
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory):
-    clone = Clone(tmp_path_factory.mktemp("clone"))
-    clone.add("sound")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(clone.root)}
-    made, printed = set(), []
-    for block in BLOCKS:
-        if block.file:
-            made |= {block.file} if (clone.root / block.file).is_file() else set()
-            (clone.root / block.file).write_text(block.text, "utf-8")
-        elif block.kind == "sh":
-            command = ["bash", "-euc", block.text]
-            done = subprocess.run(
-                command, cwd=clone.root, env=environment, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
-            printed.append(done.stdout)
-    return Followed(clone.root, made, "".join(printed))
+    return follow(BLOCKS, tmp_path_factory.mktemp("guide") / "clone")
+
+
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory):
+    pytest.importorskip("unidiff", reason="unidiff is an optional extra: torchkata[class]")
+    return follow(blocks(BROUGHT), tmp_path_factory.mktemp("brought") / "clone")
 
 
 def test_it_ends_without_problems(followed):
@@ -81,3 +45,12 @@ def test_an_exercise_takes_no_more_lines_than_is_said():
     five = {name: text for name, text in FILES.items() if name.endswith((".py", ".txt"))}
     assert len(five) == 5
     assert sum(text.count("\n") for text in five.values()) <= MOST_LINES
+
+
+def test_a_repository_becomes_a_capstone(brought):
+    assert "audit: 1 exercises, no problems\n" in brought.printed
+    lines = shown(blocks(BROUGHT))
+    assert [line for line in lines if line not in brought.printed.splitlines()] == []
+    assert len(lines) == 5
+    theirs = {name for name in files(blocks(BROUGHT)) if name.startswith("../rings/")}
+    assert brought.made == {*files(blocks(BROUGHT))} - theirs

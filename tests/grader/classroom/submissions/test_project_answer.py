@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom.submissions import project_answer
 from grader.classroom.submissions.class_folder import MAX_BYTES, collect
 from grader.core.packed import unpacked
+from grader.course import project
 from grader.course.catalog import Catalog, Section
 from tests.grader.classroom.submissions.test_class_folder import put
 from tests.grader.classroom.suite.courses import lay
@@ -96,7 +96,7 @@ def refused(files):
         (lambda home: put(home / "ex02_small_lm.py"), "is a file; hand in the folder small_lm with all"),
         (lambda home: put(home / "small_lm.py"), "is a file; hand in the folder small_lm with all"),
         (lambda home: (home / "ex02_small_lm").mkdir(parents=True), "holds no Python file"),
-        (refused({f"f{n}.py": b"" for n in range(project_answer.MOST_FILES + 1)}), "more than 200 files"),
+        (refused({f"f{n}.py": b"" for n in range(project.MOST_FILES + 1)}), "more than 200 files"),
         (refused({f"f{n}.py": b"#" * MAX_BYTES for n in range(17)}), "holds more than 16 MiB"),
         (
             refused({**FILES, "parts/layer.py": "å".encode("cp1252")}),

@@ -1,0 +1,1 @@
+"""`kata capstone --bring`: a capstone out of an author's own repository and a list of patches."""
