@@ -2,7 +2,7 @@
 
 The Hessian H of a loss holds its second derivatives, n² for n parameters: too many. But H v is the gradient of (gradient ·
 v), which costs two backward passes (Pearlmutter 1994). Power iteration needs no more to find the largest curvature, which
-bounds the learning rate.
+limits learning rates.
 
     loss = lambda a, b: a * a * b + b**3       # at a=2, b=3 H is [[6, 4], [4, 18]]
     a, b = (torch.tensor(t, requires_grad=True) for t in (2.0, 3.0))
@@ -10,7 +10,7 @@ bounds the learning rate.
     sharpness(loss, [a, b], [torch.tensor(1.0), torch.tensor(1.0)])      # 19.2111, the larger eigenvalue
 
 - `loss(*params)` is one number. H is that of all parameters together: b counts in the product for a.
-- H is never computed, whole or by rows; differences of gradients are too coarse.
+- H is never computed, whole or by rows. Differences of gradients are too coarse for float64.
 - `sharpness` begins with v = start / ‖start‖, takes v = H v / ‖H v‖ `steps` times, and returns v · H v.
 - Norm and product are over the numbers of all tensors.
 

@@ -152,3 +152,28 @@ def test_incoming_gradient_is_left_alone(answer, gen):
     with unchanged(f"backward of {CALL}", gradient=grad):
         torch.autograd.grad(y, inputs, grad, retain_graph=True)
     y.sum().backward()
+
+
+def oracle(answer, gen):
+    def result(**options):
+        def case(gen):
+            call = draw(gen, 2, queries=4, keys=4, **options)
+            return answer.attention(*call.args, **call.kwargs)
+
+        return case
+
+    def gradient(place, **options):
+        def case(gen):
+            call = draw(gen, 2, queries=4, keys=4, width=4, **options)
+            inputs = [t.double().requires_grad_(n == place) for n, t in enumerate(call.args)]
+            y = answer.attention(*inputs, **call.kwargs)
+            return torch.autograd.grad(y, inputs[place], weigher(y))[0].float()  # in float64: terms cancel
+
+        return case
+
+    return {
+        "a result": result(),
+        "a result, causal": result(causal=True),
+        **{f"the gradient of {name}": gradient(place) for place, name in enumerate(NAMES)},
+        "the gradient of k, causal": gradient(1, causal=True),
+    }

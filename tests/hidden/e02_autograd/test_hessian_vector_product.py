@@ -80,10 +80,10 @@ def sharpest(loss, params, start, steps=10, norm=whole, of=rayleigh, more=0, fir
     return of(v, H, blocks)
 
 
-def draw(gen, loss, *shapes, **options):
+def draw(gen, loss, *shapes, dtype=torch.float32, **options):
     """Parameters and vectors of these shapes."""
-    params = [nn.Parameter(torch.randn(shape, generator=gen)) for shape in shapes]
-    return given(loss, params, [torch.randn(shape, generator=gen) for shape in shapes], **options)
+    params, vectors = ([torch.randn(shape, generator=gen).to(dtype) for shape in shapes] for _ in range(2))
+    return given(loss, [nn.Parameter(p) for p in params], vectors, **options)
 
 
 NETWORK = ((2, 4), (4,), (4,))
@@ -94,7 +94,7 @@ hvp = Contract(
     inputs=lambda gen: {
         "a network of three tensors": draw(gen, network, *NETWORK),
         "one vector": draw(gen, chain, (7,)),
-        "two matrices": draw(gen, product, (3, 2), (2, 4)),
+        "two matrices in float64": draw(gen, product, (3, 2), (2, 4), dtype=torch.float64),
     },
     scale=100.0,
     suspects={
