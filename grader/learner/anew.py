@@ -8,7 +8,6 @@ from rich.console import Console
 from grader.core.progress_bar import bar
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
-from grader.course.starts import is_untouched
 from grader.engine.backend import judge
 from grader.learner.outcome import learn
 from grader.protocol.job import Job
@@ -25,7 +24,7 @@ def settle(err: Console) -> None:
     if not why:
         return
     there = [e for e in load().exercises if e.file("exercises").exists()]
-    left = [e for e in there if not progress.is_known(e) and not is_untouched(capstones.mine(e))]
+    left = [e for e in there if not progress.is_known(e) and not capstones.is_untouched(e)]
     count = f"{len(left)} answer{'s' if len(left) > 1 else ''}"
     err.print(f"{why}; judging {count} anew, once" if left else f"{why}; no answer was lost")
     if left:

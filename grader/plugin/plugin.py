@@ -149,7 +149,7 @@ def _waiting(session: pytest.Session) -> frozenset[Exercise]:
     chosen = {e for item in session.items if (e := exercise_of(item.path))}
     about = chosen if len(chosen) == 1 else named(session.config)
     there = {e: place for e in chosen if (not e.is_to_mend or e not in about) and (place := answers.path(e))}
-    return frozenset(e for e, place in there.items() if capstones.mine(e).is_start(e.read(place)))
+    return frozenset(e for e, place in there.items() if capstones.is_untouched(e, e.read(place)))
 
 
 def prepare(items: list[pytest.Item]) -> None:

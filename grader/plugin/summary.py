@@ -11,7 +11,6 @@ import pytest
 from grader.course import missing, paths
 from grader.course.catalog import Catalog, load
 from grader.course.exercise import Exercise
-from grader.course.starts import is_untouched
 from grader.plugin import leftovers
 from grader.plugin.failures import shorten
 from grader.plugin.plugin import JUDGED
@@ -92,7 +91,7 @@ def _remember(states: Mapping[str, State]) -> None:
     catalog = load()
     seen = {catalog.exercise(slug): state for slug, state in states.items()}
     # a start may fail, but it was not begun
-    seen |= {e: "todo" for e in seen if is_untouched(capstones.mine(e))}
+    seen |= {e: "todo" for e in seen if capstones.is_untouched(e)}
     practice.note(progress.remember(seen))
 
 

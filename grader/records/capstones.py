@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.course import variant
+from grader.course import starts, variant
 from grader.course.exercise import Exercise
 from grader.records import progress_file
 
@@ -66,6 +66,12 @@ def mine(exercise: Exercise) -> Exercise:
     """The exercise as it lies here: a capstone with the start of its variant."""
     known = of(exercise.slug) if exercise.is_capstone else Laid()
     return variant.as_known(exercise, known.seed, known.start) if known.start else exercise
+
+
+def is_untouched(exercise: Exercise, answer: bytes | None = None) -> bool:
+    """Whether an answer, or else what lies in `exercises/`, is the start that lies here."""
+    own = mine(exercise)
+    return starts.is_untouched(own) if answer is None else own.is_start(answer)
 
 
 def lay(exercise: Exercise) -> None:

@@ -12,7 +12,7 @@ def noted(exercise: Exercise, record: ExerciseRecord) -> ExerciseRecord:
     """The record with the bugs that were handed out; the same of what is no capstone, or was not judged."""
     if not exercise.is_capstone or record.needs_manual_grade:
         return record
-    known, outcomes = variant.bugs(exercise), _outcomes(record)
+    known, outcomes = variant.bugs(variant.as_given(exercise)), _outcomes(record)
     own = [name for name in variant.chosen(exercise, exercise.variant) if name in known]
     found = {name: outcomes.get(known[name].check) == {"passed"} for name in own}
     return replace(record, variant=exercise.variant, bugs=found)

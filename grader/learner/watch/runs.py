@@ -6,12 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from grader.course.exercise import Exercise
-from grader.course.starts import is_untouched
 from grader.learner.outcome import Lesson, learn
 from grader.protocol import transcript
 from grader.protocol.job import Job
 from grader.protocol.judge import Judge
-from grader.records.capstones import mine
+from grader.records.capstones import is_untouched
 
 AT_ONCE = 2
 """Runs of one exercise at a time: a save need not wait for the endless loop before it."""
@@ -85,7 +84,7 @@ class Runs:
         """Judge those that somebody has begun, unless that is under way."""
         if not self._batch:
             there = [e for e in exercises if e.file("exercises").exists()]
-            self._waiting.extend(e for e in there if not is_untouched(mine(e)))
+            self._waiting.extend(e for e in there if not is_untouched(e))
             for _ in range(max(1, self._jobs - 1)):
                 self._begin_one()
 
@@ -102,7 +101,7 @@ class Runs:
         except Exception as error:  # ours, but the loop must go on
             found = transcript.lost(f"{type(error).__name__}: {error}")
         expected = self._warm.inventory.get(exercise.slug, [])
-        lesson = learn(exercise, expected, found, is_start=mine(exercise).is_start(answer))
+        lesson = learn(exercise, expected, found, is_start=is_untouched(exercise, answer))
         self._judged(JudgedVersion(lesson, version))
 
     def ended(self, event: JudgedVersion) -> bool:

@@ -6,10 +6,13 @@ import shutil
 
 import pytest
 
+from grader.classroom.grading import foreign
 from grader.core.errors import KataError
-from grader.course import variant, variant_table
+from grader.course import starts, variant, variant_table
 from grader.course.catalog import Catalog, Section, load
 from grader.course.paths import SOURCE
+from grader.course.specimen import Bug
+from grader.course.variant_table import NOBODYS, VariantTable
 from tests.grader.support.capstone import NAMES, SLUG, add_capstone, exercise
 from tests.grader.support.clone import Clone
 
@@ -50,6 +53,26 @@ def test_a_table_of_another_form_is_told(capstone, tmp_path, text, words):
     file.write_text(text)
     with pytest.raises(KataError, match=words):
         variant_table.read(file, Catalog((Section("e01_x", "X", (capstone,)),)))
+
+
+def test_bugs_of_another_variant_are_flagged_and_the_pool_is_read_once(capstone, monkeypatch):
+    applied = []
+    monkeypatch.setattr(
+        Bug, "applied", lambda bug, files, real=Bug.applied: applied.append(bug.name) or real(bug, files)
+    )
+    table = VariantTable({("ada", SLUG): 1, ("bob", SLUG): 2})
+    other = starts.content(starts.as_variant(capstone, 2))
+    new = [name for name in variant.chosen(capstone, 2) if name not in variant.chosen(capstone, 1)]
+    mine = table.of("ada", capstone)
+    starts.content(mine)
+    applied.clear()
+    for _ in range(3):
+        flag = foreign.flag(mine, other, table)
+        assert flag.startswith("holds bugs of another variant") and all(name in flag for name in new)
+        assert flag.endswith("variant 2 has them")
+    assert sorted(applied) == sorted(NAMES)
+    assert foreign.flag(table.of("bob", capstone), other, table) == ""
+    assert foreign.flag(capstone, other, NOBODYS).endswith("name their table with --variants")
 
 
 def test_the_sample_was_handed_out_from_todays_variants():
