@@ -117,7 +117,8 @@ def _specimens(bugs: Iterable[Patch], changes: Mapping[str, str], taken: Mapping
     for bug in bugs:
         said = {*taken[bug.name].words} if bug.name in taken else set()
         words = _quoted(said.pop()) if len(said) == 1 else texts.WORDS
-        told.append(texts.BUG.format(name=bug.name, words=words, about=bug.about, changes=changes[bug.name]))
+        about = bug.about or texts.ABOUT
+        told.append(texts.BUG.format(name=bug.name, words=words, about=about, changes=changes[bug.name]))
     return "\n".join(told)
 
 

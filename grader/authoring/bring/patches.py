@@ -22,7 +22,7 @@ _OF_GIT = re.compile(r"(?:From|commit|Author|Date|Merge)\b")
 
 @dataclass(frozen=True)
 class Patch:
-    """One bug: its name, what it is about, and the files that it changes, as it leaves them."""
+    """One bug: its name, what is wrong (or ""), and the files that it changes, as it leaves them."""
 
     name: str
     about: str
@@ -69,7 +69,7 @@ def _read(file: Path, program: Mapping[str, str]) -> Patch:
         wrong[path] = _applied(wrong.get(path, program[path]), changed, f"{where}: hunk {{}} of {path}")
     if not any(held != program[path] for path, held in wrong.items()):
         raise KataError(f"{where} changes no line; it is to be what `git diff` or `diff -u` writes")
-    return Patch(name, _about(text) or name, where, wrong)
+    return Patch(name, _about(text), where, wrong)
 
 
 def _parsed(text: str, where: str) -> "PatchSet":

@@ -38,6 +38,8 @@ ORACLE = """def oracle(answer, gen):
 
 BUG = 'bug {name} test_{name} "{words}": {about}\n{changes}'
 
+ABOUT = "TODO: what is wrong, in a few words"
+
 WORDS = "TODO: words of the symptom that its feedback says"
 
 ROW = """

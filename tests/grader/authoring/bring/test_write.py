@@ -55,7 +55,8 @@ def test_it_makes_a_capstone(clone, bring, tmp_path):
     hidden = (clone.root / "tests/hidden" / SECTION / "test_sums.py").read_text()
     assert 'expect_that(bool(answer.parts.sums.total(4) < 9), "a sum is too large")' in hidden
     specimens = (clone.root / "tests/specimens" / SECTION / "sums.txt").read_text()
-    assert 'bug twice test_twice "a sum is too large": twice\n@ parts/sums.py\n- return found\n' in specimens
+    assert 'bug twice test_twice "a sum is too large": TODO: what is wrong' in specimens
+    assert "\n@ parts/sums.py\n- return found\n" in specimens
     code, lines = clone.kata("capstone", "--list")
     assert code == 0 and lines == [f"sums: {len(BUGS)} bugs; variant 0 lies here; done: none"]
 
