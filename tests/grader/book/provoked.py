@@ -91,6 +91,13 @@ TENSORS: dict[str, Provoke] = {
     "To copy construct": warned(lambda: torch.tensor(ONES)),
     "Trying to resize": lambda: torch.from_numpy(np.ones(2)).resize_(5),
     "can't allocate": lambda: torch.zeros(1 << 50),
+    "Attempting to broadcast": lambda: torch.broadcast_shapes((2,), (3,)),
+    "maximum size for tensor": lambda: torch.ones(2).unfold(0, 3, 1),
+    "setStorage: sizes": lambda: torch.ones(3).as_strided((2,), (5,)),
+    "Index tensor must have": lambda: torch.zeros(4, 2).scatter_add(0, torch.tensor([2]), torch.ones(1, 2)),
+    "shape mismatch: value tensor": lambda: torch.zeros(2, 3).__setitem__(
+        torch.ones(2, 3) > 0, torch.ones(4)
+    ),
 }
 
 
