@@ -9,7 +9,8 @@ from grader.core import atomic_write
 from grader.core.errors import KataError
 from grader.course import paths, starts
 from grader.course.rows import read
-from grader.publish.shipped import pytest_settings, without_chapters
+from grader.publish.shipped import lay_given, pytest_settings, without_chapters
+from grader.records import capstones
 
 _WHOLE = (
     *(".gitignore", "conftest.py", "solutions", "tests/__init__.py", "tests/public", "tests/hidden"),
@@ -48,7 +49,9 @@ def expect_starts() -> int:
         KataError: one in the clone that it stands in is not its start.
     """
     exercises = read(paths.SOURCE / "exercises").exercises
-    if changed := [e.relative for e in exercises if not starts.is_untouched(e)]:
+    if changed := [
+        e.relative for e in exercises if not (starts.is_untouched(e) or capstones.is_untouched(e))
+    ]:
         raise KataError(
             f"{len(changed)} exercises in {paths.SOURCE} are not at their start any more ({changed[0]}); "
             "`kata reset` there puts them back"
@@ -65,6 +68,7 @@ def fill(folder: Path) -> None:
         elif source.exists():  # a release lacks some
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copy(source, folder / name)
+    lay_given(read(paths.SOURCE / "exercises").exercises, folder)
     (folder / "pyproject.toml").write_text(pytest_settings(), "utf-8")
     readme = without_chapters((paths.SOURCE / "README.md").read_text("utf-8"), "Start", "Teach", "Work on it")
     (folder / "README.md").write_text(re.sub(r"^!\[.*\n\n", "", readme, flags=re.MULTILINE), "utf-8")

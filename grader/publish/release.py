@@ -12,7 +12,8 @@ from grader.course.catalog import load
 from grader.course.exercise import Exercise, Tree
 from grader.course.lookup import symptoms
 from grader.course.rows import row_file, rows_of, section_file
-from grader.publish.shipped import pytest_settings, without_chapters
+from grader.publish.shipped import lay_given, pytest_settings, without_chapters
+from grader.records import capstones
 
 _WHOLE = (
     *("conftest.py", "constraints.txt", "pyproject.toml", "LICENSE", ".gitignore"),
@@ -32,7 +33,7 @@ def release(target: Path, only: list[str] | None) -> int:
             exercise's file is not its start.
     """
     exercises = load().select(only)
-    starts.expect(exercises)
+    starts.expect(e for e in exercises if not capstones.is_untouched(e))
     tool = paths.ROOT if paths.is_clone() else paths.SOURCE
     _expect_room(target, (tool, *sources.roots()))
     try:
@@ -44,6 +45,7 @@ def release(target: Path, only: list[str] | None) -> int:
         for exercise in exercises:
             for tree in _TREES:
                 _copy(exercise.place(tree), target / exercise.place(tree).relative_to(exercise.root))
+        lay_given(exercises, target)
         _copy_sections(exercises, target)
         for folder in sources.each("exercises", symptoms.FOLDER):
             for file in folder.glob("*.md"):

@@ -8,6 +8,7 @@ import pytest
 
 from grader.classroom.grading import foreign
 from grader.core.errors import KataError
+from grader.core.packed import unpacked
 from grader.course import starts, variant, variant_table
 from grader.course.catalog import Catalog, Section, load
 from grader.course.paths import SOURCE
@@ -105,6 +106,33 @@ def mend(folder, names):
         for name in names:
             text = text.replace(f"x - {100 + NAMES.index(name)}", f"x + {100 + NAMES.index(name)}")
         file.write_text(text)
+
+
+@pytest.mark.slow
+def test_a_release_holds_the_given_start_whatever_variant_lies_here(clone, capstone, tmp_path):
+    code, lines = clone.kata("capstone", SLUG, "--seed", "3")
+    assert code == 0, lines
+    place = clone.root / "exercises/e01_tensors" / SLUG
+    assert wrong_in(place) == sorted(variant.chosen(capstone, 3))
+    code, lines = clone.kata("release", str(tmp_path / "out"), "--only", SLUG)
+    assert code == 0, lines
+    given = tmp_path / "out/exercises/e01_tensors" / SLUG
+    assert wrong_in(given) == sorted(variant.chosen(capstone, 0)) and (given / "README.md").is_file()
+    assert wrong_in(place) == sorted(variant.chosen(capstone, 3)), "mine stays"
+    mend(place, wrong_in(place)[:1])
+    code, lines = clone.kata("release", str(tmp_path / "again"), "--only", SLUG)
+    assert code == 2 and f"exercises/e01_tensors/{SLUG}" in lines[-1] and "kata reset" in lines[-1]
+    clone.kata("reset", SLUG, "--yes")
+    assert clone.kata("release", str(tmp_path / "again"), "--only", SLUG)[0] == 0, "as the line said"
+
+
+def test_the_given_start_is_made_from_another_variant(capstone):
+    given = starts.content(capstone)
+    for name, held in unpacked(starts.content(starts.as_variant(capstone, 3))).items():
+        (capstone.place("exercises") / name).write_bytes(held)
+    starts.content.cache_clear()
+    assert not capstone.is_start(capstone.content("exercises"))
+    assert starts.content(capstone) == given, "without git"
 
 
 @pytest.mark.slow
