@@ -47,7 +47,7 @@ def by_function(
     real: Bool[Tensor, "batch time"] | None = None,
     causal: bool = False,
 ) -> Float[Tensor, "batch time dim"]:
-    """The same, by F.scaled_dot_product_attention."""
+    """The same by F.scaled_dot_product_attention, without a call of the layer."""
     time = x.shape[1]
     qkv = F.linear(x, layer.in_proj_weight, layer.in_proj_bias).unflatten(-1, (3, layer.num_heads, -1))
     q, k, v = qkv.permute(2, 0, 3, 1, 4)

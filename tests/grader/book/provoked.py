@@ -204,6 +204,10 @@ MODULES: dict[str, Provoke] = {
     "The shape of the 2D": lambda: nn.MultiheadAttention(4, 2)(
         *[torch.ones(2, 1, 4)] * 3, attn_mask=torch.ones(3, 3)
     ),
+    "Need attn_mask": lambda: nn.MultiheadAttention(4, 2)(*[torch.ones(2, 1, 4)] * 3, is_causal=True),
+    "Expected key_padded_mask": lambda: nn.MultiheadAttention(4, 2, batch_first=True)(
+        *[torch.ones(2, 3, 4)] * 3, key_padding_mask=torch.ones(3, 2).bool()
+    ),
     "Expected input": lambda: F.cross_entropy(torch.ones(4, 3), torch.zeros(3).long()),
     "0D or 1D": lambda: F.cross_entropy(torch.ones(2, 3), torch.ones(2, 1).long()),
     "Expected floating": lambda: F.cross_entropy(torch.ones(2, 3), torch.ones(2, 3).long()),

@@ -139,6 +139,17 @@ by_function = Contract(
 )
 
 
+@pytest.mark.parametrize(("name", "wanted"), [("by_module", 1), ("by_function", 0)])
+def test_each_way(answer, gen, name, wanted):
+    """by_module calls the layer, and by_function does without its call."""
+    layer, x, real = call(gen, [3, 5, 2]).args
+    called = []
+    layer.register_forward_hook(lambda *_: called.append(1))
+    getattr(answer, name)(layer, x, real)
+    told = f"{name}(layer, x, real) {'does not call' if wanted else 'calls'} the layer"
+    expect_that(len(called) == wanted, told, calls=len(called))
+
+
 @pytest.mark.fine
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation without gradients"])
