@@ -184,7 +184,9 @@ class Verdict:
             return "\n".join([f"· {found.exercise.slug} is {found.rest or 'still to do'}", *lines])
         first = ["\n".join(_told(found, failure)) for failure in found.failures[:1]]
         if found.state == "works":
-            lines = [f"{STATUSES['works'].mark} {found.exercise.slug}: {found.standing.words}"]
+            lines = [
+                f"{STATUSES['works'].mark} {found.exercise.slug}: {found.standing.words(found.exercise)}"
+            ]
             lines += [f"✗ {title}" for title in found.fine_print]
             lines += [found.trouble] if found.trouble else first
         else:
@@ -235,7 +237,7 @@ def _headline(found: Lesson) -> str:
     if found.state == "todo":
         count = html.escape(found.rest) or "still to do"
     if found.state in SOLVED:
-        count = found.standing.words
+        count = found.standing.words(found.exercise)
     return f"<p><b>{STATUSES[found.state].mark} {html.escape(found.exercise.title)}</b> — {count}</p>"
 
 

@@ -41,7 +41,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     reports = [r for rs in reporter.stats.values() for r in rs if isinstance(r, pytest.TestReport)]
     standings, whole = standings_of(reports), _judged_whole(reports, session)
     does_job = {
-        slug: found.words for slug, found in standings.items() if found.state == "works" and slug in whole
+        slug: found.words(load().exercise(slug))
+        for slug, found in standings.items()
+        if found.state == "works" and slug in whole
     }
     states: dict[str, State] = {s: r.state if r != NOTHING_RAN else "done" for s, r in standings.items()}
     session.config.stash[_FAILED] = shorten(reporter, does_job.keys(), _steps_before(states))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from grader.course import paths
+from grader.course.exercise import Exercise
 from grader.protocol.check import Outcome
 from grader.protocol.statuses import State, Status
 from grader.protocol.transcript import Transcript
@@ -61,9 +63,13 @@ class Standing:
             return "todo"
         return status_of(job)
 
-    @property
-    def words(self) -> str:
-        """What is said of an answer that works: "it does its job, 9 of 9; fine print 4 of 7"."""
+    def words(self, exercise: Exercise) -> str:
+        """What is said of an answer that works: "it does its job, 9 of 9; fine print 4 of 7".
+
+        In a release other checks grade, too: what is here may see nothing of a mistake.
+        """
+        if paths.is_release() and not exercise.is_step:
+            return f"public checks pass, {self.counts}; hidden ones decide"
         return f"it does its job, {self.counts}"
 
     @property

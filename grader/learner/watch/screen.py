@@ -156,7 +156,7 @@ def _works(lesson: Lesson, after: Iterable[RenderableType]) -> list[RenderableTy
     """The job is done: the fine print by title, and what its first failure is."""
     told = Text("\n" + lesson.trouble) if lesson.trouble else Group(Text(), Lines(tuple(_first(lesson)[1:])))
     return [
-        Text(f"{STATUSES['works'].mark} {lesson.exercise.slug} · {lesson.standing.words}", "bold green"),
+        _head(STATUSES["works"].mark, lesson, lesson.standing.words(lesson.exercise)),
         *after,
         *(Text(f"  ✗ {title}", "yellow") for title in lesson.fine_print),
         *([Text(f"  · still to write: {', '.join(lesson.unwritten)}", "yellow")] if lesson.unwritten else []),
@@ -178,9 +178,10 @@ def _first(lesson: Lesson) -> list[str]:
 
 
 def _passed(lesson: Lesson, after: Iterable[RenderableType]) -> list[RenderableType]:
-    words = f" · {lesson.standing.words}" if lesson.standing.fine else f" · {len(lesson.passed)} passed"
+    is_all = lesson.exercise.is_step or not paths.is_release()
+    words = lesson.standing.words(lesson.exercise)
     return [
-        Text(f"✓ {lesson.exercise.slug}{words}", "bold green"),
+        _head("✓", lesson, words if lesson.standing.fine or not is_all else f"{len(lesson.passed)} passed"),
         *after,
         *_lesson_of(lesson.exercise),
         Text(),
@@ -189,6 +190,10 @@ def _passed(lesson: Lesson, after: Iterable[RenderableType]) -> list[RenderableT
         *_checks_passed(lesson),
         *_not_here(lesson),
     ]
+
+
+def _head(mark: str, lesson: Lesson, words: str) -> Text:
+    return Text(f"{mark} {lesson.exercise.slug} · {words}", "bold green")
 
 
 def _lesson_of(exercise: Exercise) -> list[RenderableType]:

@@ -57,7 +57,7 @@ def test_a_whole_name_comes_before_the_beginning_of_another():
         ("mrege_heads", "did you mean 'merge_heads'?"),
         ("mrege_heads.py", "did you mean 'merge_heads'?"),
         ("e01_tensor", "did you mean 'e01_tensors'"),
-        ("e02/ex15", "no exercise is called 'e02/ex15'"),
+        ("e02/ex99", "no exercise is called 'e02/ex99'"),
         ("st", "may be e01/stack_and_cat, e01/stack_or_cat, e01/standardize, "),
         ("ex05", "may be e01/stack_or_cat, e02/frozen_target, "),
         (

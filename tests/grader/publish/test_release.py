@@ -105,7 +105,9 @@ def test_that_more_is_graded_than_seen_is_said(folder, monkeypatch):
         monkeypatch.setattr(paths, "HIDDEN", hidden)
         console = Console(record=True, width=100, file=io.StringIO())
         console.print(screen.lesson(passed, None))
-        assert ("hidden checks grade too" in console.export_text()) == is_told
+        shown = console.export_text()
+        assert ("hidden checks grade too" in shown) == is_told
+        assert ("public checks pass, " in shown and "hidden ones decide" in shown) == is_told
 
 
 def test_the_starts_are_known_there(folder):
