@@ -115,6 +115,19 @@ def test_one_cycle(answer, gen):
     expect_equal(found, [round(rate, 6) for rate in wanted], "the rates with by_batch=OneCycleLR(…)")
 
 
+def test_first_group(answer, gen):
+    """The rates are those of the optimizer's first group."""
+    model, _, batches = example(gen)
+    other = nn.Parameter(torch.ones(2))
+    groups = [{"params": model.parameters()}, {"params": [other], "lr": 0.75}]
+    optimizer = torch.optim.SGD(groups, lr=0.125)
+    half = StepLR(optimizer, 1, 0.5)
+    rates = answer.train(model, F.mse_loss, optimizer, batches[:2], 2, by_epoch=half)
+    suspects = {"these are the rates of the last group": lambda: [0.75, 0.75, 0.375, 0.375]}
+    wanted = [0.125, 0.125, 0.0625, 0.0625]
+    expect_equal([float(rate) for rate in rates], wanted, "the rates of two groups", suspects=suspects)
+
+
 class Noting(ReduceLROnPlateau):
     """Notes what it is told."""
 

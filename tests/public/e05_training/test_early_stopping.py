@@ -18,4 +18,5 @@ def test_worked_example(answer):
         found, [False, False, False, True, False, False, True], "step(loss) for the losses", suspects=suspects
     )
     expect_equal(stopping.best, 0.5, "stopping.best")
-    expect_equal(stopping.best_epoch, 4, "stopping.best_epoch")
+    suspects = {"epochs are counted from 1: here from 0": lambda: 5}
+    expect_equal(stopping.best_epoch, 4, "stopping.best_epoch", suspects=suspects)

@@ -16,7 +16,9 @@ def test_worked_example(answer):
         found = [names.get(id(p), "no parameter of the model") for p in group["params"]]
         call = f"the group with weight_decay={decay}"
         expect_equal(group["weight_decay"], decay, f'"weight_decay" of {call}')
+        twice = sorted([*parameters, *parameters])
         suspects = {
-            "LayerNorm's weight is no matrix: look at p.dim()": lambda: ["0.weight", "1.weight", "2.weight"]
+            "a parameter is there twice: parameters() has those of all parts": lambda twice=twice: twice,
+            "LayerNorm's weight is no matrix: look at p.dim()": lambda: ["0.weight", "1.weight", "2.weight"],
         }
         expect_equal(sorted(found), sorted(parameters), f"the parameters of {call}", suspects=suspects)
