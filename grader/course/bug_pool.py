@@ -26,6 +26,8 @@ class BugPool:
     hides: tuple[tuple[str, str], ...] = ()
     start: str = ""
     """The digest of the start that lies in the course, the variant of number 0."""
+    handed_out: frozenset[str] = frozenset()
+    """The digests of others that students were given."""
 
     @property
     def names(self) -> tuple[str, ...]:

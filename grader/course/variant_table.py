@@ -7,13 +7,13 @@ ada,broken_gpt,1
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.core.errors import KataError
 from grader.core.toml import said
 from grader.course import paths, starts, variant
-from grader.course.catalog import Catalog
+from grader.course.catalog import Catalog, Section
 from grader.course.exercise import Exercise
 
 FILE = "variants.csv"
@@ -30,6 +30,21 @@ class VariantTable:
         """The exercise as this student got it; raises KataError where a variant cannot be made."""
         seed = self.seeds.get((student, exercise.slug))
         return exercise if seed is None or not exercise.is_capstone else starts.as_variant(exercise, seed)
+
+    def knowing(self, catalog: Catalog) -> Catalog:
+        """The catalog, whose capstones know each start that was handed out: it is nobody's work."""
+        sections, course = (tuple(map(self._knowing, held)) for held in (catalog.sections, catalog.course))
+        return replace(catalog, sections=sections, course=course)
+
+    def _knowing(self, section: Section) -> Section:
+        return replace(section, exercises=tuple(map(self._with_starts, section.exercises)))
+
+    def _with_starts(self, exercise: Exercise) -> Exercise:
+        seeds = {seed for (_, slug), seed in self.seeds.items() if slug == exercise.slug}
+        if not seeds or not exercise.is_capstone:
+            return exercise
+        given = frozenset(starts.as_variant(exercise, seed).start for seed in seeds)
+        return replace(exercise, pool=replace(exercise.pool, handed_out=given))
 
     def having(self, exercise: Exercise, names: Iterable[str]) -> list[int]:
         """The numbers of those variants in the table that have all of these bugs."""

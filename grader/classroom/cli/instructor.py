@@ -85,7 +85,7 @@ def grade(options: ClassOptions, asked: ExerciseOptions, out: Console, err: Cons
     if times is not None and gradebook is None:
         raise KataError("--times: what lateness costs is the gradebook's business; name one with --gradebook")
     with bar(err, "reading submissions") as progress:
-        handed_in = collect(options.submissions, catalog, progress, students)
+        handed_in = collect(options.submissions, variants.knowing(catalog), progress, students)
     work = roll_call.called(handed_in, students, results, (e.slug for e in catalog.exercises))
     chosen = to_judge(work.submissions, catalog, only, results)
     known = arrivals.kept(results, students)

@@ -3,12 +3,14 @@
 import csv
 import json
 import shutil
+import zipfile
 
 import pytest
 
 from grader.classroom.grading import foreign
+from grader.classroom.submissions.class_folder import collect
 from grader.core.errors import KataError
-from grader.core.packed import unpacked
+from grader.core.packed import unpacked, written
 from grader.course import starts, variant, variant_table
 from grader.course.catalog import Catalog, Section, load
 from grader.course.paths import SOURCE
@@ -54,6 +56,21 @@ def test_a_table_of_another_form_is_told(capstone, tmp_path, text, words):
     file.write_text(text)
     with pytest.raises(KataError, match=words):
         variant_table.read(file, Catalog((Section("e01_x", "X", (capstone,)),)))
+
+
+def test_a_start_that_was_handed_out_gives_way_to_work_that_lies_beside_it(capstone, tmp_path):
+    catalog = Catalog((Section("e01_x", "X", (capstone,)),))
+    table = VariantTable({("ada", SLUG): 1, ("bob", SLUG): 2})
+    for who in ("ada", "bob"):
+        given = unpacked(starts.content(table.of(who, capstone)))
+        written(given, tmp_path / "class" / who / capstone.relative)
+        work = {f"{SLUG}/{name}": held.replace(b"x - 1", b"x + 1") for name, held in given.items()}
+        with zipfile.ZipFile(tmp_path / "class" / who / "work.zip", "w") as packed:
+            for name, held in work.items() if who == "ada" else ():
+                packed.writestr(name, held)
+    ada, bob = collect(tmp_path / "class", table.knowing(catalog)).submissions
+    assert b"x - 1" not in ada.answers[SLUG] and not ada.problems
+    assert table.of("bob", capstone).is_start(bob.answers[SLUG]), "where there is nothing else"
 
 
 def test_bugs_of_another_variant_are_flagged_and_the_pool_is_read_once(capstone, monkeypatch):
