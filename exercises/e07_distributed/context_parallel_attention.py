@@ -11,7 +11,7 @@ block by block (an online softmax).
 
 - Each rank returns the rows of its own queries: softmax(q·kᵀ / √features)·v over the positions of all ranks.
 - With `causal` a query sees its own position and earlier ones, of the whole sequence.
-- A rank sends to the next rank alone, and never holds more than its own block and one other.
+- A rank sends one block at a time, to the next rank alone.
 
 Fine print:
 - Large scores neither overflow nor become NaN.
