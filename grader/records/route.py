@@ -11,7 +11,7 @@ from grader.course.exercise import Exercise
 Name = Literal["first", "core", "section"]
 WAYS: dict[Name, str] = {
     "first": "section by section, steps and easy exercises; then the others",
-    "core": "the exercises, with the steps before each at hand",
+    "core": "the exercises, with the steps before each at hand; further ones last",
     "section": "the steps and easy exercises of one section, then its others",
 }
 
@@ -39,7 +39,10 @@ class Route:
 
     def order(self, catalog: Catalog) -> tuple[Exercise, ...]:
         """The whole course in the order of this way, and with it what is not on the way."""
-        return catalog.exercises if self.name == "core" else (*like_a_book(catalog), *_later(catalog))
+        if self.name == "core":
+            return _further_last(catalog.exercises)
+        later = (e for e in catalog.exercises if not (e.is_step or e.is_easy))  # when the book is read
+        return (*like_a_book(catalog), *_further_last(later))
 
     def stretch(self, catalog: Catalog) -> tuple[Exercise, ...]:
         """What is on the way, in its order."""
@@ -67,9 +70,9 @@ def like_a_book(catalog: Catalog) -> tuple[Exercise, ...]:
     return tuple(read)
 
 
-def _later(catalog: Catalog) -> tuple[Exercise, ...]:
-    """What a first reader comes to when the book is read."""
-    return tuple(e for e in catalog.exercises if not (e.is_step or e.is_easy))
+def _further_last(exercises: Iterable[Exercise]) -> tuple[Exercise, ...]:
+    """These in their order, and behind those of all sections what goes further."""
+    return tuple(sorted(exercises, key=lambda e: e.path == "further"))
 
 
 def named(catalog: Catalog, name: str, section: str, here: Exercise) -> Route:

@@ -63,6 +63,25 @@ def slugs(exercises):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
+        (Route("first"), "shape gradient fold squares roll"),
+        (Route("core"), "fold squares roll"),
+        (Route("section", "e01_tensors"), "shape fold roll"),
+    ],
+    ids=str,
+)
+def test_further_exercises_come_behind_those_of_all_sections(path, words):
+    first = [row(s, "e01_tensors", way, difficulty=2) for s, way in [("fold", "core"), ("roll", "further")]]
+    second = [row("gradient", "e02_autograd"), row("squares", "e02_autograd", "core", difficulty=2)]
+    sections = (
+        Section("e01_tensors", "Tensors", (FIRST[0], *first)),
+        Section("e02_autograd", "Gradients", tuple(second)),
+    )
+    assert slugs(path.stretch(Catalog(sections))) == words
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
         (Route("first"), "shape numel describe gradient gather squares"),
         (Route("core"), "describe gather squares"),
         (Route("section", "e01_tensors"), "shape numel describe gather"),
