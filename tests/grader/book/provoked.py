@@ -340,6 +340,8 @@ PRECISION: dict[str, Provoke] = {
     "expected both": lambda: ONES.half() @ ONES,
     "value cannot": lambda: torch.tensor(300, dtype=torch.int8),
     "torch.finfo()": lambda: torch.finfo(torch.int8),
+    '"add_stub"': lambda: ONES.to(torch.float8_e4m3fn) + 1,
+    "expected m1": lambda: ONES.new_ones(2, 2).bfloat16() @ ONES.new_ones(2, 2),
 }
 
 
