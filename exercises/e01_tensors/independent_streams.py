@@ -18,7 +18,7 @@ Fine print:
 - Neither do the global streams of Python and NumPy.
 - No two pairs of seed and name share a stream, but by a rare chance: 1 and "2a" are not 12 and "a". Seeds go from 0 to
   2**63 - 1, and a generator on the CPU looks at the lower 32 bits of its own seed alone.
-- Names are any text.
+- Names are any text. The shape may be (), of a single number.
 - `normal` draws in float32, and rounds to `dtype` (or widens) afterwards: numbers are the same in each dtype.
 """
 

@@ -20,7 +20,7 @@ Fine print:
 - Sums in half precision are computed in float32 and rounded once, at the end. All else keeps x's dtype.
 - An id that is no segment raises IndexError, RuntimeError or ValueError: those of PyTorch will do.
 - There may be no rows, and no segments.
-- x and ids stay as they are. What lies on another device is worked on there.
+- x and ids stay as they are. What lies on another device is worked on there, and no number of it goes to the CPU.
 """
 
 from jaxtyping import Float, Int64

@@ -43,7 +43,7 @@ def expect_apart(answer, pairs, likely=""):
 
 def test_numbers(answer, gen):
     """`normal` gives what torch.randn gives with the generator of that name, call by call."""
-    for shape in ((5,), (3, 7), (), (2, 0), torch.Size([4, 2, 3])):
+    for shape in ((5,), (3, 7), (2, 0), torch.Size([4, 2, 3])):
         seed = int(torch.randint(2**31, (), generator=gen))
         streams, twin = answer.Streams(seed), torch.Generator()
         for _ in range(2):
@@ -128,6 +128,14 @@ def test_pairs(answer):
 def test_any_name(answer):
     """Names are any text."""
     expect_apart(answer, [(2, name) for name in ("Gewichte für f(x)", "重み", "🎲", "x" * 500, "x" * 501)])
+
+
+@pytest.mark.fine
+def test_single_number(answer):
+    """The shape may be (), of a single number."""
+    expect_equal(
+        answer.Streams(5).normal("noise", ()).shape, torch.Size([]), 'the shape of normal("noise", ())'
+    )
 
 
 @pytest.mark.fine

@@ -95,6 +95,9 @@ def without_padding_counted(gen):
         return 3.0 + torch.randn(shape, generator=gen)
 
     return {
+        "zeros in the picture": given(
+            drawn(2, 3, 6, 5).clamp(min=3.0) - 3.0, 3, 2, padding=1, count_include_pad=False
+        ),
         "a mean over what is there, padding=1": given(
             drawn(2, 2, 5, 6), 3, 2, padding=1, count_include_pad=False
         ),
@@ -103,6 +106,15 @@ def without_padding_counted(gen):
         ),
         "a mean over what is there, no padding": given(drawn(2, 2, 6, 5), 2, count_include_pad=False),
     }
+
+
+def without_zeros(x, kernel, stride=None, padding=0, count_include_pad=True):
+    """The mean, but with every 0 taken for padding."""
+    right = mean(x, kernel, stride, padding)
+    if count_include_pad:
+        return right
+    share = mean((x != 0).to(x.dtype), kernel, stride, padding)
+    return right / share.clamp(min=1 / kernel**2)
 
 
 JOB = [
@@ -169,6 +181,7 @@ avg_pool2d = Contract(
     suspects=mistakes(mean)
     | {
         "padding counts though count_include_pad is False": padded(mean),
+        "zeros of the picture are left out as padding is": without_zeros,
         "padding does not count: by default it does, as zeros": lambda x, *given, **options: mean(
             x, *given, **{"count_include_pad": False, **options}
         ),
