@@ -16,7 +16,7 @@ worker, and in the next epoch again. Without workers all is well.
 
 Fine print:
 - All this holds where the dataset was read before the workers started, too, and in spawned workers, which get it by
-  pickle (a torch.Generator cannot be pickled).
+  pickle (that a torch.Generator can be pickled does not make its noise fresh).
 - Datasets of different seeds never have the same noise, in no worker of either. Workers have consecutive seeds: seed 0
   plus that of worker 1 is seed 1 plus that of worker 0.
 - What a dataset gives does not depend on what was read from another.

@@ -149,11 +149,8 @@ def _bessel(case: Evidence) -> list[Factor]:
     for n, label in _sizes(case).items():
         too_large = f"divided by n - 1 where n is wanted (correction=0), n = {n}, {label}"
         too_small = f"divided by n where n - 1 is wanted (correction=1), n = {n}, {label}"
+        # what was divided by a deviation has the inverse factor of the deviation itself
+        either = f"n and n - 1 are taken for each other in a variance (correction), n = {n}, {label}"
         r = n / (n - 1)
-        found += [
-            (r, too_large),
-            (math.sqrt(r), too_large),
-            (1 / r, too_small),
-            (1 / math.sqrt(r), too_small),
-        ]
+        found += [(r, too_large), (1 / r, too_small), (math.sqrt(r), either), (1 / math.sqrt(r), either)]
     return found

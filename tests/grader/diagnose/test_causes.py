@@ -59,11 +59,17 @@ CASES: list[tuple[str, Tensor, Tensor, dict[str, Tensor]]] = [
     ("every value is sqrt(3) × the wanted one, and 3 is the size of time", X * 3**0.5, X, {}),
     ("every value is 1/sqrt(3) × the wanted one, and 3 is the size of time", X / 3**0.5, X, {}),
     ("divided by n - 1 where n is wanted (correction=0), n = 7, x.shape[1]", X * 7 / 6, X, {"x": RANDOM}),
-    (
-        "divided by n where n - 1 is wanted (correction=1), n = 7, x.shape[1]",
-        RANDOM.std(1, correction=0),
-        RANDOM.std(1),
-        {"x": RANDOM},
+    ("divided by n where n - 1 is wanted (correction=1), n = 7, x.shape[1]", X * 6 / 7, X, {"x": RANDOM}),
+    *(
+        (
+            "n and n - 1 are taken for each other in a variance (correction), n = 7, x.shape[1]",
+            *pair,
+            {"x": RANDOM},
+        )
+        for pair in (
+            (RANDOM.std(1, correction=0), RANDOM.std(1)),
+            (RANDOM / RANDOM.std(1, keepdim=True), RANDOM / RANDOM.std(1, correction=0, keepdim=True)),
+        )
     ),
     (
         "every value is 35 × the wanted one, and 35 is x.numel(): a sum for a mean?",
