@@ -120,6 +120,7 @@ energies = Contract(
     inputs=lambda gen: {
         "without a region": torch.randn(4, 6, generator=gen),
         "three dimensions, without a region": torch.randn(2, 3, 5, generator=gen),
+        "bfloat16, without a region": torch.randn(4, 3, generator=gen).bfloat16(),
     },
 )
 
