@@ -4,10 +4,10 @@ FlashAttention goes through the keys in tiles, and keeps for each query the larg
 exp(score - largest), and the sum of the values with these weights. Where a tile has a larger score, both sums are scaled to
 it first. (Milakov and Gimelshein 2018; Dao et al. 2022, algorithm 1.)
 
-    q, k = torch.tensor([[1.0]]), torch.tensor([[0.0], [1.0], [2.0]])
-    v = torch.tensor([[1.0], [2.0], [4.0]])
-    attention(q, k, v, tile=2)       # [[3.2402]]: softmax of 0, 1, 2 is 0.0900, 0.2447, 0.6652
-    attention(q, k, v, tile=2, keep=torch.tensor([True, True, False]))    # [[1.7311]]
+    q, k = torch.ones(1, 4), torch.tensor([[0.0], [0.5], [1.0], [0.0], [0.5]]).expand(5, 4)
+    v = torch.tensor([[1.0], [2.0], [4.0], [3.0], [5.0]])
+    attention(q, k, v, tile=2)    # [[3.5468]]: the scores are 0, 1 | 2, 0 | 1
+    attention(q, k, v, tile=2, keep=torch.tensor([True, True, False, True, True]))    # [[3.0966]]
 
 - Scores are q @ kᵀ / sqrt(dim). A tile is `tile` keys, and the last one what is left.
 - Without gradients, scores of few tiles are held at a time, never of all keys.

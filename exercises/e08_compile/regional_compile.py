@@ -13,12 +13,14 @@ blocks is fast enough as it is. Compile the blocks of a model in place:
     compile_blocks(model, Block, backend)    # 3: how many were compiled
     model(torch.ones(2, 3))
     len(graphs)                              # 1, without the first Linear
+    "1.linear.weight" in model.state_dict()  # True, as before
 
 - The blocks are all modules of class `kind`, wherever they are in the model.
 - Blocks that are alike share one graph. Nothing else is compiled.
 - The names in the state_dict stay: a checkpoint of before can be loaded.
 
 Fine print:
+- Blocks share a graph where their inputs have the same shape, dtype and requires_grad.
 - Blocks of a subclass of `kind` are meant as well.
 - Modules and parameters stay the same objects: an optimizer made before goes on.
 - A block that is used twice counts once.

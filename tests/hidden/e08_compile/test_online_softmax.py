@@ -23,8 +23,24 @@ def plain(q, k, v, tile, keep=None, scale=True):
     return scores.softmax(-1) @ v
 
 
-def tiled(rescale_sum, rescale_result):
-    """By tiles, where something is not scaled to the new largest score."""
+def scaled(old, new):
+    return (old - new).exp()
+
+
+def same(old, new):
+    return 1.0
+
+
+def inverse(old, new):
+    return (new - old).clamp(-50, 50).exp()
+
+
+def at_most_one(old, new):
+    return (old - new).clamp(max=0).exp()
+
+
+def tiled(of_sum=scaled, of_result=scaled, best=torch.maximum):
+    """By tiles, where something is not scaled to the largest score, or that one is not the largest of all."""
 
     def wrong(q, k, v, tile, keep=None):
         scores = q @ k.mT / q.shape[-1] ** 0.5
@@ -32,10 +48,10 @@ def tiled(rescale_sum, rescale_result):
             scores = scores.masked_fill(~keep[..., None, :], -torch.inf)
         largest, total, result = torch.full_like(scores[..., :1], -torch.inf), 0.0, 0.0
         for part, some in zip(scores.split(tile, -1), v.split(tile, -2), strict=True):
-            new = torch.maximum(largest, part.amax(-1, keepdim=True))
-            weights, kept = (part - new).exp(), (largest - new).exp()
-            total = total * (kept if rescale_sum else 1.0) + weights.sum(-1, keepdim=True)
-            result = result * (kept if rescale_result else 1.0) + weights @ some
+            new = best(largest, part.amax(-1, keepdim=True))
+            weights = (part - new).exp()
+            total = total * of_sum(largest, new) + weights.sum(-1, keepdim=True)
+            result = result * of_result(largest, new) + weights @ some
             largest = new
         return result / total
 
@@ -84,9 +100,13 @@ contract = Contract(
     ulps=200,
     scale=4.0,
     suspects={
-        "the sum of weights is not scaled to the new largest score": tiled(False, True),
-        "the result so far is not scaled to the new largest score": tiled(True, False),
-        "nothing is scaled to the new largest score": tiled(False, False),
+        "the sum of weights is not scaled to the new largest score": tiled(of_sum=same),
+        "the result so far is not scaled to the new largest score": tiled(of_result=same),
+        "nothing is scaled to the new largest score": tiled(same, same),
+        "what was summed is scaled by exp(new - old), the inverse": tiled(inverse, inverse),
+        "the largest score is that of the last tile, not of all so far": tiled(
+            at_most_one, at_most_one, best=lambda old, new: new
+        ),
         "each tile has a softmax of its own": averaged,
         "keys behind the last whole tile are left out": whole_tiles,
         "scores are not divided by sqrt(dim)": lambda *call, **options: plain(*call, **options, scale=False),

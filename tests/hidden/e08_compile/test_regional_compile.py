@@ -1,5 +1,7 @@
 """What grades compile_blocks: graphs, what is in them, names, results; subclasses, training, errors."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -62,6 +64,14 @@ def tower(gen, width=4, layers=5):
     return model, torch.randn(2, 3, generator=gen)
 
 
+def last_everywhere(model):
+    """The model with the weights of its last block in all blocks."""
+    for block in model.blocks:
+        block.load_state_dict(model.deep["last"].state_dict())
+    model.deep["inner"][1].load_state_dict(model.deep["last"].state_dict())
+    return model
+
+
 def told(graphs):
     return "; ".join(", ".join(names) for names in graphs) or "none"
 
@@ -102,6 +112,7 @@ def test_every_block(answer, gen, part):
     places = {"first": model.blocks[0], "in the list": model.blocks[2]}
     places |= {"in a Sequential": model.deep["inner"][1], "last": model.deep["last"]}
     places[part](torch.ones(2, 4))
+    expect_that(bool(seen.graphs), f"the block {part} is not compiled: a call makes no graph")
     expect_equal(len(seen.graphs), 1, f"the number of graphs after a call of the block {part}")
 
 
@@ -117,15 +128,22 @@ def test_names(answer, gen):
     model, _ = tower(gen)
     names = list(model.state_dict())
     answer.compile_blocks(model, Block, Seen())
-    expect_equal(list(model.state_dict()), names, f"the names in the state_dict after {CALL}")
+    expect_that(
+        list(model.state_dict()) == names,
+        f"{CALL} changes the names in the state_dict: a checkpoint of before does not fit",
+        yours=", ".join(model.state_dict()),
+    )
 
 
 def test_results(answer, gen):
     """The model returns what it returned before."""
     model, x = tower(gen)
-    wanted = model(x).detach()
+    wanted, plain = model(x).detach(), copy.deepcopy(model)
     answer.compile_blocks(model, Block, Seen())
-    expect_close(model(x).detach(), wanted, f"model(x) after {CALL}", dims="batch classes", ulps=100)
+    mistakes = {"every block computes what the last one does": lambda: last_everywhere(plain)(x).detach()}
+    expect_close(
+        model(x).detach(), wanted, f"model(x) after {CALL}", dims="batch classes", ulps=100, suspects=mistakes
+    )
 
 
 @pytest.mark.fine

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grader.checks import expect_equal
+from grader.checks import expect_equal, expect_that
 
 
 class Block(nn.Module):
@@ -25,6 +25,17 @@ def test_worked_example(answer):
 
     torch.compiler.reset()
     model = nn.Sequential(nn.Linear(3, 4), Block(4), Block(4), Block(4))
-    expect_equal(answer.compile_blocks(model, Block, backend), 3, "compile_blocks(model, Block, backend)")
+    wrong_numbers = {
+        "the number of blocks is not returned": lambda: None,
+        "all modules of the model are counted": lambda: len(list(model.modules())),
+    }
+    number = answer.compile_blocks(model, Block, backend)
+    expect_equal(number, 3, "compile_blocks(model, Block, backend)", suspects=wrong_numbers)
     model(torch.ones(2, 3))
-    expect_equal(len(graphs), 1, "the number of graphs after a call of the model")
+    mistakes = {
+        "the blocks of this model are not compiled": lambda: 0,
+        "each block has a graph of its own: for the compiler they are not alike": lambda: 3,
+    }
+    expect_equal(len(graphs), 1, "the number of graphs after a call of the model", suspects=mistakes)
+    names = list(model.state_dict())
+    expect_that("1.linear.weight" in names, "the names in the state_dict are others", yours=", ".join(names))
