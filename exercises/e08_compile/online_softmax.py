@@ -11,7 +11,7 @@ it first. (Milakov and Gimelshein 2018; Dao et al. 2022, algorithm 1.)
 
 - Scores are q @ kᵀ / sqrt(dim). A tile is `tile` keys, and the last one what is left.
 - Without gradients, scores of few tiles are held at a time, never of all keys.
-- Scores of 1e4 do not overflow.
+- Neither scores of 1e4 nor those of -1e4 do harm.
 - Gradients flow to q, k and v.
 - `scaled_dot_product_attention` is not used.
 

@@ -78,10 +78,18 @@ def drawn(gen, *batch, queries=4, keys=7, dim=3, width=2, tile=3, size=2.0, **op
     return given(q, k, v, tile, **options)
 
 
-def shown(gen, *batch, keys, hidden):
-    """Some keys hidden, among them the first, and never the last."""
+def below(gen):
+    """A call whose scores are about -125: exp makes zeros of them."""
+    q, k = (8 + torch.rand(4, 3, generator=gen), -8 - torch.rand(7, 3, generator=gen))
+    return given(q, k, torch.randn(7, 2, generator=gen), 3)
+
+
+def shown(gen, *batch, keys, hidden, each=None):
+    """Some keys hidden, among them the first, never the last; with `each`, no whole tile of that size."""
     keep = torch.rand(*batch, keys, generator=gen) < 0.6
     keep[..., :hidden], keep[..., -1] = False, True
+    if each is not None:
+        keep[..., each - 1 :: each] = True
     return keep
 
 
@@ -93,7 +101,7 @@ contract = Contract(
         "tiles that fit": drawn(gen, 2, queries=5, keys=8, dim=4, width=3, tile=4),
         "one key a tile": drawn(gen, 2, 3, keys=5, tile=1),
         "a single tile, larger than all keys": drawn(gen, keys=5, tile=9),
-        "some keys hidden": drawn(gen, 2, keys=9, tile=4, keep=shown(gen, 2, keys=9, hidden=1)),
+        "some keys hidden": drawn(gen, 2, keys=9, tile=4, keep=shown(gen, 2, keys=9, hidden=1, each=4)),
     },
     gradient="q k v",
     dims="queries width",
@@ -117,9 +125,12 @@ contract = Contract(
     },
     job=[
         values(
-            inputs=lambda gen: {"scores of some thousands": drawn(gen, keys=9, size=3000.0)},
+            inputs=lambda gen: {
+                "scores of some thousands": drawn(gen, keys=9, size=3000.0),
+                "scores far below 0": below(gen),
+            },
             name="large_scores",
-            title="Large scores do not overflow.",
+            title="Large scores do not overflow, and scores far below 0 do not vanish.",
         ),
         without("scaled_dot_product_attention"),
     ],
