@@ -36,6 +36,7 @@ KEPT = {
     "exercises/e09_debugging/first_bad_gradient.py": "its start imports what walks nested data",
     "solutions/e09_debugging/first_bad_gradient.py": "its start imports what walks nested data",
     "solutions/e08_compile/memory_timeline.py": "it follows storages, below all public names",
+    "solutions/e08_compile/dynamic_batch.py": "torch's manual calls torch._dynamo.mark_dynamic",
     "tests/public/e08_compile/steps/test_compile_it.py": "it keeps the default backend out of reach",
     "tests/hidden/e07_distributed/test_process_group.py": "it plays CUDA; and tells a group's time-out",
 }
