@@ -7,7 +7,7 @@ from grader.checks.contract import Contract, given
 SIZES = [(12, 4), (9, 3), (7, 2), (5, 5)]
 
 contract = Contract(
-    "windows(days, size)",
+    "weeks(days, size)",
     reference=lambda days, size: torch.stack([days[i : i + size] for i in range(len(days) - size + 1)]),
     example=(
         given(torch.tensor([5.0, 6.0, 8.0, 7.0, 9.0]), 3),
