@@ -27,7 +27,7 @@ _NOTHING = "(nothing)"
 
 
 @dataclass(frozen=True)
-class Place:
+class BugPlace:
     """Where a bug is: its lines, and those of the solution, which may be none."""
 
     where: str
@@ -36,12 +36,12 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundBug:
     """One bug: what it is, its three hints, and how long it took where a timer ran."""
 
     about: str
     hints: tuple[str, ...]
-    places: tuple[Place, ...]
+    places: tuple[BugPlace, ...]
     time: str
 
     @property
@@ -79,12 +79,12 @@ def shown(name: str, seed: int | None = None) -> RenderableType:
     return Group(*told)
 
 
-def _lines(bug: Found) -> Iterator[str]:
+def _lines(bug: FoundBug) -> Iterator[str]:
     for name, text in bug.facts:
         yield from textwrap.indent(text, " " * 10).replace(" " * 10, f"  {name:<8}", 1).splitlines()
 
 
-def _found(exercise: Exercise, seed: int, held: Mapping[str, float | None]) -> Iterator[Found]:
+def _found(exercise: Exercise, seed: int, held: Mapping[str, float | None]) -> Iterator[FoundBug]:
     """The bugs of a variant, in the order in which they were mended as far as a timer tells."""
     pool, solution = variant.bugs(exercise), unpacked(exercise.content("solutions"))
     bugs = [pool[name] for name in variant.chosen(exercise, seed)]
@@ -93,10 +93,10 @@ def _found(exercise: Exercise, seed: int, held: Mapping[str, float | None]) -> I
         after = times.get(bug.name)
         before = max((t for t in times.values() if after is not None and t < after), default=0.0)
         time = "" if after is None else f"{minutes(after - before)}, mended after {minutes(after)}"
-        yield Found(bug.about, exercise.pool.hints_for(bug.name), tuple(_places(bug, solution)), time)
+        yield FoundBug(bug.about, exercise.pool.hints_for(bug.name), tuple(_places(bug, solution)), time)
 
 
-def _places(bug: Bug, solution: Mapping[str, bytes]) -> Iterator[Place]:
+def _places(bug: Bug, solution: Mapping[str, bytes]) -> Iterator[BugPlace]:
     """Whole lines, though a bug may be a part of one."""
     for name, wrong in bug.applied(solution).items():
         theirs, right = (content.decode("utf-8").splitlines() for content in (wrong, solution.get(name, b"")))
@@ -106,4 +106,4 @@ def _places(bug: Bug, solution: Mapping[str, bytes]) -> Iterator[Place]:
             if kind != "equal":
                 both = textwrap.dedent("\n".join([*theirs[a:b], *right[c:d]])).splitlines()
                 sides = ("\n".join(part) or _NOTHING for part in (both[: b - a], both[b - a :]))
-                yield Place(f"{name}, line {c + 1}", *sides)
+                yield BugPlace(f"{name}, line {c + 1}", *sides)
