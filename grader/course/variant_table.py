@@ -40,7 +40,7 @@ class VariantTable:
         return replace(section, exercises=tuple(map(self._with_starts, section.exercises)))
 
     def _with_starts(self, exercise: Exercise) -> Exercise:
-        seeds = {seed for (_, slug), seed in self.seeds.items() if slug == exercise.slug}
+        seeds = self._seeds(exercise)
         if not seeds or not exercise.is_capstone:
             return exercise
         given = frozenset(starts.as_variant(exercise, seed).start for seed in seeds)
@@ -48,8 +48,11 @@ class VariantTable:
 
     def having(self, exercise: Exercise, names: Iterable[str]) -> list[int]:
         """The numbers of those variants in the table that have all of these bugs."""
-        seeds = sorted({seed for (_, slug), seed in self.seeds.items() if slug == exercise.slug})
-        return [seed for seed in seeds if {*names} <= {*variant.chosen(exercise, seed)}]
+        return [seed for seed in self._seeds(exercise) if {*names} <= {*variant.chosen(exercise, seed)}]
+
+    def _seeds(self, exercise: Exercise) -> list[int]:
+        """The numbers of its variants in the table."""
+        return sorted({seed for (_, slug), seed in self.seeds.items() if slug == exercise.slug})
 
     def text(self) -> str:
         """As a table."""

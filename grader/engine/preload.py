@@ -40,7 +40,7 @@ def warm_up(exercises: Sequence[Exercise]) -> None:
     import_stubs(exercises)
     distributed.is_available()
     repr(x)
-    if any(_compiles(exercise) for exercise in exercises):
+    if any(_tells_of(e, b"grader.checks.compile", b"torch.compile(") for e in exercises):
         _compile_once()
     elif any(_tells_of(exercise, b"torch.optim") for exercise in exercises):
         import_module(COMPILER)  # the first optimizer would do so: half a second
@@ -66,15 +66,11 @@ def _compile_once() -> None:
     torch.compiler.reset()
 
 
-def _compiles(exercise: Exercise) -> bool:
-    return _tells_of(exercise, b"grader.checks.compile") or _tells_of(exercise, b"torch.compile(")
-
-
-def _tells_of(exercise: Exercise, name: bytes) -> bool:
-    """Whether its stub or its suites mention a module."""
+def _tells_of(exercise: Exercise, *names: bytes) -> bool:
+    """Whether its stub or its suites mention one of these."""
     files = [exercise.file(tree) for tree in exercise.suites if exercise.file(tree).exists()]
     stub = [exercise.content("exercises")] if exercise.file("exercises").exists() else []
-    return any(name in text for text in (*stub, *(file.read_bytes() for file in files)))
+    return any(name in text for text in (*stub, *(file.read_bytes() for file in files)) for name in names)
 
 
 def import_stubs(exercises: Iterable[Exercise]) -> None:

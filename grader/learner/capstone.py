@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from grader.core.errors import KataError
 from grader.course import paths, project, starts, variant
 from grader.course.catalog import load
 from grader.course.exercise import Exercise
@@ -20,8 +19,7 @@ def lay(name: str, seed: int | None = None, *, timer: bool = False) -> str:
     """
     exercise = capstones.mine(load().find(name))
     slug, place = exercise.slug, exercise.place("exercises")
-    if not exercise.is_capstone:
-        raise KataError(f"{slug} is no capstone; `kata capstone --list` lists them")
+    capstones.expect(exercise)
     seed = capstones.next_seed(slug) if seed is None else seed
     wanted = starts.as_variant(exercise, seed)
     if seed == exercise.variant and place.exists():

@@ -62,8 +62,7 @@ def shown(name: str, seed: int | None = None) -> RenderableType:
     """
     exercise = load().find(name)
     slug = exercise.slug
-    if not exercise.is_capstone:
-        raise KataError(f"{slug} is no capstone; `kata capstone --list` lists them")
+    capstones.expect(exercise)
     known = capstones.of(slug)
     number = known.seed if seed is None else seed
     if number not in known.done:
@@ -99,9 +98,9 @@ def _found(exercise: Exercise, seed: int, held: Mapping[str, float | None]) -> I
 def _places(bug: Bug, solution: Mapping[str, bytes]) -> Iterator[BugPlace]:
     """Whole lines, though a bug may be a part of one."""
     for name, wrong in bug.applied(solution).items():
-        theirs, right = (content.decode("utf-8").splitlines() for content in (wrong, solution.get(name, b"")))
-        if theirs == right:
+        if wrong == solution.get(name):
             continue
+        theirs, right = (content.decode("utf-8").splitlines() for content in (wrong, solution.get(name, b"")))
         for kind, a, b, c, d in SequenceMatcher(None, theirs, right, autojunk=False).get_opcodes():
             if kind != "equal":
                 both = textwrap.dedent("\n".join([*theirs[a:b], *right[c:d]])).splitlines()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from grader.course.exercise import Exercise
 from grader.protocol.best_first import best_first
-from grader.protocol.check import CheckSpec, Finding
+from grader.protocol.check import CheckSpec, Finding, held
 from grader.protocol.feedback import Feedback
 from grader.protocol.standing import NOTHING_RAN, Standing
 from grader.protocol.statuses import State
@@ -82,7 +82,6 @@ def learn(
     failed = best_first(lacks, lambda each: (each[0].fine, each[1].feedback))
     # A check that runs on several inputs must pass on all of them.
     lacking = {spec.title for spec, found in here if found.outcome != "passed"}
-    short = {spec.function for spec, found in here if found.outcome != "passed"}
     standing = Standing.of((spec.fine, found.outcome) for spec, found in here)
     return Lesson(
         exercise,
@@ -98,7 +97,7 @@ def learn(
         is_start,
         standing,
         _once(spec.title for spec, found in here if spec.fine and found.outcome != "passed"),
-        held=_once(spec.function for spec, _ in here if spec.function not in short),
+        held=held((spec.function, found.outcome) for spec, found in here),
     )
 
 
@@ -124,5 +123,5 @@ def _trouble(exercise: Exercise, transcript: Transcript) -> str:
 
 
 def _once(titles: Iterable[str]) -> tuple[str, ...]:
-    """Each once: a check that runs on several inputs says the same each time."""
+    """Each sentence once: a check that runs on several inputs says the same each time."""
     return tuple(dict.fromkeys(titles))

@@ -16,7 +16,7 @@ from grader.plugin.failures import shorten
 from grader.plugin.plugin import JUDGED
 from grader.plugin.reports import check_of
 from grader.plugin.selection import exercise_of
-from grader.protocol.check import Outcome, function
+from grader.protocol.check import Outcome, function, held
 from grader.protocol.standing import NOTHING_RAN, Standing
 from grader.protocol.statuses import SETTLED, SOLVED, STATES, STATUSES, State
 from grader.records import capstones, practice, progress
@@ -100,16 +100,15 @@ def _remember(states: Mapping[str, State]) -> None:
 def _remember_symptoms(states: Mapping[str, State], reports: Iterable[pytest.TestReport]) -> None:
     """Of each capstone that was judged whole, which checks fail, and which pass on all inputs."""
     failed = defaultdict[str, list[str]](list)
-    passes = defaultdict[str, dict[str, bool]](dict)
+    went = defaultdict[str, list[tuple[str, Outcome]]](list)
     for report in reports:
         if check := check_of(report):
             name, outcome = function(report.nodeid), check.finding.outcome
-            passes[check.slug][name] = outcome == "passed" and passes[check.slug].get(name, True)
+            went[check.slug].append((name, outcome))
             if outcome in ("failed", "timeout"):
                 failed[check.slug].append(name)
     for slug, state in states.items():
-        passed = [name for name, is_passed in passes[slug].items() if is_passed]
-        capstones.saw(load().exercise(slug), failed[slug], passed, is_solved=state in SOLVED)
+        capstones.saw(load().exercise(slug), failed[slug], held(went[slug]), is_solved=state in SOLVED)
 
 
 def _summarise(reporter: pytest.TerminalReporter, lines: Sequence[str], does_job: Mapping[str, str]) -> None:

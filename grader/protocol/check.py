@@ -1,6 +1,6 @@
 """A check that an answer is to pass, and how it went: in one word, with what there is to say about it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -19,6 +19,14 @@ MOST_SECONDS = 1e6
 def function(check: str) -> str:
     """`test_dtype` of the id `hidden::test_dtype[float16]`, and of pytest's, which begins with a path."""
     return check.split("::")[-1].split("[")[0]
+
+
+def held(told: Iterable[tuple[str, Outcome]]) -> tuple[str, ...]:
+    """Of functions and how their checks went, those that passed on all their inputs, each once."""
+    passed: dict[str, bool] = {}
+    for name, outcome in told:
+        passed[name] = outcome == "passed" and passed.get(name, True)
+    return tuple(name for name, is_held in passed.items() if is_held)
 
 
 @dataclass(frozen=True)

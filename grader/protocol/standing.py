@@ -10,6 +10,11 @@ from grader.protocol.statuses import State, Status
 from grader.protocol.transcript import Transcript
 
 
+def hidden_decide(exercise: Exercise) -> bool:
+    """Whether other checks grade it than those that are here, as in a release."""
+    return paths.is_release() and not exercise.is_step
+
+
 @dataclass(frozen=True)
 class Standing:
     """How the checks went that ran here: those of the job, and those of the fine print."""
@@ -66,9 +71,9 @@ class Standing:
     def words(self, exercise: Exercise) -> str:
         """What is said of an answer that works: "it does its job, 9 of 9; fine print 4 of 7".
 
-        In a release other checks grade, too: what is here may see nothing of a mistake.
+        Where other checks grade, too, what is here may see nothing of a mistake.
         """
-        if paths.is_release() and not exercise.is_step:
+        if hidden_decide(exercise):
             return f"public checks pass, {self.counts}; hidden ones decide"
         return f"it does its job, {self.counts}"
 

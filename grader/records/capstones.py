@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from grader.core.errors import KataError
 from grader.course import starts, variant
 from grader.course.exercise import Exercise
 from grader.records import progress_file
@@ -60,6 +61,12 @@ def of(slug: str) -> Laid:
 
 def _number(kept: Any) -> float | None:
     return None if kept is None else float(kept)
+
+
+def expect(exercise: Exercise) -> None:
+    """Raises KataError of what is no capstone."""
+    if not exercise.is_capstone:
+        raise KataError(f"{exercise.slug} is no capstone; `kata capstone --list` lists them")
 
 
 def mine(exercise: Exercise) -> Exercise:

@@ -21,6 +21,7 @@ from grader.learner.watch import cells, taught
 from grader.learner.watch.folding import Lines
 from grader.learner.watch.room import Fitted, Room
 from grader.learner.watch.statement import laid
+from grader.protocol.standing import hidden_decide
 from grader.protocol.statuses import SOLVED, STATUSES, State
 
 MOST_PRINTED = 100
@@ -178,10 +179,10 @@ def _first(lesson: Lesson) -> list[str]:
 
 
 def _passed(lesson: Lesson, after: Iterable[RenderableType]) -> list[RenderableType]:
-    is_all = lesson.exercise.is_step or not paths.is_release()
     words = lesson.standing.words(lesson.exercise)
+    is_told = lesson.standing.fine or hidden_decide(lesson.exercise)
     return [
-        _head("✓", lesson, words if lesson.standing.fine or not is_all else f"{len(lesson.passed)} passed"),
+        _head("✓", lesson, words if is_told else f"{len(lesson.passed)} passed"),
         *after,
         *_lesson_of(lesson.exercise),
         Text(),
